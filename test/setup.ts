@@ -1,0 +1,3 @@
+import { useNativeHasher } from "../src/chain/native-hasher.ts";
+
+useNativeHasher();
