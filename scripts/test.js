@@ -1,0 +1,74 @@
+// Type check, lint and tests, in this order, with the Node that is installed beside the other dependencies. The last line
+// counts the tests.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, "node_modules");
+const node = join(modules, "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+const environment = { ...process.env, PATH: `${join(modules, ".bin")}${delimiter}${process.env.PATH ?? ""}` };
+
+/** Runs one of the tools and says whether it succeeded. */
+function run(script, args) {
+  const result = spawnSync(node, [join(modules, ...script), ...args], {
+    cwd: root,
+    env: environment,
+    stdio: "inherit",
+  });
+  if (result.error) process.stderr.write(`fanal: ${node} cannot be started: ${result.error.message}.\n`);
+  return result.status === 0;
+}
+
+function readReport(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file that could not even be loaded reports no failed test, so it counts as one itself. */
+function countBrokenFiles(report) {
+  const isBroken = (file) =>
+    file.status === "failed" && !file.assertionResults.some((assertion) => assertion.status === "failed");
+  return report.testResults.filter(isBroken).length;
+}
+
+function runTests() {
+  const folder = mkdtempSync(join(tmpdir(), "fanal-test-"));
+  const output = join(folder, "report.json");
+  try {
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${output}`];
+    const succeeded = run(["vitest", "vitest.mjs"], ["run", ...reporters, ...process.argv.slice(2)]);
+    return { succeeded, report: readReport(output) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const checks = [
+  { name: "type check", script: ["typescript", "bin", "tsc"], args: ["--noEmit", "-p", "."] },
+  { name: "lint", script: ["@biomejs", "biome", "bin", "biome"], args: ["check", "."] },
+];
+for (const { name, script, args } of checks) {
+  if (run(script, args)) continue;
+  process.stderr.write(`fanal: the ${name} failed, so the steps after it were not run.\n`);
+  process.exit(1);
+}
+
+const { succeeded, report } = runTests();
+if (report === undefined) {
+  process.stderr.write("fanal: the tests ended without a report.\n");
+  process.exit(1);
+}
+const failed = report.numFailedTests + countBrokenFiles(report);
+const skipped = report.numPendingTests + report.numTodoTests;
+if (!succeeded && failed === 0) {
+  process.stderr.write("fanal: no test failed, but the test run did; its output above says why.\n");
+}
+const tail = skipped > 0 ? `, ${skipped} skipped` : "";
+process.stdout.write(`Tests: ${report.numPassedTests} passed, ${failed} failed${tail}\n`);
+process.exitCode = succeeded && failed === 0 ? 0 : 1;
