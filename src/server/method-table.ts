@@ -1,0 +1,26 @@
+/** Positional or by-name parameters, as parsed from JSON. */
+export type Params = unknown[] | Record<string, unknown>;
+
+/** An encoded answer: JSON bytes of the result, whole or as a stream of chunks, and what stands beside the result. */
+export interface Answer {
+  body: Buffer | AsyncIterable<Buffer>;
+  /** The metadata that the standard REST body carries beside `data`, as JSON values. */
+  meta?: Record<string, unknown>;
+  /** The response headers that the REST twin uses for the same metadata. */
+  headers?: Record<string, string>;
+}
+
+export interface Method {
+  readonly name: string;
+  /** Submissions change the node; inside a batch they run one after the other, in request order. */
+  readonly submission: boolean;
+  /** Throws a `Failure` for everything that is the caller's or the node's fault. */
+  call(params: Params): Promise<Answer>;
+}
+
+/** All that a door knows of what can be asked. */
+export interface MethodTable {
+  find(name: string): Method | undefined;
+  /** The existing name that a caller of an unknown one most likely meant. */
+  suggest?(name: string): string | undefined;
+}
