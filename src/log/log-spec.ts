@@ -1,0 +1,142 @@
+import { LOG_LEVELS, type LogLevel } from "./logger.ts";
+
+/** Severity as a number, spaced as pino spaces its own levels so that the two orders never disagree. */
+export const LEVEL_VALUES: Readonly<Record<LogLevel, number>> = {
+  trace: 10,
+  debug: 20,
+  info: 30,
+  notice: 35,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+};
+
+type TopicState = "normal" | "required" | "disabled";
+
+interface TopicSetting {
+  /** Undefined: the topic follows the level of the whole log. */
+  readonly level: LogLevel | undefined;
+  readonly state: TopicState;
+}
+
+/** Which records are written: the level of the whole log and what was said about single topics. */
+export interface LogSelection {
+  readonly level: LogLevel;
+  readonly topics: ReadonlyMap<string, TopicSetting>;
+}
+
+export const DEFAULT_SELECTION: LogSelection = { level: "info", topics: new Map() };
+
+/** The log specification cannot be read; whatever was selected before stays selected. */
+export class LogSpecError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "LogSpecError";
+  }
+}
+
+type ClauseKey = LogLevel | "required" | "disabled";
+
+interface Clause {
+  key: ClauseKey;
+  /** Empty for the word `none`. */
+  topics: string[];
+}
+
+const LEVEL_LIST = LOG_LEVELS.map((level) => level.toUpperCase()).join(", ");
+const TOPIC = /^[^\s,:;]+$/;
+
+function isLevel(word: string): word is LogLevel {
+  return (LOG_LEVELS as readonly string[]).includes(word);
+}
+
+function parseClause(part: string): Clause {
+  const colon = part.indexOf(":");
+  if (colon === -1) {
+    throw new LogSpecError(
+      `The part "${part}" of the log specification has no colon; a part after the first is written KEY:topic,topic.`,
+    );
+  }
+  const keyText = part.slice(0, colon).trim();
+  const key = keyText.toLowerCase();
+  if (!isLevel(key) && key !== "required" && key !== "disabled") {
+    throw new LogSpecError(
+      `The word "${keyText}" in the log specification is not known; before a colon stands one of ${LEVEL_LIST}, REQUIRED or DISABLED.`,
+    );
+  }
+  const topics = part
+    .slice(colon + 1)
+    .split(",")
+    .map((topic) => topic.trim());
+  if (topics.length === 1 && topics[0]?.toLowerCase() === "none") return { key, topics: [] };
+  for (const topic of topics) {
+    if (!TOPIC.test(topic)) {
+      throw new LogSpecError(
+        `The part "${part}" of the log specification names the topic "${topic}"; a topic is a word, and several are separated by commas.`,
+      );
+    }
+    if (topic.toLowerCase() === "none") {
+      throw new LogSpecError(
+        `The part "${part}" of the log specification mixes "none" with topics; "none" stands alone.`,
+      );
+    }
+  }
+  return { key, topics };
+}
+
+/** `KEY:none` says that no topic has that setting, so it is taken away wherever it was. */
+function withoutSetting(setting: TopicSetting, key: ClauseKey): TopicSetting {
+  if (key === "required" || key === "disabled") {
+    return setting.state === key ? { ...setting, state: "normal" } : setting;
+  }
+  return setting.level === key ? { ...setting, level: undefined } : setting;
+}
+
+/**
+ * Applies a specification such as `DEBUG; TRACE:chain,rpc; REQUIRED:chain; DISABLED:none` on top of what is selected.
+ * The level of the whole log is always replaced. A topic that the specification names starts afresh; every other topic
+ * keeps its earlier setting.
+ */
+export function applyLogSpec(current: LogSelection, spec: string): LogSelection {
+  const [levelText = "", ...parts] = spec.split(";").map((part) => part.trim());
+  const level = levelText.toLowerCase();
+  if (!isLevel(level)) {
+    throw new LogSpecError(
+      `The log specification starts with "${levelText}", which is not a level; it must start with one of ${LEVEL_LIST}.`,
+    );
+  }
+  const clauses = parts.map(parseClause);
+
+  const topics = new Map(current.topics);
+  for (const clause of clauses) {
+    if (clause.topics.length === 0) {
+      for (const [topic, setting] of topics) topics.set(topic, withoutSetting(setting, clause.key));
+    }
+    for (const topic of clause.topics) topics.delete(topic);
+  }
+  for (const { key, topics: named } of clauses) {
+    for (const topic of named) {
+      const setting = topics.get(topic) ?? { level: undefined, state: "normal" };
+      topics.set(topic, isLevel(key) ? { ...setting, level: key } : { ...setting, state: key });
+    }
+  }
+  return { level, topics };
+}
+
+/** Throws a `LogSpecError` when the specification cannot be read. */
+export function parseLogSpec(spec: string): LogSelection {
+  return applyLogSpec(DEFAULT_SELECTION, spec);
+}
+
+/** The lowest severity that is written for a topic; `Infinity` when nothing of it is. */
+export function topicThreshold(selection: LogSelection, topic: string): number {
+  const setting = selection.topics.get(topic);
+  const state = setting?.state ?? "normal";
+  if (state === "disabled") return Number.POSITIVE_INFINITY;
+  if (state !== "required") {
+    for (const other of selection.topics.values()) {
+      if (other.state === "required") return Number.POSITIVE_INFINITY;
+    }
+  }
+  return LEVEL_VALUES[setting?.level ?? selection.level];
+}

@@ -1,0 +1,122 @@
+import { pino } from "pino";
+import { applyLogSpec, DEFAULT_SELECTION, LEVEL_VALUES, type LogSelection, topicThreshold } from "./log-spec.ts";
+import { plainLogValue } from "./log-value.ts";
+import { LOG_LEVELS, type LogFields, type Logger, type LogLevel } from "./logger.ts";
+import { formatText, type LogRecord } from "./text-format.ts";
+
+export const LOG_FORMATS = ["text", "json"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** Where finished lines go. */
+export interface LogDestination {
+  write(lines: string): void;
+}
+
+export interface LoggerOptions {
+  format: LogFormat;
+  /** A log specification such as `INFO` or `DEBUG; TRACE:chain; DISABLED:rpc`. */
+  spec: string;
+  /** Standard output unless given. */
+  destination?: LogDestination;
+  /** Only the text format has colours. By default they are used on a terminal unless NO_COLOR is set. */
+  colour?: boolean;
+  now?: () => Date;
+}
+
+/** The logger, and the handle by which its selection is changed while the program runs. */
+export interface LogControl {
+  logger: Logger;
+  /** Throws a `LogSpecError` and changes nothing when the specification cannot be read. */
+  setSpec(spec: string): void;
+}
+
+/** The topic of records made by a logger nobody asked for a topic of its own. */
+const ROOT_TOPIC = "node";
+
+type Sink = (record: LogRecord) => void;
+
+/** These names belong to the record itself; a field of the same name is written with an underscore before it. */
+const RECORD_KEYS = new Set(["level", "time", "topic", "msg"]);
+
+function jsonFields(topic: string, fields: LogFields | undefined): Record<string, unknown> {
+  const plain: Record<string, unknown> = { topic };
+  for (const [key, value] of Object.entries(fields ?? {})) {
+    plain[RECORD_KEYS.has(key) ? `_${key}` : key] = plainLogValue(value);
+  }
+  return plain;
+}
+
+function jsonSink(destination: LogDestination): Sink {
+  let time = new Date(0);
+  const writer = pino(
+    {
+      base: null,
+      level: "trace",
+      customLevels: { notice: LEVEL_VALUES.notice },
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: () => `,"time":"${time.toISOString()}"`,
+      serializers: {},
+    },
+    destination,
+  );
+  return (record) => {
+    time = record.time;
+    writer[record.level](jsonFields(record.topic, record.fields), record.message);
+  };
+}
+
+function textSink(destination: LogDestination, colour: boolean): Sink {
+  return (record) => destination.write(formatText(record, colour));
+}
+
+function terminalWantsColour(): boolean {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR;
+}
+
+/** The threshold of one topic, kept ready so that a record nobody wants costs one comparison. */
+interface TopicGate {
+  threshold: number;
+  logger: Logger;
+}
+
+export function createLogger(options: LoggerOptions): LogControl {
+  // Written synchronously: a buffered line would be lost when the process exits right after it.
+  const destination: LogDestination = options.destination ?? pino.destination({ dest: 1, sync: true });
+  const now = options.now ?? (() => new Date());
+  const sink =
+    options.format === "json"
+      ? jsonSink(destination)
+      : textSink(destination, options.colour ?? (options.destination === undefined && terminalWantsColour()));
+
+  let selection: LogSelection = applyLogSpec(DEFAULT_SELECTION, options.spec);
+  const gates = new Map<string, TopicGate>();
+
+  function topicLogger(topic: string): Logger {
+    const known = gates.get(topic);
+    if (known !== undefined) return known.logger;
+    const methodOf = (level: LogLevel) => (message: string, fields?: LogFields) => {
+      if (LEVEL_VALUES[level] < gate.threshold) return;
+      sink({ time: now(), level, topic, message, fields });
+    };
+    const methods = Object.fromEntries(LOG_LEVELS.map((level) => [level, methodOf(level)]));
+    const logger = { ...methods, topic: topicLogger } as Logger;
+    const gate: TopicGate = { threshold: topicThreshold(selection, topic), logger };
+    gates.set(topic, gate);
+    return logger;
+  }
+
+  const root = topicLogger(ROOT_TOPIC);
+  return {
+    logger: root,
+    setSpec(spec) {
+      const before = selection;
+      selection = applyLogSpec(selection, spec);
+      for (const [topic, gate] of gates) gate.threshold = topicThreshold(selection, topic);
+      for (const topic of selection.topics.keys()) {
+        if (!gates.has(topic) && !before.topics.has(topic)) {
+          root.warn("The log specification names a topic that nothing has been logged under so far", { topic });
+        }
+      }
+    },
+  };
+}
