@@ -1,0 +1,179 @@
+import { Worker } from "node:worker_threads";
+import { aggregateSignatures } from "@chainsafe/blst";
+import {
+  createPubkeyCache,
+  G2_POINT_AT_INFINITY,
+  type ISignatureSet,
+  interopSecretKeys,
+  SignatureSetType,
+} from "@lodestar/state-transition";
+import { afterEach, describe, expect, it } from "vitest";
+import { type BlsVerifier, createBlsVerifier } from "./verifier.ts";
+
+const secretKeys = interopSecretKeys(64);
+const pubkeyCache = createPubkeyCache();
+secretKeys.forEach((secretKey, index) => {
+  pubkeyCache.set(index, secretKey.toPublicKey().toBytes());
+});
+
+const messageOf = (value: number) => new Uint8Array(32).fill(value % 251);
+
+function indexedSet(signer: number, message = messageOf(signer)): ISignatureSet {
+  const signature = secretKeys[signer]!.sign(message).toBytes();
+  return { type: SignatureSetType.indexed, index: signer, signingRoot: message, signature };
+}
+
+function manySets(count: number): ISignatureSet[] {
+  return Array.from({ length: count }, (_, i) => indexedSet(i % secretKeys.length, messageOf(i)));
+}
+
+/** A good signature, but by somebody else. */
+function spoil(set: ISignatureSet): ISignatureSet {
+  return { ...set, signature: secretKeys[63]!.sign(messageOf(250)).toBytes() };
+}
+
+describe("BlsVerifier", () => {
+  const opened: BlsVerifier[] = [];
+  const open = (options: { threads?: number; startWorker?: () => Worker } = {}) => {
+    const verifier = createBlsVerifier({ pubkeyCache, ...options });
+    opened.push(verifier);
+    return verifier;
+  };
+  afterEach(() => Promise.all(opened.splice(0).map((verifier) => verifier.close())));
+
+  const noWorkers = () => {
+    throw new Error("A small batch must not start a thread.");
+  };
+  const crashing = (started: Worker[]) => () => {
+    const code = `import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));`;
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`));
+    started.push(worker);
+    return worker;
+  };
+
+  it("accepts no sets at all", async () => {
+    const verifier = open({ startWorker: noWorkers });
+    expect(await verifier.verify([])).toBe(true);
+    expect(await verifier.verifyEach([])).toEqual([]);
+  });
+
+  it("accepts single, indexed and aggregate sets, with messages shared or not, on the event loop", async () => {
+    const verifier = open({ startWorker: noWorkers });
+    const message = messageOf(99);
+    const indices = [1, 5, 9];
+    const signature = aggregateSignatures(indices.map((index) => secretKeys[index]!.sign(message))).toBytes();
+    const aggregate: ISignatureSet = { type: SignatureSetType.aggregate, indices, signingRoot: message, signature };
+    const single: ISignatureSet = {
+      type: SignatureSetType.single,
+      pubkey: secretKeys[7]!.toPublicKey(),
+      signingRoot: message,
+      signature: secretKeys[7]!.sign(message).toBytes(),
+    };
+    const sets = [aggregate, single, indexedSet(2, message), indexedSet(3)];
+    expect(await verifier.verify(sets)).toBe(true);
+    expect(await verifier.verify([{ ...aggregate, indices: [1, 5, 8] }])).toBe(false);
+    expect(await verifier.verify([{ ...aggregate, indices: [] }])).toBe(false);
+  });
+
+  it("does not let two wrong signatures over one message cancel each other out", async () => {
+    const verifier = open({ startWorker: noWorkers });
+    const message = messageOf(5);
+    const [first, second] = [indexedSet(1, message), indexedSet(2, message)];
+    const swapped = [
+      { ...first, signature: second.signature },
+      { ...second, signature: first.signature },
+    ];
+    expect(await verifier.verify(swapped)).toBe(false);
+    expect(await verifier.verifyEach([...swapped, indexedSet(3, message)])).toEqual([false, false, true]);
+  });
+
+  it("finds the bad ones among the good ones", async () => {
+    const verifier = open({ startWorker: noWorkers });
+    const sets = manySets(13);
+    for (const bad of [0, 6, 7, 12]) sets[bad] = spoil(sets[bad]!);
+    expect(await verifier.verify(sets)).toBe(false);
+    expect(await verifier.verifyEach(sets)).toEqual(sets.map((_, i) => ![0, 6, 7, 12].includes(i)));
+  });
+
+  it("calls malformed signatures and unknown validators bad and does not throw", async () => {
+    const verifier = open({ startWorker: noWorkers });
+    const good = indexedSet(1);
+    const malformed: ISignatureSet[] = [
+      { ...good, signature: new Uint8Array(96) },
+      { ...good, signature: new Uint8Array(96).fill(0xff) },
+      { ...good, signature: new Uint8Array(0) },
+      { ...good, signature: new Uint8Array(95) },
+      { ...good, signature: G2_POINT_AT_INFINITY },
+      { type: SignatureSetType.indexed, index: 5000, signingRoot: good.signingRoot, signature: good.signature },
+      {
+        type: SignatureSetType.aggregate,
+        indices: [1, 5000],
+        signingRoot: good.signingRoot,
+        signature: good.signature,
+      },
+    ];
+    for (const set of malformed) expect(await verifier.verify([good, set])).toBe(false);
+    expect(await verifier.verifyEach([good, ...malformed, good])).toEqual([true, ...malformed.map(() => false), true]);
+  });
+
+  it("answers for a big batch in threads what it answers on the event loop", async () => {
+    const started: Worker[] = [];
+    const startWorker = () => {
+      const worker = new Worker(new URL("./worker.ts", import.meta.url));
+      started.push(worker);
+      return worker;
+    };
+    const verifier = open({ threads: 2, startWorker });
+    const sets = manySets(100);
+    expect(await verifier.verify(sets)).toBe(true);
+    expect(started).toHaveLength(2);
+
+    const bad = new Set([3, 50, 51, 99]);
+    const spoiled = sets.map((set, i) => (bad.has(i) ? spoil(set) : set));
+    spoiled[20] = { ...spoiled[20]!, signature: new Uint8Array(96) };
+    bad.add(20);
+    expect(await verifier.verify(spoiled)).toBe(false);
+    const inThreads = await verifier.verifyEach(spoiled);
+    expect(inThreads).toEqual(sets.map((_, i) => !bad.has(i)));
+    const onEventLoop: boolean[] = [];
+    for (let i = 0; i < spoiled.length; i += 10) {
+      onEventLoop.push(...(await verifier.verifyEach(spoiled.slice(i, i + 10))));
+    }
+    expect(inThreads).toEqual(onEventLoop);
+    expect(started).toHaveLength(2);
+  });
+
+  it("does the work of a thread that died itself and replaces the thread", async () => {
+    const started: Worker[] = [];
+    const verifier = open({ threads: 1, startWorker: crashing(started) });
+    const sets = manySets(30);
+    expect(await verifier.verify(sets)).toBe(true);
+    expect(started).toHaveLength(1);
+    sets[17] = spoil(sets[17]!);
+    expect(await verifier.verifyEach(sets)).toEqual(sets.map((_, i) => i !== 17));
+    expect(started).toHaveLength(2);
+  });
+
+  it("adds up the keys of a set too large for one turn of the event loop", async () => {
+    const verifier = open({ threads: 1 });
+    const message = messageOf(1);
+    const indices = Array.from({ length: 9000 }, (_, i) => i % secretKeys.length);
+    const signatures = secretKeys.map((secretKey) => secretKey.sign(message));
+    const signature = aggregateSignatures(indices.map((index) => signatures[index]!)).toBytes();
+    const set: ISignatureSet = { type: SignatureSetType.aggregate, indices, signingRoot: message, signature };
+    expect(await verifier.verify([set])).toBe(true);
+    expect(await verifier.verify([{ ...set, indices: indices.slice(1) }])).toBe(false);
+  });
+
+  it("rejects what is under way and what comes later once it is closed", async () => {
+    const verifier = open({ threads: 1, startWorker: () => new Worker("setInterval(() => {}, 1000)", { eval: true }) });
+    const underWay = verifier.verify(manySets(40));
+    const refused = expect(underWay).rejects.toThrow("was closed");
+    // The job is handed over once the keys are found, in a later turn than this one.
+    await new Promise((resolve) => setImmediate(resolve));
+    await verifier.close();
+    await refused;
+    await expect(verifier.verify([indexedSet(1)])).rejects.toThrow("was closed");
+    await expect(verifier.verifyEach([indexedSet(1)])).rejects.toThrow("was closed");
+  });
+});

@@ -1,0 +1,99 @@
+import { availableParallelism } from "node:os";
+import type { Worker } from "node:worker_threads";
+import type { ISignatureSet, PubkeyCache } from "@lodestar/state-transition";
+import type { Logger } from "../log/logger.ts";
+import { countKeys, keySignatureSets } from "./keyed-sets.ts";
+import { type KeyedSignature, verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
+import { closedError, WorkerPool } from "./worker-pool.ts";
+
+/** Input never makes these methods reject: what is malformed is simply not a good signature. Only closing does. */
+export interface BlsVerifier {
+  /** Whether every set is good; a list of none is. */
+  verify(sets: ISignatureSet[]): Promise<boolean>;
+  /** The verdict on each set, in the order given. */
+  verifyEach(sets: ISignatureSet[]): Promise<boolean[]>;
+  /** Stops the threads. Verifications still under way, and later ones, reject. */
+  close(): Promise<void>;
+}
+
+export interface BlsVerifierOptions {
+  pubkeyCache: PubkeyCache;
+  logger?: Logger;
+  /** How many worker threads at most; by default all processors but the one of the main thread. */
+  threads?: number;
+  /** Replaces the threads that are started. */
+  startWorker?: () => Worker;
+}
+
+/**
+ * Up to here a batch blocks the event loop for about 10 ms, which is less than what the way to a busy thread may cost.
+ * Measured: a set with a message of its own 0.6 ms, a set that shares its message 0.2 ms, 600 keys to add 0.5 ms.
+ */
+const MAIN_THREAD_COST = 16;
+const SHARED_MESSAGE_COST = 0.35;
+const KEY_COST = 1 / 600;
+/** Smaller parts lose in repeated pairings and messages what they gain by running side by side. */
+const MIN_SETS_PER_JOB = 16;
+/** Bounds the halving that one bad signature causes, and lets threads take turns between callers. */
+const MAX_SETS_PER_JOB = 256;
+
+export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }: BlsVerifierOptions): BlsVerifier {
+  const workers = new WorkerPool({ threads: Math.max(1, threads ?? availableParallelism() - 1), logger, startWorker });
+
+  async function keyed(sets: ISignatureSet[]): Promise<(KeyedSignature | null)[]> {
+    if (workers.closed) throw closedError();
+    return keySignatureSets(sets, pubkeyCache);
+  }
+
+  return {
+    async verify(sets) {
+      if (sets.length === 0) return true;
+      const signatures = await keyed(sets);
+      if (!isComplete(signatures)) return false;
+      if (costOf(sets) <= MAIN_THREAD_COST) return verifyBatch(signatures);
+      const answers = await Promise.all(
+        splitIntoJobs(signatures, workers.threads).map((job) => workers.run("all", job)),
+      );
+      return answers.every(([verdict]) => verdict === true);
+    },
+
+    async verifyEach(sets) {
+      const signatures = await keyed(sets);
+      const present = signatures.filter((signature) => signature !== null);
+      const verdicts =
+        costOf(sets) <= MAIN_THREAD_COST
+          ? verifyEachInBatch(present)
+          : (await Promise.all(splitIntoJobs(present, workers.threads).map((job) => workers.run("each", job)))).flat();
+      let next = 0;
+      return signatures.map((signature) => signature !== null && verdicts[next++] === true);
+    },
+
+    close: () => workers.close(),
+  };
+}
+
+function isComplete(signatures: (KeyedSignature | null)[]): signatures is KeyedSignature[] {
+  return !signatures.includes(null);
+}
+
+function costOf(sets: readonly ISignatureSet[]): number {
+  const messages = new Set<string>();
+  let cost = 0;
+  for (const set of sets) {
+    const before = messages.size;
+    messages.add(Buffer.from(set.signingRoot).toString("latin1"));
+    cost += messages.size > before ? 1 : SHARED_MESSAGE_COST;
+    cost += countKeys(set) * KEY_COST;
+  }
+  return cost;
+}
+
+function splitIntoJobs<T>(items: readonly T[], threads: number): T[][] {
+  const jobs = Math.max(
+    Math.ceil(items.length / MAX_SETS_PER_JOB),
+    Math.min(threads, Math.floor(items.length / MIN_SETS_PER_JOB)),
+    1,
+  );
+  const boundary = (index: number) => Math.floor((index * items.length) / jobs);
+  return Array.from({ length: jobs }, (_, index) => items.slice(boundary(index), boundary(index + 1)));
+}
