@@ -1,0 +1,89 @@
+import {
+  BlockRepository,
+  BlockWrites,
+  FinalizedBlockRepository,
+  FinalizedBlockWrites,
+  HotBlockRepository,
+  HotBlockWrites,
+} from "./block-repositories.ts";
+import { Bucket } from "./keys.ts";
+import type { LevelStore, WriteBatch } from "./level-store.ts";
+import { MetaRepository, MetaWrites } from "./meta-repository.ts";
+import { OperationRepository } from "./operation-repository.ts";
+import { SnapshotRepository, SnapshotWrites, StateIndexRepository, StateIndexWrites } from "./state-repositories.ts";
+
+/** Writes to several repositories that come to be all together or not at all. */
+export class BeaconDbBatch {
+  readonly blocks: BlockWrites;
+  readonly hotBlocks: HotBlockWrites;
+  readonly finalizedBlocks: FinalizedBlockWrites;
+  readonly stateIndex: StateIndexWrites;
+  readonly snapshots: SnapshotWrites;
+  readonly meta: MetaWrites;
+  private readonly batch: WriteBatch;
+
+  constructor(batch: WriteBatch) {
+    this.batch = batch;
+    this.blocks = new BlockWrites(batch);
+    this.hotBlocks = new HotBlockWrites(batch);
+    this.finalizedBlocks = new FinalizedBlockWrites(batch);
+    this.stateIndex = new StateIndexWrites(batch);
+    this.snapshots = new SnapshotWrites(batch);
+    this.meta = new MetaWrites(batch);
+  }
+
+  /** A batch can be written once. */
+  write(): Promise<void> {
+    return this.batch.write();
+  }
+}
+
+/**
+ * What the node keeps on disk. Reads go to the repositories, writes into a batch, so that what belongs together is
+ * written together:
+ *
+ *     const batch = db.batch();
+ *     batch.blocks.put(root, bytes);
+ *     batch.hotBlocks.put(slot, root, parentRoot);
+ *     await batch.write();
+ */
+export class BeaconDb {
+  readonly path: string;
+  readonly blocks: BlockRepository;
+  readonly hotBlocks: HotBlockRepository;
+  readonly finalizedBlocks: FinalizedBlockRepository;
+  readonly stateIndex: StateIndexRepository;
+  readonly snapshots: SnapshotRepository;
+  readonly operations: OperationRepository;
+  readonly meta: MetaRepository;
+  private readonly store: LevelStore;
+
+  constructor(store: LevelStore) {
+    this.store = store;
+    this.path = store.path;
+    this.blocks = new BlockRepository(store);
+    this.hotBlocks = new HotBlockRepository(store);
+    this.finalizedBlocks = new FinalizedBlockRepository(store);
+    this.stateIndex = new StateIndexRepository(store);
+    this.snapshots = new SnapshotRepository(store);
+    this.operations = new OperationRepository(store);
+    this.meta = new MetaRepository(store);
+  }
+
+  batch(): BeaconDbBatch {
+    return new BeaconDbBatch(this.store.batch());
+  }
+
+  /**
+   * Makes the database as good as new. The single values go last: cut short before, the database still knows which
+   * chain it held, and cannot be taken for an empty one.
+   */
+  async clear(): Promise<void> {
+    for (const bucket of Object.values(Bucket)) if (bucket !== Bucket.meta) await this.store.clear(bucket);
+    await this.meta.clear();
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+}

@@ -1,0 +1,50 @@
+/** Anything that keeps the database from being used. */
+export class DatabaseError extends Error {
+  readonly path: string;
+
+  constructor(path: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.path = path;
+  }
+}
+
+export class DatabaseInUseError extends DatabaseError {
+  constructor(path: string, cause?: unknown) {
+    super(path, `The database at ${path} is in use by another process; only one can open it at a time.`, cause);
+  }
+}
+
+export class DatabaseCorruptError extends DatabaseError {
+  constructor(path: string, cause?: unknown) {
+    super(path, `The database at ${path} is damaged: ${reasonOf(cause)}.`, cause);
+  }
+}
+
+/** The database could not be opened for a reason of the file system: no permission, not a directory, no space. */
+export class DatabaseOpenError extends DatabaseError {
+  constructor(path: string, cause?: unknown) {
+    super(path, `The database at ${path} cannot be opened: ${reasonOf(cause)}.`, cause);
+  }
+}
+
+export class DatabaseSchemaError extends DatabaseError {
+  readonly found: number | null;
+  readonly supported: number;
+
+  constructor(path: string, found: number | null, supported: number) {
+    super(path, schemaMessage(path, found, supported));
+    this.found = found;
+    this.supported = supported;
+  }
+}
+
+function schemaMessage(path: string, found: number | null, supported: number): string {
+  if (found === null) return `The directory ${path} holds a database, but not one of this program.`;
+  const advice = found > supported ? "use the newer program that wrote it" : "start with an empty directory";
+  return `The database at ${path} has schema version ${found}, this program knows version ${supported}: ${advice}.`;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

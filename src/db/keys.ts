@@ -1,0 +1,63 @@
+import type { RootHex, Slot } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+
+/** The leading byte of every key. A number that was ever released is never given to something else. */
+export const Bucket = {
+  meta: 0,
+  blocks: 1,
+  hotBlocks: 2,
+  finalizedBlocks: 3,
+  stateIndex: 4,
+  snapshots: 5,
+  operations: 6,
+} as const;
+
+export type Root = RootHex | Uint8Array;
+
+export interface SlotAndRoot {
+  slot: Slot;
+  root: RootHex;
+}
+
+const SLOT_BYTES = 8;
+const ROOT_BYTES = 32;
+
+/** Big-endian, so that the byte order of keys is the order of slots. */
+export function slotKey(slot: Slot): Uint8Array {
+  const bytes = new Uint8Array(SLOT_BYTES);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(slot));
+  return bytes;
+}
+
+/** For the bounds of a query, where any number makes sense: one beyond what a slot can be stands for the last slot. */
+export function slotBound(slot: Slot): Uint8Array {
+  return slot > Number.MAX_SAFE_INTEGER ? new Uint8Array(SLOT_BYTES).fill(0xff) : slotKey(Math.max(0, slot));
+}
+
+export function slotOfKey(key: Uint8Array): Slot {
+  return Number(new DataView(key.buffer, key.byteOffset).getBigUint64(0));
+}
+
+export function rootBytes(root: Root): Uint8Array {
+  const bytes = typeof root === "string" ? fromHex(root) : root;
+  if (bytes.length !== ROOT_BYTES) throw new Error(`A root has ${ROOT_BYTES} bytes, not ${bytes.length}.`);
+  return bytes;
+}
+
+export function slotAndRootKey(slot: Slot, root: Root): Uint8Array {
+  const key = new Uint8Array(SLOT_BYTES + ROOT_BYTES);
+  key.set(slotKey(slot));
+  key.set(rootBytes(root), SLOT_BYTES);
+  return key;
+}
+
+export function slotAndRootOfKey(key: Uint8Array): SlotAndRoot {
+  return { slot: slotOfKey(key), root: toRootHex(key.subarray(SLOT_BYTES)) };
+}
+
+/** The greatest key a slot can have in a bucket whose keys are slot and root. */
+export function lastKeyOfSlot(slot: Slot): Uint8Array {
+  const key = new Uint8Array(SLOT_BYTES + ROOT_BYTES).fill(0xff);
+  key.set(slotBound(slot));
+  return key;
+}

@@ -1,0 +1,97 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { collect } from "./collect.test-support.ts";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError } from "./errors.ts";
+import { LevelStore } from "./level-store.ts";
+import { createTempDir } from "./temp-dir.test-support.ts";
+
+const bytes = (...values: number[]) => Uint8Array.from(values);
+
+describe("LevelStore", () => {
+  let dir: Awaited<ReturnType<typeof createTempDir>>;
+  let store: LevelStore;
+
+  beforeEach(async () => {
+    dir = await createTempDir();
+    store = await LevelStore.open(dir.path, { sync: false });
+  });
+
+  afterEach(async () => {
+    await store.close();
+    await dir.remove();
+  });
+
+  const put = async (...entries: [bucket: number, key: Uint8Array, value: Uint8Array][]) => {
+    const batch = store.batch();
+    for (const [bucket, key, value] of entries) batch.put(bucket, key, value);
+    await batch.write();
+  };
+
+  it("keeps buckets apart, also in ranges without bounds", async () => {
+    await put([1, bytes(255, 255), bytes(1)], [2, bytes(), bytes(2)], [2, bytes(0), bytes(3)], [3, bytes(0), bytes(4)]);
+    expect(await collect(store.entries(2))).toEqual([
+      [bytes(), bytes(2)],
+      [bytes(0), bytes(3)],
+    ]);
+    expect(await collect(store.keys(1, { reverse: true }))).toEqual([bytes(255, 255)]);
+    expect(await store.get(2, bytes(255, 255))).toBeNull();
+    expect(await store.has(1, bytes(255, 255))).toBe(true);
+  });
+
+  it("iterates ranges with inclusive and exclusive bounds, both ways, up to a limit", async () => {
+    await put(...[1, 2, 3, 4, 5].map((n): [number, Uint8Array, Uint8Array] => [7, bytes(n), bytes(n)]));
+    const keys = async (range: Parameters<LevelStore["keys"]>[1]) =>
+      (await collect(store.keys(7, range))).map((key) => key[0]);
+    expect(await keys({ gte: bytes(2), lte: bytes(4) })).toEqual([2, 3, 4]);
+    expect(await keys({ gt: bytes(2), lt: bytes(4) })).toEqual([3]);
+    expect(await keys({ lt: bytes(4), reverse: true, limit: 2 })).toEqual([3, 2]);
+    expect(await keys({ gt: bytes(3) })).toEqual([4, 5]);
+  });
+
+  it("hands out plain Uint8Arrays of their own", async () => {
+    await put([1, bytes(1), bytes(1, 2, 3)]);
+    const value = await store.get(1, bytes(1));
+    expect(value?.constructor).toBe(Uint8Array);
+    for await (const [key] of store.entries(1)) expect(key.constructor).toBe(Uint8Array);
+  });
+
+  it("writes nothing early and writes a batch once", async () => {
+    const batch = store.batch();
+    batch.put(1, bytes(1), bytes(1));
+    expect(await store.isEmpty()).toBe(true);
+    await batch.write();
+    expect(await store.isEmpty()).toBe(false);
+    await expect(batch.write()).rejects.toThrow("can be written once");
+  });
+
+  it("lets the last write to a key in a batch count", async () => {
+    const batch = store.batch();
+    batch.delete(1, bytes(1));
+    batch.put(1, bytes(1), bytes(1));
+    batch.put(1, bytes(2), bytes(2));
+    batch.delete(1, bytes(2));
+    await batch.write();
+    expect(await store.get(1, bytes(1))).toEqual(bytes(1));
+    expect(await store.get(1, bytes(2))).toBeNull();
+  });
+
+  it("says that a database is in use", async () => {
+    await expect(LevelStore.open(dir.path, { sync: false })).rejects.toThrow(DatabaseInUseError);
+  });
+
+  it("says that a database is damaged, whether a file is garbled or gone", async () => {
+    await put([1, bytes(1), bytes(1)]);
+    await store.close();
+    await writeFile(join(dir.path, "CURRENT"), "garbled");
+    await expect(LevelStore.open(dir.path, { sync: false })).rejects.toThrow(DatabaseCorruptError);
+    await writeFile(join(dir.path, "CURRENT"), "MANIFEST-999999\n");
+    await expect(LevelStore.open(dir.path, { sync: false })).rejects.toThrow(DatabaseCorruptError);
+  });
+
+  it("says that a path cannot be opened when the file system is the reason", async () => {
+    const file = join(dir.path, "plain-file");
+    await writeFile(file, "");
+    await expect(LevelStore.open(file, { sync: false })).rejects.toThrow(DatabaseOpenError);
+  });
+});

@@ -1,0 +1,164 @@
+import { ClassicLevel } from "classic-level";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError } from "./errors.ts";
+
+type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
+
+type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
+
+/** Bounds are keys inside the bucket; ranges go over keys in byte order. */
+export interface KeyRange {
+  gt?: Uint8Array;
+  gte?: Uint8Array;
+  lt?: Uint8Array;
+  lte?: Uint8Array;
+  reverse?: boolean;
+  limit?: number;
+}
+
+export interface StoreOptions {
+  /** Whether a write is on the disk itself, not only with the operating system, when it is reported done. */
+  sync: boolean;
+}
+
+/** Writes that come to be all together or not at all. */
+export class WriteBatch {
+  private readonly operations: Operation[] = [];
+  private readonly commit: (operations: Operation[]) => Promise<void>;
+  private written = false;
+
+  constructor(commit: (operations: Operation[]) => Promise<void>) {
+    this.commit = commit;
+  }
+
+  /** Of several writes to one key, the last counts. */
+  put(bucket: number, key: Uint8Array, value: Uint8Array): void {
+    this.operations.push({ type: "put", key: prefixed(bucket, key), value });
+  }
+
+  delete(bucket: number, key: Uint8Array): void {
+    this.operations.push({ type: "del", key: prefixed(bucket, key) });
+  }
+
+  async write(): Promise<void> {
+    if (this.written) throw new Error("This batch was written before; a batch can be written once.");
+    this.written = true;
+    await this.commit(this.operations);
+  }
+}
+
+/** LevelDB with its keys parted into buckets by a leading byte. */
+export class LevelStore {
+  readonly path: string;
+  private readonly level: LevelDb;
+  private readonly sync: boolean;
+
+  private constructor(level: LevelDb, path: string, sync: boolean) {
+    this.level = level;
+    this.path = path;
+    this.sync = sync;
+  }
+
+  static async open(path: string, { sync }: StoreOptions): Promise<LevelStore> {
+    const level: LevelDb = new ClassicLevel(path, { keyEncoding: "view", valueEncoding: "view" });
+    try {
+      await level.open();
+    } catch (error) {
+      throw openFailure(path, error);
+    }
+    return new LevelStore(level, path, sync);
+  }
+
+  async get(bucket: number, key: Uint8Array): Promise<Uint8Array | null> {
+    const value = await this.level.get(prefixed(bucket, key)).catch((error) => this.rethrow(error));
+    return value === undefined ? null : plainBytes(value);
+  }
+
+  has(bucket: number, key: Uint8Array): Promise<boolean> {
+    return this.level.has(prefixed(bucket, key)).catch((error) => this.rethrow(error));
+  }
+
+  async isEmpty(): Promise<boolean> {
+    for await (const _ of this.level.keys({ limit: 1 })) return false;
+    return true;
+  }
+
+  async *entries(bucket: number, range: KeyRange = {}): AsyncGenerator<[key: Uint8Array, value: Uint8Array]> {
+    try {
+      for await (const [key, value] of this.level.iterator(levelRange(bucket, range))) {
+        yield [plainBytes(key.subarray(1)), plainBytes(value)];
+      }
+    } catch (error) {
+      this.rethrow(error);
+    }
+  }
+
+  async *keys(bucket: number, range: KeyRange = {}): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const key of this.level.keys(levelRange(bucket, range))) yield plainBytes(key.subarray(1));
+    } catch (error) {
+      this.rethrow(error);
+    }
+  }
+
+  batch(): WriteBatch {
+    return new WriteBatch((operations) =>
+      this.level.batch(operations, { sync: this.sync }).catch((error) => this.rethrow(error)),
+    );
+  }
+
+  /** Deletes whatever is in a bucket; not atomic. */
+  clear(bucket: number): Promise<void> {
+    return this.level.clear(levelRange(bucket, {})).catch((error) => this.rethrow(error));
+  }
+
+  /** Waits for the writes and reads under way. */
+  close(): Promise<void> {
+    return this.level.close();
+  }
+
+  private rethrow(error: unknown): never {
+    if (errorCode(error) === "LEVEL_CORRUPTION") throw new DatabaseCorruptError(this.path, error);
+    throw error;
+  }
+}
+
+function openFailure(path: string, error: unknown): Error {
+  // LevelDB's own reason is the cause of a general "not open".
+  const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  switch (errorCode(reason)) {
+    case "LEVEL_LOCKED":
+      return new DatabaseInUseError(path, reason);
+    case "LEVEL_CORRUPTION":
+      return new DatabaseCorruptError(path, reason);
+    case "LEVEL_IO_ERROR":
+      // LevelDB creates what a new database needs, so a file it misses is one that an existing database has lost.
+      return /No such file/i.test(String(reason))
+        ? new DatabaseCorruptError(path, reason)
+        : new DatabaseOpenError(path, reason);
+    default:
+      return new DatabaseOpenError(path, reason);
+  }
+}
+
+function errorCode(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+function prefixed(bucket: number, key: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(1 + key.length);
+  bytes[0] = bucket;
+  bytes.set(key, 1);
+  return bytes;
+}
+
+/** LevelDB hands out Buffers, whose `slice` shares memory where a Uint8Array's copies. */
+function plainBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function levelRange(bucket: number, { gt, gte, lt, lte, reverse = false, limit = -1 }: KeyRange) {
+  const lower = gt ? { gt: prefixed(bucket, gt) } : { gte: prefixed(bucket, gte ?? new Uint8Array()) };
+  if (lt) return { ...lower, lt: prefixed(bucket, lt), reverse, limit };
+  if (lte) return { ...lower, lte: prefixed(bucket, lte), reverse, limit };
+  return { ...lower, lt: Uint8Array.of(bucket + 1), reverse, limit };
+}

@@ -1,0 +1,29 @@
+import { BeaconDb } from "./beacon-db.ts";
+import { DatabaseSchemaError } from "./errors.ts";
+import { LevelStore, type StoreOptions } from "./level-store.ts";
+
+/** To be raised with every change after which older programs would misread the database. */
+export const SCHEMA_VERSION = 1;
+
+/** Opens the database in a directory, which is created when there is none. */
+export async function openDatabase(path: string, options: StoreOptions): Promise<BeaconDb> {
+  const store = await LevelStore.open(path, options);
+  try {
+    const db = new BeaconDb(store);
+    await settleSchema(db, store);
+    return db;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Marks a new database with the schema version; refuses one of another version without a write. */
+async function settleSchema(db: BeaconDb, store: LevelStore): Promise<void> {
+  const found = await db.meta.getSchemaVersion();
+  if (found === SCHEMA_VERSION) return;
+  if (found !== null || !(await store.isEmpty())) throw new DatabaseSchemaError(store.path, found, SCHEMA_VERSION);
+  const batch = db.batch();
+  batch.meta.putSchemaVersion(SCHEMA_VERSION);
+  await batch.write();
+}
