@@ -1,0 +1,49 @@
+import type { Epoch, Slot } from "@lodestar/types";
+
+export type SlotListener = (slot: Slot) => void | Promise<void>;
+
+/** Told about a listener that threw or rejected: a failing listener never stops the clock or the other listeners. */
+export type ListenerErrorHandler = (error: unknown, slot: Slot) => void;
+
+/**
+ * The time of the chain. All of it is *chain* time: unix seconds that flow as the clock decides, which for a node on a
+ * network is real time and for a dev chain may be faster, slower or at rest.
+ */
+export interface Clock {
+  /** Unix seconds of the start of slot 0. */
+  readonly genesisTime: number;
+  readonly secondsPerSlot: number;
+  /** Before genesis this is 0. */
+  readonly currentSlot: Slot;
+  /** Before genesis this is 0. */
+  readonly currentEpoch: Epoch;
+  /** Chain time in unix seconds, with a fraction. */
+  nowSeconds(): number;
+  slotStartSeconds(slot: Slot): number;
+  /**
+   * The latest slot that counts as current when senders' clocks may be ahead of ours by the tolerance
+   * (MAXIMUM_GOSSIP_CLOCK_DISPARITY in the p2p specification). The tolerance is in milliseconds of chain time.
+   */
+  currentSlotWithTolerance(toleranceMs: number): Slot;
+  /**
+   * Calls the listener at the start of slots, in ascending order and never twice for a slot; the slot in which the clock
+   * starts is not announced. Returns the function that ends the subscription.
+   *
+   * A listener may wait for a later moment of its own slot, but not for a later slot.
+   */
+  onSlot(listener: SlotListener): () => void;
+  /**
+   * Resolves once the slot has started (slot 0: at genesis), at once when it has already. Rejects with the signal's
+   * reason when aborted and with `ClockStoppedError` when the clock stops first.
+   */
+  untilSlot(slot: Slot, signal?: AbortSignal): Promise<void>;
+  /** As `untilSlot`, for a moment in chain time (unix seconds). */
+  untilTime(chainSeconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+export class ClockStoppedError extends Error {
+  constructor() {
+    super("The clock was stopped before the awaited time came.");
+    this.name = "ClockStoppedError";
+  }
+}
