@@ -1,0 +1,100 @@
+import type { RootHex } from "@lodestar/types";
+import { NO_NODE, type ProtoArray } from "./proto-array.ts";
+import type { Checkpoint, ForkChoiceBlock } from "./types.ts";
+
+/** The questions about the block tree that need no votes: ancestry, the canonical chain, branches. */
+export abstract class BlockTree {
+  protected readonly tree: ProtoArray;
+  protected readonly slotsPerEpoch: number;
+
+  protected constructor(tree: ProtoArray, slotsPerEpoch: number) {
+    this.tree = tree;
+    this.slotsPerEpoch = slotsPerEpoch;
+  }
+
+  abstract get head(): ForkChoiceBlock;
+  abstract get finalized(): Checkpoint;
+
+  has(root: RootHex): boolean {
+    return this.tree.indexOf(root) !== NO_NODE;
+  }
+
+  get(root: RootHex): ForkChoiceBlock | undefined {
+    return this.tree.get(root);
+  }
+
+  /** get_ancestor of phase0/fork-choice.md; undefined where the tree does not reach back to the slot. */
+  ancestorAtSlot(root: RootHex, slot: number): RootHex | undefined {
+    return this.#blockAt(this.tree.ancestorAtSlot(this.tree.indexOf(root), slot))?.root;
+  }
+
+  /** Whether the first block is on the chain of the second; a block is a descendant of itself. */
+  isDescendant(ancestorRoot: RootHex, root: RootHex): boolean {
+    return this.tree.isAncestor(this.tree.indexOf(ancestorRoot), this.tree.indexOf(root));
+  }
+
+  /** Whether get_checkpoint_block of phase0/fork-choice.md at the finalized epoch is the finalized root. */
+  isDescendantOfFinalized(root: RootHex): boolean {
+    const { epoch, root: finalizedRoot } = this.finalized;
+    const firstSlot = epoch * this.slotsPerEpoch;
+    let node = this.tree.nodes[this.tree.indexOf(root)];
+    while (node !== undefined && node.block.slot > firstSlot && node.block.root !== finalizedRoot) {
+      node = this.tree.nodes[node.parent];
+    }
+    return node?.block.root === finalizedRoot;
+  }
+
+  /** The block, its parent and so on down to the oldest block of the tree. */
+  ancestors(root: RootHex): Iterable<ForkChoiceBlock> {
+    return this.tree.chain(this.tree.indexOf(root));
+  }
+
+  /** The latest block of the canonical chain at or before the slot. */
+  canonicalAtSlot(slot: number): ForkChoiceBlock | undefined {
+    return this.#blockAt(this.tree.ancestorAtSlot(this.tree.indexOf(this.head.root), slot));
+  }
+
+  isCanonical(root: RootHex): boolean {
+    return this.isDescendant(root, this.head.root);
+  }
+
+  commonAncestor(rootA: RootHex, rootB: RootHex): ForkChoiceBlock | undefined {
+    return this.#blockAt(this.tree.commonAncestor(this.tree.indexOf(rootA), this.tree.indexOf(rootB)));
+  }
+
+  leaves(): ForkChoiceBlock[] {
+    const hasChild = new Uint8Array(this.tree.size);
+    for (const { parent } of this.tree.nodes) if (parent !== NO_NODE) hasChild[parent] = 1;
+    return this.tree.nodes.filter((_, index) => hasChild[index] === 0).map(({ block }) => block);
+  }
+
+  childrenOf(root: RootHex): ForkChoiceBlock[] {
+    return this.#blocksWhere((block) => block.parentRoot === root);
+  }
+
+  blocksAtSlot(slot: number): ForkChoiceBlock[] {
+    return this.#blocksWhere((block) => block.slot === slot);
+  }
+
+  /** All blocks, parents before their children. */
+  all(): Iterable<ForkChoiceBlock> {
+    return this.tree.nodes.map(({ block }) => block);
+  }
+
+  /** Balance, in increments, behind the block and its descendants when the head was last selected; zero if unknown. */
+  weightOf(root: RootHex): number {
+    return this.tree.nodes[this.tree.indexOf(root)]?.weight ?? 0;
+  }
+
+  protected epochOf(slot: number): number {
+    return Math.floor(slot / this.slotsPerEpoch);
+  }
+
+  #blocksWhere(matches: (block: ForkChoiceBlock) => boolean): ForkChoiceBlock[] {
+    return this.tree.nodes.filter(({ block }) => matches(block)).map(({ block }) => block);
+  }
+
+  #blockAt(index: number): ForkChoiceBlock | undefined {
+    return this.tree.nodes[index]?.block;
+  }
+}

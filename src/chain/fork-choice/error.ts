@@ -1,0 +1,21 @@
+export type ForkChoiceErrorCode =
+  | "unknown-block"
+  | "unknown-parent"
+  | "future-slot"
+  | "not-after-finalized-slot"
+  | "not-descendant-of-finalized"
+  | "invalid-payload"
+  | "contradicting-payload-status"
+  | "justified-block-unknown"
+  | "justified-payload-invalid";
+
+/** A refusal by fork choice. The call that threw it has changed nothing. */
+export class ForkChoiceError extends Error {
+  readonly code: ForkChoiceErrorCode;
+
+  constructor(code: ForkChoiceErrorCode, message: string) {
+    super(message);
+    this.name = "ForkChoiceError";
+    this.code = code;
+  }
+}

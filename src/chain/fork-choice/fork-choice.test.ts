@@ -1,0 +1,248 @@
+import { describe, expect, test } from "vitest";
+import { ForkChoiceError } from "./error.ts";
+import type { ForkChoice } from "./fork-choice.ts";
+import { addBlock, EPOCH, GENESIS, makeBlock, makeForkChoice, root } from "./test-blocks.ts";
+
+const vote = (forkChoice: ForkChoice, indices: number[], block: number, slot: number) =>
+  forkChoice.onAttestation({ indices, slot, targetEpoch: Math.floor(slot / EPOCH), blockRoot: root(block) });
+
+/** Two blocks of slot 1 on genesis, the clock at slot 2. */
+function makeFork(): ForkChoice {
+  const forkChoice = makeForkChoice();
+  addBlock(forkChoice, 2, 1, 1);
+  addBlock(forkChoice, 3, 1, 1);
+  forkChoice.onTick(2);
+  return forkChoice;
+}
+
+const codeOf = (action: () => void): string | undefined => {
+  try {
+    action();
+  } catch (error) {
+    return error instanceof ForkChoiceError ? error.code : String(error);
+  }
+  return undefined;
+};
+
+describe("head", () => {
+  test("is the anchor to begin with", () => {
+    const forkChoice = makeForkChoice();
+    expect(forkChoice.head.root).toBe(root(1));
+    expect(forkChoice.updateHead().root).toBe(root(1));
+  });
+
+  test("a tie is broken by the larger root, whatever came first", () => {
+    const forkChoice = makeForkChoice();
+    addBlock(forkChoice, 0xf, 1, 1);
+    addBlock(forkChoice, 0xa, 1, 1);
+    addBlock(forkChoice, 0x10, 1, 1);
+    expect(forkChoice.updateHead().root).toBe(root(0x10));
+  });
+
+  test("follows the votes, also when they move", () => {
+    const forkChoice = makeFork();
+    vote(forkChoice, [0, 1], 2, 1);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+    expect(forkChoice.weightOf(root(1))).toBe(64);
+    forkChoice.onTick(EPOCH + 1);
+    vote(forkChoice, [0, 1], 3, EPOCH);
+    expect(forkChoice.updateHead().root).toBe(root(3));
+    expect(forkChoice.weightOf(root(2))).toBe(0);
+  });
+
+  test("changes only with updateHead", () => {
+    const forkChoice = makeFork();
+    expect(forkChoice.head.root).toBe(root(1));
+    expect(forkChoice.updateHead()).toBe(forkChoice.head);
+    expect(forkChoice.head.root).toBe(root(3));
+  });
+
+  test("stays right on a chain of a thousand blocks with a fork at every tenth", () => {
+    const forkChoice = makeForkChoice();
+    for (let slot = 1; slot <= 1000; slot++) {
+      addBlock(forkChoice, slot + 1, slot, slot);
+      if (slot % 10 === 0) addBlock(forkChoice, slot + 10_000, slot, slot);
+    }
+    forkChoice.onTick(1001);
+    vote(forkChoice, [0], 1001, 1000);
+    expect(forkChoice.updateHead().root).toBe(root(1001));
+    expect(forkChoice.weightOf(root(1))).toBe(32);
+    expect(forkChoice.canonicalAtSlot(500)?.root).toBe(root(501));
+    expect(forkChoice.leaves()).toHaveLength(101);
+  });
+});
+
+describe("attestations", () => {
+  test("of the current slot count only from the next slot", () => {
+    const forkChoice = makeFork();
+    vote(forkChoice, [0], 2, 2);
+    expect(forkChoice.updateHead().root).toBe(root(3));
+    forkChoice.onTick(3);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+  });
+
+  test("of a later slot wait until that slot is over", () => {
+    const forkChoice = makeFork();
+    vote(forkChoice, [0], 2, 4);
+    forkChoice.onTick(4);
+    expect(forkChoice.updateHead().root).toBe(root(3));
+    forkChoice.onTick(5);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+  });
+
+  test("for a block that is not in the tree are left out and do not block a later vote", () => {
+    const forkChoice = makeFork();
+    vote(forkChoice, [0], 99, 1);
+    vote(forkChoice, [0], 2, 1);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+  });
+
+  test("an equivocating validator loses its weight for good", () => {
+    const forkChoice = makeFork();
+    vote(forkChoice, [0, 1], 2, 1);
+    vote(forkChoice, [2], 3, 1);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+    forkChoice.onAttesterSlashing([0, 1]);
+    expect(forkChoice.updateHead().root).toBe(root(3));
+    expect(forkChoice.weightOf(root(2))).toBe(0);
+    forkChoice.onTick(EPOCH + 1);
+    vote(forkChoice, [0, 1], 2, EPOCH);
+    expect(forkChoice.updateHead().root).toBe(root(3));
+    expect(forkChoice.weightOf(root(1))).toBe(32);
+  });
+});
+
+describe("proposer boost", () => {
+  test("goes to the first timely block of the slot and expires with the slot", () => {
+    const forkChoice = makeFork();
+    forkChoice.onBlock(makeBlock(4, 2, 2), { timely: true });
+    forkChoice.onBlock(makeBlock(5, 3, 2), { timely: true });
+    expect(forkChoice.proposerBoostRoot).toBe(root(4));
+    expect(forkChoice.updateHead().root).toBe(root(4));
+    // Four validators of 32 in 8 slots make a committee of 16, of which 40 % is the boost.
+    expect(forkChoice.weightOf(root(4))).toBe(6.4);
+    expect(forkChoice.weightOf(root(2))).toBe(6.4);
+    forkChoice.onTick(3);
+    expect(forkChoice.proposerBoostRoot).toBeNull();
+    expect(forkChoice.updateHead().root).toBe(root(5));
+    expect(forkChoice.weightOf(root(4))).toBe(0);
+  });
+
+  test("moves to the next slot's block", () => {
+    const forkChoice = makeFork();
+    forkChoice.onBlock(makeBlock(4, 2, 2), { timely: true });
+    expect(forkChoice.updateHead().root).toBe(root(4));
+    forkChoice.onTick(3);
+    forkChoice.onBlock(makeBlock(6, 3, 3), { timely: true });
+    expect(forkChoice.updateHead().root).toBe(root(6));
+    expect(forkChoice.weightOf(root(2))).toBe(0);
+  });
+
+  test("is not for a late block nor for a block of an earlier slot", () => {
+    const forkChoice = makeFork();
+    forkChoice.onBlock(makeBlock(4, 2, 2), { timely: false });
+    forkChoice.onTick(3);
+    forkChoice.onBlock(makeBlock(5, 2, 2), { timely: true });
+    expect(forkChoice.proposerBoostRoot).toBeNull();
+  });
+
+  test("is not for a block whose proposer another chain than the canonical one decides", () => {
+    const forkChoice = makeFork();
+    vote(forkChoice, [0], 3, 1);
+    forkChoice.onTick(2 * EPOCH);
+    forkChoice.onBlock(makeBlock(4, 2, 2 * EPOCH), { timely: true });
+    expect(forkChoice.proposerBoostRoot).toBeNull();
+    forkChoice.onBlock(makeBlock(5, 3, 2 * EPOCH), { timely: true });
+    expect(forkChoice.proposerBoostRoot).toBe(root(5));
+  });
+
+  test("is measured by the total active balance when that is given", () => {
+    const forkChoice = makeForkChoice({ totalActiveBalance: 256 });
+    forkChoice.onTick(1);
+    forkChoice.onBlock(makeBlock(2, 1, 1), { timely: true });
+    forkChoice.updateHead();
+    expect(forkChoice.weightOf(root(2))).toBe(12.8);
+  });
+});
+
+describe("checkpoints", () => {
+  const justifiedTwo = { epoch: 1, root: root(2) };
+
+  test("unrealized ones are pulled up at the epoch boundary, not before", () => {
+    const forkChoice = makeForkChoice();
+    addBlock(forkChoice, 2, 1, EPOCH);
+    addBlock(forkChoice, 3, 2, EPOCH + 6, { unrealizedJustified: justifiedTwo });
+    expect(forkChoice.justified).toEqual(GENESIS);
+    expect(forkChoice.unrealizedJustified).toEqual(justifiedTwo);
+    forkChoice.onTick(2 * EPOCH - 1);
+    expect(forkChoice.justified).toEqual(GENESIS);
+    forkChoice.onTick(2 * EPOCH);
+    expect(forkChoice.justified).toEqual(justifiedTwo);
+    expect(forkChoice.finalized).toEqual(GENESIS);
+  });
+
+  test("those of a block from an earlier epoch count at once", () => {
+    const forkChoice = makeForkChoice();
+    addBlock(forkChoice, 2, 1, EPOCH);
+    forkChoice.onTick(2 * EPOCH);
+    addBlock(forkChoice, 3, 2, EPOCH + 6, { unrealizedJustified: justifiedTwo });
+    expect(forkChoice.justified).toEqual(justifiedTwo);
+  });
+
+  test("a branch without the justified checkpoint loses the head however heavy it is", () => {
+    const forkChoice = makeForkChoice();
+    addBlock(forkChoice, 2, 1, EPOCH);
+    addBlock(forkChoice, 9, 1, EPOCH);
+    forkChoice.onTick(EPOCH + 1);
+    vote(forkChoice, [0, 1, 2], 9, EPOCH);
+    expect(forkChoice.updateHead().root).toBe(root(9));
+    addBlock(forkChoice, 3, 2, EPOCH + 6, { unrealizedJustified: justifiedTwo });
+    forkChoice.onTick(2 * EPOCH);
+    expect(forkChoice.updateHead().root).toBe(root(3));
+  });
+
+  test("balances are asked for when justification moves", () => {
+    const forkChoice = makeForkChoice();
+    addBlock(forkChoice, 2, 1, EPOCH);
+    vote(forkChoice, [0], 2, EPOCH);
+    expect(forkChoice.needsBalances()).toBeNull();
+    addBlock(forkChoice, 3, 2, 2 * EPOCH, { justified: justifiedTwo });
+    expect(forkChoice.needsBalances()).toEqual(justifiedTwo);
+    forkChoice.setJustifiedBalances(justifiedTwo, Uint16Array.of(2048));
+    expect(forkChoice.needsBalances()).toBeNull();
+    forkChoice.updateHead();
+    expect(forkChoice.weightOf(root(2))).toBe(2048);
+  });
+});
+
+describe("refused blocks", () => {
+  test("name what is wrong and change nothing", () => {
+    const forkChoice = makeFork();
+    const add = (...args: Parameters<typeof makeBlock>) =>
+      codeOf(() => forkChoice.onBlock(makeBlock(...args), { timely: false }));
+    expect(add(7, 99, 2)).toBe("unknown-parent");
+    expect(add(7, 3, 3)).toBe("future-slot");
+    expect(add(7, 3, 2, { execution: { status: "invalid", blockHash: root(8), blockNumber: 7 } })).toBe(
+      "invalid-payload",
+    );
+    expect(add(7, 1, 0)).toBe("not-after-finalized-slot");
+    expect(forkChoice.has(root(7))).toBe(false);
+  });
+
+  test("a block beside the finalized chain is refused, also one whose parent is the finalized block", () => {
+    const forkChoice = makeForkChoice();
+    addBlock(forkChoice, 2, 1, 6);
+    addBlock(forkChoice, 3, 2, 7);
+    // The checkpoint block of epoch 1 is block 2, so block 3, in a slot before that epoch, is not on the finalized chain.
+    const finalized = { epoch: 1, root: root(2) };
+    addBlock(forkChoice, 4, 2, 3 * EPOCH, { justified: { epoch: 2, root: root(2) }, finalized });
+    expect(forkChoice.isDescendantOfFinalized(root(3))).toBe(false);
+    expect(forkChoice.isDescendantOfFinalized(root(4))).toBe(true);
+    expect(codeOf(() => addBlock(forkChoice, 5, 3, 3 * EPOCH))).toBe("not-descendant-of-finalized");
+    expect(codeOf(() => addBlock(forkChoice, 6, 2, 3 * EPOCH))).toBeUndefined();
+  });
+
+  test("an anchor that is not its checkpoint's block is refused", () => {
+    expect(codeOf(() => makeForkChoice({ checkpoint: { epoch: 0, root: root(9) } }))).toBe("unknown-block");
+  });
+});

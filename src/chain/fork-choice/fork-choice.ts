@@ -1,0 +1,279 @@
+import type { ChainForkConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { RootHex } from "@lodestar/types";
+import { BlockTree } from "./block-tree.ts";
+import { ForkChoiceError } from "./error.ts";
+import { selectHead } from "./head-selection.ts";
+import { markPayloadInvalid, markPayloadValid } from "./payload-status.ts";
+import { proposerBoostScore, shufflingDependentSlot } from "./proposer-boost.ts";
+import { NO_NODE, ProtoArray } from "./proto-array.ts";
+import { type AttestationVotes, type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
+import { descentFromFinalized } from "./viability.ts";
+import { Votes } from "./votes.ts";
+
+export interface ForkChoiceAnchor {
+  config: Pick<ChainForkConfig, "PROPOSER_SCORE_BOOST">;
+  currentSlot: number;
+  /** The trusted block: nothing before it is ever considered. */
+  anchor: ForkChoiceBlock;
+  /** Justified and finalized checkpoint to begin with; its root is the anchor's. */
+  checkpoint: Checkpoint;
+  /** Effective balances of the checkpoint's state in increments of 1 ETH, zero for inactive or slashed validators. */
+  balances: Uint16Array;
+  /** Balance of all active validators, slashed ones included, for the proposer boost; by default the sum of `balances`. */
+  totalActiveBalance?: number;
+  slotsPerEpoch?: number;
+}
+
+interface JustifiedBalances {
+  checkpoint: Checkpoint;
+  balances: Uint16Array;
+  totalActive: number;
+}
+
+/** The store of phase0/fork-choice.md and its handlers, with payload status by sync/optimistic.md. */
+export class ForkChoice extends BlockTree {
+  readonly #votes = new Votes();
+  readonly #boostPercent: number;
+  #currentSlot: number;
+  #justified: Checkpoint;
+  #finalized: Checkpoint;
+  #unrealizedJustified: Checkpoint;
+  #unrealizedFinalized: Checkpoint;
+  #balances: JustifiedBalances;
+  #boostedRoot: RootHex | null = null;
+  #head: ForkChoiceBlock;
+  #queued: AttestationVotes[] = [];
+
+  /** get_forkchoice_store of phase0/fork-choice.md. */
+  static fromAnchor(options: ForkChoiceAnchor): ForkChoice {
+    if (options.checkpoint.root !== options.anchor.root) {
+      throw new ForkChoiceError(
+        "unknown-block",
+        `The checkpoint block ${options.checkpoint.root} is not the anchor block ${options.anchor.root}; fork choice begins at a checkpoint's own block.`,
+      );
+    }
+    return new ForkChoice(options);
+  }
+
+  private constructor(options: ForkChoiceAnchor) {
+    const { checkpoint, balances, totalActiveBalance } = options;
+    super(new ProtoArray(), options.slotsPerEpoch ?? SLOTS_PER_EPOCH);
+    this.#boostPercent = options.config.PROPOSER_SCORE_BOOST;
+    this.#currentSlot = options.currentSlot;
+    this.#justified = checkpoint;
+    this.#finalized = checkpoint;
+    this.#unrealizedJustified = checkpoint;
+    this.#unrealizedFinalized = checkpoint;
+    this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
+    // The anchor is trusted to have justified its own checkpoint, whatever its state says.
+    this.#head = { ...options.anchor, unrealizedJustified: checkpoint, unrealizedFinalized: checkpoint };
+    this.tree.insert(this.#head);
+  }
+
+  get currentSlot(): number {
+    return this.#currentSlot;
+  }
+
+  get justified(): Checkpoint {
+    return this.#justified;
+  }
+
+  get finalized(): Checkpoint {
+    return this.#finalized;
+  }
+
+  get unrealizedJustified(): Checkpoint {
+    return this.#unrealizedJustified;
+  }
+
+  get unrealizedFinalized(): Checkpoint {
+    return this.#unrealizedFinalized;
+  }
+
+  get proposerBoostRoot(): RootHex | null {
+    return this.#boostedRoot;
+  }
+
+  /** The block that the last updateHead selected, with its payload status of now. */
+  get head(): ForkChoiceBlock {
+    return this.get(this.#head.root) ?? this.#head;
+  }
+
+  /** on_tick: a slot that is not later than the current one changes nothing. */
+  onTick(slot: number): void {
+    if (slot <= this.#currentSlot) return;
+    const newEpoch = this.epochOf(slot) > this.epochOf(this.#currentSlot);
+    this.#currentSlot = slot;
+    this.#boostedRoot = null;
+    if (newEpoch) this.#raiseCheckpoints(this.#unrealizedJustified, this.#unrealizedFinalized);
+    this.#recordQueued();
+  }
+
+  /** on_block, for a block that passed the state transition. `timely`: it arrived before the attestation deadline. */
+  onBlock(block: ForkChoiceBlock, { timely }: { timely: boolean }): void {
+    if (this.has(block.root)) return;
+    this.#refuseUnfit(block);
+    const boosted = timely && this.#deservesBoost(block);
+    const index = this.tree.insert(block);
+    if (block.execution.status === "valid") markPayloadValid(this.tree, [index]);
+    if (boosted) this.#boostedRoot = block.root;
+
+    this.#raiseCheckpoints(block.justified, block.finalized);
+    // compute_pulled_up_tip
+    this.#unrealizedJustified = later(this.#unrealizedJustified, block.unrealizedJustified);
+    this.#unrealizedFinalized = later(this.#unrealizedFinalized, block.unrealizedFinalized);
+    if (this.epochOf(block.slot) < this.epochOf(this.#currentSlot)) {
+      this.#raiseCheckpoints(block.unrealizedJustified, block.unrealizedFinalized);
+    }
+  }
+
+  /**
+   * on_attestation. A vote counts from the slot after its own; until then it is queued. A vote for a block that is not
+   * in the tree (older than the anchor, or pruned) says nothing about any branch and is left out. The indices are kept,
+   * not copied.
+   */
+  onAttestation(attestation: AttestationVotes): void {
+    if (attestation.slot >= this.#currentSlot) this.#queued.push(attestation);
+    else this.#record(attestation);
+  }
+
+  /** on_attester_slashing, with the validators that signed both attestations. */
+  onAttesterSlashing(indices: Iterable<number>): void {
+    for (const index of indices) this.#votes.markEquivocating(index);
+  }
+
+  /** The justified checkpoint, when the balances held are not those of its state. */
+  needsBalances(): Checkpoint | null {
+    return sameCheckpoint(this.#balances.checkpoint, this.#justified) ? null : this.#justified;
+  }
+
+  /** The array is kept and must not change any more; see ForkChoiceAnchor for its contents. */
+  setJustifiedBalances(checkpoint: Checkpoint, balances: Uint16Array, totalActiveBalance?: number): void {
+    this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
+  }
+
+  /** get_head */
+  updateHead(): ForkChoiceBlock {
+    const { block } = this.tree.nodeAt(this.#selectHead());
+    // "Re-Orgs" of sync/optimistic.md: there is no way around an invalid justified block but to say so.
+    if (block.execution.status === "invalid") {
+      throw new ForkChoiceError(
+        "justified-payload-invalid",
+        `The payload of the justified block ${block.root} is invalid, which leaves no block that could be the head.`,
+      );
+    }
+    this.#head = block;
+    return block;
+  }
+
+  /** The execution engine found a payload valid. A hash that no block of the tree carries is of no consequence. */
+  onValidPayload(blockHash: RootHex): void {
+    const indices: number[] = [];
+    this.tree.nodes.forEach(({ block: { execution } }, index) => {
+      if (execution.status !== "pre-merge" && execution.blockHash === blockHash) indices.push(index);
+    });
+    markPayloadValid(this.tree, indices);
+  }
+
+  /** The execution engine found the payload of a block invalid. */
+  onInvalidPayload(blockRoot: RootHex, latestValidHash: RootHex | null): void {
+    const index = this.tree.indexOf(blockRoot);
+    if (index === NO_NODE) {
+      throw new ForkChoiceError("unknown-block", `The block ${blockRoot} with the invalid payload is not in the tree.`);
+    }
+    markPayloadInvalid(this.tree, index, latestValidHash);
+  }
+
+  /** Removes all blocks but the finalized one and its descendants; returns what was removed, oldest first. */
+  prune(): ForkChoiceBlock[] {
+    if (!this.has(this.#finalized.root)) return [];
+    const keep = descentFromFinalized(this.tree, this.#finalized, this.slotsPerEpoch);
+    if (keep.every((kept) => kept === 1)) return [];
+    const { removed, newIndexOf } = this.tree.prune(keep);
+    this.#votes.remap(newIndexOf);
+    return removed;
+  }
+
+  #selectHead(): number {
+    const { balances, totalActive } = this.#balances;
+    this.tree.applyVoteDeltas(this.#votes.takeDeltas(this.tree.size, balances));
+    return selectHead(this.tree, {
+      justified: this.#justified,
+      finalized: this.#finalized,
+      currentSlot: this.#currentSlot,
+      slotsPerEpoch: this.slotsPerEpoch,
+      boostedNode: this.#boostedRoot === null ? NO_NODE : this.tree.indexOf(this.#boostedRoot),
+      boostScore: proposerBoostScore(totalActive, this.slotsPerEpoch, this.#boostPercent),
+    });
+  }
+
+  /** The assertions of on_block; that no payload known to be invalid is imported or built on is sync/optimistic.md. */
+  #refuseUnfit(block: ForkChoiceBlock): void {
+    const parent = this.get(block.parentRoot);
+    const named = `Block ${block.root} of slot ${block.slot}`;
+    if (parent === undefined) {
+      throw new ForkChoiceError(
+        "unknown-parent",
+        `${named} has the unknown parent ${block.parentRoot}; it comes first.`,
+      );
+    }
+    if (block.execution.status === "invalid" || parent.execution.status === "invalid") {
+      throw new ForkChoiceError("invalid-payload", `${named} or its parent has an invalid execution payload.`);
+    }
+    if (block.slot > this.#currentSlot) {
+      throw new ForkChoiceError("future-slot", `${named} is ahead of the current slot ${this.#currentSlot}.`);
+    }
+    const finalizedSlot = this.#finalized.epoch * this.slotsPerEpoch;
+    if (block.slot <= finalizedSlot) {
+      throw new ForkChoiceError(
+        "not-after-finalized-slot",
+        `${named} is not after the finalized slot ${finalizedSlot}.`,
+      );
+    }
+    if (!this.isDescendantOfFinalized(parent.root)) {
+      throw new ForkChoiceError(
+        "not-descendant-of-finalized",
+        `${named} does not descend from the finalized block ${this.#finalized.root} of epoch ${this.#finalized.epoch}.`,
+      );
+    }
+  }
+
+  /**
+   * update_proposer_boost_root: the first timely block of the slot, if the blocks that decide the epoch's proposers are
+   * the same on its chain and on that of the head. Called before the block is added, as the head is to be the one before.
+   */
+  #deservesBoost(block: ForkChoiceBlock): boolean {
+    if (this.#boostedRoot !== null || block.slot !== this.#currentSlot) return false;
+    const dependentSlot = shufflingDependentSlot(this.epochOf(this.#currentSlot), this.slotsPerEpoch);
+    const ofHead = this.tree.ancestorAtSlot(this.#selectHead(), dependentSlot);
+    const ofBlock = this.tree.ancestorAtSlot(this.tree.indexOf(block.parentRoot), dependentSlot);
+    // Where the deciding block lies before the anchor there is none on either side: the chains share it.
+    return ofHead === ofBlock;
+  }
+
+  /** update_checkpoints */
+  #raiseCheckpoints(justified: Checkpoint, finalized: Checkpoint): void {
+    this.#justified = later(this.#justified, justified);
+    this.#finalized = later(this.#finalized, finalized);
+  }
+
+  #recordQueued(): void {
+    const queued = this.#queued;
+    this.#queued = [];
+    for (const attestation of queued) this.onAttestation(attestation);
+  }
+
+  #record({ indices, targetEpoch, blockRoot }: AttestationVotes): void {
+    const node = this.tree.indexOf(blockRoot);
+    if (node === NO_NODE) return;
+    for (let position = 0; position < indices.length; position++) {
+      this.#votes.record(indices[position]!, node, targetEpoch);
+    }
+  }
+}
+
+const later = (held: Checkpoint, candidate: Checkpoint): Checkpoint =>
+  candidate.epoch > held.epoch ? candidate : held;
+
+const sum = (balances: Uint16Array): number => balances.reduce((total, balance) => total + balance, 0);

@@ -1,0 +1,59 @@
+import { ForkChoiceError } from "./error.ts";
+import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
+import { type ViabilityCriteria, viableNodes } from "./viability.ts";
+
+export interface HeadCriteria extends ViabilityCriteria {
+  /** The node that carries the proposer boost, or NO_NODE. */
+  boostedNode: number;
+  boostScore: number;
+}
+
+/**
+ * get_head of phase0/fork-choice.md in two passes over the tree: the first finds the viable nodes, the second, from the
+ * last node to the first, adds up weights and lets each node offer itself to its parent as the best child.
+ * When no descendant of the justified block is viable the head is the justified block, as in the specification.
+ */
+export function selectHead(tree: ProtoArray, criteria: HeadCriteria): number {
+  const start = tree.indexOf(criteria.justified.root);
+  if (start === NO_NODE) {
+    throw new ForkChoiceError(
+      "justified-block-unknown",
+      `The justified block ${criteria.justified.root} of epoch ${criteria.justified.epoch} is not in the block tree; the head is searched among its descendants.`,
+    );
+  }
+  gatherWeights(tree, viableNodes(tree, criteria), criteria);
+  const { bestDescendant } = tree.nodeAt(start);
+  return bestDescendant === NO_NODE ? start : bestDescendant;
+}
+
+function gatherWeights(tree: ProtoArray, viable: Uint8Array, { boostedNode, boostScore }: HeadCriteria): void {
+  const { nodes } = tree;
+  nodes.forEach((node, index) => {
+    node.weight = node.votes + (index === boostedNode ? boostScore : 0);
+    node.bestChild = NO_NODE;
+    node.bestDescendant = NO_NODE;
+  });
+  for (let index = nodes.length - 1; index >= 0; index--) {
+    const node = nodes[index]!;
+    // "Fork Choice" of sync/optimistic.md: an invalidated block is never canonical and adds no weight to its ancestors.
+    if (node.block.execution.status === "invalid") {
+      node.weight = 0;
+      continue;
+    }
+    const parent = nodes[node.parent];
+    if (parent === undefined) continue;
+    parent.weight += node.weight;
+    const leadsToViableHead = node.bestChild !== NO_NODE || viable[index] === 1;
+    if (leadsToViableHead && isBetterChild(node, nodes[parent.bestChild])) {
+      parent.bestChild = index;
+      parent.bestDescendant = node.bestDescendant === NO_NODE ? index : node.bestDescendant;
+    }
+  }
+}
+
+/** Ties go to the lexicographically larger root; roots are lower-case hex of one length, so strings compare as bytes. */
+function isBetterChild(candidate: ProtoNode, best: ProtoNode | undefined): boolean {
+  if (best === undefined) return true;
+  if (candidate.weight !== best.weight) return candidate.weight > best.weight;
+  return candidate.block.root > best.block.root;
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { ForkChoiceError } from "./error.ts";
+import type { ForkChoice } from "./fork-choice.ts";
+import { addBlock, makeForkChoice, optimistic, root } from "./test-blocks.ts";
+
+const hash = (id: number) => root(id + 0xe000);
+
+/** Pre-merge 1 and 2, then payloads 3 - 4 - 5 and, from 3, the branch 6; all in slots of their own. */
+function makeTree(): ForkChoice {
+  const forkChoice = makeForkChoice();
+  addBlock(forkChoice, 2, 1, 1);
+  addBlock(forkChoice, 3, 2, 2, { execution: optimistic(3) });
+  addBlock(forkChoice, 4, 3, 3, { execution: optimistic(4) });
+  addBlock(forkChoice, 5, 4, 4, { execution: optimistic(5) });
+  addBlock(forkChoice, 6, 3, 5, { execution: optimistic(6) });
+  forkChoice.onTick(6);
+  return forkChoice;
+}
+
+const statuses = (forkChoice: ForkChoice) =>
+  Object.fromEntries([...forkChoice.all()].map((block) => [Number(block.root), block.execution.status]));
+
+describe("a valid payload", () => {
+  test("makes its ancestors valid, not its descendants nor other branches", () => {
+    const forkChoice = makeTree();
+    forkChoice.onValidPayload(hash(4));
+    expect(statuses(forkChoice)).toEqual({
+      1: "pre-merge",
+      2: "pre-merge",
+      3: "valid",
+      4: "valid",
+      5: "optimistic",
+      6: "optimistic",
+    });
+  });
+
+  test("does the same when the block arrives with it", () => {
+    const forkChoice = makeTree();
+    addBlock(forkChoice, 7, 5, 6, { execution: { status: "valid", blockHash: hash(7), blockNumber: 7 } });
+    expect(statuses(forkChoice)).toMatchObject({ 3: "valid", 4: "valid", 5: "valid", 6: "optimistic" });
+  });
+
+  test("is found on every block that carries it", () => {
+    const forkChoice = makeTree();
+    addBlock(forkChoice, 7, 4, 6, { execution: optimistic(5) });
+    forkChoice.onValidPayload(hash(5));
+    expect(statuses(forkChoice)).toMatchObject({ 5: "valid", 7: "valid" });
+  });
+
+  test("cannot stand on an invalid one", () => {
+    const forkChoice = makeTree();
+    forkChoice.onInvalidPayload(root(4), null);
+    expect(() => forkChoice.onValidPayload(hash(5))).toThrow(ForkChoiceError);
+    expect(statuses(forkChoice)).toMatchObject({ 3: "optimistic", 4: "invalid", 5: "invalid" });
+  });
+});
+
+describe("an invalid payload", () => {
+  test("with the hash of an ancestor takes along what came after that ancestor", () => {
+    const forkChoice = makeTree();
+    forkChoice.onInvalidPayload(root(5), hash(3));
+    expect(statuses(forkChoice)).toMatchObject({ 3: "optimistic", 4: "invalid", 5: "invalid", 6: "optimistic" });
+  });
+
+  test("with the zero hash takes along every payload of the chain", () => {
+    const forkChoice = makeTree();
+    forkChoice.onInvalidPayload(root(5), root(0));
+    expect(statuses(forkChoice)).toEqual({
+      1: "pre-merge",
+      2: "pre-merge",
+      3: "invalid",
+      4: "invalid",
+      5: "invalid",
+      6: "invalid",
+    });
+  });
+
+  test.each([
+    ["no hash", null],
+    ["an unknown hash", root(0xbad)],
+  ])("with %s stands for itself and its descendants", (_, latestValidHash) => {
+    const forkChoice = makeTree();
+    forkChoice.onInvalidPayload(root(4), latestValidHash);
+    expect(statuses(forkChoice)).toMatchObject({ 3: "optimistic", 4: "invalid", 5: "invalid", 6: "optimistic" });
+  });
+
+  test("gives no weight to its ancestors and is never the head", () => {
+    const forkChoice = makeTree();
+    forkChoice.onAttestation({ indices: [0, 1], slot: 4, targetEpoch: 0, blockRoot: root(5) });
+    expect(forkChoice.updateHead().root).toBe(root(5));
+    forkChoice.onInvalidPayload(root(5), hash(3));
+    expect(forkChoice.updateHead().root).toBe(root(6));
+    expect(forkChoice.weightOf(root(3))).toBe(0);
+    expect(() => addBlock(forkChoice, 7, 5, 6, { execution: optimistic(7) })).toThrow(ForkChoiceError);
+  });
+
+  test("is refused for a payload known to be valid, and nothing changes", () => {
+    const forkChoice = makeTree();
+    forkChoice.onValidPayload(hash(5));
+    expect(() => forkChoice.onInvalidPayload(root(4), null)).toThrow(ForkChoiceError);
+    expect(statuses(forkChoice)).toMatchObject({ 4: "valid", 5: "valid" });
+    expect(() => forkChoice.onInvalidPayload(root(99), null)).toThrow(/not in the tree/);
+  });
+
+  test("of the justified block leaves no head", () => {
+    const forkChoice = makeTree();
+    addBlock(forkChoice, 8, 5, 9, { execution: optimistic(8), justified: { epoch: 1, root: root(5) } });
+    forkChoice.onInvalidPayload(root(5), null);
+    expect(() => forkChoice.updateHead()).toThrow(/justified block/);
+  });
+});
+
+test("the head shows the payload status of now", () => {
+  const forkChoice = makeTree();
+  expect(forkChoice.updateHead().execution.status).toBe("optimistic");
+  const { execution } = forkChoice.head;
+  forkChoice.onValidPayload(execution.status === "pre-merge" ? "" : execution.blockHash);
+  expect(forkChoice.head.execution.status).toBe("valid");
+});

@@ -1,0 +1,57 @@
+import { GENESIS_EPOCH } from "@lodestar/params";
+import { NO_NODE, type ProtoArray } from "./proto-array.ts";
+import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
+
+export interface ViabilityCriteria {
+  justified: Checkpoint;
+  finalized: Checkpoint;
+  currentSlot: number;
+  slotsPerEpoch: number;
+}
+
+/**
+ * Marks with 1 every node for which get_checkpoint_block (phase0/fork-choice.md) at the finalized epoch is the finalized
+ * root. A chain's checkpoint block is the last one at or before the first slot of the epoch: a node after that slot has
+ * the checkpoint block of its parent, a node up to that slot is on the finalized chain only as the finalized block.
+ */
+export function descentFromFinalized(tree: ProtoArray, finalized: Checkpoint, slotsPerEpoch: number): Uint8Array {
+  const firstSlot = finalized.epoch * slotsPerEpoch;
+  const descends = new Uint8Array(tree.size);
+  tree.nodes.forEach(({ block, parent }, index) => {
+    const inherited = parent !== NO_NODE && block.slot > firstSlot && descends[parent] === 1;
+    if (inherited || block.root === finalized.root) descends[index] = 1;
+  });
+  return descends;
+}
+
+/** A state that itself justified or finalized a checkpoint vouches for having the checkpoint's block on its chain. */
+function vouchesFor(block: ForkChoiceBlock, checkpoint: Checkpoint): boolean {
+  return (
+    sameCheckpoint(block.finalized, checkpoint) ||
+    sameCheckpoint(block.justified, checkpoint) ||
+    sameCheckpoint(block.unrealizedFinalized, checkpoint) ||
+    sameCheckpoint(block.unrealizedJustified, checkpoint)
+  );
+}
+
+/** Marks with 1 every node that could itself be the head: the leaf rule of filter_block_tree, phase0/fork-choice.md. */
+export function viableNodes(tree: ProtoArray, criteria: ViabilityCriteria): Uint8Array {
+  const { justified, finalized, slotsPerEpoch } = criteria;
+  const currentEpoch = Math.floor(criteria.currentSlot / slotsPerEpoch);
+  const descends = descentFromFinalized(tree, finalized, slotsPerEpoch);
+  const viable = new Uint8Array(tree.size);
+  tree.nodes.forEach(({ block }, index) => {
+    const source = votingSource(block, currentEpoch, slotsPerEpoch);
+    const correctJustified =
+      justified.epoch === GENESIS_EPOCH || source.epoch === justified.epoch || source.epoch + 2 >= currentEpoch;
+    const correctFinalized = finalized.epoch === GENESIS_EPOCH || descends[index] === 1 || vouchesFor(block, finalized);
+    if (correctJustified && correctFinalized) viable[index] = 1;
+  });
+  return viable;
+}
+
+/** get_voting_source of phase0/fork-choice.md: a block of an earlier epoch counts with what it would have justified. */
+function votingSource(block: ForkChoiceBlock, currentEpoch: number, slotsPerEpoch: number): Checkpoint {
+  const blockEpoch = Math.floor(block.slot / slotsPerEpoch);
+  return currentEpoch > blockEpoch ? block.unrealizedJustified : block.justified;
+}
