@@ -1,0 +1,130 @@
+import { aggregateSignatures, Signature } from "@chainsafe/blst";
+import { BitArray } from "@chainsafe/ssz";
+import { areDisjoint, countBits, isSubset } from "./bit-sets.ts";
+
+export type AddOutcome = "added" | "known";
+
+export interface Aggregate {
+  bits: BitArray;
+  signature: Uint8Array;
+}
+
+interface HeldAggregate {
+  bits: BitArray;
+  count: number;
+  signature: Signature;
+}
+
+/** Aggregates without a common signer, to be added up into one when somebody asks for it. */
+export interface Covering {
+  readonly bits: BitArray;
+  readonly count: number;
+  /** The sum of the signatures. */
+  signature(): Signature;
+}
+
+/**
+ * Sixteen aggregators are chosen for a committee on average (validator guide, "Aggregation selection"); half of that
+ * many *different* views of a committee is more than is ever worth keeping.
+ */
+const MAX_AGGREGATES = 8;
+
+/**
+ * Everything known of who of one committee signed one message: single signatures, added up as they come, and the
+ * aggregates of others. A signature in an aggregate cannot be taken out again, so two aggregates are only ever added up
+ * when they share no signer. All signatures were verified by the caller.
+ */
+export class AggregateSet {
+  readonly bitLength: number;
+  #singles: HeldAggregate | null = null;
+  /** Largest first; none is a subset of another or of the singles. */
+  #aggregates: HeldAggregate[] = [];
+
+  constructor(bitLength: number) {
+    this.bitLength = bitLength;
+  }
+
+  /** The number of signers in the largest aggregate held. */
+  get largestCount(): number {
+    return Math.max(this.#singles?.count ?? 0, this.#aggregates[0]?.count ?? 0);
+  }
+
+  addSingle(position: number, signature: Uint8Array): AddOutcome {
+    if (this.#singles === null) {
+      const bits = BitArray.fromSingleBit(this.bitLength, position);
+      this.#singles = { bits, count: 1, signature: Signature.fromBytes(signature) };
+    } else if (this.#singles.bits.get(position)) {
+      return "known";
+    } else {
+      // A new array each time: what was handed out before must not change.
+      const bits = this.#singles.bits.clone();
+      bits.set(position, true);
+      const sum = aggregateSignatures([this.#singles.signature, Signature.fromBytes(signature)]);
+      this.#singles = { bits, count: this.#singles.count + 1, signature: sum };
+    }
+    this.#dropSubsetsOf(this.#singles.bits);
+    return "added";
+  }
+
+  /** Answers "known" also for an aggregate smaller than all of those that fill the set. */
+  addAggregate({ bits, signature }: Aggregate): AddOutcome {
+    const count = countBits(bits);
+    if (count === 0 || this.#held().some((held) => isSubset(bits, held.bits))) return "known";
+    this.#dropSubsetsOf(bits);
+    if (this.#aggregates.length >= MAX_AGGREGATES) {
+      if (this.#aggregates.at(-1)!.count >= count) return "known";
+      this.#aggregates.pop();
+    }
+    this.#aggregates.push({ bits: bits.clone(), count, signature: Signature.fromBytes(signature) });
+    this.#aggregates.sort((a, b) => b.count - a.count);
+    return "added";
+  }
+
+  /** What was received, without additions: the aggregates, and the singles as one more. */
+  list(): Aggregate[] {
+    return this.#held().map(({ bits, signature }) => ({ bits, signature: signature.toBytes() }));
+  }
+
+  /**
+   * The ways to cover much of the committee: starting from each aggregate in turn, the largest others that fit.
+   * Largest first, none a subset of another.
+   */
+  coverings(): Covering[] {
+    const held = this.#held();
+    const coverings = held.map((start) => {
+      const parts = [start];
+      const bits = start.bits.clone();
+      let count = start.count;
+      for (const candidate of held) {
+        if (candidate === start || !areDisjoint(bits, candidate.bits)) continue;
+        parts.push(candidate);
+        bits.mergeOrWith(candidate.bits);
+        count += candidate.count;
+      }
+      return { bits, count, signature: () => sum(parts.map((part) => part.signature)) };
+    });
+    coverings.sort((a, b) => b.count - a.count);
+    return coverings.filter(
+      (covering, index) => !coverings.slice(0, index).some((larger) => isSubset(covering.bits, larger.bits)),
+    );
+  }
+
+  /** The covering with the most signers. */
+  best(): Aggregate | undefined {
+    const [best] = this.coverings();
+    return best && { bits: best.bits, signature: best.signature().toBytes() };
+  }
+
+  #held(): HeldAggregate[] {
+    if (this.#singles === null) return this.#aggregates;
+    return [...this.#aggregates, this.#singles].sort((a, b) => b.count - a.count);
+  }
+
+  #dropSubsetsOf(bits: BitArray): void {
+    this.#aggregates = this.#aggregates.filter((held) => !isSubset(held.bits, bits));
+  }
+}
+
+function sum(signatures: Signature[]): Signature {
+  return signatures.length === 1 ? signatures[0]! : aggregateSignatures(signatures);
+}

@@ -1,0 +1,164 @@
+import { BitArray } from "@chainsafe/ssz";
+import { type ForkName, isForkPostElectra, MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import type { Attestation, CommitteeIndex, phase0, RootHex, Slot } from "@lodestar/types";
+import { type AddOutcome, type Aggregate, AggregateSet } from "./aggregate-set.ts";
+
+interface CommitteeVote {
+  data: phase0.AttestationData;
+  dataRoot: RootHex;
+  committeeIndex: CommitteeIndex;
+  committee: Uint32Array;
+  signature: Uint8Array;
+  /** The fork of the vote's own slot: it decides the shape of the attestation. */
+  fork: ForkName;
+}
+
+export interface SingleVote extends CommitteeVote {
+  /** The voter's place in the committee. */
+  position: number;
+}
+
+export interface AggregatedVote extends CommitteeVote {
+  /** One bit for each member of the committee. */
+  bits: BitArray;
+}
+
+/** The votes of one committee for the same data. */
+export interface AttestationGroup {
+  readonly data: phase0.AttestationData;
+  readonly committeeIndex: CommitteeIndex;
+  readonly committee: Uint32Array;
+  readonly fork: ForkName;
+  readonly votes: AggregateSet;
+}
+
+type GroupsByCommittee = Map<CommitteeIndex, AttestationGroup>;
+
+interface SlotGroups {
+  byDataRoot: Map<RootHex, GroupsByCommittee>;
+  count: number;
+}
+
+/** Room for 32 opinions of every committee; honest committees have two or three. */
+const MAX_GROUPS_PER_SLOT = MAX_COMMITTEES_PER_SLOT * 32;
+/** Two epochs are includable, and votes of the slots at hand come before the next pruning. */
+const MAX_SLOTS = 3 * SLOTS_PER_EPOCH;
+
+/**
+ * Single and aggregated votes, by slot, data and committee: from electra on the data no longer names the committee.
+ * Whatever is put in was validated before; the pool's own limits only keep a flood of valid votes from filling memory.
+ */
+export class AttestationPool {
+  readonly #slots = new Map<Slot, SlotGroups>();
+  #lowestSlot: Slot = 0;
+
+  addSingle(vote: SingleVote): AddOutcome {
+    return this.#groupFor(vote)?.votes.addSingle(vote.position, vote.signature) ?? "known";
+  }
+
+  addAggregate(vote: AggregatedVote): AddOutcome {
+    return this.#groupFor(vote)?.votes.addAggregate(vote) ?? "known";
+  }
+
+  /**
+   * The attestation with the most voters that can be made of what is known. Without a committee index, that of the
+   * committee with the most voters (before electra there is only one for a data root).
+   */
+  getAggregate(slot: Slot, dataRoot: RootHex, committeeIndex?: CommitteeIndex): Attestation | undefined {
+    const byCommittee = this.#slots.get(slot)?.byDataRoot.get(dataRoot);
+    if (!byCommittee) return undefined;
+    const group =
+      committeeIndex === undefined
+        ? [...byCommittee.values()].reduce((a, b) => (b.votes.largestCount > a.votes.largestCount ? b : a))
+        : byCommittee.get(committeeIndex);
+    const best = group?.votes.best();
+    return group && best && toAttestation(group, best);
+  }
+
+  /** All attestations held, each in the shape of its fork. */
+  list({ slot, committeeIndex }: { slot?: Slot; committeeIndex?: CommitteeIndex } = {}): Attestation[] {
+    const slots = slot === undefined ? this.slots() : [slot];
+    return slots
+      .flatMap((each) => this.groupsAt(each).flat())
+      .filter((group) => committeeIndex === undefined || group.committeeIndex === committeeIndex)
+      .flatMap((group) => group.votes.list().map((aggregate) => toAttestation(group, aggregate)));
+  }
+
+  /** The slots that have votes, in ascending order. */
+  slots(): Slot[] {
+    return [...this.#slots.keys()].sort((a, b) => a - b);
+  }
+
+  /** The groups of a slot; those with the same data are together, in the order of their committees. */
+  groupsAt(slot: Slot): AttestationGroup[][] {
+    const slotGroups = this.#slots.get(slot);
+    if (!slotGroups) return [];
+    return [...slotGroups.byDataRoot.values()].map((byCommittee) =>
+      [...byCommittee.values()].sort((a, b) => a.committeeIndex - b.committeeIndex),
+    );
+  }
+
+  /**
+   * Drops the votes no block can include any more: a vote of an epoch is includable to the end of the next (deneb
+   * beacon chain, "Modified process_attestation", after EIP-7045; earlier forks allow less).
+   */
+  prune(currentSlot: Slot): void {
+    this.#lowestSlot = computeStartSlotAtEpoch(Math.max(0, computeEpochAtSlot(currentSlot) - 1));
+    for (const slot of this.#slots.keys()) {
+      if (slot < this.#lowestSlot) this.#slots.delete(slot);
+    }
+  }
+
+  #groupFor(vote: CommitteeVote): AttestationGroup | undefined {
+    const { data, dataRoot, committeeIndex, committee, fork } = vote;
+    if (data.slot < this.#lowestSlot) return undefined;
+    const slotGroups = this.#slotGroupsFor(data.slot);
+    let byCommittee = slotGroups.byDataRoot.get(dataRoot);
+    const known = byCommittee?.get(committeeIndex);
+    if (known) return known;
+    if (slotGroups.count >= MAX_GROUPS_PER_SLOT) {
+      dropLeastSupported(slotGroups);
+      byCommittee = slotGroups.byDataRoot.get(dataRoot);
+    }
+    if (!byCommittee) {
+      byCommittee = new Map();
+      slotGroups.byDataRoot.set(dataRoot, byCommittee);
+    }
+    const group = { data, committeeIndex, committee, fork, votes: new AggregateSet(committee.length) };
+    byCommittee.set(committeeIndex, group);
+    slotGroups.count++;
+    return group;
+  }
+
+  #slotGroupsFor(slot: Slot): SlotGroups {
+    let slotGroups = this.#slots.get(slot);
+    if (!slotGroups) {
+      if (this.#slots.size >= MAX_SLOTS) this.#slots.delete(Math.min(...this.#slots.keys()));
+      slotGroups = { byDataRoot: new Map(), count: 0 };
+      this.#slots.set(slot, slotGroups);
+    }
+    return slotGroups;
+  }
+}
+
+/** Votes that nobody else shares give way first, the oldest of them first. */
+function dropLeastSupported(slotGroups: SlotGroups): void {
+  let least: { dataRoot: RootHex; group: AttestationGroup } | undefined;
+  for (const [dataRoot, byCommittee] of slotGroups.byDataRoot) {
+    for (const group of byCommittee.values()) {
+      if (!least || group.votes.largestCount < least.group.votes.largestCount) least = { dataRoot, group };
+    }
+  }
+  if (!least) return;
+  const byCommittee = slotGroups.byDataRoot.get(least.dataRoot)!;
+  byCommittee.delete(least.group.committeeIndex);
+  if (byCommittee.size === 0) slotGroups.byDataRoot.delete(least.dataRoot);
+  slotGroups.count--;
+}
+
+function toAttestation({ data, committeeIndex, fork }: AttestationGroup, { bits, signature }: Aggregate): Attestation {
+  const attestation = { aggregationBits: bits.clone(), data, signature };
+  if (!isForkPostElectra(fork)) return attestation;
+  return { ...attestation, committeeBits: BitArray.fromSingleBit(MAX_COMMITTEES_PER_SLOT, committeeIndex) };
+}

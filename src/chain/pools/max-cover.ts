@@ -1,0 +1,71 @@
+/** Something to choose from, again and again: what it offers depends on what was taken before. */
+export interface CoverSource<Choice> {
+  /**
+   * The most that can be gained here now, or `null` when nothing can. Taking a choice, here or elsewhere, must never
+   * make it more: this is what lets the search leave most sources unasked.
+   */
+  evaluate(): { gain: number; choice: Choice } | null;
+  take(choice: Choice): void;
+}
+
+interface HeapEntry<Choice> {
+  source: CoverSource<Choice>;
+  gain: number;
+  choice: Choice;
+  /** How many choices had been taken when this one was evaluated. */
+  evaluatedAfter: number;
+}
+
+/**
+ * Greedy maximum coverage: `limit` times the choice with the largest gain. An old gain is an upper bound for the new
+ * one, so only sources at the top of the heap are asked again. Every source is asked once, and few more than once for
+ * each choice taken.
+ */
+export function maxCover<Choice>(sources: Iterable<CoverSource<Choice>>, limit: number): Choice[] {
+  const heap: HeapEntry<Choice>[] = [];
+  const taken: Choice[] = [];
+  const evaluate = (source: CoverSource<Choice>): void => {
+    const offer = source.evaluate();
+    if (offer && offer.gain > 0) push(heap, { source, ...offer, evaluatedAfter: taken.length });
+  };
+  for (const source of sources) evaluate(source);
+  while (taken.length < limit) {
+    const top = pop(heap);
+    if (!top) break;
+    if (top.evaluatedAfter === taken.length) {
+      top.source.take(top.choice);
+      taken.push(top.choice);
+    }
+    evaluate(top.source);
+  }
+  return taken;
+}
+
+function push<Choice>(heap: HeapEntry<Choice>[], entry: HeapEntry<Choice>): void {
+  let index = heap.length;
+  heap.push(entry);
+  while (index > 0) {
+    const parent = (index - 1) >> 1;
+    if (heap[parent]!.gain >= entry.gain) break;
+    heap[index] = heap[parent]!;
+    index = parent;
+  }
+  heap[index] = entry;
+}
+
+function pop<Choice>(heap: HeapEntry<Choice>[]): HeapEntry<Choice> | undefined {
+  const top = heap[0];
+  const last = heap.pop();
+  if (!top || !last || heap.length === 0) return top;
+  let index = 0;
+  for (;;) {
+    let child = 2 * index + 1;
+    if (child >= heap.length) break;
+    if (child + 1 < heap.length && heap[child + 1]!.gain > heap[child]!.gain) child++;
+    if (heap[child]!.gain <= last.gain) break;
+    heap[index] = heap[child]!;
+    index = child;
+  }
+  heap[index] = last;
+  return top;
+}

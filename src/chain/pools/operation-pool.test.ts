@@ -1,0 +1,254 @@
+import { aggregateSignatures } from "@chainsafe/blst";
+import {
+  DOMAIN_BEACON_ATTESTER,
+  DOMAIN_BEACON_PROPOSER,
+  ForkName,
+  ForkSeq,
+  MAX_VOLUNTARY_EXITS,
+} from "@lodestar/params";
+import {
+  BeaconStateView,
+  type CachedBeaconStateElectra,
+  computeSigningRoot,
+  getBlsToExecutionChangeSignatureSet,
+  getVoluntaryExitSignatureSet,
+} from "@lodestar/state-transition";
+import { type AttesterSlashing, type capella, type phase0, ssz } from "@lodestar/types";
+import { describe, expect, it } from "vitest";
+import { OperationPool } from "./operation-pool.ts";
+import { TestChain } from "./testing.ts";
+
+/** No waiting before an exit, so that a young chain can show one. */
+const overrides = { SHARD_COMMITTEE_PERIOD: 0 };
+const FORKS = [ForkName.phase0, ForkName.altair, ForkName.deneb, ForkName.electra, ForkName.fulu];
+
+function proposerSlashing(chain: TestChain, proposerIndex: number): phase0.ProposerSlashing {
+  const domain = chain.config.getDomain(1, DOMAIN_BEACON_PROPOSER, 1);
+  const header = (filling: number) => {
+    const message = {
+      slot: 1n,
+      proposerIndex,
+      parentRoot: new Uint8Array(32).fill(filling),
+      stateRoot: new Uint8Array(32),
+      bodyRoot: new Uint8Array(32),
+    };
+    const signingRoot = computeSigningRoot(ssz.phase0.BeaconBlockHeaderBigint, message, domain);
+    return { message, signature: chain.secretKeys[proposerIndex]!.sign(signingRoot).toBytes() };
+  };
+  return { signedHeader1: header(1), signedHeader2: header(2) };
+}
+
+/** A double vote of all these validators. */
+function attesterSlashing(chain: TestChain, attestingIndices: number[], filling = 1): AttesterSlashing {
+  const domain = chain.config.getDomain(1, DOMAIN_BEACON_ATTESTER, 1);
+  const attestation = (root: number) => {
+    const data = {
+      slot: 1n,
+      index: 0n,
+      beaconBlockRoot: new Uint8Array(32).fill(root),
+      source: { epoch: 0n, root: new Uint8Array(32) },
+      target: { epoch: 0n, root: new Uint8Array(32) },
+    };
+    const signingRoot = computeSigningRoot(ssz.phase0.AttestationDataBigint, data, domain);
+    const signatures = attestingIndices.map((index) => chain.secretKeys[index]!.sign(signingRoot));
+    return { attestingIndices, data, signature: aggregateSignatures(signatures).toBytes() };
+  };
+  return { attestation1: attestation(filling), attestation2: attestation(filling + 100) };
+}
+
+function voluntaryExit(chain: TestChain, validatorIndex: number, epoch = 0): phase0.SignedVoluntaryExit {
+  const exit = { message: { epoch, validatorIndex }, signature: new Uint8Array(96) };
+  const { signingRoot } = getVoluntaryExitSignatureSet(chain.config, new BeaconStateView(chain.head), exit);
+  return { ...exit, signature: chain.secretKeys[validatorIndex]!.sign(signingRoot).toBytes() };
+}
+
+function credentialsChange(chain: TestChain, validatorIndex: number): capella.SignedBLSToExecutionChange {
+  const secretKey = chain.secretKeys[validatorIndex]!;
+  const fromBlsPubkey = secretKey.toPublicKey().toBytes();
+  const message = { validatorIndex, fromBlsPubkey, toExecutionAddress: new Uint8Array(20).fill(validatorIndex) };
+  const change = { message, signature: new Uint8Array(96) };
+  const { signingRoot } = getBlsToExecutionChangeSignatureSet(chain.config, change);
+  return { message, signature: secretKey.sign(signingRoot).toBytes() };
+}
+
+describe("OperationPool", () => {
+  it("holds each operation once and lists it", () => {
+    const chain = new TestChain(ForkName.capella, { overrides });
+    const pool = new OperationPool();
+    expect(pool.addProposerSlashing(proposerSlashing(chain, 1))).toBe("added");
+    expect(pool.addProposerSlashing(proposerSlashing(chain, 1))).toBe("known");
+    const slashing = attesterSlashing(chain, [2, 3]);
+    expect(pool.addAttesterSlashing(slashing, ForkName.capella)).toBe("added");
+    expect(pool.addAttesterSlashing(slashing, ForkName.capella)).toBe("known");
+    const swapped = { attestation1: slashing.attestation2, attestation2: slashing.attestation1 };
+    expect(pool.addAttesterSlashing(swapped, ForkName.capella)).toBe("known");
+    expect(pool.addAttesterSlashing(attesterSlashing(chain, [2, 4]), ForkName.capella)).toBe("added");
+    expect(pool.addVoluntaryExit(voluntaryExit(chain, 5))).toBe("added");
+    expect(pool.addVoluntaryExit(voluntaryExit(chain, 5))).toBe("known");
+    expect(pool.addBlsToExecutionChange(credentialsChange(chain, 6))).toBe("added");
+    expect(pool.addBlsToExecutionChange(credentialsChange(chain, 6))).toBe("known");
+
+    expect([1, 2].map((index) => pool.hasProposerSlashing(index))).toEqual([true, false]);
+    expect(pool.hasAttesterSlashingFor([2, 3, 4])).toBe(true);
+    expect(pool.hasAttesterSlashingFor([2, 5])).toBe(false);
+    expect([5, 6].map((index) => pool.hasVoluntaryExit(index))).toEqual([true, false]);
+    expect([5, 6].map((index) => pool.hasBlsToExecutionChange(index))).toEqual([false, true]);
+    expect(pool.listProposerSlashings()).toEqual([proposerSlashing(chain, 1)]);
+    expect(pool.listAttesterSlashings()).toEqual([slashing, attesterSlashing(chain, [2, 4])]);
+    expect(pool.listVoluntaryExits()).toEqual([voluntaryExit(chain, 5)]);
+    expect(pool.listBlsToExecutionChanges()).toEqual([credentialsChange(chain, 6)]);
+  });
+
+  it("comes back from its dump with everything", () => {
+    const chain = new TestChain(ForkName.electra, { overrides });
+    const pool = new OperationPool();
+    pool.addProposerSlashing(proposerSlashing(chain, 1));
+    pool.addAttesterSlashing(attesterSlashing(chain, [2, 3]), ForkName.deneb);
+    pool.addAttesterSlashing(attesterSlashing(chain, [4, 5, 6]), ForkName.electra);
+    pool.addVoluntaryExit(voluntaryExit(chain, 7));
+    pool.addBlsToExecutionChange(credentialsChange(chain, 8));
+    const dumped = pool.dump();
+    expect(dumped.map(({ kind }) => kind).sort()).toEqual([
+      "attester-slashings/deneb",
+      "attester-slashings/electra",
+      "bls-to-execution-changes",
+      "proposer-slashings",
+      "voluntary-exits",
+    ]);
+    const loaded = new OperationPool();
+    loaded.load(structuredClone(dumped));
+    // The values as JSON: the library notes roots it computed on the objects themselves.
+    const contents = (held: OperationPool) => [
+      held.listProposerSlashings().map((slashing) => ssz.phase0.ProposerSlashing.toJson(slashing)),
+      held.listAttesterSlashings().map((slashing) => ssz.electra.AttesterSlashing.toJson(slashing)),
+      held.listVoluntaryExits().map((exit) => ssz.phase0.SignedVoluntaryExit.toJson(exit)),
+      held.listBlsToExecutionChanges().map((change) => ssz.capella.SignedBLSToExecutionChange.toJson(change)),
+    ];
+    expect(contents(loaded)).toEqual(contents(pool));
+    expect(loaded.dump()).toEqual(dumped);
+    expect(new OperationPool().dump()).toEqual([]);
+    expect(() => loaded.load([{ kind: "deposits", bytes: new Uint8Array() }])).toThrow("does not know");
+    expect(() => loaded.load([{ kind: "attester-slashings/x", bytes: new Uint8Array() }])).toThrow("not known");
+  });
+
+  describe.each(FORKS)("for a block on %s", (fork) => {
+    const isElectra = ForkSeq[fork] >= ForkSeq.electra;
+
+    it("gives operations that the transition accepts together, none about the same validator twice", () => {
+      const chain = new TestChain(fork, { overrides });
+      chain.addBlock(1);
+      const proposer = chain.stateAt(2).epochCtx.getBeaconProposer(2);
+      const others = [0, 1, 2, 3, 4, 5, 6].filter((index) => index !== proposer);
+      const [a, b, c, d, e, f] = [others[0]!, others[1]!, others[2]!, others[3]!, others[4]!, others[5]!];
+      const pool = new OperationPool();
+      pool.addProposerSlashing(proposerSlashing(chain, a));
+      const redundant = attesterSlashing(chain, [a]);
+      const small = attesterSlashing(chain, [a, b], 2);
+      const large = attesterSlashing(chain, [b, c, d], 3);
+      for (const slashing of [redundant, small, large]) pool.addAttesterSlashing(slashing, fork);
+      for (const index of [a, c, e]) pool.addVoluntaryExit(voluntaryExit(chain, index));
+      for (const index of [a, f]) pool.addBlsToExecutionChange(credentialsChange(chain, index));
+
+      const operations = pool.forBlock(chain.stateAt(2));
+      expect(operations.proposerSlashings).toEqual([proposerSlashing(chain, a)]);
+      expect(operations.attesterSlashings).toEqual([large]);
+      expect(operations.voluntaryExits).toEqual([voluntaryExit(chain, e)]);
+      expect(operations.blsToExecutionChanges).toHaveLength(ForkSeq[fork] >= ForkSeq.capella ? 2 : 0);
+      expect(pool.forBlock(chain.stateAt(2))).toEqual(operations);
+
+      const { blsToExecutionChanges, ...earlier } = operations;
+      const post = chain.addBlock(2, ForkSeq[fork] >= ForkSeq.capella ? operations : earlier);
+      for (const index of [a, b, c, d]) expect(post.validators.getReadonly(index).slashed).toBe(true);
+      expect(post.validators.getReadonly(e).exitEpoch).not.toBe(Number.POSITIVE_INFINITY);
+      expect(blsToExecutionChanges.map(({ message }) => message.validatorIndex)).toEqual(
+        ForkSeq[fork] >= ForkSeq.capella ? [a, f] : [],
+      );
+
+      // Nothing of it is valid any more, and once the state is final nothing is kept.
+      expect(Object.values(pool.forBlock(chain.stateAt(3))).flat()).toEqual([]);
+      pool.prune(post);
+      const kept = ForkSeq[fork] >= ForkSeq.capella ? 0 : 2;
+      expect([...pool.listProposerSlashings(), ...pool.listAttesterSlashings(), ...pool.listVoluntaryExits()]).toEqual(
+        [],
+      );
+      expect(pool.listBlsToExecutionChanges()).toHaveLength(kept);
+    });
+
+    it("keeps to the limits", () => {
+      const chain = new TestChain(fork, { overrides });
+      chain.addBlock(1);
+      const pool = new OperationPool();
+      for (let index = 0; index < MAX_VOLUNTARY_EXITS + 3; index++) pool.addVoluntaryExit(voluntaryExit(chain, index));
+      for (let index = 40; index < 44; index++) pool.addAttesterSlashing(attesterSlashing(chain, [index]), fork);
+      const { voluntaryExits, attesterSlashings } = pool.forBlock(chain.stateAt(2));
+      expect(voluntaryExits).toHaveLength(MAX_VOLUNTARY_EXITS);
+      expect(attesterSlashings).toHaveLength(isElectra ? 1 : 2);
+      chain.addBlock(2, { voluntaryExits, attesterSlashings });
+    });
+  });
+
+  it("prunes nothing that may still come to be valid", () => {
+    const chain = new TestChain(ForkName.capella);
+    const pool = new OperationPool();
+    pool.addProposerSlashing(proposerSlashing(chain, 1));
+    pool.addAttesterSlashing(attesterSlashing(chain, [2]), ForkName.capella);
+    pool.addVoluntaryExit(voluntaryExit(chain, 3));
+    pool.addBlsToExecutionChange(credentialsChange(chain, 4));
+    const before = pool.dump();
+    // The validator was not active for long enough yet.
+    expect(pool.forBlock(chain.stateAt(1)).voluntaryExits).toEqual([]);
+    pool.prune(chain.head);
+    expect(pool.dump()).toEqual(before);
+  });
+
+  it("leaves out an exit of a validator with withdrawals pending (electra)", () => {
+    const chain = new TestChain(ForkName.electra, { overrides });
+    const pool = new OperationPool();
+    pool.addVoluntaryExit(voluntaryExit(chain, 3));
+    pool.addVoluntaryExit(voluntaryExit(chain, 4));
+    const state = chain.stateAt(1) as CachedBeaconStateElectra;
+    const withdrawal = { validatorIndex: 3, amount: 1n, withdrawableEpoch: 300 };
+    state.pendingPartialWithdrawals.push(ssz.electra.PendingPartialWithdrawal.toViewDU(withdrawal));
+    state.commit();
+    expect(pool.forBlock(state).voluntaryExits).toEqual([voluntaryExit(chain, 4)]);
+  });
+
+  it("leaves out what a later fork's domains have made unverifiable", () => {
+    const schedule = { ...overrides, BELLATRIX_FORK_EPOCH: 1, CAPELLA_FORK_EPOCH: 2, DENEB_FORK_EPOCH: 3 };
+    const chain = new TestChain(ForkName.altair, { overrides: schedule });
+    chain.addBlock(1);
+    const pool = new OperationPool();
+    pool.addProposerSlashing(proposerSlashing(chain, 1), ForkSeq.altair);
+    pool.addVoluntaryExit(voluntaryExit(chain, 2), ForkSeq.altair);
+    pool.addAttesterSlashing(attesterSlashing(chain, [3]), ForkName.altair, ForkSeq.altair);
+    const countsAt = (slot: number) => {
+      const { proposerSlashings, attesterSlashings, voluntaryExits } = pool.forBlock(chain.stateAt(slot));
+      return [proposerSlashings.length, attesterSlashings.length, voluntaryExits.length];
+    };
+    // A state knows the versions of its own fork and of the one before ("get_domain").
+    expect(countsAt(2)).toEqual([1, 1, 1]);
+    expect(countsAt(8)).toEqual([1, 1, 1]);
+    const { proposerSlashings, attesterSlashings, voluntaryExits } = pool.forBlock(chain.stateAt(8));
+    expect(countsAt(16)).toEqual([0, 0, 0]);
+    expect(countsAt(24)).toEqual([0, 0, 0]);
+    chain.addBlock(8, { proposerSlashings, attesterSlashings, voluntaryExits });
+  });
+
+  it("gives the place of a slashing with a bad signature to the next best", () => {
+    const chain = new TestChain(ForkName.electra, { overrides });
+    chain.addBlock(1);
+    const pool = new OperationPool();
+    const large = attesterSlashing(chain, [1, 2, 3]);
+    const forged = { ...large, attestation2: { ...large.attestation2, signature: large.attestation1.signature } };
+    const malformed = { ...large, attestation1: { ...large.attestation1, signature: new Uint8Array(96) } };
+    const small = attesterSlashing(chain, [4]);
+    for (const slashing of [forged, malformed, small]) pool.addAttesterSlashing(slashing, ForkName.electra);
+    pool.addVoluntaryExit({ ...voluntaryExit(chain, 9), signature: new Uint8Array(96) });
+    const operations = pool.forBlock(chain.stateAt(2));
+    expect(operations.attesterSlashings).toEqual([small]);
+    expect(operations.voluntaryExits).toEqual([]);
+    // The validators of the slashings that were not taken may exit.
+    pool.addVoluntaryExit(voluntaryExit(chain, 1));
+    expect(pool.forBlock(chain.stateAt(2)).voluntaryExits).toEqual([voluntaryExit(chain, 1)]);
+  });
+});

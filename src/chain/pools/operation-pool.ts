@@ -1,0 +1,173 @@
+import type { ForkName, ForkSeq } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  getAttesterSlashableIndices,
+} from "@lodestar/state-transition";
+import { type AttesterSlashing, type capella, type phase0, sszTypesFor, type ValidatorIndex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { AddOutcome } from "./aggregate-set.ts";
+import { type BlockOperations, selectOperations } from "./operation-selection.ts";
+import { type DumpedOperations, readDump, writeDump } from "./operation-storage.ts";
+import { canNeverBeSlashed, hasBlsCredentials, hasInitiatedExit } from "./validator-lifecycle.ts";
+
+/** An operation whose signatures are judged by the fork of the state it is included on. */
+export interface Signed<Operation> {
+  readonly operation: Operation;
+  /**
+   * The domain of a signature depends on the state only through its fork, so a verdict is good for all states of that
+   * fork, and must be made anew at the next one.
+   */
+  readonly signatureVerdicts: Map<ForkSeq, boolean>;
+}
+
+export interface HeldAttesterSlashing extends Signed<AttesterSlashing> {
+  /** The fork in whose encoding it came. */
+  readonly fork: ForkName;
+  readonly slashableIndices: ValidatorIndex[];
+}
+
+export interface HeldOperations {
+  readonly proposerSlashings: Map<ValidatorIndex, Signed<phase0.ProposerSlashing>>;
+  readonly attesterSlashings: Map<string, HeldAttesterSlashing>;
+  readonly voluntaryExits: Map<ValidatorIndex, Signed<phase0.SignedVoluntaryExit>>;
+  readonly blsToExecutionChanges: Map<ValidatorIndex, capella.SignedBLSToExecutionChange>;
+}
+
+/** One validator can sign any number of different slashable pairs; beyond this many only new offenders are held. */
+const MAX_REDUNDANT_ATTESTER_SLASHINGS = 1024;
+
+/**
+ * Slashings, exits and withdrawal credential changes that wait for a block. The caller validated them; where it also
+ * says for which fork the signatures were good (`verifiedAt`), blocks of that fork need not check them again.
+ */
+export class OperationPool {
+  readonly #held: HeldOperations = {
+    proposerSlashings: new Map(),
+    attesterSlashings: new Map(),
+    voluntaryExits: new Map(),
+    blsToExecutionChanges: new Map(),
+  };
+
+  addProposerSlashing(slashing: phase0.ProposerSlashing, verifiedAt?: ForkSeq): AddOutcome {
+    const proposer = slashing.signedHeader1.message.proposerIndex;
+    return addOnce(this.#held.proposerSlashings, proposer, signed(slashing, verifiedAt));
+  }
+
+  addAttesterSlashing(slashing: AttesterSlashing, fork: ForkName, verifiedAt?: ForkSeq): AddOutcome {
+    const slashings = this.#held.attesterSlashings;
+    const slashableIndices = getAttesterSlashableIndices(slashing);
+    if (slashings.size >= MAX_REDUNDANT_ATTESTER_SLASHINGS && this.hasAttesterSlashingFor(slashableIndices)) {
+      return "known";
+    }
+    return addOnce(slashings, attesterSlashingKey(slashing, fork), {
+      ...signed(slashing, verifiedAt),
+      fork,
+      slashableIndices,
+    });
+  }
+
+  addVoluntaryExit(exit: phase0.SignedVoluntaryExit, verifiedAt?: ForkSeq): AddOutcome {
+    return addOnce(this.#held.voluntaryExits, exit.message.validatorIndex, signed(exit, verifiedAt));
+  }
+
+  addBlsToExecutionChange(change: capella.SignedBLSToExecutionChange): AddOutcome {
+    return addOnce(this.#held.blsToExecutionChanges, change.message.validatorIndex, change);
+  }
+
+  hasProposerSlashing(proposer: ValidatorIndex): boolean {
+    return this.#held.proposerSlashings.has(proposer);
+  }
+
+  /** Whether every one of these validators is the offender of some slashing held. */
+  hasAttesterSlashingFor(indices: readonly ValidatorIndex[]): boolean {
+    const missing = new Set(indices);
+    for (const { slashableIndices } of this.#held.attesterSlashings.values()) {
+      if (missing.size === 0) break;
+      for (const index of slashableIndices) missing.delete(index);
+    }
+    return missing.size === 0;
+  }
+
+  hasVoluntaryExit(validator: ValidatorIndex): boolean {
+    return this.#held.voluntaryExits.has(validator);
+  }
+
+  hasBlsToExecutionChange(validator: ValidatorIndex): boolean {
+    return this.#held.blsToExecutionChanges.has(validator);
+  }
+
+  listProposerSlashings(): phase0.ProposerSlashing[] {
+    return Array.from(this.#held.proposerSlashings.values(), ({ operation }) => operation);
+  }
+
+  listAttesterSlashings(): AttesterSlashing[] {
+    return Array.from(this.#held.attesterSlashings.values(), ({ operation }) => operation);
+  }
+
+  listVoluntaryExits(): phase0.SignedVoluntaryExit[] {
+    return Array.from(this.#held.voluntaryExits.values(), ({ operation }) => operation);
+  }
+
+  listBlsToExecutionChanges(): capella.SignedBLSToExecutionChange[] {
+    return [...this.#held.blsToExecutionChanges.values()];
+  }
+
+  /** What a block on `state`, which must be at the block's slot, can include. The pool keeps all of it. */
+  forBlock(state: CachedBeaconStateAllForks): BlockOperations {
+    return selectOperations(this.#held, state);
+  }
+
+  /** Drops what no later block can include, because the finalized state shows that it was done already. */
+  prune(finalizedState: CachedBeaconStateAllForks): void {
+    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#held;
+    const epoch = computeEpochAtSlot(finalizedState.slot);
+    const { validators } = finalizedState;
+    const isDone = (index: ValidatorIndex, test: (validator: phase0.Validator) => boolean) =>
+      index < validators.length && test(validators.getReadonly(index));
+    const isBeyondSlashing = (index: ValidatorIndex) =>
+      isDone(index, (validator) => canNeverBeSlashed(validator, epoch));
+
+    for (const proposer of proposerSlashings.keys()) {
+      if (isBeyondSlashing(proposer)) proposerSlashings.delete(proposer);
+    }
+    for (const [key, { slashableIndices }] of attesterSlashings) {
+      if (slashableIndices.every(isBeyondSlashing)) attesterSlashings.delete(key);
+    }
+    for (const index of voluntaryExits.keys()) {
+      if (isDone(index, hasInitiatedExit)) voluntaryExits.delete(index);
+    }
+    for (const index of blsToExecutionChanges.keys()) {
+      if (isDone(index, (validator) => !hasBlsCredentials(validator))) blsToExecutionChanges.delete(index);
+    }
+  }
+
+  /** All that is held, as SSZ lists. */
+  dump(): DumpedOperations[] {
+    return writeDump(this.#held);
+  }
+
+  /** Adds what an earlier `dump` wrote. */
+  load(dumped: Iterable<{ readonly kind: string; readonly bytes: Uint8Array }>): void {
+    readDump(dumped, this);
+  }
+}
+
+function signed<Operation>(operation: Operation, verifiedAt: ForkSeq | undefined): Signed<Operation> {
+  return { operation, signatureVerdicts: new Map(verifiedAt === undefined ? [] : [[verifiedAt, true]]) };
+}
+
+function addOnce<Key, Value>(held: Map<Key, Value>, key: Key, value: Value): AddOutcome {
+  if (held.has(key)) return "known";
+  held.set(key, value);
+  return "added";
+}
+
+/** The same two attestations prove the same offence in whichever order they stand. */
+function attesterSlashingKey({ attestation1, attestation2 }: AttesterSlashing, fork: ForkName): string {
+  const type = sszTypesFor(fork).IndexedAttestationBigint;
+  return [attestation1, attestation2]
+    .map((attestation) => toRootHex(type.hashTreeRoot(attestation)))
+    .sort()
+    .join();
+}

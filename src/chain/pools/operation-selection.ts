@@ -1,0 +1,175 @@
+import {
+  ForkSeq,
+  MAX_ATTESTER_SLASHINGS,
+  MAX_ATTESTER_SLASHINGS_ELECTRA,
+  MAX_BLS_TO_EXECUTION_CHANGES,
+  MAX_PROPOSER_SLASHINGS,
+  MAX_VOLUNTARY_EXITS,
+} from "@lodestar/params";
+import {
+  assertValidAttesterSlashing,
+  assertValidProposerSlashing,
+  BeaconStateView,
+  type CachedBeaconStateAllForks,
+  isSlashableValidator,
+  isValidBlsToExecutionChange,
+  isValidVoluntaryExit,
+  verifyVoluntaryExitSignature,
+} from "@lodestar/state-transition";
+import type { AttesterSlashing, capella, phase0, ValidatorIndex } from "@lodestar/types";
+import { type CoverSource, maxCover } from "./max-cover.ts";
+import type { HeldAttesterSlashing, HeldOperations, Signed } from "./operation-pool.ts";
+
+export interface BlockOperations {
+  proposerSlashings: phase0.ProposerSlashing[];
+  attesterSlashings: AttesterSlashing[];
+  voluntaryExits: phase0.SignedVoluntaryExit[];
+  blsToExecutionChanges: capella.SignedBLSToExecutionChange[];
+}
+
+/**
+ * Chooses in the order in which the block will be processed (`process_operations`), so that each kind knows who was
+ * slashed by the kinds before.
+ */
+export function selectOperations(held: HeldOperations, state: CachedBeaconStateAllForks): BlockOperations {
+  const fork = state.epochCtx.config.getForkSeq(state.slot);
+  const slashed = new Set<ValidatorIndex>();
+  return {
+    proposerSlashings: selectProposerSlashings(held, state, fork, slashed),
+    attesterSlashings: selectAttesterSlashings(held, state, fork, slashed),
+    voluntaryExits: selectVoluntaryExits(held, state, fork, slashed),
+    blsToExecutionChanges: fork >= ForkSeq.capella ? selectBlsToExecutionChanges(held, state) : [],
+  };
+}
+
+function selectProposerSlashings(
+  { proposerSlashings }: HeldOperations,
+  state: CachedBeaconStateAllForks,
+  fork: ForkSeq,
+  slashed: Set<ValidatorIndex>,
+): phase0.ProposerSlashing[] {
+  const { config, pubkeyCache } = state.epochCtx;
+  const assertValid = (slashing: phase0.ProposerSlashing, proposer: phase0.Validator, signatures: boolean) =>
+    assertValidProposerSlashing(config, pubkeyCache, state.slot, slashing, proposer, signatures);
+  const selected: phase0.ProposerSlashing[] = [];
+  for (const [proposerIndex, held] of proposerSlashings) {
+    if (selected.length >= MAX_PROPOSER_SLASHINGS) break;
+    if (proposerIndex >= state.validators.length) continue;
+    const proposer = state.validators.getReadonly(proposerIndex);
+    if (!holds(() => assertValid(held.operation, proposer, false))) continue;
+    if (!hasGoodSignature(held, fork, () => holds(() => assertValid(held.operation, proposer, true)))) continue;
+    selected.push(held.operation);
+    slashed.add(proposerIndex);
+  }
+  return selected;
+}
+
+/** Those that slash the most effective balance first: from electra on a block has room for one. */
+function selectAttesterSlashings(
+  { attesterSlashings }: HeldOperations,
+  state: CachedBeaconStateAllForks,
+  fork: ForkSeq,
+  slashed: Set<ValidatorIndex>,
+): AttesterSlashing[] {
+  const { config, pubkeyCache, epoch, effectiveBalanceIncrements } = state.epochCtx;
+  const validatorCount = state.validators.length;
+  const assertValid = (slashing: AttesterSlashing, signatures: boolean) =>
+    assertValidAttesterSlashing(config, pubkeyCache, state.slot, validatorCount, slashing, signatures);
+
+  const toSource = (held: HeldAttesterSlashing, slashedNow: Set<ValidatorIndex>): CoverSource<HeldAttesterSlashing> => {
+    const offenders = held.slashableIndices.filter((index) =>
+      isSlashableValidator(state.validators.getReadonly(index), epoch),
+    );
+    return {
+      evaluate() {
+        let gain = 0;
+        for (const index of offenders) {
+          if (!slashedNow.has(index)) gain += effectiveBalanceIncrements[index] ?? 0;
+        }
+        return gain > 0 ? { gain, choice: held } : null;
+      },
+      take() {
+        for (const index of offenders) slashedNow.add(index);
+      },
+    };
+  };
+
+  const limit = fork >= ForkSeq.electra ? MAX_ATTESTER_SLASHINGS_ELECTRA : MAX_ATTESTER_SLASHINGS;
+  let candidates = [...attesterSlashings.values()].filter((held) => holds(() => assertValid(held.operation, false)));
+  // Signatures are checked only of those chosen; one that turns out bad leaves its place to the next best.
+  for (;;) {
+    const slashedNow = new Set(slashed);
+    const chosen = maxCover(
+      candidates.map((held) => toSource(held, slashedNow)),
+      limit,
+    );
+    const isGood = (held: HeldAttesterSlashing) =>
+      hasGoodSignature(held, fork, () => holds(() => assertValid(held.operation, true)));
+    const bad = new Set(chosen.filter((held) => !isGood(held)));
+    if (bad.size === 0) {
+      for (const index of slashedNow) slashed.add(index);
+      return chosen.map(({ operation }) => operation);
+    }
+    candidates = candidates.filter((held) => !bad.has(held));
+  }
+}
+
+function selectVoluntaryExits(
+  { voluntaryExits }: HeldOperations,
+  state: CachedBeaconStateAllForks,
+  fork: ForkSeq,
+  slashed: Set<ValidatorIndex>,
+): phase0.SignedVoluntaryExit[] {
+  const { config, pubkeyCache } = state.epochCtx;
+  const view = new BeaconStateView(state);
+  const selected: phase0.SignedVoluntaryExit[] = [];
+  for (const [index, held] of voluntaryExits) {
+    if (selected.length >= MAX_VOLUNTARY_EXITS) break;
+    // A slashed validator's exit is initiated by the slashing ("slash_validator").
+    if (slashed.has(index) || !isValidVoluntaryExit(fork, state, held.operation, false)) continue;
+    const verify = () => {
+      try {
+        return verifyVoluntaryExitSignature(config, pubkeyCache, view, held.operation);
+      } catch {
+        // The library throws for bytes that are no signature.
+        return false;
+      }
+    };
+    if (hasGoodSignature(held, fork, verify)) selected.push(held.operation);
+  }
+  return selected;
+}
+
+/** Their signature domain is that of the genesis fork on every fork ("process_bls_to_execution_change"). */
+function selectBlsToExecutionChanges(
+  { blsToExecutionChanges }: HeldOperations,
+  state: CachedBeaconStateAllForks,
+): capella.SignedBLSToExecutionChange[] {
+  const selected: capella.SignedBLSToExecutionChange[] = [];
+  for (const [index, change] of blsToExecutionChanges) {
+    if (selected.length >= MAX_BLS_TO_EXECUTION_CHANGES) break;
+    if (index >= state.validators.length) continue;
+    const validator = state.validators.getReadonly(index);
+    if (isValidBlsToExecutionChange(state.epochCtx.config, validator, change, false).valid) selected.push(change);
+  }
+  return selected;
+}
+
+function hasGoodSignature(held: Signed<unknown>, fork: ForkSeq, verify: () => boolean): boolean {
+  let verdict = held.signatureVerdicts.get(fork);
+  if (verdict === undefined) {
+    verdict = verify();
+    held.signatureVerdicts.set(fork, verdict);
+  }
+  return verdict;
+}
+
+/** The library states validity by not throwing. */
+function holds(assertion: () => void): boolean {
+  try {
+    assertion();
+    return true;
+  } catch {
+    return false;
+  }
+}

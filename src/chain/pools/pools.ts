@@ -1,0 +1,56 @@
+import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
+import type { Slot } from "@lodestar/types";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { AttestationPool } from "./attestation-pool.ts";
+import { OperationPool } from "./operation-pool.ts";
+import {
+  SeenAggregates,
+  SeenAggregators,
+  SeenAttesters,
+  SeenBlockProposers,
+  SeenContributions,
+  SeenSyncMessages,
+} from "./seen.ts";
+import { SyncCommitteePool } from "./sync-committee-pool.ts";
+
+/** What waits to be included in blocks, and the memory of what was seen before. */
+export class Pools {
+  readonly attestations = new AttestationPool();
+  readonly operations = new OperationPool();
+  readonly syncCommittee = new SyncCommitteePool();
+  readonly seen = {
+    attesters: new SeenAttesters(),
+    aggregators: new SeenAggregators(),
+    aggregates: new SeenAggregates(),
+    blockProposers: new SeenBlockProposers(),
+    syncMessages: new SeenSyncMessages(),
+    contributions: new SeenContributions(),
+  };
+
+  /** Drops what is too old to be included or to arrive again. */
+  pruneBySlot(slot: Slot): void {
+    const epoch = computeEpochAtSlot(slot);
+    this.attestations.prune(slot);
+    this.syncCommittee.prune(slot);
+    this.seen.attesters.prune(epoch);
+    this.seen.aggregators.prune(epoch);
+    this.seen.aggregates.prune(epoch);
+    this.seen.syncMessages.prune(slot);
+    this.seen.contributions.prune(slot);
+  }
+
+  /** Drops what the finalized chain has made pointless. */
+  pruneByFinality(finalizedState: CachedBeaconStateAllForks): void {
+    this.operations.prune(finalizedState);
+    this.seen.blockProposers.prune(finalizedState.slot);
+  }
+
+  /** Operations outlive a restart; votes do not, because their time is over before long. */
+  async save(db: BeaconDb): Promise<void> {
+    await db.operations.replaceAll(this.operations.dump());
+  }
+
+  async load(db: BeaconDb): Promise<void> {
+    this.operations.load(await db.operations.getAll());
+  }
+}
