@@ -1,0 +1,190 @@
+import { BitArray } from "@chainsafe/ssz";
+import { MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { type Attestation, type electra, type phase0, type SignedAggregateAndProof, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { validateAggregates } from "./aggregate.ts";
+import { summarize, TestChain } from "./testing.ts";
+import { aggregatedVotes, committeeOf, signAggregate } from "./testing-votes.ts";
+
+let chain: TestChain;
+let committee: Uint32Array;
+afterEach(() => chain.close());
+
+const validate = (...aggregates: SignedAggregateAndProof[]) => validateAggregates(chain.context, aggregates);
+const votes = (positions: number[], change?: (data: phase0.AttestationData) => void) =>
+  aggregatedVotes(chain, positions, { slot: 2, change });
+/** By the member of the committee at that position. */
+const signedBy = (position: number, aggregate: Attestation) => signAggregate(chain, aggregate, committee[position]!);
+
+function start(fork: "phase0" | "fulu"): void {
+  chain = new TestChain(fork);
+  chain.extend(1);
+  chain.extend(2);
+  committee = committeeOf(chain, 2, 0);
+}
+
+describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fork) => {
+  beforeEach(() => start(fork));
+
+  test("an aggregate in order is accepted, with everything that is known about it", async () => {
+    const aggregate = aggregatedVotes(chain, [1, 3], { slot: 2, committeeIndex: 1 });
+    const members = committeeOf(chain, 2, 1);
+    expect(await validate(signAggregate(chain, aggregate, members[0]!))).toEqual([
+      {
+        ok: true,
+        value: {
+          data: aggregate.data,
+          dataRoot: toRootHex(ssz.phase0.AttestationData.hashTreeRoot(aggregate.data)),
+          committeeIndex: 1,
+          committee: members,
+          bits: aggregate.aggregationBits,
+          attestingIndices: [members[1], members[3]],
+          signature: aggregate.signature,
+          aggregatorIndex: members[0],
+          fork,
+        },
+      },
+    ]);
+  });
+
+  test("what brings nobody new is known; what brings somebody is accepted, once for each aggregator", async () => {
+    const first = signedBy(0, votes([0, 1, 2]));
+    const outcomes = await validate(first, first, signedBy(1, votes([1, 2])), signedBy(2, votes([2, 3])));
+    expect(summarize(outcomes)).toEqual(["ok", "known (ignore, already-known)", "known (ignore, already-known)", "ok"]);
+    expect(summarize(await validate(first, signedBy(0, votes([1, 3]))))).toEqual([
+      "known (ignore, already-known)",
+      "known (ignore, already-known)",
+    ]);
+  });
+
+  test("the three signatures of all aggregates are verified together", async () => {
+    const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
+    await validate(signedBy(0, votes([0])), signedBy(1, votes([1])));
+    expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([6]);
+  });
+
+  test("each of the three signatures has to be good, and what is refused does not count as seen", async () => {
+    const aggregate = votes([0, 1]);
+    const [aggregator, other] = [committee[0]!, committee[1]!];
+    const outcomes = await validate(
+      signAggregate(chain, aggregate, aggregator, { proofBy: other }),
+      signAggregate(chain, aggregate, aggregator, { signedBy: other }),
+      signedBy(0, { ...aggregate, signature: votes([0, 2]).signature }),
+      signedBy(0, aggregate),
+    );
+    expect(summarize(outcomes)).toEqual([
+      "reject bad-selection-proof",
+      "reject bad-aggregator-signature",
+      "reject bad-signature",
+      "ok",
+    ]);
+  });
+
+  test("the aggregator has to be in the committee", async () => {
+    const outsider = committeeOf(chain, 2, 1)[0]!;
+    expect(summarize(await validate(signAggregate(chain, votes([0]), outsider)))).toEqual(["reject not-in-committee"]);
+  });
+
+  test.each<[expected: string, bits: BitArray]>([
+    ["reject no-participants", BitArray.fromBitLen(4)],
+    ["reject wrong-bits-length", BitArray.fromBoolArray([true, true, true, true, true])],
+  ])("%s", async (expected, aggregationBits) => {
+    expect(summarize(await validate(signedBy(0, { ...votes([0]), aggregationBits })))).toEqual([expected]);
+  });
+
+  test.each<[expected: string, change: (data: phase0.AttestationData) => void]>([
+    [
+      "reject target-epoch-mismatch",
+      (data) => {
+        data.target.epoch = 1;
+      },
+    ],
+    [
+      "ignore unknown-block",
+      (data) => {
+        data.beaconBlockRoot = new Uint8Array(32).fill(9);
+      },
+    ],
+    [
+      "reject wrong-target",
+      (data) => {
+        data.target.root = data.beaconBlockRoot;
+      },
+    ],
+  ])("%s", async (expected, change) => {
+    expect(summarize(await validate(signedBy(0, votes([0], change))))).toEqual([expected]);
+  });
+
+  test("an aggregate is taken half a second before its slot, not earlier", async () => {
+    const aggregate = signedBy(0, votes([0]));
+    chain.clock.set(2, -501);
+    expect(summarize(await validate(aggregate))).toEqual(["ignore future-slot"]);
+    chain.clock.set(2, -499);
+    expect(summarize(await validate(aggregate))).toEqual(["ok"]);
+  });
+
+  test("old votes are ignored", async () => {
+    const aggregate = signedBy(0, votes([0]));
+    chain.clock.set(fork === "phase0" ? 2 + 33 : 2 * SLOTS_PER_EPOCH, 501);
+    expect(summarize(await validate(aggregate))).toEqual(["ignore past-slot"]);
+  });
+});
+
+describe("aggregates before Electra", () => {
+  beforeEach(() => start("phase0"));
+
+  test("a committee that does not exist is rejected", async () => {
+    const aggregate = votes([0], (data) => {
+      data.index = 2;
+    });
+    expect(summarize(await validate(signedBy(0, aggregate)))).toEqual(["reject committee-index-out-of-range"]);
+  });
+
+  test("the shape of Electra is rejected", async () => {
+    const signed = signedBy(0, votes([0]));
+    const committeeBits = BitArray.fromSingleBit(MAX_COMMITTEES_PER_SLOT, 0);
+    const aggregate = { ...signed.message.aggregate, committeeBits };
+    const message = { ...signed.message, aggregate } as electra.AggregateAndProof;
+    expect(summarize(await validate({ ...signed, message }))).toEqual(["reject wrong-fork"]);
+  });
+});
+
+describe("aggregates since Electra", () => {
+  beforeEach(() => start("fulu"));
+
+  const withCommittees = (...indices: number[]) => {
+    const committeeBits = BitArray.fromBitLen(MAX_COMMITTEES_PER_SLOT);
+    for (const index of indices) committeeBits.set(index, true);
+    return signedBy(0, { ...votes([0]), committeeBits });
+  };
+
+  test.each<[expected: string, committees: number[]]>([
+    ["reject not-one-committee", []],
+    ["reject not-one-committee", [0, 1]],
+    ["reject committee-index-out-of-range", [2]],
+  ])("%s", async (expected, committees) => {
+    expect(summarize(await validate(withCommittees(...committees)))).toEqual([expected]);
+  });
+
+  test("a data index is rejected", async () => {
+    const aggregate = votes([0], (data) => {
+      data.index = 1;
+    });
+    expect(summarize(await validate(signedBy(0, aggregate)))).toEqual(["reject data-index-not-zero"]);
+  });
+
+  test("the same data of two committees are different votes", async () => {
+    const members = committeeOf(chain, 2, 1);
+    const ofOther = aggregatedVotes(chain, [0], { slot: 2, committeeIndex: 1 });
+    const outcomes = await validate(signedBy(0, votes([0])), signAggregate(chain, ofOther, members[0]!));
+    expect(summarize(outcomes)).toEqual(["ok", "ok"]);
+  });
+
+  test("the shape before Electra is rejected", async () => {
+    const signed = signedBy(0, votes([0]));
+    const { aggregationBits, data, signature } = signed.message.aggregate;
+    const message: phase0.AggregateAndProof = { ...signed.message, aggregate: { aggregationBits, data, signature } };
+    expect(summarize(await validate({ ...signed, message }))).toEqual(["reject wrong-fork"]);
+  });
+});

@@ -1,0 +1,192 @@
+import type { BitArray } from "@chainsafe/ssz";
+import { DOMAIN_AGGREGATE_AND_PROOF, DOMAIN_SELECTION_PROOF, type ForkName, ForkSeq } from "@lodestar/params";
+import {
+  computeSigningRoot,
+  createAggregateSignatureSetFromComponents,
+  createIndexedSignatureSetFromComponents,
+  isAggregatorFromCommitteeLength,
+} from "@lodestar/state-transition";
+import {
+  type Attestation,
+  isElectraAttestation,
+  type phase0,
+  type RootHex,
+  type SignedAggregateAndProof,
+  ssz,
+  sszTypesFor,
+  type ValidatorIndex,
+} from "@lodestar/types";
+import { type Candidate, type SignatureClaim, validateBatch } from "./batch.ts";
+import { committeeFor } from "./committee.ts";
+import type { ValidationContext } from "./context.ts";
+import { alreadyKnown, type Outcome, reject } from "./outcome.ts";
+import { VoteDataRules } from "./vote-data.ts";
+
+/** The votes of several members of one committee, found to be in order. */
+export interface ValidatedAggregate {
+  data: phase0.AttestationData;
+  dataRoot: RootHex;
+  committeeIndex: number;
+  committee: Uint32Array;
+  /** Which members of the committee voted. */
+  bits: BitArray;
+  attestingIndices: ValidatorIndex[];
+  signature: Uint8Array;
+  aggregatorIndex: ValidatorIndex;
+  fork: ForkName;
+}
+
+const SUBJECT = "The aggregate";
+
+/**
+ * The rules of the topic beacon_aggregate_and_proof (phase0, deneb and electra/p2p-interface.md). The three signatures
+ * of all aggregates are verified together; the outcomes come in the order of the aggregates, and each accepted one is
+ * remembered as seen.
+ */
+export function validateAggregates(
+  context: ValidationContext,
+  signedAggregates: readonly SignedAggregateAndProof[],
+): Promise<Outcome<ValidatedAggregate>[]> {
+  const dataRules = new VoteDataRules(context, SUBJECT);
+  return validateBatch(context, signedAggregates, {
+    examine: (signedAggregate) => examine(context, dataRules, signedAggregate),
+    claim(aggregate) {
+      refuseSeen(context, aggregate);
+      const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;
+      context.seen.aggregators.add(data.target.epoch, aggregatorIndex);
+      context.seen.aggregates.add(data.target.epoch, dataRoot, committeeIndex, bits);
+      return aggregate;
+    },
+  });
+}
+
+async function examine(
+  context: ValidationContext,
+  dataRules: VoteDataRules,
+  signedAggregate: SignedAggregateAndProof,
+): Promise<Candidate<ValidatedAggregate>> {
+  const { aggregate: attestation, aggregatorIndex, selectionProof } = signedAggregate.message;
+  const { data, aggregationBits: bits, signature } = attestation;
+  const committeeIndex = committeeIndexOf(context, attestation);
+  const { dataRoot, signingRoot, targetState } = await dataRules.check(data);
+  const committee = committeeFor(targetState, data, committeeIndex, SUBJECT);
+  if (bits.bitLen !== committee.length) {
+    throw reject(
+      "wrong-bits-length",
+      `${SUBJECT} has ${bits.bitLen} aggregation bits for a committee of ${committee.length} validators.`,
+    );
+  }
+  const attestingIndices = bits.intersectValues(Array.from(committee));
+  if (attestingIndices.length === 0) {
+    throw reject("no-participants", `${SUBJECT} of committee ${committeeIndex} at slot ${data.slot} holds no vote.`);
+  }
+
+  const fork = context.config.getForkName(data.slot);
+  const value: ValidatedAggregate = {
+    data,
+    dataRoot,
+    committeeIndex,
+    committee,
+    bits,
+    attestingIndices,
+    signature,
+    aggregatorIndex,
+    fork,
+  };
+  refuseSeen(context, value);
+  refuseUnselected(value, selectionProof);
+  return {
+    value,
+    signatures: [
+      ...aggregatorSignatures(context, signedAggregate, fork),
+      {
+        set: createAggregateSignatureSetFromComponents(attestingIndices, signingRoot, signature),
+        reason: "bad-signature",
+        message: `${SUBJECT} of slot ${data.slot} is not signed by the ${attestingIndices.length} validators its bits name.`,
+      },
+    ],
+  };
+}
+
+/** Since Electra the committee is named by the committee bits instead of the data (EIP-7549). */
+function committeeIndexOf({ config }: ValidationContext, attestation: Attestation): number {
+  const { slot, index } = attestation.data;
+  const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
+  if (isElectraAttestation(attestation) !== isElectra) {
+    throw reject(
+      "wrong-fork",
+      `${SUBJECT} is of slot ${slot}, where ${config.getForkName(slot)} is in force: it has to be an Attestation ` +
+        `${isElectra ? "with" : "without"} committee bits.`,
+    );
+  }
+  if (!isElectraAttestation(attestation)) return index;
+  const committeeIndex = attestation.committeeBits.getSingleTrueBit();
+  if (committeeIndex === null) {
+    throw reject(
+      "not-one-committee",
+      `${SUBJECT} names ${attestation.committeeBits.getTrueBitIndexes().length} committees; it has to name exactly one.`,
+    );
+  }
+  return committeeIndex;
+}
+
+/**
+ * A client that serves several nodes gives each of them what another one aggregated, so a second aggregate of the same
+ * aggregator counts as known even when it holds other votes.
+ */
+function refuseSeen({ seen }: ValidationContext, aggregate: ValidatedAggregate): void {
+  const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;
+  if (seen.aggregates.hasSuperset(data.target.epoch, dataRoot, committeeIndex, bits)) {
+    throw alreadyKnown(
+      `An aggregate of committee ${committeeIndex} at slot ${data.slot} that holds all these votes was seen before.`,
+    );
+  }
+  if (seen.aggregators.has(data.target.epoch, aggregatorIndex)) {
+    throw alreadyKnown(`An aggregate of aggregator ${aggregatorIndex} for epoch ${data.target.epoch} was seen before.`);
+  }
+}
+
+function refuseUnselected(
+  { data, committeeIndex, committee, aggregatorIndex }: ValidatedAggregate,
+  selectionProof: Uint8Array,
+): void {
+  if (!committee.includes(aggregatorIndex)) {
+    throw reject(
+      "not-in-committee",
+      `The aggregator ${aggregatorIndex} is not in committee ${committeeIndex} of slot ${data.slot}.`,
+    );
+  }
+  if (!isAggregatorFromCommitteeLength(committee.length, selectionProof)) {
+    throw reject(
+      "not-selected-as-aggregator",
+      `The selection proof of validator ${aggregatorIndex} does not make it an aggregator at slot ${data.slot}.`,
+    );
+  }
+}
+
+function aggregatorSignatures(
+  { config }: ValidationContext,
+  { message, signature }: SignedAggregateAndProof,
+  fork: ForkName,
+): SignatureClaim[] {
+  const { aggregatorIndex, selectionProof } = message;
+  const { slot } = message.aggregate.data;
+  const proofRoot = computeSigningRoot(ssz.Slot, slot, config.getDomain(slot, DOMAIN_SELECTION_PROOF, slot));
+  const messageRoot = computeSigningRoot(
+    sszTypesFor(fork).AggregateAndProof,
+    message,
+    config.getDomain(slot, DOMAIN_AGGREGATE_AND_PROOF, slot),
+  );
+  return [
+    {
+      set: createIndexedSignatureSetFromComponents(aggregatorIndex, proofRoot, selectionProof),
+      reason: "bad-selection-proof",
+      message: `The selection proof for slot ${slot} is not signed by validator ${aggregatorIndex}.`,
+    },
+    {
+      set: createIndexedSignatureSetFromComponents(aggregatorIndex, messageRoot, signature),
+      reason: "bad-aggregator-signature",
+      message: `${SUBJECT} with its proof is not signed by its aggregator, validator ${aggregatorIndex}.`,
+    },
+  ];
+}

@@ -1,0 +1,228 @@
+import { BitArray } from "@chainsafe/ssz";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { type phase0, type SingleAttestation, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { validateAttestations } from "./attestation.ts";
+import { summarize, TestChain } from "./testing.ts";
+import { committeeOf, singleVote } from "./testing-votes.ts";
+
+let chain: TestChain;
+afterEach(() => chain.close());
+
+const validate = (...attestations: SingleAttestation[]) => validateAttestations(chain.context, attestations);
+
+describe.each(["phase0", "fulu"] as const)("the rules for single attestations of %s", (fork) => {
+  beforeEach(() => {
+    chain = new TestChain(fork);
+    chain.extend(1);
+    chain.extend(2);
+  });
+
+  test("a vote in order is accepted, with everything that is known about it", async () => {
+    const attestation = singleVote(chain, 1, { slot: 2, committeeIndex: 1 });
+    const committee = committeeOf(chain, 2, 1);
+    expect(await validate(attestation)).toEqual([
+      {
+        ok: true,
+        value: {
+          data: attestation.data,
+          dataRoot: toRootHex(ssz.phase0.AttestationData.hashTreeRoot(attestation.data)),
+          committeeIndex: 1,
+          committee,
+          position: 1,
+          validatorIndex: committee[1],
+          signature: attestation.signature,
+          fork,
+          // Two committees in each of the slots 0, 1 and 2.
+          subnet: 5,
+        },
+      },
+    ]);
+  });
+
+  test("the same vote again is known, within a list and later; another vote is refused", async () => {
+    const vote = singleVote(chain, 0, { slot: 2 });
+    const other = singleVote(chain, 0, { slot: 2, head: chain.genesisRoot });
+    expect(summarize(await validate(vote, vote, other))).toEqual([
+      "ok",
+      "known (ignore, already-known)",
+      "ignore conflicting-vote",
+    ]);
+    expect(summarize(await validate(vote, other))).toEqual([
+      "known (ignore, already-known)",
+      "ignore conflicting-vote",
+    ]);
+  });
+
+  test("a badly signed vote is rejected, and does not stand in the way of the good one behind it", async () => {
+    const good = singleVote(chain, 0, { slot: 2 });
+    const { signature } = singleVote(chain, 1, { slot: 2 });
+    const outcomes = await validate({ ...good, signature }, good, { ...good, signature: new Uint8Array(96) });
+    expect(summarize(outcomes)).toEqual(["reject bad-signature", "ok", "reject bad-signature"]);
+  });
+
+  test("the signatures of a list are verified together, and the state is asked for once for the same data", async () => {
+    const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
+    const atCheckpoint = vi.spyOn(chain.context.states, "atCheckpoint");
+    const votes = [0, 1, 2].map((position) => singleVote(chain, position, { slot: 2 }));
+    expect(summarize(await validate(...votes))).toEqual(["ok", "ok", "ok"]);
+    expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([3]);
+    expect(atCheckpoint).toHaveBeenCalledTimes(1);
+  });
+
+  test("only the subnet of its committee takes a vote", async () => {
+    const vote = singleVote(chain, 0, { slot: 2 });
+    expect(summarize(await validateAttestations(chain.context, [vote], 5))).toEqual(["reject wrong-subnet"]);
+    expect(summarize(await validateAttestations(chain.context, [vote], 4))).toEqual(["ok"]);
+  });
+
+  test("a vote is taken half a second before its slot, not earlier", async () => {
+    const vote = singleVote(chain, 0, { slot: 3 });
+    chain.clock.set(3, -501);
+    expect(summarize(await validate(vote))).toEqual(["ignore future-slot"]);
+    chain.clock.set(3, -499);
+    expect(summarize(await validate(vote))).toEqual(["ok"]);
+  });
+
+  test.each<[expected: string, change: (data: phase0.AttestationData) => void]>([
+    [
+      "reject target-epoch-mismatch",
+      (data) => {
+        data.target.epoch = 1;
+      },
+    ],
+    [
+      "ignore unknown-block",
+      (data) => {
+        data.beaconBlockRoot = new Uint8Array(32).fill(9);
+      },
+    ],
+    [
+      "reject wrong-target",
+      (data) => {
+        data.target.root = data.beaconBlockRoot;
+      },
+    ],
+  ])("%s", async (expected, change) => {
+    expect(summarize(await validate(singleVote(chain, 0, { slot: 2, change })))).toEqual([expected]);
+  });
+
+  test("a vote for a block beside the finalized chain is ignored", async () => {
+    const stale = chain.headRoot;
+    const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: chain.genesisRoot });
+    chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
+    const slot = SLOTS_PER_EPOCH + 1;
+    expect(
+      summarize(await validate(singleVote(chain, 0, { slot, head: stale }), singleVote(chain, 1, { slot }))),
+    ).toEqual(["ignore not-descended-from-finalized", "ok"]);
+  });
+
+  test("a vote is ignored when its target is older than the blocks still held", async () => {
+    const latest = chain.extend(SLOTS_PER_EPOCH + 1);
+    const vote = singleVote(chain, 0, { slot: SLOTS_PER_EPOCH + 2 });
+    chain.extend(2 * SLOTS_PER_EPOCH + 1, { finalized: { epoch: 2, root: latest } });
+    chain.forkChoice.prune();
+    expect(summarize(await validate(vote))).toEqual(["ignore unknown-target"]);
+  });
+
+  test("a vote is ignored when the state of its target is not available", async () => {
+    vi.spyOn(chain.context.states, "atCheckpoint").mockRejectedValue(new Error("gone"));
+    expect(summarize(await validate(singleVote(chain, 0, { slot: 2 })))).toEqual(["ignore state-unavailable"]);
+  });
+});
+
+describe("single attestations before Electra", () => {
+  const vote = (position = 0, options: Partial<Parameters<typeof singleVote>[2]> = {}) =>
+    singleVote(chain, position, { slot: 2, ...options }) as phase0.Attestation;
+  beforeEach(() => {
+    chain = new TestChain("phase0");
+    chain.extend(2);
+  });
+
+  test("a vote travels for 32 slots", async () => {
+    const votes = [vote(0), vote(1)];
+    chain.clock.set(35, 499);
+    expect(summarize(await validate(votes[0]!))).toEqual(["ok"]);
+    chain.clock.set(35, 501);
+    expect(summarize(await validate(votes[1]!))).toEqual(["ignore past-slot"]);
+  });
+
+  test.each<[expected: string, aggregationBits: BitArray]>([
+    ["reject not-one-vote", BitArray.fromBoolArray([true, true, false, false])],
+    ["reject not-one-vote", BitArray.fromBoolArray([false, false, false, false])],
+    ["reject wrong-bits-length", BitArray.fromBoolArray([true, false, false])],
+  ])("%s", async (expected, aggregationBits) => {
+    expect(summarize(await validate({ ...vote(), aggregationBits }))).toEqual([expected]);
+  });
+
+  test("a committee that does not exist is rejected", async () => {
+    const change = (data: phase0.AttestationData) => {
+      data.index = 2;
+    };
+    const [outcome] = await validate(vote(0, { change }));
+    expect(outcome).toMatchObject({
+      ok: false,
+      refusal: {
+        action: "reject",
+        reason: "committee-index-out-of-range",
+        message: "The attestation names committee 2 of slot 2, which has 2, counted from 0.",
+      },
+    });
+  });
+
+  test("the shape of Electra is rejected", async () => {
+    const { data, signature } = vote();
+    expect(summarize(await validate({ data, signature, committeeIndex: 0, attesterIndex: 0 }))).toEqual([
+      "reject wrong-fork",
+    ]);
+  });
+});
+
+describe("single attestations since Electra", () => {
+  const vote = (position = 0, options: Partial<Parameters<typeof singleVote>[2]> = {}) =>
+    singleVote(chain, position, { slot: 2, ...options }) as SingleAttestation & { attesterIndex: number };
+  beforeEach(() => {
+    chain = new TestChain("fulu");
+    chain.extend(2);
+  });
+
+  test("a vote travels to the end of the next epoch", async () => {
+    const votes = [vote(0), vote(1)];
+    chain.clock.set(2 * SLOTS_PER_EPOCH, 499);
+    expect(summarize(await validate(votes[0]!))).toEqual(["ok"]);
+    chain.clock.set(2 * SLOTS_PER_EPOCH, 501);
+    expect(summarize(await validate(votes[1]!))).toEqual(["ignore past-slot"]);
+  });
+
+  test("a validator of another committee is rejected", async () => {
+    const [outcome] = await validate({ ...vote(), attesterIndex: committeeOf(chain, 2, 1)[0]! });
+    expect(summarize([outcome!])).toEqual(["reject not-in-committee"]);
+  });
+
+  test("a committee that does not exist is rejected", async () => {
+    expect(summarize(await validate({ ...vote(), committeeIndex: 2 }))).toEqual([
+      "reject committee-index-out-of-range",
+    ]);
+  });
+
+  test("a data index is rejected", async () => {
+    const change = (data: phase0.AttestationData) => {
+      data.index = 1;
+    };
+    expect(summarize(await validate(vote(0, { change })))).toEqual(["reject data-index-not-zero"]);
+  });
+
+  test("a block with an invalid payload is not voted for", async () => {
+    const attestation = vote();
+    chain.forkChoice.onInvalidPayload(chain.headRoot, null);
+    expect(summarize(await validate(attestation))).toEqual(["reject invalid-block"]);
+  });
+
+  test("the shape before Electra is rejected", async () => {
+    const { data, signature } = vote();
+    expect(summarize(await validate({ data, signature, aggregationBits: BitArray.fromSingleBit(4, 0) }))).toEqual([
+      "reject wrong-fork",
+    ]);
+  });
+});

@@ -1,0 +1,144 @@
+import { type ForkName, ForkSeq } from "@lodestar/params";
+import { createIndexedSignatureSetFromComponents } from "@lodestar/state-transition";
+import {
+  isElectraSingleAttestation,
+  type phase0,
+  type RootHex,
+  type SingleAttestation,
+  type ValidatorIndex,
+} from "@lodestar/types";
+import { type Candidate, validateBatch } from "./batch.ts";
+import { committeeFor } from "./committee.ts";
+import type { ValidationContext } from "./context.ts";
+import { alreadyKnown, ignore, type Outcome, reject } from "./outcome.ts";
+import { VoteDataRules } from "./vote-data.ts";
+
+/** The vote of one validator, found to be in order. */
+export interface ValidatedAttestation {
+  data: phase0.AttestationData;
+  dataRoot: RootHex;
+  committeeIndex: number;
+  committee: Uint32Array;
+  /** Where in the committee the validator stands. */
+  position: number;
+  validatorIndex: ValidatorIndex;
+  signature: Uint8Array;
+  fork: ForkName;
+  subnet: number;
+}
+
+const SUBJECT = "The attestation";
+
+/**
+ * The rules of the topics beacon_attestation_{subnet_id} (phase0, deneb and electra/p2p-interface.md). All signatures
+ * are verified together; the outcomes come in the order of the attestations, and each accepted vote is remembered as
+ * seen.
+ *
+ * @param arrivedOn the subnet the attestations came from; left out when they did not come from the network
+ */
+export function validateAttestations(
+  context: ValidationContext,
+  attestations: readonly SingleAttestation[],
+  arrivedOn?: number,
+): Promise<Outcome<ValidatedAttestation>[]> {
+  const dataRules = new VoteDataRules(context, SUBJECT);
+  return validateBatch(context, attestations, {
+    examine: (attestation) => examine(context, dataRules, attestation, arrivedOn),
+    claim(vote) {
+      refuseSecondVote(context, vote);
+      context.seen.attesters.add(vote.data.target.epoch, vote.validatorIndex, vote.dataRoot);
+      return vote;
+    },
+  });
+}
+
+async function examine(
+  context: ValidationContext,
+  dataRules: VoteDataRules,
+  attestation: SingleAttestation,
+  arrivedOn: number | undefined,
+): Promise<Candidate<ValidatedAttestation>> {
+  const { data, signature } = attestation;
+  refuseWrongShape(context, attestation);
+  const { dataRoot, signingRoot, targetState } = await dataRules.check(data);
+
+  const committeeIndex = isElectraSingleAttestation(attestation) ? attestation.committeeIndex : data.index;
+  const committee = committeeFor(targetState, data, committeeIndex, SUBJECT);
+  const subnet = targetState.epochCtx.computeSubnetForSlot(data.slot, committeeIndex);
+  if (arrivedOn !== undefined && arrivedOn !== subnet) {
+    throw reject("wrong-subnet", `${SUBJECT} came from subnet ${arrivedOn} but belongs to subnet ${subnet}.`);
+  }
+
+  const position = positionInCommittee(attestation, committee);
+  const validatorIndex = committee[position]!;
+  const fork = context.config.getForkName(data.slot);
+  const vote = { data, dataRoot, committeeIndex, committee, position, validatorIndex, signature, fork, subnet };
+  refuseSecondVote(context, vote);
+  return {
+    value: vote,
+    signatures: [
+      {
+        set: createIndexedSignatureSetFromComponents(validatorIndex, signingRoot, signature),
+        reason: "bad-signature",
+        message: `${SUBJECT} of slot ${data.slot} is not signed by validator ${validatorIndex}.`,
+      },
+    ],
+  };
+}
+
+/** Electra replaced the one-bit Attestation by the SingleAttestation (EIP-7549). */
+function refuseWrongShape({ config }: ValidationContext, attestation: SingleAttestation): void {
+  const { slot } = attestation.data;
+  const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
+  if (isElectraSingleAttestation(attestation) !== isElectra) {
+    throw reject(
+      "wrong-fork",
+      `${SUBJECT} is of slot ${slot}, where ${config.getForkName(slot)} is in force: it has to be ` +
+        `${isElectra ? "a SingleAttestation" : "an Attestation with one aggregation bit"}.`,
+    );
+  }
+}
+
+function positionInCommittee(attestation: SingleAttestation, committee: Uint32Array): number {
+  if (isElectraSingleAttestation(attestation)) {
+    const position = committee.indexOf(attestation.attesterIndex);
+    if (position < 0) {
+      throw reject(
+        "not-in-committee",
+        `Validator ${attestation.attesterIndex} is not in committee ${attestation.committeeIndex} of slot ${attestation.data.slot}.`,
+      );
+    }
+    return position;
+  }
+  const { aggregationBits } = attestation;
+  if (aggregationBits.bitLen !== committee.length) {
+    throw reject(
+      "wrong-bits-length",
+      `${SUBJECT} has ${aggregationBits.bitLen} aggregation bits for a committee of ${committee.length} validators.`,
+    );
+  }
+  const position = aggregationBits.getSingleTrueBit();
+  if (position === null) {
+    throw reject(
+      "not-one-vote",
+      `${SUBJECT} has ${aggregationBits.getTrueBitIndexes().length} aggregation bits set; exactly one has to be.`,
+    );
+  }
+  return position;
+}
+
+function refuseSecondVote(
+  { seen }: ValidationContext,
+  { data, dataRoot, validatorIndex }: Pick<ValidatedAttestation, "data" | "dataRoot" | "validatorIndex">,
+): void {
+  const { epoch } = data.target;
+  const seenRoot = seen.attesters.dataRoot(epoch, validatorIndex);
+  if (seenRoot === undefined) return;
+  if (seenRoot === dataRoot) {
+    throw alreadyKnown(`The same attestation of validator ${validatorIndex} for epoch ${epoch} was seen before.`);
+  }
+  throw ignore(
+    "conflicting-vote",
+    `Validator ${validatorIndex} has already voted for epoch ${epoch}, with other data (${seenRoot}, now ${dataRoot}).`,
+  );
+}

@@ -1,0 +1,81 @@
+import { aggregateSignatures } from "@chainsafe/blst";
+import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
+import { computeSigningRoot } from "@lodestar/state-transition";
+import { type AttesterSlashing, type IndexedAttestationBigint, type phase0, ssz } from "@lodestar/types";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { validateAttesterSlashing } from "./attester-slashing.ts";
+import { refusalOf, TestChain } from "./testing.ts";
+
+describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of %s", (fork) => {
+  let chain: TestChain;
+  beforeEach(() => {
+    chain = new TestChain(fork);
+    chain.extend(1);
+  });
+  afterEach(() => chain.close());
+
+  function vote(attestingIndices: number[], blockByte: number, signers = attestingIndices): IndexedAttestationBigint {
+    const data: phase0.AttestationDataBigint = {
+      slot: 1n,
+      index: 0n,
+      beaconBlockRoot: new Uint8Array(32).fill(blockByte),
+      source: { epoch: 0n, root: new Uint8Array(32) },
+      target: { epoch: 0n, root: new Uint8Array(32) },
+    };
+    const domain = chain.config.getDomain(1, DOMAIN_BEACON_ATTESTER, 0);
+    const signingRoot = computeSigningRoot(ssz.phase0.AttestationDataBigint, data, domain);
+    const signature = aggregateSignatures(signers.map((index) => chain.key(index).sign(signingRoot))).toBytes();
+    return { attestingIndices, data, signature };
+  }
+  const slashing = (attestation1: IndexedAttestationBigint, attestation2: IndexedAttestationBigint) =>
+    ({ attestation1, attestation2 }) as AttesterSlashing;
+  const validate = (object: AttesterSlashing) => validateAttesterSlashing(chain.context, object);
+
+  test("a slashing in order is accepted and names who signed both", async () => {
+    expect(await validate(slashing(vote([1, 2, 3], 1), vote([2, 3, 4], 2)))).toEqual({
+      verifiedAt: ForkSeq[fork],
+      commonIndices: [2, 3],
+    });
+  });
+
+  test("it is known when all whom it slashes are covered by slashings in the pool", async () => {
+    chain.operations.addAttesterSlashing(slashing(vote([1, 2], 1), vote([1, 2], 2)), chain.config.getForkName(1));
+    expect(await refusalOf(validate(slashing(vote([2], 1), vote([2], 3))))).toMatchObject({
+      action: "ignore",
+      reason: "already-known",
+      known: true,
+    });
+    expect(await validate(slashing(vote([2, 3], 1), vote([2, 3], 3)))).toMatchObject({ commonIndices: [2, 3] });
+  });
+
+  test.each<[why: string, reason: string, make: () => AttesterSlashing]>([
+    ["the same vote twice", "votes-do-not-conflict", () => slashing(vote([1], 1), vote([1], 1))],
+    ["indices not sorted", "invalid-indices", () => slashing(vote([2, 1], 1), vote([1, 2], 2))],
+    ["an index twice", "invalid-indices", () => slashing(vote([1, 1], 1), vote([1], 2))],
+    ["no index", "invalid-indices", () => slashing(vote([1], 1), { ...vote([1], 2), attestingIndices: [] })],
+    ["no such validator", "invalid-indices", () => slashing(vote([1, 64], 1, [1]), vote([1, 64], 2, [1]))],
+    ["first signature bad", "bad-signature", () => slashing(vote([1, 2], 1, [1]), vote([1, 2], 2))],
+    ["second signature bad", "bad-signature", () => slashing(vote([1, 2], 1), vote([1, 2], 2, [3]))],
+  ])("%s: %s", async (_, reason, make) => {
+    expect(await refusalOf(validate(make()))).toMatchObject({ action: "reject", reason, known: false });
+  });
+
+  test("two votes of different validators are ignored, and do not count as known", async () => {
+    expect(await refusalOf(validate(slashing(vote([1], 1), vote([2], 2))))).toMatchObject({
+      action: "ignore",
+      reason: "no-common-index",
+      known: false,
+    });
+  });
+
+  test("at least one of them has to be slashable", async () => {
+    const state = chain.headState;
+    state.validators.get(1).slashed = true;
+    state.commit();
+    expect(await refusalOf(validate(slashing(vote([1], 1), vote([1], 2))))).toMatchObject({
+      action: "reject",
+      reason: "not-slashable",
+    });
+    await validate(slashing(vote([1, 2], 1), vote([1, 2], 2)));
+  });
+});

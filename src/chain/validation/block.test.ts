@@ -1,0 +1,197 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
+import { type BeaconBlock, ssz } from "@lodestar/types";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { validateGossipBlock } from "./block.ts";
+import { refusalOf, TestChain } from "./testing.ts";
+
+describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of %s", (fork) => {
+  let chain: TestChain;
+  beforeEach(() => {
+    chain = new TestChain(fork);
+    chain.extend(1);
+    chain.clock.set(2);
+  });
+  afterEach(() => chain.close());
+
+  const validate = (block: { signed: Parameters<typeof validateGossipBlock>[1] }) =>
+    validateGossipBlock(chain.context, block.signed);
+
+  test("a block in order is accepted once and known from then on", async () => {
+    const block = chain.produce(2);
+    const { root, preState } = await validate(block);
+    expect(root).toBe(block.root);
+    expect(preState.slot).toBe(2);
+    expect(await refusalOf(validate(block))).toMatchObject({ action: "ignore", reason: "already-known", known: true });
+  });
+
+  test("an imported block is known", async () => {
+    const block = chain.produce(2);
+    expect(chain.extend(2)).toBe(block.root);
+    expect(await refusalOf(validate(block))).toMatchObject({ reason: "already-known", known: true });
+  });
+
+  test("half a second before its slot a block is accepted, earlier it is not", async () => {
+    const block = chain.produce(3);
+    chain.clock.set(3, -501);
+    const refusal = await refusalOf(validate(block));
+    expect(refusal).toMatchObject({ action: "ignore", reason: "future-slot", known: false });
+    expect(refusal.message).toBe("The block is of slot 3, which has not begun: the current slot is 2.");
+    chain.clock.set(3, -499);
+    expect((await validate(block)).root).toBe(block.root);
+  });
+
+  test("a second block of the proposer for the slot is refused", async () => {
+    await validate(chain.produce(2));
+    const other = chain.produce(2, { change: (block) => block.body.graffiti.fill(1) });
+    expect(await refusalOf(validate(other))).toMatchObject({
+      action: "ignore",
+      reason: "conflicting-block",
+      known: false,
+    });
+  });
+
+  test("of two blocks judged at the same time one is accepted", async () => {
+    const blocks = [0, 1].map((graffiti) =>
+      chain.produce(2, { change: (block) => block.body.graffiti.fill(graffiti) }),
+    );
+    const settled = await Promise.allSettled(blocks.map(validate));
+    expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  test.each<[reason: string, action: string, change: (block: BeaconBlock) => void]>([
+    ["unknown-parent", "ignore", (block) => block.parentRoot.fill(7)],
+    [
+      "wrong-proposer",
+      "reject",
+      (block) => {
+        block.proposerIndex = (block.proposerIndex + 1) % 64;
+      },
+    ],
+    [
+      "slot-not-after-parent",
+      "reject",
+      (block) => {
+        block.slot = 1;
+      },
+    ],
+  ])("%s: %s", async (reason, action, change) => {
+    expect(await refusalOf(validate(chain.produce(2, { change })))).toMatchObject({ action, reason, known: false });
+  });
+
+  test("a proposer that is no validator is rejected", async () => {
+    const block = chain.produce(2);
+    block.signed.message.proposerIndex = 64;
+    expect(await refusalOf(validate(block))).toMatchObject({ action: "reject", reason: "unknown-validator" });
+  });
+
+  test("a block that its proposer did not sign is rejected, and does not count as seen", async () => {
+    const block = chain.produce(2);
+    const { signature } = chain.produce(2, { change: (other) => other.body.graffiti.fill(1) }).signed;
+    expect(await refusalOf(validate({ signed: { ...block.signed, signature } }))).toMatchObject({
+      action: "reject",
+      reason: "bad-signature",
+    });
+    expect((await validate(block)).root).toBe(block.root);
+  });
+
+  test("a slot that is not after the finalized one is ignored, and so is no other", async () => {
+    const boundary = chain.extend(SLOTS_PER_EPOCH);
+    chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
+    const late = chain.produce(2, { parent: chain.genesisRoot });
+    expect(await refusalOf(validate(late))).toMatchObject({ action: "ignore", reason: "finalized-slot" });
+    chain.clock.set(SLOTS_PER_EPOCH + 2);
+    await validate(chain.produce(SLOTS_PER_EPOCH + 2));
+  });
+
+  test("a parent that does not descend from the finalized block is rejected", async () => {
+    const trunk = chain.headRoot;
+    const stale = chain.extend(2, { graffiti: 1 });
+    const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: trunk });
+    chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
+    chain.clock.set(SLOTS_PER_EPOCH + 2);
+    expect(await refusalOf(validate(chain.produce(SLOTS_PER_EPOCH + 2, { parent: stale })))).toMatchObject({
+      action: "reject",
+      reason: "not-descended-from-finalized",
+    });
+  });
+
+  test("a block whose parent's state is not available is ignored", async () => {
+    const context = {
+      ...chain.context,
+      states: {
+        head: chain.headState,
+        atCheckpoint: chain.context.states.atCheckpoint,
+        preState: () => Promise.reject(new Error("gone")),
+      },
+    };
+    const refusal = await refusalOf(validateGossipBlock(context, chain.produce(2).signed));
+    expect(refusal).toMatchObject({ action: "ignore", reason: "state-unavailable", cause: new Error("gone") });
+  });
+});
+
+describe("the rules about payloads", () => {
+  let chain: TestChain;
+  beforeEach(() => {
+    chain = new TestChain("fulu");
+    chain.extend(1);
+    chain.clock.set(2);
+  });
+  afterEach(() => chain.close());
+
+  test("a timestamp that is not the slot's is rejected", async () => {
+    const block = chain.produce(2, {
+      change: ({ body }) => {
+        if ("executionPayload" in body) body.executionPayload.timestamp++;
+      },
+    });
+    const refusal = await refusalOf(validateGossipBlock(chain.context, block.signed));
+    expect(refusal).toMatchObject({ action: "reject", reason: "wrong-payload-timestamp" });
+    expect(refusal.message).toContain("1700000013, but slot 2 begins at 1700000012");
+  });
+
+  test("as many blobs as the epoch allows are accepted, one more is rejected", async () => {
+    const limit = chain.config.getMaxBlobsPerBlock(0);
+    const withBlobs = (count: number) =>
+      chain.produce(2, {
+        change: ({ body }) => {
+          if ("blobKzgCommitments" in body) body.blobKzgCommitments = new Array(count).fill(new Uint8Array(48));
+        },
+      }).signed;
+    expect(await refusalOf(validateGossipBlock(chain.context, withBlobs(limit + 1)))).toMatchObject({
+      action: "reject",
+      reason: "too-many-blobs",
+    });
+    await validateGossipBlock(chain.context, withBlobs(limit));
+  });
+
+  test("a parent with an invalid payload is ignored", async () => {
+    const { signed } = chain.produce(2);
+    chain.forkChoice.onInvalidPayload(chain.headRoot, null);
+    expect(await refusalOf(validateGossipBlock(chain.context, signed))).toMatchObject({
+      action: "ignore",
+      reason: "invalid-parent",
+    });
+  });
+
+  test("a payload of Bellatrix may be empty before the merge, not after it", async () => {
+    const merged = new TestChain("bellatrix");
+    const { ExecutionPayload } = merged.config.getPostBellatrixForkTypes(1);
+    const { signed } = merged.produce(1, {
+      change: ({ body }) => {
+        if ("executionPayload" in body) body.executionPayload = ExecutionPayload.defaultValue();
+      },
+    });
+    merged.clock.set(1);
+    expect(await refusalOf(validateGossipBlock(merged.context, signed))).toMatchObject({
+      reason: "wrong-payload-timestamp",
+    });
+
+    const head = merged.headState.clone() as CachedBeaconStateBellatrix;
+    head.latestExecutionPayloadHeader = ssz.bellatrix.ExecutionPayloadHeader.defaultViewDU();
+    head.commit();
+    const { atCheckpoint, preState } = merged.context.states;
+    await validateGossipBlock({ ...merged.context, states: { head, atCheckpoint, preState } }, signed);
+    await merged.close();
+  });
+});

@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { DOMAIN_BLS_TO_EXECUTION_CHANGE, ForkName } from "@lodestar/params";
+import { computeSigningRoot } from "@lodestar/state-transition";
+import { type capella, ssz } from "@lodestar/types";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { validateBlsChange } from "./bls-change.ts";
+import { refusalOf, TestChain } from "./testing.ts";
+
+let chain: TestChain;
+beforeEach(() => {
+  chain = new TestChain("fulu");
+  chain.extend(1);
+});
+afterEach(() => chain.close());
+
+function changeOf(
+  validatorIndex: number,
+  { keyOf = validatorIndex, signedBy = validatorIndex, address = 0xaa } = {},
+): capella.SignedBLSToExecutionChange {
+  const message = {
+    validatorIndex,
+    fromBlsPubkey: chain.keys.publicKey(keyOf)!,
+    toExecutionAddress: new Uint8Array(20).fill(address),
+  };
+  // capella/beacon-chain.md, process_bls_to_execution_change: signed under the genesis version whatever the fork.
+  const domain = chain.config.getDomainAtFork(ForkName.phase0, DOMAIN_BLS_TO_EXECUTION_CHANGE);
+  const signingRoot = computeSigningRoot(ssz.capella.BLSToExecutionChange, message, domain);
+  return { message, signature: chain.sign(signedBy, signingRoot) };
+}
+const validate = (change: capella.SignedBLSToExecutionChange) => validateBlsChange(chain.context, change);
+
+test("a change in order is accepted and known once it is in the pool; one to another address is refused", async () => {
+  const change = changeOf(3);
+  await validate(change);
+  chain.operations.addBlsToExecutionChange(change);
+  expect(await refusalOf(validate(change))).toMatchObject({ action: "ignore", reason: "already-known", known: true });
+  expect(await refusalOf(validate(changeOf(3, { address: 0xbb })))).toMatchObject({
+    action: "ignore",
+    reason: "conflicting-change",
+    known: false,
+  });
+});
+
+test("a validator that does not exist is rejected", async () => {
+  const change = changeOf(3);
+  change.message.validatorIndex = 64;
+  expect(await refusalOf(validate(change))).toMatchObject({ action: "reject", reason: "unknown-validator" });
+});
+
+test("a key that the credentials do not name is rejected", async () => {
+  expect(await refusalOf(validate(changeOf(3, { keyOf: 4, signedBy: 4 })))).toMatchObject({
+    action: "reject",
+    reason: "wrong-withdrawal-key",
+  });
+});
+
+test("a bad signature is rejected", async () => {
+  expect(await refusalOf(validate(changeOf(3, { signedBy: 4 })))).toMatchObject({
+    action: "reject",
+    reason: "bad-signature",
+  });
+});
+
+test("credentials that name no BLS key cannot be changed", async () => {
+  const state = chain.headState;
+  state.validators.get(3).withdrawalCredentials = new Uint8Array(32).fill(1);
+  state.commit();
+  expect(await refusalOf(validate(changeOf(3)))).toMatchObject({ action: "reject", reason: "no-bls-credentials" });
+});
+
+test("credentials made from bytes that are no key can be changed by nobody", async () => {
+  const noKey = new Uint8Array(48).fill(0xff);
+  const credentials = new Uint8Array(createHash("sha256").update(noKey).digest());
+  credentials[0] = 0;
+  const state = chain.headState;
+  state.validators.get(3).withdrawalCredentials = credentials;
+  state.commit();
+  const change = changeOf(3);
+  change.message.fromBlsPubkey = noKey;
+  expect(await refusalOf(validate(change))).toMatchObject({ action: "reject", reason: "bad-signature" });
+});
+
+test("before Capella nothing can be changed", async () => {
+  const early = new TestChain("bellatrix");
+  expect(await refusalOf(validateBlsChange(early.context, changeOf(3)))).toMatchObject({
+    action: "ignore",
+    reason: "wrong-fork",
+  });
+  await early.close();
+});

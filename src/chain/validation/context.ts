@@ -1,0 +1,76 @@
+import type { BeaconConfig } from "@lodestar/config";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import type { RootHex, Slot } from "@lodestar/types";
+import type { BlsVerifier } from "../../bls/verifier.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { Checkpoint } from "../fork-choice/types.ts";
+import type { OperationPool } from "../pools/operation-pool.ts";
+import type {
+  SeenAggregates,
+  SeenAggregators,
+  SeenAttesters,
+  SeenBlockProposers,
+  SeenContributions,
+  SeenSyncMessages,
+} from "../pools/seen.ts";
+import { GossipRefusal } from "./outcome.ts";
+
+export interface SeenCaches {
+  readonly attesters: SeenAttesters;
+  readonly aggregators: SeenAggregators;
+  readonly aggregates: SeenAggregates;
+  readonly blockProposers: SeenBlockProposers;
+  readonly syncMessages: SeenSyncMessages;
+  readonly contributions: SeenContributions;
+}
+
+export interface ValidationStates {
+  /** The post-state of the head block. */
+  readonly head: CachedBeaconStateAllForks;
+  /** The state of the checkpoint's block, advanced to the first slot of the checkpoint's epoch. */
+  atCheckpoint(checkpoint: Checkpoint): Promise<CachedBeaconStateAllForks>;
+  /** The parent's post-state, advanced to the slot. */
+  preState(parentRoot: RootHex, slot: Slot): Promise<CachedBeaconStateAllForks>;
+}
+
+/** Everything the gossip rules look at. */
+export interface ValidationContext {
+  readonly config: BeaconConfig;
+  readonly clock: Pick<
+    Clock,
+    "genesisTime" | "currentSlot" | "currentEpoch" | "nowSeconds" | "slotStartSeconds" | "currentSlotWithTolerance"
+  >;
+  readonly forkChoice: Pick<
+    ForkChoice,
+    "get" | "has" | "ancestorAtSlot" | "isDescendantOfFinalized" | "finalized" | "head"
+  >;
+  readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;
+  readonly seen: SeenCaches;
+  readonly operations: Pick<
+    OperationPool,
+    | "hasVoluntaryExit"
+    | "hasProposerSlashing"
+    | "hasAttesterSlashingFor"
+    | "hasBlsToExecutionChange"
+    | "listBlsToExecutionChanges"
+  >;
+  readonly states: ValidationStates;
+}
+
+/**
+ * Waits for a state that a rule needs. When it cannot be had the message is ignored, not rejected: the fault may be ours
+ * (p2p-interface.md, beacon_block: "if shuffling is not available, IGNORE instead").
+ */
+export async function stateOrIgnore(
+  state: Promise<CachedBeaconStateAllForks>,
+  what: string,
+): Promise<CachedBeaconStateAllForks> {
+  try {
+    return await state;
+  } catch (cause) {
+    throw new GossipRefusal("ignore", "state-unavailable", `${what} cannot be judged: its state is not available.`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import type { ForkSeq } from "@lodestar/params";
+import {
+  assertValidProposerSlashing,
+  getProposerSlashingSignatureSets,
+  isSlashableValidator,
+} from "@lodestar/state-transition";
+import type { phase0 } from "@lodestar/types";
+import type { ValidationContext } from "./context.ts";
+import { alreadyKnown, reject } from "./outcome.ts";
+
+/**
+ * The rules of the topic proposer_slashing (phase0/p2p-interface.md). Returns the fork under which the signatures were
+ * found good.
+ */
+export async function validateProposerSlashing(
+  { config, bls, operations, states }: ValidationContext,
+  slashing: phase0.ProposerSlashing,
+): Promise<{ verifiedAt: ForkSeq }> {
+  const { proposerIndex } = slashing.signedHeader1.message;
+  const { head } = states;
+  if (operations.hasProposerSlashing(proposerIndex)) {
+    throw alreadyKnown(`A slashing of proposer ${proposerIndex} was seen before.`);
+  }
+  if (proposerIndex >= head.validators.length) {
+    throw reject("unknown-validator", `There is no validator ${proposerIndex} to slash.`);
+  }
+  const proposer = head.validators.getReadonly(proposerIndex);
+  const { epoch, pubkeyCache } = head.epochCtx;
+  if (!isSlashableValidator(proposer, epoch)) {
+    throw reject("not-slashable", `Validator ${proposerIndex} cannot be slashed in epoch ${epoch}.`);
+  }
+  try {
+    assertValidProposerSlashing(config, pubkeyCache, head.slot, slashing, proposer, false);
+  } catch (error) {
+    throw reject(
+      "headers-do-not-conflict",
+      `The two headers do not prove a double proposal (${error instanceof Error ? error.message : error}): they have to ` +
+        "be different headers of the same slot and proposer.",
+    );
+  }
+  if (!(await bls.verify(getProposerSlashingSignatureSets(config, head.slot, slashing)))) {
+    throw reject("bad-signature", `The two headers are not both signed by proposer ${proposerIndex}.`);
+  }
+  return { verifiedAt: config.getForkSeq(head.slot) };
+}

@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { validateAggregates } from "./aggregate.ts";
+import { validateContributions } from "./sync-committee.ts";
+import { summarize, TestChain } from "./testing.ts";
+import { contributionOf, signContribution } from "./testing-sync.ts";
+import { aggregatedVotes, committeeOf, signAggregate } from "./testing-votes.ts";
+
+// The committees of the minimal preset are so small that everybody is selected as an aggregator.
+vi.mock("@lodestar/state-transition", async (importOriginal) => ({
+  ...(await importOriginal<typeof import("@lodestar/state-transition")>()),
+  isAggregatorFromCommitteeLength: () => false,
+  isSyncCommitteeAggregator: () => false,
+}));
+
+let chain: TestChain;
+beforeEach(() => {
+  chain = new TestChain("fulu");
+  chain.extend(1);
+});
+afterEach(() => chain.close());
+
+test("an aggregate of a validator that is not selected is rejected", async () => {
+  const aggregate = signAggregate(chain, aggregatedVotes(chain, [0], { slot: 1 }), committeeOf(chain, 1, 0)[0]!);
+  expect(summarize(await validateAggregates(chain.context, [aggregate]))).toEqual([
+    "reject not-selected-as-aggregator",
+  ]);
+});
+
+test("a contribution of a validator that is not selected is rejected", async () => {
+  const signed = signContribution(chain, contributionOf(chain, 0, [0], { slot: 1 }));
+  expect(summarize(await validateContributions(chain.context, [signed]))).toEqual([
+    "reject not-selected-as-aggregator",
+  ]);
+});

@@ -1,0 +1,49 @@
+import { ForkSeq, SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
+import { computeSyncPeriodAtSlot, type SyncCommitteeCache } from "@lodestar/state-transition";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
+import type { ValidationContext } from "./context.ts";
+import { ignore } from "./outcome.ts";
+
+export const SYNC_SUBCOMMITTEE_SIZE = Math.floor(SYNC_COMMITTEE_SIZE / SYNC_COMMITTEE_SUBNET_COUNT);
+
+/** A part of the sync committee, and where in it a validator stands: it may stand there more than once. */
+export interface SubcommitteePositions {
+  subcommitteeIndex: number;
+  indicesInSubcommittee: number[];
+}
+
+/** The committee whose signatures of that slot go into the block of the next (altair/validator.md). */
+export function syncCommitteeAt({ config, states }: ValidationContext, slot: Slot): SyncCommitteeCache {
+  if (config.getForkSeq(slot) < ForkSeq.altair) {
+    throw ignore("wrong-fork", `Slot ${slot} is before Altair, so there is no sync committee to sign it.`);
+  }
+  const { head } = states;
+  const periodsAhead = computeSyncPeriodAtSlot(slot + 1) - head.epochCtx.syncPeriod;
+  // A state holds the committees of its own and the next period.
+  if (config.getForkSeq(head.slot) < ForkSeq.altair || periodsAhead < 0 || periodsAhead > 1) {
+    throw ignore(
+      "state-unavailable",
+      `The sync committee of slot ${slot} is not known at the head, which is of slot ${head.slot}.`,
+    );
+  }
+  return head.epochCtx.getIndexedSyncCommittee(slot);
+}
+
+export function positionsOf(committee: SyncCommitteeCache, validatorIndex: ValidatorIndex): SubcommitteePositions[] {
+  const bySubcommittee = new Map<number, number[]>();
+  for (const position of committee.validatorIndexMap.get(validatorIndex) ?? []) {
+    const subcommitteeIndex = Math.floor(position / SYNC_SUBCOMMITTEE_SIZE);
+    const indices = bySubcommittee.get(subcommitteeIndex) ?? [];
+    indices.push(position % SYNC_SUBCOMMITTEE_SIZE);
+    bySubcommittee.set(subcommitteeIndex, indices);
+  }
+  return Array.from(bySubcommittee, ([subcommitteeIndex, indicesInSubcommittee]) => ({
+    subcommitteeIndex,
+    indicesInSubcommittee,
+  }));
+}
+
+export function subcommitteeMembers(committee: SyncCommitteeCache, subcommitteeIndex: number): ValidatorIndex[] {
+  const start = subcommitteeIndex * SYNC_SUBCOMMITTEE_SIZE;
+  return Array.from(committee.validatorIndices.subarray(start, start + SYNC_SUBCOMMITTEE_SIZE));
+}

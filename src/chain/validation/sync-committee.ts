@@ -1,0 +1,237 @@
+import {
+  DOMAIN_CONTRIBUTION_AND_PROOF,
+  DOMAIN_SYNC_COMMITTEE,
+  DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF,
+  SYNC_COMMITTEE_SUBNET_COUNT,
+} from "@lodestar/params";
+import {
+  computeSigningRoot,
+  createAggregateSignatureSetFromComponents,
+  createIndexedSignatureSetFromComponents,
+  isSyncCommitteeAggregator,
+} from "@lodestar/state-transition";
+import { type altair, type RootHex, ssz, type ValidatorIndex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { type Candidate, type SignatureClaim, validateBatch } from "./batch.ts";
+import type { ValidationContext } from "./context.ts";
+import { alreadyKnown, ignore, type Outcome, reject } from "./outcome.ts";
+import { positionsOf, type SubcommitteePositions, subcommitteeMembers, syncCommitteeAt } from "./sync-committee-at.ts";
+import { refuseUnlessCurrentSlot } from "./time-window.ts";
+
+/** The signature of one member of the sync committee, found to be in order. */
+export interface ValidatedSyncMessage {
+  message: altair.SyncCommitteeMessage;
+  blockRoot: RootHex;
+  /** The subcommittees for which it counts: those for which no message of the validator was seen. */
+  subcommittees: SubcommitteePositions[];
+}
+
+/** Signatures of several members of one subcommittee, found to be in order. */
+export interface ValidatedContribution {
+  contribution: altair.SyncCommitteeContribution;
+  aggregatorIndex: ValidatorIndex;
+  blockRoot: RootHex;
+  participants: ValidatorIndex[];
+}
+
+/**
+ * The rules of the topics sync_committee_{subnet_id} (altair/p2p-interface.md). All signatures are verified together;
+ * the outcomes come in the order of the messages, and each accepted one is remembered as seen.
+ *
+ * @param arrivedOn the subnet the messages came from; left out when they did not come from the network, in which case
+ * each counts for all subcommittees of its validator
+ */
+export function validateSyncMessages(
+  context: ValidationContext,
+  messages: readonly altair.SyncCommitteeMessage[],
+  arrivedOn?: number,
+): Promise<Outcome<ValidatedSyncMessage>[]> {
+  return validateBatch(context, messages, {
+    examine: async (message) => examineMessage(context, message, arrivedOn),
+    claim(value) {
+      const { slot, validatorIndex } = value.message;
+      const subcommittees = unseenSubcommittees(context, value);
+      for (const { subcommitteeIndex } of subcommittees) {
+        context.seen.syncMessages.add(slot, subcommitteeIndex, validatorIndex, value.blockRoot);
+      }
+      return { ...value, subcommittees };
+    },
+  });
+}
+
+function examineMessage(
+  context: ValidationContext,
+  message: altair.SyncCommitteeMessage,
+  arrivedOn: number | undefined,
+): Candidate<ValidatedSyncMessage> {
+  const { slot, validatorIndex, beaconBlockRoot, signature } = message;
+  refuseUnlessCurrentSlot(context, slot, "The sync committee message");
+  const positions = positionsOf(syncCommitteeAt(context, slot), validatorIndex);
+  if (positions.length === 0) {
+    throw reject("not-in-committee", `Validator ${validatorIndex} is not in the sync committee of slot ${slot}.`);
+  }
+  const addressed = positions.filter(
+    ({ subcommitteeIndex }) => arrivedOn === undefined || subcommitteeIndex === arrivedOn,
+  );
+  if (addressed.length === 0) {
+    throw reject(
+      "wrong-subnet",
+      `The sync committee message of validator ${validatorIndex} came from subnet ${arrivedOn}, to which the validator does not belong.`,
+    );
+  }
+  const value = { message, blockRoot: toRootHex(beaconBlockRoot), subcommittees: addressed };
+  return {
+    value: { ...value, subcommittees: unseenSubcommittees(context, value) },
+    signatures: [
+      {
+        set: createIndexedSignatureSetFromComponents(validatorIndex, blockSigningRoot(context, message), signature),
+        reason: "bad-signature",
+        message: `The sync committee message of slot ${slot} is not signed by validator ${validatorIndex}.`,
+      },
+    ],
+  };
+}
+
+function unseenSubcommittees(
+  { seen }: ValidationContext,
+  { message, blockRoot, subcommittees }: ValidatedSyncMessage,
+): SubcommitteePositions[] {
+  const { slot, validatorIndex } = message;
+  const seenRoots = subcommittees.map(({ subcommitteeIndex }) =>
+    seen.syncMessages.root(slot, subcommitteeIndex, validatorIndex),
+  );
+  const unseen = subcommittees.filter((_, index) => seenRoots[index] === undefined);
+  if (unseen.length > 0) return unseen;
+  if (seenRoots.includes(blockRoot)) {
+    throw alreadyKnown(
+      `The same sync committee message of validator ${validatorIndex} for slot ${slot} was seen before.`,
+    );
+  }
+  throw ignore(
+    "conflicting-vote",
+    `Validator ${validatorIndex} has already signed another block for slot ${slot} (${seenRoots[0]}, now ${blockRoot}).`,
+  );
+}
+
+/**
+ * The rules of the topic sync_committee_contribution_and_proof (altair/p2p-interface.md). The three signatures of all
+ * contributions are verified together; the outcomes come in the order of the contributions, and each accepted one is
+ * remembered as seen.
+ */
+export function validateContributions(
+  context: ValidationContext,
+  signedContributions: readonly altair.SignedContributionAndProof[],
+): Promise<Outcome<ValidatedContribution>[]> {
+  return validateBatch(context, signedContributions, {
+    examine: async (signedContribution) => examineContribution(context, signedContribution),
+    claim(value) {
+      refuseSeenContribution(context, value);
+      context.seen.contributions.add(value.contribution, value.aggregatorIndex);
+      return value;
+    },
+  });
+}
+
+function examineContribution(
+  context: ValidationContext,
+  signedContribution: altair.SignedContributionAndProof,
+): Candidate<ValidatedContribution> {
+  const { contribution, aggregatorIndex, selectionProof } = signedContribution.message;
+  const { slot, subcommitteeIndex, aggregationBits, beaconBlockRoot } = contribution;
+  refuseUnlessCurrentSlot(context, slot, "The sync committee contribution");
+  if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
+    throw reject(
+      "subcommittee-index-out-of-range",
+      `The contribution names subcommittee ${subcommitteeIndex}; there are ${SYNC_COMMITTEE_SUBNET_COUNT}, counted from 0.`,
+    );
+  }
+  const members = subcommitteeMembers(syncCommitteeAt(context, slot), subcommitteeIndex);
+  const participants = aggregationBits.intersectValues(members);
+  if (participants.length === 0) {
+    throw reject(
+      "no-participants",
+      `The contribution of subcommittee ${subcommitteeIndex} at slot ${slot} holds no signature.`,
+    );
+  }
+  if (!members.includes(aggregatorIndex)) {
+    throw reject(
+      "not-in-committee",
+      `The aggregator ${aggregatorIndex} is not in sync subcommittee ${subcommitteeIndex} of slot ${slot}.`,
+    );
+  }
+  const value = { contribution, aggregatorIndex, blockRoot: toRootHex(beaconBlockRoot), participants };
+  refuseSeenContribution(context, value);
+  if (!isSyncCommitteeAggregator(selectionProof)) {
+    throw reject(
+      "not-selected-as-aggregator",
+      `The selection proof of validator ${aggregatorIndex} does not make it an aggregator at slot ${slot}.`,
+    );
+  }
+  return { value, signatures: contributionSignatures(context, signedContribution, participants) };
+}
+
+/** A second contribution of the same aggregator counts as known, for the reason given with aggregates. */
+function refuseSeenContribution(
+  { seen }: ValidationContext,
+  { contribution, aggregatorIndex }: ValidatedContribution,
+): void {
+  const { slot, subcommitteeIndex } = contribution;
+  if (seen.contributions.hasSuperset(contribution)) {
+    throw alreadyKnown(
+      `A contribution of subcommittee ${subcommitteeIndex} at slot ${slot} that holds all these signatures was seen before.`,
+    );
+  }
+  if (seen.contributions.hasAggregator(slot, subcommitteeIndex, aggregatorIndex)) {
+    throw alreadyKnown(
+      `A contribution of aggregator ${aggregatorIndex} for subcommittee ${subcommitteeIndex} at slot ${slot} was seen before.`,
+    );
+  }
+}
+
+function contributionSignatures(
+  context: ValidationContext,
+  { message, signature }: altair.SignedContributionAndProof,
+  participants: ValidatorIndex[],
+): SignatureClaim[] {
+  const { config } = context;
+  const { aggregatorIndex, selectionProof, contribution } = message;
+  const { slot, subcommitteeIndex } = contribution;
+  const proofRoot = computeSigningRoot(
+    ssz.altair.SyncAggregatorSelectionData,
+    { slot, subcommitteeIndex },
+    config.getDomain(slot, DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF, slot),
+  );
+  const messageRoot = computeSigningRoot(
+    ssz.altair.ContributionAndProof,
+    message,
+    config.getDomain(slot, DOMAIN_CONTRIBUTION_AND_PROOF, slot),
+  );
+  return [
+    {
+      set: createIndexedSignatureSetFromComponents(aggregatorIndex, proofRoot, selectionProof),
+      reason: "bad-selection-proof",
+      message: `The selection proof for slot ${slot} is not signed by validator ${aggregatorIndex}.`,
+    },
+    {
+      set: createIndexedSignatureSetFromComponents(aggregatorIndex, messageRoot, signature),
+      reason: "bad-aggregator-signature",
+      message: `The contribution with its proof is not signed by its aggregator, validator ${aggregatorIndex}.`,
+    },
+    {
+      set: createAggregateSignatureSetFromComponents(
+        participants,
+        blockSigningRoot(context, contribution),
+        contribution.signature,
+      ),
+      reason: "bad-signature",
+      message: `The contribution of slot ${slot} is not signed by the ${participants.length} members its bits name.`,
+    },
+  ];
+}
+
+function blockSigningRoot(
+  { config }: ValidationContext,
+  { slot, beaconBlockRoot }: { slot: number; beaconBlockRoot: Uint8Array },
+): Uint8Array {
+  return computeSigningRoot(ssz.Root, beaconBlockRoot, config.getDomain(slot, DOMAIN_SYNC_COMMITTEE, slot));
+}

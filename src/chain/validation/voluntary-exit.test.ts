@@ -1,0 +1,110 @@
+import { DOMAIN_VOLUNTARY_EXIT, ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { type CachedBeaconStateElectra, computeSigningRoot } from "@lodestar/state-transition";
+import { type phase0, ssz } from "@lodestar/types";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { refusalOf, TestChain } from "./testing.ts";
+import { validateVoluntaryExit } from "./voluntary-exit.ts";
+
+/** Validators of the test chain may exit after this many epochs. */
+const PERIOD = 4;
+
+describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s", (fork) => {
+  let chain: TestChain;
+  beforeEach(() => {
+    chain = new TestChain(fork);
+    chain.extend(PERIOD * SLOTS_PER_EPOCH);
+  });
+  afterEach(() => chain.close());
+
+  function exitOf(validatorIndex: number, { epoch = 0, signedBy = validatorIndex } = {}): phase0.SignedVoluntaryExit {
+    const message = { epoch, validatorIndex };
+    // From Deneb on the signature is always under Capella's version (EIP-7044).
+    const signingFork = fork === "phase0" ? ForkName.phase0 : ForkName.capella;
+    const domain = chain.config.getDomainAtFork(signingFork, DOMAIN_VOLUNTARY_EXIT);
+    return { message, signature: chain.sign(signedBy, computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain)) };
+  }
+  const validate = (exit: phase0.SignedVoluntaryExit) => validateVoluntaryExit(chain.context, exit);
+
+  test("an exit in order is accepted, and known once it is in the pool", async () => {
+    const exit = exitOf(3);
+    expect(await validate(exit)).toEqual({ verifiedAt: ForkSeq[fork] });
+    chain.operations.addVoluntaryExit(exit);
+    expect(await refusalOf(validate(exit))).toMatchObject({ action: "ignore", reason: "already-known", known: true });
+    expect(await refusalOf(validate(exitOf(3, { epoch: 1 })))).toMatchObject({ known: true });
+    await validate(exitOf(4));
+  });
+
+  test("a validator that does not exist is rejected", async () => {
+    const exit = exitOf(3);
+    exit.message.validatorIndex = 64;
+    expect(await refusalOf(validate(exit))).toMatchObject({ action: "reject", reason: "unknown-validator" });
+  });
+
+  test("an epoch in the future is rejected", async () => {
+    expect(await refusalOf(validate(exitOf(3, { epoch: PERIOD + 1 })))).toMatchObject({
+      action: "reject",
+      reason: "future-epoch",
+      message: "The voluntary exit of validator 3 is for epoch 5; the current epoch is 4.",
+    });
+  });
+
+  test("a bad signature is rejected", async () => {
+    expect(await refusalOf(validate(exitOf(3, { signedBy: 4 })))).toMatchObject({
+      action: "reject",
+      reason: "bad-signature",
+    });
+  });
+
+  test("a validator that already exits or is not active is rejected", async () => {
+    const state = chain.headState;
+    state.validators.get(3).exitEpoch = PERIOD + 5;
+    state.validators.get(4).activationEpoch = PERIOD + 1;
+    state.commit();
+    expect(await refusalOf(validate(exitOf(3)))).toMatchObject({ action: "reject", reason: "already-exiting" });
+    expect(await refusalOf(validate(exitOf(4)))).toMatchObject({ action: "reject", reason: "not-active" });
+  });
+
+  test("a validator that is too young is rejected, with the number of epochs that remain", async () => {
+    const young = new TestChain(fork);
+    young.extend(SLOTS_PER_EPOCH);
+    const refusal = await refusalOf(validateVoluntaryExit(young.context, exitOf(3)));
+    expect(refusal).toMatchObject({ action: "reject", reason: "too-young" });
+    expect(refusal.message).toBe(
+      "Validator 3 has been active since epoch 0 and may exit after 4 epochs: 3 of them remain in epoch 1.",
+    );
+    await young.close();
+  });
+
+  test("empty slots since the head count as time served", async () => {
+    const idle = new TestChain(fork);
+    idle.extend(SLOTS_PER_EPOCH);
+    idle.clock.set(PERIOD * SLOTS_PER_EPOCH - 1);
+    expect(await refusalOf(validateVoluntaryExit(idle.context, exitOf(3)))).toMatchObject({ reason: "too-young" });
+    idle.clock.set(PERIOD * SLOTS_PER_EPOCH);
+    await validateVoluntaryExit(idle.context, exitOf(3));
+    await idle.close();
+  });
+
+  test("a state is advanced only for what time may cure", async () => {
+    const preState = vi.spyOn(chain.context.states, "preState");
+    chain.clock.set((PERIOD + 2) * SLOTS_PER_EPOCH);
+    await validate(exitOf(3));
+    expect(preState).not.toHaveBeenCalled();
+  });
+});
+
+test("since Electra a validator with pending partial withdrawals is rejected", async () => {
+  const chain = new TestChain("fulu");
+  chain.extend(PERIOD * SLOTS_PER_EPOCH);
+  const state = chain.headState as CachedBeaconStateElectra;
+  state.pendingPartialWithdrawals.push(
+    ssz.electra.PendingPartialWithdrawal.toViewDU({ validatorIndex: 3, amount: 1n, withdrawableEpoch: 9 }),
+  );
+  state.commit();
+  const exit = { message: { epoch: 0, validatorIndex: 3 }, signature: new Uint8Array(96) };
+  expect(await refusalOf(validateVoluntaryExit(chain.context, exit))).toMatchObject({
+    action: "reject",
+    reason: "pending-withdrawals",
+  });
+  await chain.close();
+});
