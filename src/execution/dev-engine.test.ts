@@ -1,0 +1,155 @@
+import { ForkName, type ForkPostBellatrix, forkPostBellatrix } from "@lodestar/params";
+import { type BeaconStateBellatrix, isExecutionEnabled, isMergeTransitionComplete } from "@lodestar/state-transition";
+import { type bellatrix, type ExecutionPayload, ssz, sszTypesFor } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import { DevExecutionEngine } from "./dev-engine.ts";
+import { devBlockHash } from "./dev-payload.ts";
+import type { PayloadRequest } from "./engine.ts";
+
+const bytes32 = (n: number) => new Uint8Array(32).fill(n);
+
+function request(overrides: Partial<PayloadRequest> = {}): PayloadRequest {
+  return {
+    fork: ForkName.electra,
+    slot: 9,
+    parent: { blockHash: bytes32(1), blockNumber: 6 },
+    parentBeaconBlockRoot: bytes32(2),
+    timestamp: 1_700_000_054,
+    prevRandao: bytes32(3),
+    feeRecipient: new Uint8Array(20).fill(4),
+    withdrawals: [],
+    ...overrides,
+  };
+}
+
+async function build(overrides: Partial<PayloadRequest> = {}): Promise<ExecutionPayload> {
+  return (await new DevExecutionEngine().buildPayload(request(overrides))).payload;
+}
+
+/** The payload with a change of its content and the hash that fits the change. */
+function rehashed(fork: ForkPostBellatrix, payload: ExecutionPayload, change: Partial<ExecutionPayload>) {
+  const changed = { ...payload, ...change };
+  return { ...changed, blockHash: devBlockHash(fork, changed) };
+}
+
+describe("DevExecutionEngine", () => {
+  it.each(forkPostBellatrix)("builds a payload of %s that an engine without memory finds valid", async (fork) => {
+    const withdrawal = { index: 1, validatorIndex: 2, address: new Uint8Array(20).fill(5), amount: 7n };
+    const withdrawals = fork === ForkName.bellatrix ? [] : [withdrawal];
+    const built = await new DevExecutionEngine().buildPayload(request({ fork, withdrawals }));
+    const type = sszTypesFor(fork).ExecutionPayload;
+    const received = type.deserialize(type.serialize(built.payload));
+    expect(received).toMatchObject({
+      parentHash: bytes32(1),
+      blockNumber: 7,
+      timestamp: 1_700_000_054,
+      prevRandao: bytes32(3),
+      ...(fork !== ForkName.bellatrix && { withdrawals }),
+    });
+    const verdict = await new DevExecutionEngine().notifyNewPayload(fork, received, {
+      parentBeaconBlockRoot: bytes32(2),
+      versionedHashes: [],
+      executionRequests: built.executionRequests,
+    });
+    expect(verdict).toEqual({ status: "valid" });
+  });
+
+  it("gives requests and blobs from the forks on that have them", async () => {
+    const engine = new DevExecutionEngine();
+    const parts = async (fork: ForkPostBellatrix) => Object.keys(await engine.buildPayload(request({ fork }))).sort();
+    expect(await parts(ForkName.capella)).toEqual(["payload", "value"]);
+    expect(await parts(ForkName.deneb)).toEqual(["blobsBundle", "payload", "value"]);
+    expect(await parts(ForkName.electra)).toEqual(["blobsBundle", "executionRequests", "payload", "value"]);
+  });
+
+  it("builds the same payload for the same request, another for another", async () => {
+    const hash = async (overrides?: Partial<PayloadRequest>) => toRootHex((await build(overrides)).blockHash);
+    expect(await hash()).toBe(await hash());
+    expect(await hash({ timestamp: 1_700_000_060 })).not.toBe(await hash());
+    expect(await hash({ prevRandao: bytes32(9) })).not.toBe(await hash());
+  });
+
+  it.each<[string, Partial<ExecutionPayload>]>([
+    ["fee recipient", { feeRecipient: new Uint8Array(20).fill(9) }],
+    ["timestamp", { timestamp: 1 }],
+    ["state root", { stateRoot: bytes32(9) }],
+    ["transactions", { transactions: [Uint8Array.of(1)] }],
+    ["block hash", { blockHash: bytes32(9) }],
+  ])("refuses a payload whose %s was changed after hashing", async (_, change) => {
+    const verdict = await new DevExecutionEngine().notifyNewPayload(
+      ForkName.electra,
+      { ...(await build()), ...change },
+      {},
+    );
+    expect(verdict).toMatchObject({ status: "invalid", latestValidHash: null });
+    expect(verdict).toHaveProperty("message", expect.stringContaining("its content has the hash"));
+  });
+
+  it("refuses what only transactions could have caused", async () => {
+    const engine = new DevExecutionEngine();
+    const payload = await build();
+    const withTransaction = rehashed(ForkName.electra, payload, { transactions: [Uint8Array.of(1)] });
+    expect(await engine.notifyNewPayload(ForkName.electra, withTransaction, {})).toMatchObject({ status: "invalid" });
+    expect(await engine.notifyNewPayload(ForkName.electra, payload, { versionedHashes: [bytes32(1)] })).toMatchObject({
+      status: "invalid",
+      message: expect.stringContaining("1 blob commitments"),
+    });
+    const executionRequests = ssz.electra.ExecutionRequests.defaultValue();
+    executionRequests.deposits.push(ssz.electra.DepositRequest.defaultValue());
+    expect(await engine.notifyNewPayload(ForkName.electra, payload, { executionRequests })).toMatchObject({
+      status: "invalid",
+      message: expect.stringContaining("1 execution requests"),
+    });
+  });
+
+  it("refuses a child that does not follow from a parent it has seen", async () => {
+    const engine = new DevExecutionEngine();
+    const parent = await build();
+    expect(await engine.notifyNewPayload(ForkName.electra, parent, {})).toEqual({ status: "valid" });
+    const follow = { parent: { blockHash: parent.blockHash, blockNumber: 7 }, timestamp: parent.timestamp + 6 };
+    const latestValidHash = toRootHex(parent.blockHash);
+
+    const sameTime = await build({ ...follow, timestamp: parent.timestamp });
+    expect(await engine.notifyNewPayload(ForkName.electra, sameTime, {})).toMatchObject({
+      status: "invalid",
+      latestValidHash,
+      message: expect.stringContaining("not later than its parent's"),
+    });
+    const wrongNumber = await build({ ...follow, parent: { blockHash: parent.blockHash, blockNumber: 8 } });
+    expect(await engine.notifyNewPayload(ForkName.electra, wrongNumber, {})).toMatchObject({
+      status: "invalid",
+      latestValidHash,
+      message: "The payload has block number 9; after its parent it must be 8.",
+    });
+    expect(await engine.notifyNewPayload(ForkName.electra, await build(follow), {})).toEqual({ status: "valid" });
+  });
+
+  it("looks up the number of a parent that the request does not tell", async () => {
+    const engine = new DevExecutionEngine();
+    const parent = await build();
+    await engine.notifyNewPayload(ForkName.electra, parent, {});
+    const unnumbered = { blockHash: parent.blockHash, blockNumber: null };
+    expect((await engine.buildPayload(request({ parent: unnumbered }))).payload.blockNumber).toBe(8);
+    await expect(new DevExecutionEngine().buildPayload(request({ parent: unnumbered }))).rejects.toThrow(
+      "the request does not tell its number",
+    );
+  });
+
+  it("builds the payload of the merge transition block, which enables execution", async () => {
+    const payload = (await build({ fork: ForkName.bellatrix, parent: null })) as bellatrix.ExecutionPayload;
+    expect(payload.blockNumber).toBe(1);
+    expect(await new DevExecutionEngine().notifyNewPayload(ForkName.bellatrix, payload, {})).toEqual({
+      status: "valid",
+    });
+    const state = ssz.bellatrix.BeaconState.defaultViewDU() as BeaconStateBellatrix;
+    const block = ssz.bellatrix.BeaconBlock.defaultValue();
+    expect([isMergeTransitionComplete(state), isExecutionEnabled(state, block)]).toEqual([false, false]);
+    block.body.executionPayload = payload;
+    expect(isExecutionEnabled(state, block)).toBe(true);
+  });
+
+  it("takes any fork choice, because it builds on whichever parent it is given", async () => {
+    await expect(new DevExecutionEngine().forkchoiceUpdated()).resolves.toBeUndefined();
+  });
+});

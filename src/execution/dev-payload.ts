@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { type ForkPostBellatrix, isForkPostCapella, isForkPostDeneb, isForkPostGloas } from "@lodestar/params";
+import { type ExecutionPayload, sszTypesFor } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import type { PayloadRequest } from "./engine.ts";
+
+const GAS_LIMIT = 30_000_000;
+const BASE_FEE_PER_GAS = 1_000_000_000n;
+const EXTRA_DATA = new TextEncoder().encode("fanal dev execution engine");
+/** Keccak-256 of the RLP of nothing: the root of the trie of no receipts, and here also of no accounts. */
+const EMPTY_TRIE_ROOT = fromHex("0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
+/** RLP of the empty list (EIP-7928: a block that touches nothing). */
+const EMPTY_BLOCK_ACCESS_LIST = Uint8Array.of(0xc0);
+const ZERO_HASH = new Uint8Array(32);
+
+/** An empty block of the dev execution chain; equal requests give equal payloads. */
+export function createDevPayload(
+  { fork, slot, timestamp, prevRandao, feeRecipient, withdrawals }: PayloadRequest,
+  parentHash: Uint8Array,
+  blockNumber: number,
+): ExecutionPayload {
+  const payload: ExecutionPayload = {
+    parentHash,
+    feeRecipient,
+    stateRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(256),
+    prevRandao,
+    blockNumber,
+    gasLimit: GAS_LIMIT,
+    gasUsed: 0,
+    timestamp,
+    extraData: EXTRA_DATA,
+    baseFeePerGas: BASE_FEE_PER_GAS,
+    blockHash: ZERO_HASH,
+    transactions: [],
+    ...(isForkPostCapella(fork) && { withdrawals }),
+    ...(isForkPostDeneb(fork) && { blobGasUsed: 0n, excessBlobGas: 0n }),
+    ...(isForkPostGloas(fork) && { blockAccessList: EMPTY_BLOCK_ACCESS_LIST, slotNumber: slot }),
+  };
+  payload.blockHash = devBlockHash(fork, payload);
+  return payload;
+}
+
+/**
+ * The block hash of the dev execution chain: SHA-256 of the payload's SSZ with a zero block hash. A real chain hashes
+ * the RLP of a header; what matters here is that every byte of the payload is under the hash.
+ */
+export function devBlockHash(fork: ForkPostBellatrix, payload: ExecutionPayload): Uint8Array {
+  const ssz = sszTypesFor(fork).ExecutionPayload.serialize({ ...payload, blockHash: ZERO_HASH });
+  return new Uint8Array(createHash("sha256").update(ssz).digest());
+}
