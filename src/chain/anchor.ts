@@ -1,0 +1,81 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { ZERO_HASH } from "@lodestar/params";
+import {
+  type BeaconStateAllForks,
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  isExecutionStateType,
+  isMergeTransitionComplete,
+} from "@lodestar/state-transition";
+import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import { serializeSignedBlock } from "./blocks/block-bytes.ts";
+import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./fork-choice/types.ts";
+
+/** A state that is trusted without proof, and from which the chain is followed: genesis, or a finalized state. */
+export interface Anchor {
+  state: BeaconStateAllForks;
+  /** The newest block the state has seen; a genesis block can be reconstructed, any other one must be given. */
+  block?: SignedBeaconBlock;
+}
+
+/** The header of the newest block that the state has seen. */
+export function latestBlockHeader(state: BeaconStateAllForks): phase0.BeaconBlockHeader {
+  const header = ssz.phase0.BeaconBlockHeader.clone(state.latestBlockHeader);
+  if (ssz.Root.equals(header.stateRoot, ZERO_HASH)) header.stateRoot = state.hashTreeRoot();
+  return header;
+}
+
+/** The block that nobody signed: empty body, zero parent, the genesis state's root. */
+function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
+  const block = config.getForkTypes(header.slot).SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
+  block.message.stateRoot = header.stateRoot;
+  return block;
+}
+
+/**
+ * Writes the first state, and its block where it is known, into an empty database, together with what identifies the
+ * chain, by which the database is recognised later.
+ */
+export async function initialiseDatabase(
+  db: BeaconDb,
+  config: BeaconConfig,
+  { state, block }: Anchor,
+  identity: object,
+): Promise<void> {
+  const header = latestBlockHeader(state);
+  const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header));
+  const anchorBlock = block ?? (header.slot === 0 ? genesisBlock(config, header) : null);
+  const batch = db.batch();
+  if (anchorBlock) batch.blocks.put(root, serializeSignedBlock(config, anchorBlock));
+  batch.finalizedBlocks.put(header.slot, root);
+  batch.stateIndex.put(toRootHex(state.hashTreeRoot()), { slot: state.slot, blockRoot: root });
+  batch.snapshots.put(state.slot, root, state.serialize());
+  batch.meta.putIdentity(identity);
+  batch.meta.putFinalized({ epoch: computeEpochAtSlot(state.slot), root });
+  await batch.write();
+}
+
+/** The anchor as fork choice's first block: everything up to it counts as justified and final. */
+export function anchorBlock(state: CachedBeaconStateAllForks, checkpoint: Checkpoint): ForkChoiceBlock {
+  const header = latestBlockHeader(state);
+  return {
+    slot: header.slot,
+    root: checkpoint.root,
+    parentRoot: toRootHex(header.parentRoot),
+    stateRoot: toRootHex(header.stateRoot),
+    targetRoot: checkpoint.root,
+    justified: checkpoint,
+    finalized: checkpoint,
+    unrealizedJustified: checkpoint,
+    unrealizedFinalized: checkpoint,
+    execution: executionOf(state),
+  };
+}
+
+function executionOf(state: CachedBeaconStateAllForks): ForkChoiceExecution {
+  if (!isExecutionStateType(state) || !isMergeTransitionComplete(state)) return { status: "pre-merge" };
+  const { blockHash, blockNumber } = state.latestExecutionPayloadHeader;
+  return { status: "valid", blockHash: toRootHex(blockHash), blockNumber };
+}

@@ -1,0 +1,128 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { GENESIS_SLOT } from "@lodestar/params";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { LruMap } from "../lru-map.ts";
+import { deserializeSignedBlock, parentRootOf } from "./block-bytes.ts";
+
+export interface ChainBlock {
+  root: RootHex;
+  slot: Slot;
+  signed: SignedBeaconBlock;
+  /** The block is the head or one of its ancestors. */
+  canonical: boolean;
+  /** The block is the finalized checkpoint's or one of its ancestors. */
+  finalized: boolean;
+  executionOptimistic: boolean;
+}
+
+const RECENT_BLOCKS = 64;
+
+/** Every block the node holds, canonical or not, and where each stands on the chain. */
+export class BlockStore {
+  readonly #config: BeaconConfig;
+  readonly #db: BeaconDb;
+  readonly #forkChoice: ForkChoice;
+  readonly #recent = new LruMap<RootHex, SignedBeaconBlock>(RECENT_BLOCKS);
+
+  constructor({ config, db, forkChoice }: { config: BeaconConfig; db: BeaconDb; forkChoice: ForkChoice }) {
+    this.#config = config;
+    this.#db = db;
+    this.#forkChoice = forkChoice;
+  }
+
+  /** Keeps a block that was just imported at hand. */
+  remember(root: RootHex, signed: SignedBeaconBlock): void {
+    this.#recent.set(root, signed);
+  }
+
+  async signedByRoot(root: RootHex): Promise<SignedBeaconBlock | null> {
+    const recent = this.#recent.get(root);
+    if (recent) return recent;
+    const bytes = await this.#db.blocks.get(root);
+    return bytes ? deserializeSignedBlock(this.#config, bytes) : null;
+  }
+
+  async byRoot(root: RootHex): Promise<ChainBlock | null> {
+    const signed = await this.signedByRoot(root);
+    if (!signed) return null;
+    const { slot } = signed.message;
+    const canonical = await this.isCanonical(root, slot);
+    return {
+      root,
+      slot,
+      signed,
+      canonical,
+      finalized: canonical && this.isFinalizedSlot(slot),
+      executionOptimistic: this.#forkChoice.get(root)?.execution.status === "optimistic",
+    };
+  }
+
+  /** The canonical block of exactly that slot. */
+  async canonicalAtSlot(slot: Slot): Promise<ChainBlock | null> {
+    const root = await this.#canonicalRoot(slot);
+    return root === null ? null : this.byRoot(root);
+  }
+
+  /** Null on a chain that was started from a later state. */
+  genesis(): Promise<ChainBlock | null> {
+    return this.canonicalAtSlot(GENESIS_SLOT);
+  }
+
+  /** All known blocks of that slot, the canonical one first. */
+  async atSlot(slot: Slot): Promise<ChainBlock[]> {
+    const roots = new Set(this.#forkChoice.blocksAtSlot(slot).map(({ root }) => root));
+    const canonicalRoot = await this.#canonicalRoot(slot);
+    if (canonicalRoot !== null) roots.add(canonicalRoot);
+    const blocks = await this.#load(roots);
+    return blocks.sort((a, b) => Number(b.canonical) - Number(a.canonical));
+  }
+
+  async childrenOf(root: RootHex): Promise<ChainBlock[]> {
+    const roots = new Set(this.#forkChoice.childrenOf(root).map((child) => child.root));
+    if (roots.size === 0 && !this.#forkChoice.has(root)) {
+      const finalizedChild = await this.#finalizedChildOf(root);
+      if (finalizedChild !== null) roots.add(finalizedChild);
+    }
+    return this.#load(roots);
+  }
+
+  /** The root of the canonical block at that slot or, when the slot is empty, before it. */
+  async rootAtOrBefore(slot: Slot): Promise<RootHex | null> {
+    if (slot >= this.#finalizedBlockSlot) return this.#forkChoice.canonicalAtSlot(slot)?.root ?? null;
+    return (await this.#db.finalizedBlocks.lastAtOrBefore(slot))?.root ?? null;
+  }
+
+  async isCanonical(root: RootHex, slot: Slot): Promise<boolean> {
+    return (await this.#canonicalRoot(slot)) === root;
+  }
+
+  /** Whether the canonical block of that slot can no longer change. */
+  isFinalizedSlot(slot: Slot): boolean {
+    return slot <= this.#finalizedBlockSlot;
+  }
+
+  get #finalizedBlockSlot(): Slot {
+    return this.#forkChoice.get(this.#forkChoice.finalized.root)?.slot ?? 0;
+  }
+
+  async #canonicalRoot(slot: Slot): Promise<RootHex | null> {
+    if (slot < this.#finalizedBlockSlot) return (await this.#db.finalizedBlocks.get(slot)) ?? null;
+    const block = this.#forkChoice.canonicalAtSlot(slot);
+    return block?.slot === slot ? block.root : null;
+  }
+
+  async #finalizedChildOf(root: RootHex): Promise<RootHex | null> {
+    const parent = await this.byRoot(root);
+    if (!parent?.finalized) return null;
+    const next = await this.#db.finalizedBlocks.firstAfter(parent.slot);
+    const bytes = next && (await this.#db.blocks.get(next.root));
+    return bytes && parentRootOf(bytes) === root ? next.root : null;
+  }
+
+  async #load(roots: Iterable<RootHex>): Promise<ChainBlock[]> {
+    const blocks = await Promise.all(Array.from(roots, (root) => this.byRoot(root)));
+    return blocks.filter((block) => block !== null);
+  }
+}

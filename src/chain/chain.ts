@@ -1,0 +1,262 @@
+import type { BeaconConfig } from "@lodestar/config";
+import {
+  type CachedBeaconStateAllForks,
+  getEffectiveBalanceIncrementsZeroInactive,
+  type PubkeyCache,
+} from "@lodestar/state-transition";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import type { ExecutionEngine } from "../execution/engine.ts";
+import type { Logger } from "../log/logger.ts";
+import { anchorBlock } from "./anchor.ts";
+import { BlockStore } from "./blocks/block-store.ts";
+import type { Clock } from "./clock/clock.ts";
+import { ChainEvents } from "./events.ts";
+import { FinalityArchiver } from "./finality-archiver.ts";
+import { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "./fork-choice/types.ts";
+import { Graffiti } from "./graffiti.ts";
+import { HeadTracker } from "./head-tracker.ts";
+import { BlockImporter, type ImportedBlock } from "./import/block-importer.ts";
+import { Intake } from "./intake.ts";
+import { Pools } from "./pools/pools.ts";
+import { BlockProducer } from "./production/block-producer.ts";
+import { SerialQueue } from "./serial-queue.ts";
+import { SnapshotStore } from "./states/snapshot-store.ts";
+import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
+import { SyncStatus } from "./sync-status.ts";
+import type { ValidationContext } from "./validation/context.ts";
+
+export interface ChainParts {
+  config: BeaconConfig;
+  db: BeaconDb;
+  clock: Clock;
+  engine: ExecutionEngine;
+  pubkeyCache: PubkeyCache;
+  logger: Logger;
+  graffiti?: Uint8Array;
+  syncHorizonSlots?: number;
+  stateLimits?: StateStoreLimits;
+}
+
+/**
+ * The beacon chain of one node: everything consensus, wired together. Whatever changes it runs through one queue;
+ * reading never waits for that queue.
+ */
+export class BeaconChain {
+  readonly config: BeaconConfig;
+  readonly clock: Clock;
+  readonly forkChoice: ForkChoice;
+  readonly blocks: BlockStore;
+  readonly states: StateStore;
+  readonly pools: Pools;
+  readonly events: ChainEvents;
+  readonly intake: Intake;
+  readonly producer: BlockProducer;
+  readonly graffiti: Graffiti;
+  readonly status: SyncStatus;
+  /** What the gossip rules look at; block submissions and, later, the network validate with it. */
+  readonly validation: ValidationContext;
+  readonly genesis: { time: number; validatorsRoot: Uint8Array };
+
+  readonly #db: BeaconDb;
+  readonly #bls: BlsVerifier;
+  readonly #importer: BlockImporter;
+  readonly #tracker: HeadTracker;
+  readonly #archiver: FinalityArchiver;
+  readonly #logger: Logger;
+  readonly #changes = new SerialQueue();
+  #stopTicking: (() => void) | null = null;
+
+  /** Opens the chain that the database holds, at the head and finality where it was left. */
+  static async open(parts: ChainParts): Promise<BeaconChain> {
+    const { db, config, clock, pubkeyCache } = parts;
+    const finalized = await db.meta.getFinalized();
+    if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
+    const snapshots = new SnapshotStore({ config, db, pubkeyCache });
+    await snapshots.open();
+    const anchorState = await snapshots.load(finalized.root);
+    if (!anchorState) throw new Error(`The database lacks the state of the finalized block ${finalized.root}.`);
+    const forkChoice = ForkChoice.fromAnchor({
+      config,
+      currentSlot: clock.currentSlot,
+      anchor: anchorBlock(anchorState, finalized),
+      checkpoint: finalized,
+      balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
+    });
+    const chain = new BeaconChain(parts, forkChoice, snapshots, anchorState);
+    await chain.#restore();
+    return chain;
+  }
+
+  private constructor(
+    { config, db, clock, engine, pubkeyCache, logger, ...options }: ChainParts,
+    forkChoice: ForkChoice,
+    snapshots: SnapshotStore,
+    anchorState: CachedBeaconStateAllForks,
+  ) {
+    const log = logger.topic("chain");
+    this.config = config;
+    this.clock = clock;
+    this.forkChoice = forkChoice;
+    this.genesis = { time: anchorState.genesisTime, validatorsRoot: anchorState.genesisValidatorsRoot };
+    this.events = new ChainEvents(log);
+    this.blocks = new BlockStore({ config, db, forkChoice });
+    this.states = new StateStore({ db, blocks: this.blocks, forkChoice, snapshots, limits: options.stateLimits });
+    this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
+    this.pools = new Pools();
+    this.graffiti = new Graffiti(options.graffiti);
+    this.#db = db;
+    this.#logger = log;
+    this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
+    this.#tracker = new HeadTracker(
+      { forkChoice, states: this.states, engine, events: this.events, logger: log },
+      forkChoice.head,
+      anchorState,
+    );
+    this.#archiver = new FinalityArchiver({ db, forkChoice, states: this.states, snapshots }, forkChoice.finalized);
+    this.#importer = new BlockImporter({
+      config,
+      db,
+      clock,
+      forkChoice,
+      blocks: this.blocks,
+      states: this.states,
+      bls: this.#bls,
+      engine,
+    });
+    this.status = new SyncStatus({
+      clock,
+      tracker: this.#tracker,
+      engine,
+      horizonSlots: options.syncHorizonSlots,
+    });
+    this.validation = this.#validationContext();
+    this.intake = new Intake({
+      context: this.validation,
+      forkChoice,
+      events: this.events,
+      pools: this.pools,
+    });
+    this.producer = new BlockProducer({ config, states: this.states, engine, pools: this.pools });
+  }
+
+  /** The block that fork choice prefers. */
+  get head(): ForkChoiceBlock {
+    return this.#tracker.head;
+  }
+
+  /** The post-state of the head block, not advanced to the current slot. */
+  get headState(): CachedBeaconStateAllForks {
+    return this.#tracker.headState;
+  }
+
+  /** Follows the clock from now on. */
+  start(): void {
+    this.#stopTicking ??= this.clock.onSlot((slot) => this.#onSlot(slot));
+  }
+
+  /**
+   * Verifies a block wholly and takes it onto the chain. Resolves when the block is in the database and fork choice
+   * has had its say; throws a `BlockRejection` when the block is not valid.
+   */
+  async importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
+    const { slot } = signed.message;
+    const root = toRootHex(this.config.getForkTypes(slot).BeaconBlock.hashTreeRoot(signed.message));
+    return this.#changes.run(async () => {
+      const imported = await this.#importer.import(signed, root);
+      if (imported.known) return imported;
+      this.#logger.debug("Block imported", { slot, root, proposer: signed.message.proposerIndex });
+      this.events.publish("block", {
+        slot,
+        root,
+        executionOptimistic: this.forkChoice.get(root)?.execution.status === "optimistic",
+      });
+      await this.#settle();
+      return imported;
+    });
+  }
+
+  /** Lets fork choice decide anew, with all votes counted up to now. */
+  refreshHead(): Promise<void> {
+    return this.#changes.run(() => this.#settle());
+  }
+
+  isFinalizedSlot(slot: Slot, canonical: boolean): boolean {
+    return canonical && this.blocks.isFinalizedSlot(slot);
+  }
+
+  isCanonical(root: RootHex, slot: Slot): Promise<boolean> {
+    return this.blocks.isCanonical(root, slot);
+  }
+
+  /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */
+  async close(): Promise<void> {
+    this.#stopTicking?.();
+    await this.#changes.idle();
+    await this.pools.save(this.#db);
+    await this.#bls.close();
+  }
+
+  async #restore(): Promise<void> {
+    let restored = 0;
+    for await (const { root } of this.#db.hotBlocks.entries()) {
+      const signed = await this.blocks.signedByRoot(root);
+      if (!signed || !this.forkChoice.has(toRootHex(signed.message.parentRoot))) {
+        this.#logger.warn("A stored block does not connect to the chain and is left out", { root });
+        continue;
+      }
+      await this.#importer.restore(signed, root);
+      restored++;
+    }
+    await this.pools.load(this.#db);
+    await this.#settle();
+    this.#logger.info("Chain opened", {
+      head: this.head.slot,
+      justified: this.forkChoice.justified.epoch,
+      finalized: this.forkChoice.finalized.epoch,
+      restored,
+    });
+  }
+
+  async #onSlot(slot: Slot): Promise<void> {
+    this.forkChoice.onTick(slot);
+    this.pools.pruneBySlot(slot);
+    await this.refreshHead();
+  }
+
+  async #settle(): Promise<void> {
+    await this.#tracker.refresh();
+    if (!this.#archiver.isBehind) return;
+    const { checkpoint, state } = await this.#archiver.archive();
+    this.pools.pruneByFinality(state);
+    this.#logger.info("Finalized", { epoch: checkpoint.epoch, root: checkpoint.root, head: this.head.slot });
+    this.events.publish("finalized", {
+      ...checkpoint,
+      stateRoot: toRootHex(state.hashTreeRoot()),
+      executionOptimistic: false,
+    });
+  }
+
+  #validationContext(): ValidationContext {
+    const { states } = this;
+    const tracker = this.#tracker;
+    return {
+      config: this.config,
+      clock: this.clock,
+      forkChoice: this.forkChoice,
+      bls: this.#bls,
+      seen: this.pools.seen,
+      operations: this.pools.operations,
+      states: {
+        get head() {
+          return tracker.headState;
+        },
+        atCheckpoint: (checkpoint) => states.atCheckpoint(checkpoint),
+        preState: (parentRoot, slot) => states.afterBlock(parentRoot, slot),
+      },
+    };
+  }
+}

@@ -1,0 +1,82 @@
+import type {
+  Attestation,
+  AttesterSlashing,
+  altair,
+  capella,
+  phase0,
+  RootHex,
+  SingleAttestation,
+} from "@lodestar/types";
+import type { Logger } from "../log/logger.ts";
+import type { Checkpoint } from "./fork-choice/types.ts";
+
+export interface HeadEvent {
+  slot: number;
+  root: RootHex;
+  stateRoot: RootHex;
+  epochTransition: boolean;
+  previousDutyDependentRoot: RootHex;
+  currentDutyDependentRoot: RootHex;
+  executionOptimistic: boolean;
+}
+
+export interface ReorgEvent {
+  slot: number;
+  depth: number;
+  oldHead: RootHex;
+  newHead: RootHex;
+  oldHeadState: RootHex;
+  newHeadState: RootHex;
+  executionOptimistic: boolean;
+}
+
+export interface BlockEvent {
+  slot: number;
+  root: RootHex;
+  executionOptimistic: boolean;
+}
+
+/** What happens on the chain, for everybody who wants to follow it. */
+export interface ChainEventMap {
+  block: BlockEvent;
+  head: HeadEvent;
+  reorg: ReorgEvent;
+  justified: Checkpoint;
+  finalized: Checkpoint & { stateRoot: RootHex; executionOptimistic: boolean };
+  attestation: Attestation | SingleAttestation;
+  voluntaryExit: phase0.SignedVoluntaryExit;
+  proposerSlashing: phase0.ProposerSlashing;
+  attesterSlashing: AttesterSlashing;
+  blsToExecutionChange: capella.SignedBLSToExecutionChange;
+  contribution: altair.SignedContributionAndProof;
+}
+
+export type ChainEventName = keyof ChainEventMap;
+export type ChainListener<K extends ChainEventName> = (event: ChainEventMap[K]) => void;
+
+export class ChainEvents {
+  readonly #logger: Logger;
+  readonly #listeners = new Map<ChainEventName, Set<ChainListener<never>>>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Returns the function that ends the subscription. */
+  on<K extends ChainEventName>(name: K, listener: ChainListener<K>): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  /** Tells every listener; one that throws is logged and cannot disturb the chain or the other listeners. */
+  publish<K extends ChainEventName>(name: K, event: ChainEventMap[K]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        (listener as ChainListener<K>)(event);
+      } catch (error) {
+        this.#logger.error("A listener of a chain event failed", { event: name, error });
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import type { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { Checkpoint } from "./fork-choice/types.ts";
+import type { SnapshotStore } from "./states/snapshot-store.ts";
+import type { StateStore } from "./states/state-store.ts";
+
+/** How many epochs lie between two stored states of finalized history. */
+export const SNAPSHOT_INTERVAL_EPOCHS = 32;
+
+/** Moves what became final out of fork choice into the database's finalized part, in one atomic write. */
+export class FinalityArchiver {
+  readonly #db: BeaconDb;
+  readonly #forkChoice: ForkChoice;
+  readonly #states: StateStore;
+  readonly #snapshots: SnapshotStore;
+  #archived: Checkpoint;
+
+  constructor(
+    parts: { db: BeaconDb; forkChoice: ForkChoice; states: StateStore; snapshots: SnapshotStore },
+    archived: Checkpoint,
+  ) {
+    this.#db = parts.db;
+    this.#forkChoice = parts.forkChoice;
+    this.#states = parts.states;
+    this.#snapshots = parts.snapshots;
+    this.#archived = archived;
+  }
+
+  get isBehind(): boolean {
+    return this.#forkChoice.finalized.epoch > this.#archived.epoch;
+  }
+
+  /** Archives up to the finalized checkpoint and returns the checkpoint's state. */
+  async archive() {
+    const finalized = this.#forkChoice.finalized;
+    const state = await this.#states.atCheckpoint(finalized);
+    const batch = this.#db.batch();
+    for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) {
+      batch.finalizedBlocks.put(slot, root);
+      batch.hotBlocks.delete(slot, root);
+    }
+    for (const { slot, root } of this.#forkChoice.prune()) batch.hotBlocks.delete(slot, root);
+    if (this.#isSuperseded(this.#archived, finalized)) this.#snapshots.delete(batch, this.#archived.root);
+    this.#snapshots.put(batch, finalized.root, state);
+    batch.meta.putFinalized(finalized);
+    await batch.write();
+    this.#archived = finalized;
+    return { checkpoint: finalized, state };
+  }
+
+  /** The last state of each interval stays, and so does the first one, from which all history is rebuilt. */
+  #isSuperseded(previous: Checkpoint, next: Checkpoint): boolean {
+    const interval = (epoch: number) => Math.floor(epoch / SNAPSHOT_INTERVAL_EPOCHS);
+    if (interval(previous.epoch) !== interval(next.epoch)) return false;
+    return previous.epoch !== computeEpochAtSlot(this.#snapshots.oldestSlot);
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  getEffectiveBalanceIncrementsZeroInactive,
+} from "@lodestar/state-transition";
+import type { RootHex } from "@lodestar/types";
+import type { ExecutionEngine } from "../execution/engine.ts";
+import type { Logger } from "../log/logger.ts";
+import type { ChainEvents } from "./events.ts";
+import type { ForkChoice } from "./fork-choice/fork-choice.ts";
+import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
+import type { StateStore } from "./states/state-store.ts";
+
+export interface HeadTrackerParts {
+  forkChoice: ForkChoice;
+  states: StateStore;
+  engine: ExecutionEngine;
+  events: ChainEvents;
+  logger: Logger;
+}
+
+/** The head block and its state, which change together, and everybody who wants to know when they do. */
+export class HeadTracker {
+  readonly #parts: HeadTrackerParts;
+  #head: ForkChoiceBlock;
+  #headState: CachedBeaconStateAllForks;
+  #justified: Checkpoint;
+
+  constructor(parts: HeadTrackerParts, head: ForkChoiceBlock, headState: CachedBeaconStateAllForks) {
+    this.#parts = parts;
+    this.#head = head;
+    this.#headState = headState;
+    this.#justified = parts.forkChoice.justified;
+  }
+
+  get head(): ForkChoiceBlock {
+    return this.#head;
+  }
+
+  get headState(): CachedBeaconStateAllForks {
+    return this.#headState;
+  }
+
+  /** Asks fork choice anew. Calls must not overlap; the chain queues them. */
+  async refresh(): Promise<void> {
+    const { forkChoice, states, events } = this.#parts;
+    const outdated = forkChoice.needsBalances();
+    if (outdated) {
+      const justifiedState = await states.atCheckpoint(outdated);
+      forkChoice.setJustifiedBalances(outdated, getEffectiveBalanceIncrementsZeroInactive(justifiedState));
+    }
+    const previous = this.#head;
+    const head = forkChoice.updateHead();
+    if (head.root !== previous.root) {
+      this.#headState = await states.afterBlock(head.root);
+      this.#head = head;
+      this.#announce(previous);
+      await this.#tellEngine();
+    } else {
+      this.#head = head;
+    }
+    if (!sameCheckpoint(this.#justified, forkChoice.justified)) {
+      this.#justified = forkChoice.justified;
+      events.publish("justified", this.#justified);
+    }
+  }
+
+  #announce(previous: ForkChoiceBlock): void {
+    const { forkChoice, events, logger } = this.#parts;
+    const head = this.#head;
+    const executionOptimistic = head.execution.status === "optimistic";
+    if (!forkChoice.isDescendant(previous.root, head.root)) {
+      const ancestor = forkChoice.commonAncestor(previous.root, head.root);
+      const depth = previous.slot - (ancestor?.slot ?? 0);
+      logger.notice("Chain reorganised", { slot: head.slot, depth, oldHead: previous.root, newHead: head.root });
+      events.publish("reorg", {
+        slot: head.slot,
+        depth,
+        oldHead: previous.root,
+        newHead: head.root,
+        oldHeadState: previous.stateRoot,
+        newHeadState: head.stateRoot,
+        executionOptimistic,
+      });
+    }
+    const epoch = computeEpochAtSlot(head.slot);
+    const { epochCtx } = this.#headState;
+    events.publish("head", {
+      slot: head.slot,
+      root: head.root,
+      stateRoot: head.stateRoot,
+      epochTransition: computeEpochAtSlot(previous.slot) < epoch,
+      previousDutyDependentRoot: epochCtx.getShufflingDecisionRoot(epoch),
+      currentDutyDependentRoot: epochCtx.getShufflingDecisionRoot(epoch + 1),
+      executionOptimistic,
+    });
+  }
+
+  async #tellEngine(): Promise<void> {
+    const { forkChoice, engine, logger } = this.#parts;
+    const headBlockHash = blockHashOf(this.#head);
+    if (headBlockHash === null) return;
+    const zeroHash = `0x${"00".repeat(32)}`;
+    try {
+      await engine.forkchoiceUpdated({
+        headBlockHash,
+        safeBlockHash: blockHashOf(forkChoice.get(forkChoice.justified.root)) ?? zeroHash,
+        finalizedBlockHash: blockHashOf(forkChoice.get(forkChoice.finalized.root)) ?? zeroHash,
+      });
+    } catch (error) {
+      logger.warn("The execution engine did not take the new head", { head: this.#head.root, error });
+    }
+  }
+}
+
+function blockHashOf(block: ForkChoiceBlock | undefined): RootHex | null {
+  return block && block.execution.status !== "pre-merge" ? block.execution.blockHash : null;
+}

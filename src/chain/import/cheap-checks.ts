@@ -1,0 +1,46 @@
+import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import type { BeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { Clock } from "../clock/clock.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { BlockRejection } from "./block-rejection.ts";
+
+/** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
+const CLOCK_DISPARITY_MS = 500;
+
+/** What can be said about a block from fork choice and the clock alone (fork-choice.md, on_block). */
+export function checkBeforeTransition(
+  { slot, parentRoot }: BeaconBlock,
+  { forkChoice, clock }: { forkChoice: ForkChoice; clock: Clock },
+): void {
+  const currentSlot = clock.currentSlotWithTolerance(CLOCK_DISPARITY_MS);
+  if (slot > currentSlot) {
+    throw new BlockRejection("future-slot", `The block is of slot ${slot}, but the current slot is ${currentSlot}.`);
+  }
+  const { finalized } = forkChoice;
+  const finalizedSlot = computeStartSlotAtEpoch(finalized.epoch);
+  if (slot <= finalizedSlot) {
+    throw new BlockRejection(
+      "finalized-slot",
+      `The block is of slot ${slot}, but the chain is finalized up to slot ${finalizedSlot}.`,
+    );
+  }
+  const parentHex = toRootHex(parentRoot);
+  const parent = forkChoice.get(parentHex);
+  if (!parent) throw new BlockRejection("unknown-parent", `The parent block ${parentHex} is not known.`);
+  if (parent.execution.status === "invalid") {
+    throw new BlockRejection("invalid-parent", `The execution payload of the parent block ${parentHex} is invalid.`);
+  }
+  if (slot <= parent.slot) {
+    throw new BlockRejection(
+      "not-later-than-parent",
+      `The block is of slot ${slot}, which is not after its parent's slot ${parent.slot}.`,
+    );
+  }
+  if (forkChoice.ancestorAtSlot(parentHex, finalizedSlot) !== finalized.root) {
+    throw new BlockRejection(
+      "not-descendant-of-finalized",
+      `The block does not descend from the finalized block ${finalized.root}.`,
+    );
+  }
+}

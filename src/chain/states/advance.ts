@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  DataAvailabilityStatus,
+  ExecutionPayloadStatus,
+  processSlots,
+  stateTransition,
+} from "@lodestar/state-transition";
+import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+
+/** Advances a state through empty slots, letting others run between two epoch transitions. */
+export async function advanceToSlot(state: CachedBeaconStateAllForks, slot: Slot): Promise<CachedBeaconStateAllForks> {
+  let current = state;
+  while (current.slot < slot) {
+    const nextEpochStart = (Math.floor(current.slot / SLOTS_PER_EPOCH) + 1) * SLOTS_PER_EPOCH;
+    current = processSlots(current, Math.min(slot, nextEpochStart));
+    if (current.slot < slot) await nextTurn();
+  }
+  return current;
+}
+
+/** Applies blocks that were verified when they were imported, letting others run in between. */
+export async function replayBlocks(
+  base: CachedBeaconStateAllForks,
+  blocks: SignedBeaconBlock[],
+): Promise<CachedBeaconStateAllForks> {
+  let state = base;
+  for (const block of blocks) {
+    state = stateTransition(state, block, {
+      verifyStateRoot: false,
+      verifyProposer: false,
+      verifySignatures: false,
+      executionPayloadStatus: ExecutionPayloadStatus.valid,
+      dataAvailabilityStatus: DataAvailabilityStatus.Available,
+    });
+    await nextTurn();
+  }
+  return state;
+}
