@@ -1,0 +1,73 @@
+import type { routes } from "@lodestar/api";
+import type { ApplicationMethods } from "@lodestar/api/server";
+import { signedBlockToSignedHeader } from "@lodestar/state-transition";
+import { fromHex } from "@lodestar/utils";
+import type { ChainBlock } from "../../chain/blocks/block-store.ts";
+import type { ChainView } from "../chain-view.ts";
+import { resolveBlock } from "../identifiers.ts";
+
+export type BlocksApi = Pick<
+  ApplicationMethods<routes.beacon.Endpoints>,
+  "getBlockHeaders" | "getBlockHeader" | "getBlockV2" | "getBlockRoot" | "getBlockAttestationsV2"
+>;
+
+const metaOf = ({ executionOptimistic, finalized }: ChainBlock) => ({ executionOptimistic, finalized });
+
+export function versionedMetaOf({ config }: Pick<ChainView, "config">, block: ChainBlock) {
+  return { ...metaOf(block), version: config.getForkName(block.slot) };
+}
+
+function headerOf({ config }: ChainView, { root, canonical, signed }: ChainBlock): routes.beacon.BlockHeaderResponse {
+  return { root: fromHex(root), canonical, header: signedBlockToSignedHeader(config, signed) };
+}
+
+export function createBlocksApi(chain: ChainView): BlocksApi {
+  return {
+    async getBlockHeaders({ slot, parentRoot }) {
+      const blocks = await blocksMatching(chain, slot, parentRoot);
+      return {
+        data: blocks.map((block) => headerOf(chain, block)),
+        meta: {
+          executionOptimistic: blocks.some((block) => block.executionOptimistic),
+          finalized: blocks.length > 0 && blocks.every((block) => block.finalized),
+        },
+      };
+    },
+
+    async getBlockHeader({ blockId }) {
+      const block = await resolveBlock(chain, blockId);
+      return { data: headerOf(chain, block), meta: metaOf(block) };
+    },
+
+    async getBlockV2({ blockId }) {
+      const block = await resolveBlock(chain, blockId);
+      return { data: block.signed, meta: versionedMetaOf(chain, block) };
+    },
+
+    async getBlockRoot({ blockId }) {
+      const block = await resolveBlock(chain, blockId);
+      return { data: { root: fromHex(block.root) }, meta: metaOf(block) };
+    },
+
+    async getBlockAttestationsV2({ blockId }) {
+      const block = await resolveBlock(chain, blockId);
+      return { data: block.signed.message.body.attestations, meta: versionedMetaOf(chain, block) };
+    },
+  };
+}
+
+/** Without a filter these are the blocks at the head's slot; both filters together must both hold. */
+async function blocksMatching(
+  chain: ChainView,
+  slot: number | undefined,
+  parentRoot: string | undefined,
+): Promise<ChainBlock[]> {
+  if (parentRoot !== undefined) {
+    const children = await chain.blocks.childrenOf(parentRoot);
+    const matching = slot === undefined ? children : children.filter((block) => block.slot === slot);
+    return matching.sort((a, b) => Number(b.canonical) - Number(a.canonical));
+  }
+  if (slot === undefined) return chain.blocks.atSlot(chain.head.slot);
+  if (slot > Math.max(chain.clock.currentSlot, chain.head.slot)) return [];
+  return chain.blocks.atSlot(slot);
+}

@@ -1,0 +1,19 @@
+import type { routes } from "@lodestar/api";
+import type { ApplicationMethods } from "@lodestar/api/server";
+import type { ChainView } from "../chain-view.ts";
+
+export type GenesisApi = Pick<ApplicationMethods<routes.beacon.Endpoints>, "getGenesis">;
+
+export function createGenesisApi({ config, genesis }: Pick<ChainView, "config" | "genesis">): GenesisApi {
+  return {
+    async getGenesis() {
+      return {
+        data: {
+          genesisTime: genesis.time,
+          genesisValidatorsRoot: genesis.validatorsRoot,
+          genesisForkVersion: config.GENESIS_FORK_VERSION,
+        },
+      };
+    },
+  };
+}

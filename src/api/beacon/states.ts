@@ -1,0 +1,38 @@
+import type { routes } from "@lodestar/api";
+import type { ApplicationMethods } from "@lodestar/api/server";
+import type { ChainView } from "../chain-view.ts";
+import { type ResolvedState, resolveState } from "../identifiers.ts";
+
+export type StatesApi = Pick<
+  ApplicationMethods<routes.beacon.Endpoints>,
+  "getStateRoot" | "getStateFork" | "getStateFinalityCheckpoints"
+>;
+
+const metaOf = ({ executionOptimistic, finalized }: ResolvedState) => ({ executionOptimistic, finalized });
+
+export function createStatesApi(chain: ChainView): StatesApi {
+  return {
+    async getStateRoot({ stateId }) {
+      const resolved = await resolveState(chain, stateId);
+      return { data: { root: resolved.state.hashTreeRoot() }, meta: metaOf(resolved) };
+    },
+
+    async getStateFork({ stateId }) {
+      const resolved = await resolveState(chain, stateId);
+      return { data: resolved.state.fork.toValue(), meta: metaOf(resolved) };
+    },
+
+    async getStateFinalityCheckpoints({ stateId }) {
+      const resolved = await resolveState(chain, stateId);
+      const { state } = resolved;
+      return {
+        data: {
+          previousJustified: state.previousJustifiedCheckpoint.toValue(),
+          currentJustified: state.currentJustifiedCheckpoint.toValue(),
+          finalized: state.finalizedCheckpoint.toValue(),
+        },
+        meta: metaOf(resolved),
+      };
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { BeaconConfig } from "@lodestar/config";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import type { RootHex, Slot } from "@lodestar/types";
+import type { ChainBlock } from "../chain/blocks/block-store.ts";
+import type { Clock } from "../chain/clock/clock.ts";
+import type { ForkChoice } from "../chain/fork-choice/fork-choice.ts";
+import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts";
+
+/** What the read handlers ask the chain; `BeaconChain` is one. */
+export interface ChainView {
+  readonly config: BeaconConfig;
+  readonly clock: Pick<Clock, "currentSlot">;
+  readonly forkChoice: Pick<ForkChoice, "finalized" | "get" | "leaves">;
+  readonly genesis: { readonly time: number; readonly validatorsRoot: Uint8Array };
+  readonly head: ForkChoiceBlock;
+  /** The post-state of the head block. */
+  readonly headState: CachedBeaconStateAllForks;
+  readonly blocks: {
+    byRoot(root: RootHex): Promise<ChainBlock | null>;
+    canonicalAtSlot(slot: Slot): Promise<ChainBlock | null>;
+    atSlot(slot: Slot): Promise<ChainBlock[]>;
+    childrenOf(root: RootHex): Promise<ChainBlock[]>;
+    genesis(): Promise<ChainBlock | null>;
+    rootAtOrBefore(slot: Slot): Promise<RootHex | null>;
+  };
+  readonly states: {
+    canonicalAtSlot(slot: Slot): Promise<CachedBeaconStateAllForks | null>;
+    byRoot(stateRoot: RootHex): Promise<CachedBeaconStateAllForks | null>;
+    atCheckpoint(checkpoint: Checkpoint): Promise<CachedBeaconStateAllForks>;
+    genesis(): Promise<CachedBeaconStateAllForks | null>;
+  };
+  readonly status: {
+    readonly isSyncing: boolean;
+    readonly syncDistance: number;
+    readonly isOptimistic: boolean;
+    readonly executionOffline: boolean;
+  };
+  readonly graffiti: { get(): Uint8Array; set(bytes: Uint8Array): void };
+}

@@ -1,0 +1,135 @@
+import { processSlots } from "@lodestar/state-transition";
+import { type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { latestBlockHeader } from "../chain/anchor.ts";
+import type { ChainBlock } from "../chain/blocks/block-store.ts";
+import type { BeaconChain } from "../chain/chain.ts";
+import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../chain/fork-choice/types.ts";
+import { devChainConfig, type ScheduledFork } from "../dev/chain-config.ts";
+import { createDevGenesis } from "../dev/genesis.ts";
+import type { ChainView } from "./chain-view.ts";
+
+export const GENESIS_TIME = 1_700_000_000;
+export const HEAD_SLOT = 4;
+export const CURRENT_SLOT = 6;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface FakeChain extends ChainView {
+  readonly genesisRoot: RootHex;
+  readonly sideRoot: RootHex;
+  readonly finalized: Writable<Checkpoint>;
+  readonly status: Writable<ChainView["status"]>;
+  execution: ForkChoiceExecution;
+}
+
+/**
+ * A chain for handler tests, for which nothing has to be signed or imported: genesis, two blocks that compete at slot 4
+ * and real states. Slots 1 to 3 are empty, and the clock stands at slot 6.
+ */
+export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu", epoch: 0 }]): FakeChain {
+  const chainConfig = devChainConfig({ forks, slotSeconds: 6, genesisTime: GENESIS_TIME });
+  const genesis = createDevGenesis({ chainConfig, validatorCount: 16, genesisTime: GENESIS_TIME });
+  const { config } = genesis;
+  const genesisRoot = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(genesis.state)));
+
+  const chainBlock = (slot: number, edit: (signed: SignedBeaconBlock) => void, canonical: boolean): ChainBlock => {
+    const types = config.getForkTypes(slot);
+    const signed = types.SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
+    signed.message.slot = slot;
+    edit(signed);
+    const root = toRootHex(types.BeaconBlock.hashTreeRoot(signed.message));
+    return { root, slot, signed, canonical, finalized: slot === 0, executionOptimistic: false };
+  };
+
+  const headState = processSlots(genesis.state, HEAD_SLOT);
+  const genesisBlock = chainBlock(
+    0,
+    ({ message }) => {
+      message.stateRoot = genesis.state.hashTreeRoot();
+    },
+    true,
+  );
+  const childOfGenesis = (proposerIndex: number, canonical: boolean) =>
+    chainBlock(
+      HEAD_SLOT,
+      (signed) => {
+        signed.message.proposerIndex = proposerIndex;
+        signed.message.parentRoot = fromHex(genesisRoot);
+        signed.message.stateRoot = headState.hashTreeRoot();
+        signed.signature = new Uint8Array(96).fill(proposerIndex);
+        const attestation = config.getForkTypes(HEAD_SLOT).Attestation.defaultValue();
+        signed.message.body.attestations = [attestation] as typeof signed.message.body.attestations;
+      },
+      canonical,
+    );
+  const headBlock = childOfGenesis(3, true);
+  const sideBlock = childOfGenesis(5, false);
+  const blocks = [genesisBlock, headBlock, sideBlock];
+  const states = [genesis.state, headState];
+
+  const finalized = { epoch: 0, root: genesisRoot };
+  let graffiti: Uint8Array = new Uint8Array(32);
+  const chain: FakeChain = {
+    genesisRoot,
+    sideRoot: sideBlock.root,
+    finalized,
+    execution: { status: "pre-merge" },
+    config,
+    clock: { currentSlot: CURRENT_SLOT },
+    genesis: { time: GENESIS_TIME, validatorsRoot: genesis.state.genesisValidatorsRoot },
+    headState,
+    get head() {
+      return forkChoiceBlock(headBlock);
+    },
+    forkChoice: {
+      finalized,
+      // The head state was not made by processing the head block, so its latest block is genesis.
+      get: (root) => blocks.filter((block) => block.root === root).map(forkChoiceBlock)[0],
+      leaves: () => [forkChoiceBlock(headBlock), forkChoiceBlock(sideBlock)],
+    },
+    blocks: {
+      byRoot: async (root) => blocks.find((block) => block.root === root) ?? null,
+      canonicalAtSlot: async (slot) => blocks.find((block) => block.slot === slot && block.canonical) ?? null,
+      atSlot: async (slot) => blocks.filter((block) => block.slot === slot),
+      childrenOf: async (root) =>
+        blocks.filter(({ slot, signed }) => slot > 0 && toRootHex(signed.message.parentRoot) === root).reverse(),
+      genesis: async () => genesisBlock,
+      rootAtOrBefore: async () => genesisRoot,
+    },
+    states: {
+      canonicalAtSlot: async (slot) => (slot === 0 ? genesis.state : processSlots(genesis.state, slot)),
+      byRoot: async (root) => states.find((state) => toRootHex(state.hashTreeRoot()) === root) ?? null,
+      atCheckpoint: async ({ epoch }) => (epoch === 0 ? genesis.state : processSlots(genesis.state, epoch * 8)),
+      genesis: async () => genesis.state,
+    },
+    status: { isSyncing: false, syncDistance: 0, isOptimistic: false, executionOffline: false },
+    graffiti: {
+      get: () => graffiti,
+      set: (bytes) => {
+        graffiti = bytes;
+      },
+    },
+  };
+
+  function forkChoiceBlock({ root, slot, signed }: ChainBlock): ForkChoiceBlock {
+    return {
+      slot,
+      root,
+      parentRoot: toRootHex(signed.message.parentRoot),
+      stateRoot: toRootHex(signed.message.stateRoot),
+      targetRoot: genesisRoot,
+      justified: finalized,
+      finalized,
+      unrealizedJustified: finalized,
+      unrealizedFinalized: finalized,
+      execution: chain.execution,
+    };
+  }
+  return chain;
+}
+
+/** For handlers that only read. The others find of a chain what they take hold of when they are created, and no more. */
+export function asBeaconChain(view: ChainView): BeaconChain {
+  return Object.assign(view, { pools: {}, intake: {} }) as unknown as BeaconChain;
+}

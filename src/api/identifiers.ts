@@ -1,0 +1,107 @@
+import type { routes } from "@lodestar/api";
+import { ZERO_HASH_HEX } from "@lodestar/params";
+import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import { type RootHex, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { latestBlockHeader } from "../chain/anchor.ts";
+import type { ChainBlock } from "../chain/blocks/block-store.ts";
+import { invalidParams, notFound } from "../errors.ts";
+import type { ChainView } from "./chain-view.ts";
+
+type StateId = routes.beacon.StateId;
+type BlockId = routes.beacon.BlockId;
+
+export interface ResolvedState {
+  state: CachedBeaconStateAllForks;
+  executionOptimistic: boolean;
+  finalized: boolean;
+}
+
+export async function resolveState(chain: ChainView, stateId: StateId): Promise<ResolvedState> {
+  const resolved = await findState(chain, stateId);
+  if (resolved === null) throw notFound(`The node knows no state for ${describeId(stateId)}.`);
+  return resolved;
+}
+
+export async function findState(chain: ChainView, stateId: StateId): Promise<ResolvedState | null> {
+  const state = await lookUpState(chain, stateId);
+  if (state === null) return null;
+  const blockRoot = latestBlockRoot(state);
+  return {
+    state,
+    executionOptimistic: chain.forkChoice.get(blockRoot)?.execution.status === "optimistic",
+    finalized: await isFinalizedState(chain, state, blockRoot),
+  };
+}
+
+export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock> {
+  const block = await findBlock(chain, blockId);
+  if (block === null) throw notFound(`The node knows no block for ${describeId(blockId)}.`);
+  return block;
+}
+
+export async function findBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock | null> {
+  if (typeof blockId === "number") {
+    if (blockId === 0) return chain.blocks.genesis();
+    return blockId > chain.head.slot ? null : chain.blocks.canonicalAtSlot(blockId);
+  }
+  if (blockId.startsWith("0x")) return chain.blocks.byRoot(blockId);
+  switch (blockId) {
+    case "head":
+      return chain.blocks.byRoot(chain.head.root);
+    case "genesis":
+      return chain.blocks.genesis();
+    case "finalized":
+      return chain.blocks.byRoot(chain.forkChoice.finalized.root);
+    default:
+      throw invalidParams(`There are no blocks called ${JSON.stringify(blockId)}.`);
+  }
+}
+
+async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBeaconStateAllForks | null> {
+  if (typeof stateId === "number") {
+    // Slots between the head and the wall clock are empty in the node's view, so their states exist; later ones do not.
+    const lastSlot = Math.max(chain.clock.currentSlot, chain.head.slot);
+    return stateId > lastSlot ? null : chain.states.canonicalAtSlot(stateId);
+  }
+  if (stateId.startsWith("0x")) return chain.states.byRoot(stateId);
+  switch (stateId) {
+    case "head":
+      return chain.headState;
+    case "genesis":
+      return chain.states.genesis();
+    case "finalized":
+      return chain.states.atCheckpoint(chain.forkChoice.finalized);
+    case "justified":
+      return justifiedState(chain);
+    default:
+      throw invalidParams(`There are no states called ${JSON.stringify(stateId)}.`);
+  }
+}
+
+function justifiedState(chain: ChainView): Promise<CachedBeaconStateAllForks | null> {
+  const { epoch, root } = chain.headState.currentJustifiedCheckpoint;
+  const rootHex = toRootHex(root);
+  // Until something is justified the checkpoint has the zero hash for a root, which stands for genesis.
+  return rootHex === ZERO_HASH_HEX ? chain.states.genesis() : chain.states.atCheckpoint({ epoch, root: rootHex });
+}
+
+/** The root of the last block that the state has processed. */
+function latestBlockRoot(state: CachedBeaconStateAllForks): RootHex {
+  return toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
+}
+
+/** Final is the canonical chain up to the finalized checkpoint's state, that is up to the first slot of its epoch. */
+async function isFinalizedState(
+  chain: ChainView,
+  state: CachedBeaconStateAllForks,
+  blockRoot: RootHex,
+): Promise<boolean> {
+  if (state.slot > computeStartSlotAtEpoch(chain.forkChoice.finalized.epoch)) return false;
+  return (await chain.blocks.rootAtOrBefore(state.slot)) === blockRoot;
+}
+
+function describeId(id: StateId | BlockId): string {
+  if (typeof id !== "number") return id;
+  return Number.isFinite(id) ? `slot ${id}` : `a slot beyond ${Number.MAX_SAFE_INTEGER}`;
+}
