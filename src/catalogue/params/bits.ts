@@ -1,0 +1,35 @@
+import { fromHex } from "@lodestar/utils";
+import { parseFixedHex } from "./bytes.ts";
+import { type ParamSchema, paramSchema } from "./schema.ts";
+
+/** A bit list in its SSZ form, whose last byte holds the delimiter bit (ssz/simple-serialize.md, Bitlist). */
+export function bitList(maxBits: number): ParamSchema<Uint8Array> {
+  return paramSchema(
+    `a bit list of at most ${maxBits} bits: 0x followed by an even number of hex digits, the last byte not zero`,
+    { type: "string", pattern: "^0x([0-9a-fA-F]{2})+$" },
+    (value) => {
+      if (typeof value !== "string" || value.length > 2 + 2 * (Math.floor(maxBits / 8) + 1)) return undefined;
+      if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(value)) return undefined;
+      const bytes = fromHex(value);
+      const last = bytes.at(-1)!;
+      const bitCount = 8 * (bytes.length - 1) + (31 - Math.clz32(last));
+      return last !== 0 && bitCount <= maxBits ? bytes : undefined;
+    },
+  );
+}
+
+/** A bit vector in its SSZ form: the bits beyond its length are zero (ssz/simple-serialize.md, Bitvector). */
+export function bitVector(bitCount: number): ParamSchema<Uint8Array> {
+  const byteLength = Math.ceil(bitCount / 8);
+  return paramSchema(
+    `a bit vector of ${bitCount} bits: 0x followed by ${2 * byteLength} hex digits, unused high bits zero`,
+    { type: "string", pattern: `^0x[0-9a-fA-F]{${2 * byteLength}}$` },
+    (value) => {
+      const hex = parseFixedHex(value, byteLength);
+      if (hex === undefined) return undefined;
+      const bytes = fromHex(hex);
+      const usedInLast = bitCount - 8 * (byteLength - 1);
+      return bytes.at(-1)! >> usedInLast === 0 ? bytes : undefined;
+    },
+  );
+}

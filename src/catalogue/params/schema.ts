@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { describeGiven } from "./given.ts";
+
+/** What a parameter may look like in JSON, for the documents that are derived from the catalogue. */
+export type JsonForm = Record<string, unknown>;
+
+export type ParamSchema<T> = z.ZodType<T>;
+
+/**
+ * A schema that reads a value with `parse`, where undefined stands for "not one". Messages of schemas are the rest of a
+ * sentence that begins with the parameter's name: `must be …, but … was given.`
+ */
+export function paramSchema<T>(
+  rightForm: string,
+  jsonForm: JsonForm,
+  parse: (value: unknown) => T | undefined,
+): ParamSchema<T> {
+  return z
+    .unknown()
+    .meta(jsonForm)
+    .transform((value, context) => {
+      const parsed = parse(value);
+      if (parsed !== undefined) return parsed;
+      return refuse(context, value, `must be ${rightForm}, but ${describeGiven(value)} was given.`);
+    });
+}
+
+/** For schemas whose message says more than that the form is wrong. */
+export function refuse(context: z.core.$RefinementCtx, input: unknown, message: string): never {
+  context.issues.push({ code: "custom", message, input });
+  return z.NEVER;
+}
+
+/** The message of a failed parse: our schemas put exactly one there. */
+export function firstMessage(error: z.ZodError): string {
+  return error.issues[0]?.message ?? "is not valid.";
+}

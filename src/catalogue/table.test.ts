@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { createApi } from "../api/api.ts";
+import { asBeaconChain, createFakeChain } from "../api/fake-chain.test-support.ts";
+import { noNetwork } from "../api/network-view.ts";
+import { catalogue } from "./catalogue.ts";
+import { defineEntry } from "./entry.ts";
+import { createMethodTable } from "./table.ts";
+
+const chain = createFakeChain();
+const api = createApi({ chain: asBeaconChain(chain), network: noNetwork, setLogSpec: () => {} });
+const table = createMethodTable(api);
+
+const NUMBERS = [1, 2, 3, 4, 9, 10, 12, 13, 14, 25, 26, 27, 28, 41, 42, 43, 44, 46, 47, 48, 49, 51, 55, 56, 57, 58];
+
+async function call(name: string, params: unknown[] | Record<string, unknown>) {
+  const answer = await table.find(name)!.call(params);
+  if (!Buffer.isBuffer(answer.body)) throw new Error("The answer is a stream.");
+  return JSON.parse(String(answer.body));
+}
+
+describe("the catalogue", () => {
+  it("has every number once, and nothing besides but the first version of the heads", () => {
+    const numbers = catalogue.map(({ number }) => number).filter((number) => number !== null);
+    expect(numbers.sort((a, b) => a - b)).toEqual(NUMBERS);
+    expect(catalogue.filter(({ number }) => number === null).map(({ name }) => name)).toEqual([
+      "get_v1_debug_beacon_heads",
+    ]);
+  });
+
+  it("has no name and no REST twin twice", () => {
+    const names = catalogue.flatMap(({ name, aliases }) => [name, ...aliases]);
+    expect(new Set(names).size).toBe(names.length);
+    const twins = catalogue.flatMap(({ rest }) => (rest ? [`${rest.verb} ${rest.path}`] : []));
+    expect(new Set(twins).size).toBe(twins.length);
+  });
+
+  it.each(catalogue.map((entry) => [entry.name, entry] as const))("describes %s fully", (_name, entry) => {
+    expect(entry.summary).toMatch(/^[A-Z].*\.$/);
+    for (const param of entry.params) expect(param.description).toMatch(/^[A-Z].*\.$/);
+    const pathParams = [...(entry.rest?.path ?? "").matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(entry.params.slice(0, pathParams.length).map(({ name }) => name)).toEqual(pathParams);
+    const requiredCount = entry.params.filter((param) => param.required).length;
+    expect(entry.params.slice(0, requiredCount).every((param) => param.required)).toBe(true);
+  });
+});
+
+describe("the method table", () => {
+  it("finds methods and aliases, the same for both", () => {
+    for (const { name, aliases, submission } of catalogue) {
+      const method = table.find(name);
+      expect(method?.name).toBe(name);
+      expect(method?.submission).toBe(submission);
+      for (const alias of aliases) expect(table.find(alias)).toBe(method);
+    }
+  });
+
+  it.each(["", "GETBEACONHEAD", "constructor", "get_v1_beacon_states_stateId_validators", "rpc.discover"])(
+    "has no method %j",
+    (name) => {
+      expect(table.find(name)).toBeUndefined();
+    },
+  );
+
+  it("suggests the nearest name", () => {
+    expect(table.suggest("get_v1_beacon_state_root")).toBe("get_v1_beacon_states_root");
+    expect(table.suggest("eth_chainId")).toBeUndefined();
+  });
+
+  it("refuses two methods of one name", () => {
+    const entry = defineEntry({ number: null, name: "a", aliases: ["a"], summary: "", invoke: () => Promise.reject() });
+    expect(() => createMethodTable(api, [entry])).toThrow("two methods called a");
+  });
+
+  it("calls operations with bound arguments", async () => {
+    expect(await call("get_v1_beacon_headers_blockId", ["head"])).toHaveProperty("root", chain.head.root);
+    expect(await call("get_v1_beacon_headers", { parent_root: chain.genesisRoot })).toHaveLength(2);
+    expect(await call("get_v1_beacon_states_root", [0])).toEqual(await call("get_v1_beacon_states_root", ["0"]));
+    expect(await call("getBeaconBlock", [null, chain.head.root])).toEqual(await call("getBeaconBlock", ["head"]));
+    expect(await call("getBeaconBlock", ["4"])).toEqual(await call("getBeaconBlock", [chain.head.root]));
+    expect(await call("getBeaconBlock", ["5"])).toBeNull();
+    expect(await call("get_v1_node_health", [])).toEqual({ health: 200 });
+    expect(await call("setGraffiti", ["hi"])).toBe(true);
+    expect(Buffer.from(chain.graffiti.get()).toString("utf8", 0, 2)).toBe("hi");
+  });
+
+  it("rejects wrong parameters instead of throwing", async () => {
+    const promise = table.find("getBeaconHead")!.call([1]);
+    await expect(promise).rejects.toMatchObject({ kind: "invalid-params" });
+  });
+
+  it("answers every method that needs no parameters", async () => {
+    for (const { name, params } of catalogue) {
+      if (params.length === 0) expect(await call(name, [])).toBeDefined();
+    }
+  });
+});

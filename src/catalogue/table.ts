@@ -1,0 +1,26 @@
+import type { Api } from "../api/api.ts";
+import type { Method, MethodTable } from "../server/method-table.ts";
+import { bind } from "./bind.ts";
+import { catalogue } from "./catalogue.ts";
+import type { Entry } from "./entry.ts";
+import { nearestName } from "./nearest-name.ts";
+
+export function createMethodTable(api: Api, entries: readonly Entry[] = catalogue): Required<MethodTable> {
+  const methods = new Map<string, Method>();
+  for (const entry of entries) {
+    const method: Method = {
+      name: entry.name,
+      submission: entry.submission,
+      // A wrong parameter is a rejection like every other failure, not an exception of the caller.
+      call: async (params) => entry.invoke(api, bind(entry, params)),
+    };
+    for (const name of [entry.name, ...entry.aliases]) {
+      if (methods.has(name)) throw new Error(`The catalogue has two methods called ${name}; a name stands for one.`);
+      methods.set(name, method);
+    }
+  }
+  return {
+    find: (name) => methods.get(name),
+    suggest: (name) => nearestName(name, methods.keys()),
+  };
+}
