@@ -1,0 +1,246 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createSignal, type Door, type DoorOptions, json, openDoor, requestText } from "./test-door.ts";
+
+const doors: Door[] = [];
+const open = async (options?: DoorOptions) => {
+  const door = await openDoor(options);
+  doors.push(door);
+  return door;
+};
+afterEach(() => Promise.all(doors.splice(0).map((door) => door.close())));
+
+const notification = (members: Record<string, string> = {}) => requestText({ ...members, id: undefined });
+
+describe("batches", () => {
+  it.each<[situation: string, body: string, answer: unknown]>([
+    [
+      "answers stand in request order, streamed ones in their place",
+      `[${requestText({ id: '"a"' })},${requestText({ method: '"stream"', id: "2" })},${requestText({ id: "3" })}]`,
+      [
+        { jsonrpc: "2.0", id: "a", result: [] },
+        { jsonrpc: "2.0", id: 2, result: [1, 2, 3] },
+        { jsonrpc: "2.0", id: 3, result: [] },
+      ],
+    ],
+    [
+      "equal ids are both answered",
+      `[${requestText({ params: "[1]" })},${requestText({ params: "[2]" })}]`,
+      [
+        { jsonrpc: "2.0", id: 1, result: [1] },
+        { jsonrpc: "2.0", id: 1, result: [2] },
+      ],
+    ],
+    [
+      "notifications have no entry",
+      `[${notification()},${requestText({})},${notification({ method: '"no"' })}]`,
+      [{ jsonrpc: "2.0", id: 1, result: [] }],
+    ],
+    [
+      "metadata is given where it is asked for",
+      `[${requestText({ method: '"described"', meta: "true" })},${requestText({ method: '"stream"', meta: "true" })}]`,
+      [
+        { jsonrpc: "2.0", id: 1, result: "block", meta: { version: "deneb", finalized: false } },
+        { jsonrpc: "2.0", id: 1, result: [1, 2, 3], meta: { streamed: true } },
+      ],
+    ],
+  ])("%s", async (_situation, body, answer) => {
+    const door = await open();
+    const received = await door.post(body);
+    expect(received.status).toBe(200);
+    expect(received.headers["content-type"]).toBe("application/json");
+    expect(JSON.parse(received.text)).toEqual(answer);
+  });
+
+  it("elements that are no requests get an entry of their own", async () => {
+    const door = await open();
+    const crash = requestText({ id: "2", method: '"crash"' });
+    const broken = requestText({ id: "3", method: '"early_break"' });
+    const received = await door.post(`[1,null,[],${crash},1.5,${broken},${requestText({ id: "4" })}]`);
+    const outcomes = JSON.parse(received.text).map(({ id, error }: { id: unknown; error?: { code: number } }) => [
+      id,
+      error?.code,
+    ]);
+    expect(outcomes).toEqual([
+      [null, -32600],
+      [null, -32600],
+      [null, -32600],
+      [2, -32603],
+      [null, -32600],
+      [3, -32002],
+      [4, undefined],
+    ]);
+  });
+
+  it("a thousand elements are answered", async () => {
+    const door = await open();
+    const requests = Array.from({ length: 1000 }, (_, id) => requestText({ id: String(id), params: `[${id}]` }));
+    const answers = JSON.parse((await door.post(`[${requests.join(",")}]`)).text);
+    expect(answers).toEqual(Array.from({ length: 1000 }, (_, id) => ({ jsonrpc: "2.0", id, result: [id] })));
+  });
+
+  it("of a batch that is too long nothing is run", async () => {
+    let calls = 0;
+    const count = async () => json(++calls);
+    const door = await open({ handlers: { count }, limits: { batchLength: 2 } });
+    const body = (length: number) =>
+      `[${Array(length)
+        .fill(requestText({ method: '"count"' }))
+        .join(",")}]`;
+    const refused = JSON.parse((await door.post(body(3))).text);
+    expect(refused.id).toBeNull();
+    expect(refused.error.code).toBe(-32005);
+    expect(calls).toBe(0);
+    await door.post(body(2));
+    expect(calls).toBe(2);
+  });
+
+  it("reads run concurrently and answer in request order", async () => {
+    const second = createSignal();
+    const door = await open({
+      handlers: {
+        first: async () => {
+          await second.happened;
+          return json("first");
+        },
+        second: async () => {
+          second.happen();
+          return json("second");
+        },
+      },
+    });
+    const received = await door.post(`[${requestText({ method: '"first"' })},${requestText({ method: '"second"' })}]`);
+    expect(JSON.parse(received.text).map(({ result }: { result: string }) => result)).toEqual(["first", "second"]);
+  });
+
+  it("submissions run one after the other in request order, reads beside them", async () => {
+    const events: string[] = [];
+    const read = createSignal();
+    const door = await open({
+      handlers: {
+        submit: async (params) => {
+          const [name] = params as [string];
+          events.push(`${name} starts`);
+          await read.happened;
+          // Gives a submission that wrongly runs beside this one the chance to step in between.
+          await new Promise(setImmediate);
+          events.push(`${name} ends`);
+          if (name === "a") throw new Error("a fails");
+          return json(true);
+        },
+        read: async () => {
+          events.push("read");
+          read.happen();
+          return json(1);
+        },
+      },
+      submissions: ["submit"],
+    });
+    const submit = (name: string) => ({ method: '"submit"', params: `["${name}"]` });
+    await door.post(
+      `[${requestText(submit("a"))},${notification(submit("b"))},${requestText(submit("c"))},${requestText({ method: '"read"' })}]`,
+    );
+    expect(events.filter((event) => event !== "read")).toEqual([
+      "a starts",
+      "a ends",
+      "b starts",
+      "b ends",
+      "c starts",
+      "c ends",
+    ]);
+    expect(events.indexOf("read")).toBeLessThan(events.indexOf("a ends"));
+  });
+});
+
+describe("notifications", () => {
+  it.each<[situation: string, body: string]>([
+    ["one", notification()],
+    ["of an unknown method", notification({ method: '"no"' })],
+    ["that fails", notification({ method: '"crash"' })],
+    ["with metadata asked for", notification({ method: '"described"', meta: "true" })],
+    ["a batch of them", `[${notification()},${notification()}]`],
+  ])("%s: 204 and no body", async (_situation, body) => {
+    const door = await open();
+    const received = await door.post(body);
+    expect(received.status).toBe(204);
+    expect(received.text).toBe("");
+  });
+
+  it("are run", async () => {
+    const run = createSignal();
+    const door = await open({
+      handlers: {
+        run: async () => {
+          run.happen();
+          return json(null);
+        },
+      },
+    });
+    await door.post(notification({ method: '"run"' }));
+    await run.happened;
+  });
+
+  it("whose result is a stream leave it alone", async () => {
+    const left = createSignal();
+    const body = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new Error("Nobody wants this stream.")),
+        return: async () => {
+          left.happen();
+          return { done: true as const, value: undefined };
+        },
+      }),
+    };
+    const door = await open({ handlers: { stream: async () => ({ body }) } });
+    expect((await door.post(notification({ method: '"stream"' }))).status).toBe(204);
+    await left.happened;
+  });
+});
+
+describe("the time limit", () => {
+  it("turns a call that takes too long into a server error", async () => {
+    const door = await open({ limits: { requestMillis: 20 } });
+    const { error } = JSON.parse((await door.post(requestText({ method: '"never"' }))).text);
+    expect(error.code).toBe(-32000);
+    expect(error.message).toBe("The call was not finished within 20 milliseconds.");
+  });
+
+  it("ends a batch as a whole: what was quick is answered, submissions still waiting are not run", async () => {
+    const started: unknown[] = [];
+    const door = await open({
+      handlers: {
+        submit: (params) => {
+          started.push(params);
+          return new Promise(() => {});
+        },
+      },
+      submissions: ["submit"],
+      limits: { requestMillis: 20 },
+    });
+    const submit = (n: number) => requestText({ id: String(n), method: '"submit"', params: `[${n}]` });
+    const answers = JSON.parse((await door.post(`[${submit(1)},${submit(2)},${requestText({ id: "3" })}]`)).text);
+    expect(answers.map(({ error }: { error?: { code: number } }) => error?.code)).toEqual([-32000, -32000, undefined]);
+    expect(started).toEqual([[1]]);
+  });
+
+  it("ends the wait for the first byte of a stream, which hears of it", async () => {
+    const firstByte = createSignal();
+    const left = createSignal();
+    const body = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => {
+          await firstByte.happened;
+          return { done: false as const, value: Buffer.from("1") };
+        },
+        return: async () => {
+          left.happen();
+          return { done: true as const, value: undefined };
+        },
+      }),
+    };
+    const door = await open({ handlers: { slow: async () => ({ body }) }, limits: { requestMillis: 20 } });
+    const { error } = JSON.parse((await door.post(requestText({ method: '"slow"' }))).text);
+    expect(error.code).toBe(-32000);
+    firstByte.happen();
+    await left.happened;
+  });
+});

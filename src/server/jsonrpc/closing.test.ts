@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { expect, it } from "vitest";
+import { createSignal, json, openDoor, requestText } from "./test-door.ts";
+
+function createGatedCall() {
+  const called = createSignal();
+  const go = createSignal();
+  return {
+    called: called.happened,
+    go: go.happen,
+    call: async () => {
+      called.happen();
+      await go.happened;
+      return json("finished");
+    },
+  };
+}
+
+it("a running call is finished first, nothing new is accepted meanwhile, and its connection is not kept", async () => {
+  const gated = createGatedCall();
+  const door = await openDoor({ handlers: { gated: gated.call } });
+  const agent = new Agent({ keepAlive: true });
+  const outgoing = request(door.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
+  outgoing.end(requestText({ method: '"gated"' }));
+  await gated.called;
+  const closed = door.close();
+  await expect(door.post(requestText({}))).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  gated.go();
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  expect(incoming.headers.connection).toBe("close");
+  expect(await text(incoming)).toBe('{"jsonrpc":"2.0","id":1,"result":"finished"}');
+  await closed;
+  agent.destroy();
+});
+
+it("a running stream is finished first", async () => {
+  const go = createSignal();
+  const door = await openDoor({
+    handlers: {
+      slow: async () => ({
+        body: (async function* () {
+          yield Buffer.from("[1,");
+          await go.happened;
+          yield Buffer.from("2]");
+        })(),
+      }),
+    },
+  });
+  const agent = new Agent({ keepAlive: true });
+  const outgoing = request(door.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
+  outgoing.end(requestText({ method: '"slow"' }));
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  const closed = door.close();
+  go.happen();
+  expect(await text(incoming)).toBe('{"jsonrpc":"2.0","id":1,"result":[1,2]}');
+  await closed;
+  agent.destroy();
+});
+
+it("a call whose client has left is still finished first", async () => {
+  const gated = createGatedCall();
+  const door = await openDoor({ handlers: { gated: gated.call } });
+  const outgoing = request(door.url, { method: "POST", agent: false, headers: { "Content-Type": "application/json" } });
+  outgoing.on("error", () => {});
+  outgoing.end(requestText({ method: '"gated"' }));
+  await gated.called;
+  outgoing.destroy();
+  const order: string[] = [];
+  const closed = door.close().then(() => order.push("closed"));
+  await expect(door.post(requestText({}))).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  order.push("finished");
+  gated.go();
+  await closed;
+  expect(order).toEqual(["finished", "closed"]);
+});
+
+it("idle connections and half-sent requests do not hold it up", async () => {
+  const door = await openDoor();
+  const idle = connect(door.port, "127.0.0.1");
+  const halfway = connect(door.port, "127.0.0.1");
+  const used = connect(door.port, "127.0.0.1");
+  const sockets = [idle, halfway, used];
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  const body = requestText({});
+  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  halfway.write(`${head}{`);
+  used.write(head + body);
+  await once(used, "data");
+  const ends = sockets.map((socket) => {
+    socket.on("error", () => {});
+    return once(socket, "close");
+  });
+  for (const socket of sockets) socket.resume();
+  await door.close();
+  await Promise.all(ends);
+});
+
+it("closing twice is closing once", async () => {
+  const door = await openDoor();
+  await Promise.all([door.close(), door.close()]);
+  await door.close();
+});

@@ -1,0 +1,153 @@
+import { inspect } from "node:util";
+import { Failure } from "../../errors.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { Method, MethodTable } from "../method-table.ts";
+import { abandon, abandonParts, ChunkStream, type ResponsePart } from "./chunk-stream.ts";
+import { Deadline } from "./deadline.ts";
+import { type Call, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
+import { type ErrorObject, invalidRequest, methodNotFound, parseError, thrownError } from "./errors.ts";
+import { parseMessage, UnreadableMessage } from "./parse.ts";
+import { batchResponse, errorResponse, resultResponse, streamedResponse } from "./respond.ts";
+
+export interface ExecutorOptions {
+  table: MethodTable;
+  logger: Logger;
+  /** A longer batch is refused as a whole. */
+  batchLength: number;
+  /** The time after which whatever a message asked for is given up. */
+  requestMillis: number;
+}
+
+/** What goes back for one message: all of it, or a stream whose consumer calls `return()` when it stops early. */
+export interface MessageResponse {
+  body: Buffer[] | ChunkStream;
+  /** The metadata of a single call's result, as the headers that its REST twin uses. */
+  headers?: Record<string, string>;
+}
+
+/** Runs one message (a request object or a batch) of any transport; there is no response when nothing asks for one. */
+export type Execute = (message: Uint8Array) => Promise<MessageResponse | undefined>;
+
+interface CallResponse {
+  parts: ResponsePart[];
+  headers?: Record<string, string>;
+}
+
+export function createExecutor({ table, logger, batchLength, requestMillis }: ExecutorOptions): Execute {
+  const suggest = table.suggest?.bind(table);
+
+  return async function execute(message) {
+    let request: unknown;
+    try {
+      request = parseMessage(message);
+    } catch (error) {
+      if (!(error instanceof UnreadableMessage)) throw error;
+      return whole(parseError(error.message));
+    }
+    return Array.isArray(request) ? runBatch(request) : runSingle(request);
+  };
+
+  async function runSingle(request: unknown): Promise<MessageResponse | undefined> {
+    const deadline = new Deadline(requestMillis);
+    try {
+      const response = await runElement(request, deadline, immediately);
+      return response && { body: toBody(response.parts), headers: response.headers };
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async function runBatch(requests: unknown[]): Promise<MessageResponse | undefined> {
+    if (requests.length === 0) {
+      return whole(invalidRequest("A batch must hold at least one request."));
+    }
+    if (requests.length > batchLength) {
+      const message = `A batch may hold at most ${batchLength} requests, but this one holds ${requests.length}.`;
+      return whole(thrownError(new Failure("limit-exceeded", message)));
+    }
+    const deadline = new Deadline(requestMillis);
+    try {
+      const inOrder = createQueue();
+      const responses = await Promise.all(requests.map((request) => runElement(request, deadline, inOrder)));
+      const wanted = responses.filter((response) => response !== undefined);
+      return wanted.length === 0 ? undefined : { body: toBody(batchResponse(wanted.map(({ parts }) => parts))) };
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  /** Never rejects. Submissions are run through `schedule`; everything else starts at once. */
+  async function runElement(
+    request: unknown,
+    deadline: Deadline,
+    schedule: Schedule,
+  ): Promise<CallResponse | undefined> {
+    const call = readRequest(request);
+    if (isInvalid(call)) {
+      return { parts: [errorResponse(call.id, invalidRequest(call.reason))] };
+    }
+    try {
+      const method = table.find(call.method);
+      if (method === undefined) return failed(call, methodNotFound(call.method, suggest));
+      return await (method.submission
+        ? schedule(() => runCall(call, method, deadline))
+        : runCall(call, method, deadline));
+    } catch (error) {
+      if (!(error instanceof Failure)) {
+        logger.error("A method failed unexpectedly.", { method: call.method, error: inspect(error) });
+      }
+      return failed(call, thrownError(error));
+    }
+  }
+
+  function failed(call: Call, error: ErrorObject): CallResponse | undefined {
+    logger.debug("A call failed.", { method: call.method, code: error.code, message: error.message });
+    return call.id === undefined ? undefined : { parts: [errorResponse(call.id, error)] };
+  }
+}
+
+function runCall(call: Call, method: Method, deadline: Deadline): Promise<CallResponse | undefined> {
+  // A submission that had to wait for those before it must not start after its caller was told that time is over.
+  if (deadline.passed) return Promise.reject(deadline.failure());
+  return deadline.race(answer(call, method), abandonResponse);
+}
+
+async function answer(call: Call, method: Method): Promise<CallResponse | undefined> {
+  const { body, meta, headers } = await method.call(call.params);
+  if (call.id === undefined) {
+    if (!Buffer.isBuffer(body)) abandon(body[Symbol.asyncIterator]());
+    return undefined;
+  }
+  const shownMeta = call.wantsMeta ? (meta ?? {}) : undefined;
+  const parts = Buffer.isBuffer(body)
+    ? resultResponse(call.id, body, shownMeta)
+    : await streamedResponse(call.id, body, shownMeta);
+  return { parts, headers };
+}
+
+function abandonResponse(response: CallResponse | undefined): void {
+  if (response !== undefined) abandonParts(response.parts);
+}
+
+/** The answer to a message in which no single request can be made out. */
+function whole(error: ErrorObject): MessageResponse {
+  return { body: [errorResponse(NULL_ID, error)] };
+}
+
+function toBody(parts: ResponsePart[]): Buffer[] | ChunkStream {
+  return parts.every((part) => Buffer.isBuffer(part)) ? parts : new ChunkStream(parts);
+}
+
+type Schedule = <T>(run: () => Promise<T>) => Promise<T>;
+
+const immediately: Schedule = (run) => run();
+
+/** Runs what it is given one after the other, whether or not the one before succeeded. */
+function createQueue(): Schedule {
+  let last: Promise<unknown> = Promise.resolve();
+  return (run) => {
+    const result = last.then(run, run);
+    last = result;
+    return result;
+  };
+}

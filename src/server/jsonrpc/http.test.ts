@@ -1,0 +1,201 @@
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createJsonRpcServer } from "./server.ts";
+import { createRecordingLogger, type Door, type DoorOptions, openDoor, requestText, send } from "./test-door.ts";
+
+let door: Door;
+beforeAll(async () => {
+  door = await openDoor();
+});
+afterAll(() => door.close());
+
+const doors: Door[] = [];
+const open = async (options?: DoorOptions) => {
+  const own = await openDoor(options);
+  doors.push(own);
+  return own;
+};
+afterEach(() => Promise.all(doors.splice(0).map((own) => own.close())));
+
+describe("methods", () => {
+  it.each(["GET", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "QUERY"])("%s: 405, Allow: POST", async (method) => {
+    const received = await send(door.url, { method, headers: {} });
+    expect(received.status).toBe(405);
+    expect(received.headers.allow).toBe("POST");
+    expect(received.headers["content-type"]).toBe("application/json");
+    expect(JSON.parse(received.text)).toEqual({
+      code: 405,
+      message: "JSON-RPC requests are sent with the HTTP method POST.",
+    });
+  });
+
+  it("HEAD: 405 without a body", async () => {
+    const received = await send(door.url, { method: "HEAD", headers: {} });
+    expect(received.status).toBe(405);
+    expect(received.headers.allow).toBe("POST");
+    expect(received.text).toBe("");
+  });
+
+  it.each(["application/json", "text/plain"])("PUT with a body of %s: 405", async (type) => {
+    const received = await send(door.url, { method: "PUT", headers: { "Content-Type": type }, body: requestText({}) });
+    expect(received.status).toBe(405);
+  });
+
+  it("OPTIONS: 204 with Allow and nothing about origins", async () => {
+    const received = await send(door.url, {
+      method: "OPTIONS",
+      headers: { Origin: "http://example.org", "Access-Control-Request-Method": "POST" },
+    });
+    expect(received.status).toBe(204);
+    expect(received.headers.allow).toBe("OPTIONS, POST");
+    expect(Object.keys(received.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+});
+
+describe("content types", () => {
+  it.each([
+    "application/json",
+    "Application/JSON",
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    "application/json-rpc",
+    "application/jsonrequest",
+  ])("%s is accepted", async (type) => {
+    const received = await door.post(requestText({}), { headers: { "Content-Type": type } });
+    expect(received.status).toBe(200);
+    expect(received.text).toBe('{"jsonrpc":"2.0","id":1,"result":[]}');
+  });
+
+  it.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "application/jsonx",
+    "application/octet-stream",
+    "json",
+    "",
+  ])("%j: 415", async (type) => {
+    const received = await door.post(requestText({}), { headers: { "Content-Type": type } });
+    expect(received.status).toBe(415);
+    expect(JSON.parse(received.text).message).toContain("The header Content-Type must be application/json");
+  });
+
+  it.each([requestText({}), ""])("absent with the body %j: 415", async (body) => {
+    expect((await door.post(body, { headers: {} })).status).toBe(415);
+  });
+});
+
+describe("paths", () => {
+  it.each(["/", "/rpc", "/a/b?c=d", "/%zz", "//", "/*", "/%00"])("%s is accepted", async (path) => {
+    expect((await door.post(requestText({}), { path })).status).toBe(200);
+  });
+});
+
+describe("body size", () => {
+  const limits = { bodyBytes: 100_000 };
+  const bodyOf = (length: number) => requestText({}).padEnd(length);
+
+  it("the largest allowed body is read", async () => {
+    const own = await open({ limits });
+    expect((await own.post(bodyOf(limits.bodyBytes))).status).toBe(200);
+  });
+
+  it.each([1, 8_000_000])("%i bytes more: 413", async (surplus) => {
+    const own = await open({ limits });
+    const received = await own.post(bodyOf(limits.bodyBytes + surplus));
+    expect(received.status).toBe(413);
+    expect(JSON.parse(received.text).message).toBe("The request body is larger than 100000 bytes.");
+  });
+
+  it("a body without a declared length is measured as it comes", async () => {
+    const own = await open({ limits });
+    const received = await own.post(bodyOf(8_000_000), {
+      headers: { "Content-Type": "application/json", "Transfer-Encoding": "chunked" },
+    });
+    expect(received.status).toBe(413);
+  });
+
+  it("without a setting, more than 16 MiB are read", async () => {
+    const long = "x".repeat(17 * 1024 * 1024);
+    const received = await door.post(requestText({ params: `["${long}"]` }));
+    expect(received.text.length).toBe(long.length + '{"jsonrpc":"2.0","id":1,"result":[""]}'.length);
+  });
+});
+
+describe("connections", () => {
+  it("are kept for further requests, after errors too", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number | undefined>();
+    for (const body of [
+      requestText({}),
+      "not JSON",
+      requestText({ method: '"stream"' }),
+      requestText({ id: undefined }),
+    ]) {
+      const outgoing = request(door.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
+      outgoing.end(body);
+      const [incoming] = await once(outgoing, "response");
+      ports.add(incoming.socket.localPort);
+      await text(incoming);
+    }
+    expect(ports.size).toBe(1);
+    agent.destroy();
+  });
+
+  it("that carry several requests at once get the answers in order", async () => {
+    const socket = connect(door.port, "127.0.0.1");
+    const message = (body: string, headers = "") =>
+      `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
+    socket.end(
+      message(requestText({ id: "1", method: '"large"' })) +
+        message(requestText({ id: "2", method: '"stream"' })) +
+        message(requestText({ id: "3" }), "Connection: close\r\n"),
+    );
+    const received = await text(socket);
+    expect([...received.matchAll(/"id":(\d)/g)].map(([, id]) => id)).toEqual(["1", "2", "3"]);
+  });
+
+  it("that do not speak HTTP are answered 400 and closed", async () => {
+    const socket = connect(door.port, "127.0.0.1");
+    socket.write("this is no HTTP\r\n\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it("that break in the middle of a request leave the door standing", async () => {
+    const socket = connect(door.port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", () =>
+      socket.destroy(),
+    );
+    await once(socket, "close");
+    expect((await door.post(requestText({}))).status).toBe(200);
+  });
+});
+
+describe("listening", () => {
+  it("tells the address it is bound to", async () => {
+    expect(door.url).toBe(`http://127.0.0.1:${door.port}`);
+    expect(door.port).toBeGreaterThan(0);
+  });
+
+  it("warns when other machines can reach it", async () => {
+    const warnings = (own: Door) => own.log.filter(({ level }) => level === "warn").length;
+    const exposed = await openDoor({ host: "0.0.0.0" });
+    await exposed.close();
+    expect(warnings(exposed)).toBe(1);
+    expect(warnings(door)).toBe(0);
+  });
+
+  it("on a port in use rejects with the system's code", async () => {
+    await expect(openDoor({ port: door.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+
+  it("that failed can be closed", async () => {
+    const second = createJsonRpcServer({ table: { find: () => undefined }, logger: createRecordingLogger([]) });
+    await expect(second.listen({ host: "127.0.0.1", port: door.port })).rejects.toThrow();
+    await second.close();
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { IrregularNumber, MAX_NESTING, parseMessage, UnreadableMessage } from "./parse.ts";
+
+const parse = (text: string) => parseMessage(Buffer.from(text));
+
+describe("numbers", () => {
+  it.each(["0", "1", "-1", "42", "9007199254740991", "-9007199254740991", "123456789012345"])(
+    "%s is a number",
+    (text) => {
+      expect(parse(text)).toBe(Number(text));
+    },
+  );
+
+  it.each([
+    "9007199254740992",
+    "9007199254740993",
+    "-9007199254740993",
+    "12345678901234567890",
+    "1.5",
+    "1.0",
+    "0.1",
+    "1e3",
+    "1E3",
+    "2e-1",
+    "-0",
+    "-0.5",
+    "1e999",
+  ])("%s keeps its text", (text) => {
+    expect(parse(text)).toEqual(new IrregularNumber(text));
+  });
+
+  it("keeps irregular numbers wherever they stand", () => {
+    expect(parse('{"a":[1,{"b":12345678901234567890}],"c":-0,"d":7}')).toEqual({
+      a: [1, { b: new IrregularNumber("12345678901234567890") }],
+      c: new IrregularNumber("-0"),
+      d: 7,
+    });
+  });
+
+  it.each(['{"1.5":"12345678901234567890"}', '["\\"1.5","1e5"]', '["\\\\",1]', '["\\\\\\"",1]'])(
+    "takes no number out of the strings of %s",
+    (text) => {
+      expect(parse(text)).toEqual(JSON.parse(text));
+    },
+  );
+
+  it("finds a number behind a string that ends in an escaped backslash", () => {
+    expect(parse('["\\\\",1.5]')).toEqual(["\\", new IrregularNumber("1.5")]);
+  });
+});
+
+describe("texts that are not JSON", () => {
+  it.each(["", " ", "{", '"', '"\\', "[1,]", "01", "-", "1.", "nul", "{}{}", "'a'", "NaN"])("refuses %j", (text) => {
+    expect(() => parse(text)).toThrow(UnreadableMessage);
+  });
+
+  it("refuses invalid UTF-8", () => {
+    expect(() => parseMessage(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toThrow("The message is not valid UTF-8.");
+  });
+
+  it.each(["[", '{"a":', "[1.5,"])("refuses a million %s", (opening) => {
+    expect(() => parse(opening.repeat(1_000_000))).toThrow(UnreadableMessage);
+  });
+});
+
+describe("nesting", () => {
+  const nested = (levels: number, innermost: string) => "[".repeat(levels) + innermost + "]".repeat(levels);
+
+  it.each(["1", "1.5"])("accepts the deepest allowed text around %s", (innermost) => {
+    expect(parse(nested(MAX_NESTING, innermost))).toBeInstanceOf(Array);
+  });
+
+  it.each(["1", "1.5"])("refuses one level more around %s", (innermost) => {
+    expect(() => parse(nested(MAX_NESTING + 1, innermost))).toThrow("more than 512 levels deep");
+  });
+
+  it("counts depth, not brackets", () => {
+    expect(parse(`[${"[],".repeat(MAX_NESTING)}{}]`)).toHaveLength(MAX_NESTING + 1);
+  });
+});
+
+it.each(["1", "1.5"])("a member named __proto__ beside %s is an ordinary member", (number) => {
+  const value = parse(`{"__proto__":{"polluted":true},"n":${number}}`) as Record<string, unknown>;
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  expect(Object.hasOwn(value, "__proto__")).toBe(true);
+  expect(value.polluted).toBeUndefined();
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+});
+
+it("the last of several members with one name wins", () => {
+  expect(parse('{"a":1,"a":2}')).toEqual({ a: 2 });
+});

@@ -1,0 +1,106 @@
+/**
+ * A JSON number that JavaScript's numbers cannot hold without changing it (beyond 2^53-1), or that is not written as a
+ * plain integer (a fraction, an exponent, `-0`). It keeps its text, so that ids are echoed and parameters refused as sent.
+ */
+export class IrregularNumber {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  toString(): string {
+    return this.source;
+  }
+}
+
+/** The bytes of a message are not a JSON text; the message says where or why. */
+export class UnreadableMessage extends Error {}
+
+/**
+ * Far above what any payload of the interface needs, and low enough that recursive code behind the door (validation,
+ * encoding, the JSON reviver itself) never runs out of stack.
+ */
+export const MAX_NESTING = 512;
+
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const UPPER_E = 0x45;
+const OPENING_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSING_BRACKET = 0x5d;
+const LOWER_E = 0x65;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** Every integer of this many digits is below 2^53. */
+const ALWAYS_SAFE_DIGITS = 15;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Reads one message. Throws an `UnreadableMessage` when the bytes are not UTF-8 or not JSON. */
+export function parseMessage(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new UnreadableMessage("The message is not valid UTF-8.");
+  }
+  const irregular = mayHoldIrregularNumbers(bytes);
+  try {
+    return irregular ? JSON.parse(text, keepIrregularNumber) : JSON.parse(text);
+  } catch (error) {
+    throw new UnreadableMessage(bytes.length === 0 ? "The message is empty." : (error as Error).message);
+  }
+}
+
+/**
+ * One pass over the text outside its strings. It may err on the side of `true` (integers of 16 digits that are still
+ * safe), because the reviver decides; most messages hold no such number and are spared the far slower reviver.
+ */
+function mayHoldIrregularNumbers(bytes: Uint8Array): boolean {
+  const { length } = bytes;
+  let irregular = false;
+  let depth = 0;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) {
+      at = endOfString(bytes, at);
+    } else if (byte >= ZERO && byte <= NINE) {
+      const start = at;
+      while (isDigit(bytes[at + 1])) at++;
+      const next = bytes[at + 1];
+      irregular ||= at - start >= ALWAYS_SAFE_DIGITS || next === DOT || next === LOWER_E || next === UPPER_E;
+    } else if (byte === MINUS) {
+      irregular ||= bytes[at + 1] === ZERO;
+    } else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
+      if (++depth > MAX_NESTING) {
+        throw new UnreadableMessage(`The message nests arrays and objects more than ${MAX_NESTING} levels deep.`);
+      }
+    } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
+      depth--;
+    }
+  }
+  return irregular;
+}
+
+function endOfString(bytes: Uint8Array, openingQuote: number): number {
+  const { length } = bytes;
+  let at = openingQuote + 1;
+  while (at < length && bytes[at] !== QUOTE) {
+    at += bytes[at] === BACKSLASH ? 2 : 1;
+  }
+  return at;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}
+
+function keepIrregularNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || context?.source === undefined) return value;
+  return Number.isSafeInteger(value) && String(value) === context.source ? value : new IrregularNumber(context.source);
+}

@@ -1,0 +1,210 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, expect, it } from "vitest";
+import { createSignal, type Door, type DoorOptions, openDoor, requestText } from "./test-door.ts";
+
+const doors: Door[] = [];
+const open = async (options?: DoorOptions) => {
+  const door = await openDoor(options);
+  doors.push(door);
+  return door;
+};
+afterEach(() => Promise.all(doors.splice(0).map((door) => door.close())));
+
+const CHUNK = Buffer.alloc(64 * 1024, "x");
+
+/** An endless result, which counts its chunks and tells when it is told to stop. */
+function createEndlessStream() {
+  const stopped = createSignal();
+  const source = {
+    pulled: 0,
+    stopped: stopped.happened,
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        source.pulled++;
+        return { done: false as const, value: CHUNK };
+      },
+      return: async () => {
+        stopped.happen();
+        return { done: true as const, value: undefined };
+      },
+    }),
+  };
+  return source;
+}
+
+/** A result that gives one chunk and then nothing, until it is told to stop. */
+function createStuckStream() {
+  const stopped = createSignal();
+  let given = false;
+  return {
+    stopped: stopped.happened,
+    [Symbol.asyncIterator]: () => ({
+      next: (): Promise<IteratorResult<Buffer>> => {
+        if (given) return new Promise(() => {});
+        given = true;
+        return Promise.resolve({ done: false, value: Buffer.from("[1") });
+      },
+      return: async () => {
+        stopped.happen();
+        return { done: true as const, value: undefined };
+      },
+    }),
+  };
+}
+
+async function startPost(door: Door, body: string): Promise<IncomingMessage> {
+  const outgoing = request(door.url, {
+    method: "POST",
+    agent: false,
+    headers: { "Content-Type": "application/json" },
+  });
+  outgoing.end(body);
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  return incoming;
+}
+
+it("a streamed result arrives in its envelope, with the headers of its metadata", async () => {
+  const door = await open();
+  const received = await door.post(requestText({ method: '"stream"', meta: "true" }));
+  expect(received.text).toBe('{"jsonrpc":"2.0","id":1,"result":[1,2,3],"meta":{"streamed":true}}');
+  expect(received.status).toBe(200);
+  expect(received.headers["content-type"]).toBe("application/json");
+  expect(received.headers["eth-consensus-version"]).toBe("electra");
+});
+
+it("chunks are sent as they come", async () => {
+  const firstSeen = createSignal();
+  const door = await open({
+    handlers: {
+      slow: async () => ({
+        body: (async function* () {
+          yield Buffer.from("[1,");
+          await firstSeen.happened;
+          yield Buffer.from("2]");
+        })(),
+      }),
+    },
+  });
+  const incoming = await startPost(door, requestText({ method: '"slow"' }));
+  let seen = "";
+  for await (const chunk of incoming) {
+    seen += chunk;
+    if (seen.endsWith("[1,")) firstSeen.happen();
+  }
+  expect(seen).toBe('{"jsonrpc":"2.0","id":1,"result":[1,2]}');
+});
+
+it("a stream that breaks before its first chunk is an error without the headers of a result", async () => {
+  const door = await open({
+    handlers: {
+      broken: async () => ({
+        headers: { "Eth-Consensus-Version": "deneb" },
+        // biome-ignore lint/correctness/useYield: it fails before it has anything to yield.
+        body: (async function* (): AsyncGenerator<Buffer> {
+          throw new Error("a secret of the node");
+        })(),
+      }),
+    },
+  });
+  const received = await door.post(requestText({ method: '"broken"' }));
+  expect(JSON.parse(received.text).error).toEqual({ code: -32603, message: "Internal error", data: { status: 500 } });
+  expect(received.headers["eth-consensus-version"]).toBeUndefined();
+});
+
+it.each([requestText({ method: '"late_break"' }), `[${requestText({})},${requestText({ method: '"late_break"' })}]`])(
+  "a stream that breaks later cuts the connection: %s",
+  async (body) => {
+    const door = await open();
+    await expect(startPost(door, body).then(text)).rejects.toMatchObject({ code: "ECONNRESET" });
+    expect((await door.post(requestText({}))).status).toBe(200);
+  },
+);
+
+it("when one stream of a batch breaks, those after it are told to stop", async () => {
+  const after = createEndlessStream();
+  const door = await open({ handlers: { endless: async () => ({ body: after }) } });
+  const body = `[${requestText({ method: '"late_break"' })},${requestText({ method: '"endless"' })}]`;
+  await expect(startPost(door, body).then(text)).rejects.toMatchObject({ code: "ECONNRESET" });
+  await after.stopped;
+});
+
+it("a client that does not read holds the source back, and one that leaves stops it", async () => {
+  const body = createEndlessStream();
+  const door = await open({ handlers: { endless: async () => ({ body }) } });
+  const incoming = await startPost(door, requestText({ method: '"endless"' }));
+  const heldBack = await whenQuiet(() => body.pulled);
+  // What the two sockets' buffers can hold is a few MiB at the very most.
+  expect(heldBack * CHUNK.length).toBeLessThan(64 * 1024 * 1024);
+  incoming.destroy();
+  await body.stopped;
+});
+
+it("a client that leaves while the source is stuck stops it at once", async () => {
+  const body = createStuckStream();
+  const door = await open({ handlers: { stuck: async () => ({ body }) } });
+  const incoming = await startPost(door, requestText({ method: '"stuck"' }));
+  incoming.destroy();
+  await body.stopped;
+});
+
+it("a client that takes nothing for too long is cut off", async () => {
+  const body = createEndlessStream();
+  const door = await open({ handlers: { endless: async () => ({ body }) }, limits: { requestMillis: 50 } });
+  const incoming = await startPost(door, requestText({ method: '"endless"' }));
+  await body.stopped;
+  await expect(text(incoming)).rejects.toMatchObject({ code: "ECONNRESET" });
+});
+
+it("a client that has left before the stream begins stops it", async () => {
+  const body = createEndlessStream();
+  const called = createSignal();
+  const go = createSignal();
+  const left = createSignal();
+  const door = await open({
+    handlers: {
+      endless: async () => {
+        called.happen();
+        await go.happened;
+        return { body };
+      },
+    },
+  });
+  const outgoing = request(door.url, { method: "POST", agent: false, headers: { "Content-Type": "application/json" } });
+  outgoing.on("error", left.happen);
+  outgoing.end(requestText({ method: '"endless"' }));
+  await called.happened;
+  outgoing.destroy();
+  await left.happened;
+  go.happen();
+  await body.stopped;
+});
+
+it("streams that wait behind another answer on a broken connection are stopped too", async () => {
+  const first = createStuckStream();
+  const second = createEndlessStream();
+  const door = await open({
+    handlers: { first: async () => ({ body: first }), second: async () => ({ body: second }) },
+  });
+  const message = (body: string) =>
+    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const socket = connect(door.port, "127.0.0.1");
+  socket.write(message(requestText({ method: '"first"' })) + message(requestText({ method: '"second"' })));
+  await once(socket, "data");
+  socket.destroy();
+  await first.stopped;
+  await second.stopped;
+});
+
+/** Waits until a count that grows with the event loop's turns has stopped growing. */
+async function whenQuiet(count: () => number): Promise<number> {
+  let last = -1;
+  for (let quietTurns = 0; quietTurns < 100; quietTurns++) {
+    await new Promise(setImmediate);
+    if (count() !== last) quietTurns = 0;
+    last = count();
+  }
+  return last;
+}

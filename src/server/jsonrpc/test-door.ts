@@ -1,0 +1,162 @@
+import { request } from "node:http";
+import { Failure, type FailureKind } from "../../errors.ts";
+import type { Logger, LogLevel } from "../../log/logger.ts";
+import type { Answer, Method, MethodTable, Params } from "../method-table.ts";
+import { IrregularNumber } from "./parse.ts";
+import { createJsonRpcServer, type JsonRpcLimits } from "./server.ts";
+
+type Handler = (params: Params) => Promise<Answer>;
+
+/** Something that a test lets happen, or waits for. */
+export interface Signal {
+  happened: Promise<void>;
+  happen(): void;
+}
+
+export function createSignal(): Signal {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { happened: promise, happen: resolve };
+}
+
+export const json = (value: unknown): Answer => ({ body: Buffer.from(JSON.stringify(value)) });
+
+/** Shows parameters as they arrived, irregular numbers included. */
+const echo: Handler = async (params) => ({
+  body: Buffer.from(
+    JSON.stringify(params, (_key, value) => (value instanceof IrregularNumber ? `irregular ${value.source}` : value)),
+  ),
+});
+
+const standardHandlers: Record<string, Handler> = {
+  echo,
+  null: async () => json(null),
+  fail: async (params) => {
+    const [kind, detail, failures] = params as [FailureKind, string?, Failure["failures"]?];
+    throw new Failure(kind, `It failed as ${kind}.`, { detail, failures });
+  },
+  crash: async () => {
+    throw new Error("a secret of the node");
+  },
+  described: async () => ({
+    ...json("block"),
+    meta: { version: "deneb", finalized: false },
+    headers: { "Eth-Consensus-Version": "deneb" },
+  }),
+  never: () => new Promise(() => {}),
+  large: async () => json("x".repeat(200_000)),
+  stream: async () => ({
+    body: streamOf("[1,", "2,", "", "3]"),
+    meta: { streamed: true },
+    headers: { "Eth-Consensus-Version": "electra" },
+  }),
+  empty_stream: async () => ({ body: streamOf() }),
+  empty_body: async () => ({ body: Buffer.alloc(0) }),
+  early_break: async () => ({ body: failingStream() }),
+  late_break: async () => ({ body: failingStream("[1,") }),
+};
+
+export async function* streamOf(...chunks: string[]): AsyncGenerator<Buffer> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+async function* failingStream(...chunks: string[]): AsyncGenerator<Buffer> {
+  yield* streamOf(...chunks);
+  throw new Failure("unavailable", "The stream broke.");
+}
+
+export interface LogRecord {
+  level: LogLevel;
+  message: string;
+  fields?: Record<string, unknown>;
+}
+
+export function createRecordingLogger(records: LogRecord[]): Logger {
+  const at = (level: LogLevel) => (message: string, fields?: Record<string, unknown>) => {
+    records.push({ level, message, fields });
+  };
+  const logger: Logger = {
+    trace: at("trace"),
+    debug: at("debug"),
+    info: at("info"),
+    notice: at("notice"),
+    warn: at("warn"),
+    error: at("error"),
+    fatal: at("fatal"),
+    topic: () => logger,
+  };
+  return logger;
+}
+
+export interface DoorOptions {
+  /** Methods of one test, beside the standard ones. */
+  handlers?: Record<string, Handler>;
+  /** Those of the test's methods that are submissions. */
+  submissions?: string[];
+  limits?: Partial<JsonRpcLimits>;
+  suggest?: MethodTable["suggest"];
+  host?: string;
+  port?: number;
+}
+
+/** A door before a table of made-up methods, on a free port unless told otherwise. */
+export async function openDoor(options: DoorOptions = {}) {
+  const { handlers = {}, submissions = [], limits, suggest } = options;
+  const methods = new Map<string, Method>();
+  for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
+    methods.set(name, { name, submission: submissions.includes(name), call });
+  }
+  const log: LogRecord[] = [];
+  const table: MethodTable = { find: (name) => methods.get(name), suggest };
+  const server = createJsonRpcServer({ table, logger: createRecordingLogger(log), limits });
+  const { url, port } = await server.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
+  return {
+    url,
+    port,
+    log,
+    close: () => server.close(),
+    post: (body: string | Uint8Array, init?: RequestInit) => send(url, { method: "POST", body, ...init }),
+  };
+}
+
+export type Door = Awaited<ReturnType<typeof openDoor>>;
+
+interface RequestInit {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+export interface Received {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+}
+
+/** One request on a connection of its own, with nothing added that the test did not ask for. */
+export function send(url: string, { method, path = "/", headers, body }: RequestInit): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      url,
+      { method, path, agent: false, headers: headers ?? { "Content-Type": "application/json" } },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        incoming.on("error", reject);
+        incoming.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text });
+        });
+      },
+    );
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+/** The text of a request object, whose members are given as JSON texts. */
+export function requestText(members: Record<string, string | undefined>): string {
+  const defaults = { jsonrpc: '"2.0"', id: "1", method: '"echo"' };
+  const entries = Object.entries({ ...defaults, ...members }).filter(([, text]) => text !== undefined);
+  return `{${entries.map(([name, text]) => `"${name}":${text}`).join(",")}}`;
+}
