@@ -1,0 +1,93 @@
+import { createChainForkConfig } from "@lodestar/config";
+import { ForkName } from "@lodestar/params";
+import { toHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import { DEV_FORKS, type DevFork, devChainConfig, type ScheduledFork } from "./chain-config.ts";
+
+const configWith = (forks: ScheduledFork[]) => devChainConfig({ forks, slotSeconds: 3, genesisTime: 1_700_000_000 });
+
+describe("devChainConfig", () => {
+  it("names the network, its preset and its times", () => {
+    const config = configWith([]);
+    expect(config.CONFIG_NAME).toBe("fanal-dev");
+    expect(config.PRESET_BASE).toBe("minimal");
+    expect(config.SECONDS_PER_SLOT).toBe(3);
+    expect(config.SLOT_DURATION_MS).toBe(3000);
+    expect(config.MIN_GENESIS_TIME).toBe(1_700_000_000);
+    expect(config.GENESIS_DELAY).toBe(0);
+    expect(config.TERMINAL_TOTAL_DIFFICULTY).toBe(0n);
+  });
+
+  it.each(DEV_FORKS)("runs %s from genesis when only that fork is listed", (fork) => {
+    const forkConfig = createChainForkConfig(configWith([{ fork, epoch: 0 }]));
+    expect(forkConfig.getForkName(0)).toBe(fork);
+    expect(forkConfig.getForkName(1_000_000)).toBe(fork);
+  });
+
+  it("climbs one fork an epoch when told so, and never reaches Gloas", () => {
+    const forkConfig = createChainForkConfig(configWith(DEV_FORKS.map((fork, epoch) => ({ fork, epoch }))));
+    expect(DEV_FORKS.map((_, epoch) => forkConfig.getForkInfoAtEpoch(epoch).name)).toEqual(DEV_FORKS);
+    expect(forkConfig.getForkInfoAtEpoch(1_000_000).name).toBe(ForkName.fulu);
+  });
+
+  it("starts with the fork before the listed one", () => {
+    const forkConfig = createChainForkConfig(configWith([{ fork: "electra", epoch: 2 }]));
+    expect(forkConfig.getForkInfoAtEpoch(1).name).toBe("deneb");
+    expect(forkConfig.getForkInfoAtEpoch(2).name).toBe("electra");
+  });
+
+  it("has a version of its own for every fork", () => {
+    const { forks } = createChainForkConfig(configWith([]));
+    const versions = Object.values(forks).map(({ version }) => toHex(version));
+    expect(new Set(versions).size).toBe(versions.length);
+  });
+
+  it("allows Electra's number of blobs in Fulu", () => {
+    const config = configWith([{ fork: "fulu", epoch: 0 }]);
+    expect(createChainForkConfig(config).getMaxBlobsPerBlock(500_000)).toBe(config.MAX_BLOBS_PER_BLOCK_ELECTRA);
+  });
+
+  it.each<[string, ScheduledFork[], RegExp]>([
+    ["an unknown fork", [{ fork: "gloas" as DevFork, epoch: 0 }], /cannot run the fork "gloas": it knows phase0,/],
+    ["a negative epoch", [{ fork: "altair", epoch: -1 }], /cannot begin at epoch -1/],
+    [
+      "a fork listed twice",
+      [
+        { fork: "altair", epoch: 0 },
+        { fork: "altair", epoch: 1 },
+      ],
+      /altair is scheduled twice/,
+    ],
+    ["a late phase0", [{ fork: "phase0", epoch: 1 }], /phase0 cannot begin at epoch 1/],
+    [
+      "forks out of order",
+      [
+        { fork: "altair", epoch: 3 },
+        { fork: "bellatrix", epoch: 2 },
+      ],
+      /bellatrix cannot begin at/,
+    ],
+    [
+      "two forks at one epoch",
+      [
+        { fork: "altair", epoch: 2 },
+        { fork: "bellatrix", epoch: 2 },
+      ],
+      /needs a later epoch/,
+    ],
+    [
+      "a gap after genesis",
+      [
+        { fork: "altair", epoch: 2 },
+        { fork: "capella", epoch: 4 },
+      ],
+      /bellatrix cannot begin at/,
+    ],
+  ])("refuses %s", (_, forks, message) => {
+    expect(() => configWith(forks)).toThrow(message);
+  });
+
+  it("refuses slots that do not last whole seconds", () => {
+    expect(() => devChainConfig({ forks: [], slotSeconds: 0.5, genesisTime: 0 })).toThrow(/whole number of seconds/);
+  });
+});

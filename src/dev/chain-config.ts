@@ -1,0 +1,127 @@
+import { type ChainConfig, defaultChainConfig } from "@lodestar/config";
+import { ACTIVE_PRESET } from "@lodestar/params";
+import type { Epoch } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+
+/** The forks a dev chain can run, in the order in which they follow each other. */
+export const DEV_FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const;
+export type DevFork = (typeof DEV_FORKS)[number];
+
+export interface ScheduledFork {
+  fork: DevFork;
+  epoch: Epoch;
+}
+
+export interface DevChainConfigOptions {
+  /**
+   * When each fork begins. A fork that is not listed begins together with the one before it, and never when no later one
+   * is listed: `[{ fork: "fulu", epoch: 0 }]` runs Fulu from genesis, `[{ fork: "fulu", epoch: 2 }]` runs Electra from
+   * genesis and Fulu from epoch 2 on, `[]` stays in Phase 0.
+   */
+  forks: readonly ScheduledFork[];
+  slotSeconds: number;
+  genesisTime: number;
+}
+
+/** The run-time configuration of a dev chain on top of the preset this process was started with. */
+export function devChainConfig({ forks, slotSeconds, genesisTime }: DevChainConfigOptions): ChainConfig {
+  if (!Number.isSafeInteger(slotSeconds) || slotSeconds < 1) {
+    // Execution payloads carry the time of their slot in whole seconds (bellatrix/beacon-chain.md, compute_time_at_slot).
+    throw new RangeError(`A slot of ${slotSeconds} seconds is not possible: slots last a whole number of seconds.`);
+  }
+  const epochs = forkEpochs(forks);
+
+  return {
+    ...defaultChainConfig,
+    PRESET_BASE: ACTIVE_PRESET,
+    CONFIG_NAME: "fanal-dev",
+
+    MIN_GENESIS_TIME: genesisTime,
+    GENESIS_DELAY: 0,
+    MIN_GENESIS_ACTIVE_VALIDATOR_COUNT: 1,
+
+    GENESIS_FORK_VERSION: forkVersion(0),
+    ALTAIR_FORK_VERSION: forkVersion(1),
+    ALTAIR_FORK_EPOCH: epochs.altair,
+    BELLATRIX_FORK_VERSION: forkVersion(2),
+    BELLATRIX_FORK_EPOCH: epochs.bellatrix,
+    CAPELLA_FORK_VERSION: forkVersion(3),
+    CAPELLA_FORK_EPOCH: epochs.capella,
+    DENEB_FORK_VERSION: forkVersion(4),
+    DENEB_FORK_EPOCH: epochs.deneb,
+    ELECTRA_FORK_VERSION: forkVersion(5),
+    ELECTRA_FORK_EPOCH: epochs.electra,
+    FULU_FORK_VERSION: forkVersion(6),
+    FULU_FORK_EPOCH: epochs.fulu,
+    GLOAS_FORK_VERSION: forkVersion(7),
+    GLOAS_FORK_EPOCH: Infinity,
+    HEZE_FORK_VERSION: forkVersion(8),
+    HEZE_FORK_EPOCH: Infinity,
+
+    TERMINAL_TOTAL_DIFFICULTY: 0n,
+
+    SECONDS_PER_SLOT: slotSeconds,
+    SLOT_DURATION_MS: slotSeconds * 1000,
+
+    // Somebody who tries out voluntary exits should not have to wait for the 64 (minimal) or 256 (mainnet) epochs that a
+    // validator has to serve elsewhere.
+    SHARD_COMMITTEE_PERIOD: 4,
+
+    // Neither a chain id nor a contract of a network where deposits are worth something.
+    DEPOSIT_CHAIN_ID: 1337,
+    DEPOSIT_NETWORK_ID: 1337,
+    DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
+
+    // Epochs of mainnet's blob schedule mean nothing here: without entries Electra's limit holds from Fulu on too.
+    BLOB_SCHEDULE: [],
+  };
+}
+
+/** Versions of no public network, so that signatures of a dev chain are worthless elsewhere. */
+function forkVersion(position: number): Uint8Array {
+  return Uint8Array.of(position, 0x00, 0xfa, 0x4a);
+}
+
+function forkEpochs(forks: readonly ScheduledFork[]): Record<DevFork, Epoch> {
+  const listed = listedEpochs(forks);
+  const lastListed = DEV_FORKS.findLastIndex((fork) => listed.has(fork));
+  const epochs = { phase0: 0 } as Record<DevFork, Epoch>;
+  let previous: DevFork = "phase0";
+  for (const [position, fork] of DEV_FORKS.entries()) {
+    if (position === 0) continue;
+    epochs[fork] = position > lastListed ? Infinity : (listed.get(fork) ?? epochs[previous]);
+    assertOwnEpoch(fork, epochs[fork], previous, epochs[previous]);
+    previous = fork;
+  }
+  return epochs;
+}
+
+function listedEpochs(forks: readonly ScheduledFork[]): Map<DevFork, Epoch> {
+  const listed = new Map<DevFork, Epoch>();
+  for (const { fork, epoch } of forks) {
+    if (!DEV_FORKS.includes(fork)) {
+      throw new RangeError(`A dev chain cannot run the fork "${fork}": it knows ${DEV_FORKS.join(", ")}.`);
+    }
+    if (!Number.isSafeInteger(epoch) || epoch < 0) {
+      throw new RangeError(`The fork ${fork} cannot begin at epoch ${epoch}: epochs are whole numbers from 0 on.`);
+    }
+    if (fork === "phase0" && epoch !== 0) {
+      throw new RangeError(`The fork phase0 cannot begin at epoch ${epoch}: it is where a chain begins, at epoch 0.`);
+    }
+    if (listed.has(fork)) throw new RangeError(`The fork ${fork} is scheduled twice: each fork begins once.`);
+    listed.set(fork, epoch);
+  }
+  return listed;
+}
+
+/**
+ * A state remembers the version of one earlier fork only (phase0/beacon-chain.md, Fork). Were two forks to begin at the
+ * same epoch after genesis, attestations of the epoch before could no longer be verified.
+ */
+function assertOwnEpoch(fork: DevFork, epoch: Epoch, previous: DevFork, previousEpoch: Epoch): void {
+  if (epoch === Infinity || epoch > previousEpoch || epoch === 0) return;
+  throw new RangeError(
+    `The fork ${fork} cannot begin at epoch ${epoch}: ${previous}, which comes before it, begins at epoch ` +
+      `${previousEpoch}, and each fork after genesis needs a later epoch than the one before it.`,
+  );
+}

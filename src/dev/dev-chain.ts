@@ -1,0 +1,137 @@
+import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
+import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { createPubkeyCache } from "@lodestar/state-transition";
+import type { Slot } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { type Api, createApi } from "../api/api.ts";
+import { noNetwork } from "../api/network-view.ts";
+import { initialiseDatabase } from "../chain/anchor.ts";
+import { BeaconChain } from "../chain/chain.ts";
+import { VirtualClock } from "../chain/clock/virtual-clock.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import { DevExecutionEngine } from "../execution/dev-engine.ts";
+import type { Logger } from "../log/logger.ts";
+import { devChainConfig } from "./chain-config.ts";
+import { createDevGenesis } from "./genesis.ts";
+import { type DevIdentity, type DevParameters, requireSameChain } from "./identity.ts";
+import { InteropKeys } from "./interop-keys.ts";
+import { createDevValidators, type DevValidators } from "./validators/validators.ts";
+
+export interface DevChainOptions extends Omit<DevParameters, "preset"> {
+  speed: number;
+  /** How much history is made at once when the chain is new. */
+  warmupEpochs: number;
+  graffiti?: Uint8Array;
+  logger: Logger;
+  setLogSpec(spec: string): void;
+}
+
+interface DevChainParts {
+  config: BeaconConfig;
+  clock: VirtualClock;
+  chain: BeaconChain;
+  api: Api;
+  keys: InteropKeys;
+  validators: DevValidators;
+  warmupSlot: Slot;
+}
+
+/** A whole beacon chain in one process: virtual time, validators of its own, and the dev execution engine. */
+export class DevChain {
+  readonly config: BeaconConfig;
+  readonly clock: VirtualClock;
+  readonly chain: BeaconChain;
+  readonly api: Api;
+  readonly keys: InteropKeys;
+  readonly #validators: DevValidators;
+  readonly #warmupSlot: Slot;
+
+  /** Opens the dev chain of the database where it stopped, or makes a new one there. */
+  static async open(db: BeaconDb, options: DevChainOptions): Promise<DevChain> {
+    const { logger, slotSeconds, speed } = options;
+    const identity = (await storedIdentity(db, options)) ?? (await createChain(db, options));
+    const config = createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
+    const clock = new VirtualClock({
+      genesisTime: identity.genesisTime,
+      secondsPerSlot: slotSeconds,
+      startSlot: await slotWhereStopped(db),
+      speed,
+      onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
+    });
+    const chain = await BeaconChain.open({
+      config,
+      db,
+      clock,
+      engine: new DevExecutionEngine(),
+      pubkeyCache: createPubkeyCache(),
+      logger,
+      graffiti: options.graffiti,
+    });
+    const api = createApi({ chain, network: noNetwork, setLogSpec: options.setLogSpec });
+    const keys = new InteropKeys(identity.validators);
+    const validators = createDevValidators({ api, clock, config, keys, logger: logger.topic("validators"), speed });
+    const warmupSlot = options.warmupEpochs * SLOTS_PER_EPOCH;
+    const devChain = new DevChain({ config, clock, chain, api, keys, validators, warmupSlot });
+    clock.onSlot((slot) => db.meta.putClockSlot(slot));
+    return devChain;
+  }
+
+  private constructor({ config, clock, chain, api, keys, validators, warmupSlot }: DevChainParts) {
+    this.config = config;
+    this.clock = clock;
+    this.chain = chain;
+    this.api = api;
+    this.keys = keys;
+    this.#validators = validators;
+    this.#warmupSlot = warmupSlot;
+    // The chain takes note of a new slot before its validators act in it.
+    chain.start();
+    chain.events.on("head", (head) => validators.onHead(head));
+    clock.onSlot((slot) => validators.onSlot(slot, slot <= warmupSlot ? "lockstep" : undefined));
+  }
+
+  /** Makes what is missing of the warm-up history, as fast as it goes. */
+  async warmUp(): Promise<void> {
+    if (this.clock.currentSlot < this.#warmupSlot) await this.clock.advanceTo(this.#warmupSlot);
+  }
+
+  /** Lets time flow. */
+  run(): void {
+    this.clock.run();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.clock.stop(), this.#validators.close()]);
+    await this.chain.close();
+  }
+}
+
+async function storedIdentity(db: BeaconDb, wanted: DevChainOptions): Promise<DevIdentity | null> {
+  const stored = await db.meta.getIdentity();
+  return stored === null ? null : requireSameChain(stored, { ...wanted, preset: ACTIVE_PRESET });
+}
+
+async function createChain(db: BeaconDb, options: DevChainOptions): Promise<DevIdentity> {
+  const { validators, forks, slotSeconds, warmupEpochs } = options;
+  const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
+  const genesisTime = Math.floor(Date.now() / 1000) - warmupSeconds;
+  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
+  const { state, config } = createDevGenesis({ chainConfig, validatorCount: validators, genesisTime });
+  const identity: DevIdentity = {
+    kind: "dev",
+    preset: ACTIVE_PRESET,
+    validators,
+    forks,
+    slotSeconds,
+    genesisTime,
+    genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
+  };
+  await initialiseDatabase(db, config, { state }, identity);
+  return identity;
+}
+
+/** After a crash the newest block may be ahead of the slot that was noted last. */
+async function slotWhereStopped(db: BeaconDb): Promise<Slot> {
+  const newest = await db.hotBlocks.last();
+  return Math.max((await db.meta.getClockSlot()) ?? 0, newest?.slot ?? 0);
+}

@@ -1,0 +1,44 @@
+import type { ScheduledFork } from "./chain-config.ts";
+
+/** What a dev chain was created with. It cannot change while the chain lives. */
+export interface DevIdentity {
+  kind: "dev";
+  preset: string;
+  validators: number;
+  forks: ScheduledFork[];
+  slotSeconds: number;
+  genesisTime: number;
+  genesisValidatorsRoot: string;
+}
+
+export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds">;
+
+/** The database holds another chain than the one that was asked for. */
+export class OtherChainError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "OtherChainError";
+  }
+}
+
+const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string> = {
+  "the preset": ({ preset }) => preset,
+  "the number of validators": ({ validators }) => String(validators),
+  "the fork schedule": ({ forks }) => forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" "),
+  "the slot time": ({ slotSeconds }) => `${slotSeconds} s`,
+};
+
+export function requireSameChain(stored: unknown, wanted: DevParameters): DevIdentity {
+  if (!isDevIdentity(stored)) throw new OtherChainError("It holds the chain of a network, not a dev chain.");
+  const differences = [];
+  for (const [name, read] of Object.entries(READABLE_PARAMETERS)) {
+    const [there, here] = [read(stored), read(wanted)];
+    if (there !== here) differences.push(`${name} is ${there} there and ${here} now`);
+  }
+  if (differences.length === 0) return stored;
+  throw new OtherChainError(`It holds a dev chain with other parameters: ${differences.join(", ")}.`);
+}
+
+function isDevIdentity(identity: unknown): identity is DevIdentity {
+  return typeof identity === "object" && identity !== null && "kind" in identity && identity.kind === "dev";
+}

@@ -1,0 +1,74 @@
+import type { Type } from "@chainsafe/ssz";
+import type { routes } from "@lodestar/api";
+import type { BeaconConfig } from "@lodestar/config";
+import { DOMAIN_AGGREGATE_AND_PROOF, DOMAIN_SELECTION_PROOF } from "@lodestar/params";
+import { isAggregatorFromCommitteeLength } from "@lodestar/state-transition";
+import {
+  type AggregateAndProof,
+  type BLSSignature,
+  type SignedAggregateAndProof,
+  type Slot,
+  ssz,
+  type ValidatorIndex,
+} from "@lodestar/types";
+import { objectOf, type ValidatorApi } from "./api.ts";
+import type { CommitteeVote } from "./attest.ts";
+import type { ValidatorSigner } from "./signer.ts";
+import { TimeSlice } from "./time-slice.ts";
+
+export interface AggregateModules {
+  api: ValidatorApi;
+  config: BeaconConfig;
+  signer: ValidatorSigner;
+  /** Told of a committee whose aggregate could not be made; the other committees' aggregates are still published. */
+  onFailure: (error: unknown) => void;
+}
+
+/**
+ * Publishes an aggregate for each committee in which one of ours was selected (phase0/validator.md, Attestation
+ * aggregation). In small committees every member is selected, which guards against aggregators that are offline; ours all
+ * live in this process and would publish the same aggregate, so one of them speaks for all.
+ */
+export async function publishAggregates(
+  { api, config, signer, onFailure }: AggregateModules,
+  slot: Slot,
+  votes: readonly CommitteeVote[],
+): Promise<void> {
+  const type = config.getForkTypes(slot).AggregateAndProof as Type<AggregateAndProof>;
+  const signedAggregateAndProofs: SignedAggregateAndProof[] = [];
+  for (const { committeeIndex, data, duties } of votes) {
+    const selected = await selectAggregator(signer, slot, duties);
+    if (!selected) continue;
+    try {
+      const attestationDataRoot = ssz.phase0.AttestationData.hashTreeRoot(data);
+      const response = await api.validator.getAggregatedAttestationV2({ attestationDataRoot, slot, committeeIndex });
+      const message = { ...selected, aggregate: objectOf(response.data) } as AggregateAndProof;
+      const signingRoot = signer.signingRoot(type, message, DOMAIN_AGGREGATE_AND_PROOF, slot);
+      const signature = signer.sign(selected.aggregatorIndex, signingRoot);
+      signedAggregateAndProofs.push({ message, signature } as SignedAggregateAndProof);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+  if (signedAggregateAndProofs.length === 0) return;
+  await api.validator.publishAggregateAndProofsV2({
+    signedAggregateAndProofs: signedAggregateAndProofs as routes.validator.SignedAggregateAndProofList,
+  });
+}
+
+async function selectAggregator(
+  signer: ValidatorSigner,
+  slot: Slot,
+  duties: readonly routes.validator.AttesterDuty[],
+): Promise<{ aggregatorIndex: ValidatorIndex; selectionProof: BLSSignature } | undefined> {
+  const signingRoot = signer.signingRoot(ssz.Slot, slot, DOMAIN_SELECTION_PROOF, slot);
+  const slice = new TimeSlice();
+  for (const { validatorIndex, committeeLength } of duties) {
+    const selectionProof = signer.sign(validatorIndex, signingRoot);
+    if (isAggregatorFromCommitteeLength(committeeLength, selectionProof)) {
+      return { aggregatorIndex: validatorIndex, selectionProof };
+    }
+    await slice.breathe();
+  }
+  return undefined;
+}

@@ -1,0 +1,68 @@
+import { BitArray } from "@chainsafe/ssz";
+import type { routes } from "@lodestar/api";
+import type { BeaconConfig } from "@lodestar/config";
+import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
+import { type CommitteeIndex, type phase0, type SingleAttestation, type Slot, ssz } from "@lodestar/types";
+import { objectOf, type ValidatorApi } from "./api.ts";
+import type { ValidatorSigner } from "./signer.ts";
+import type { SigningHistory } from "./signing-history.ts";
+import { TimeSlice } from "./time-slice.ts";
+
+export interface AttestModules {
+  api: ValidatorApi;
+  config: BeaconConfig;
+  signer: ValidatorSigner;
+  history: SigningHistory;
+}
+
+/** What our members of one committee voted for. */
+export interface CommitteeVote {
+  committeeIndex: CommitteeIndex;
+  data: phase0.AttestationData;
+  duties: routes.validator.AttesterDuty[];
+}
+
+/** The votes of a slot: one data for all, save for the committee's index that it names before Electra. */
+export async function prepareVotes(
+  { api, config }: Pick<AttestModules, "api" | "config">,
+  slot: Slot,
+  duties: readonly routes.validator.AttesterDuty[],
+): Promise<CommitteeVote[]> {
+  const response = await api.validator.produceAttestationData({ slot, committeeIndex: 0 });
+  const data = objectOf(response.data);
+  // electra/validator.md, Construct attestation: the index moved out of the data, which then names committee 0.
+  const namesCommittee = config.getForkSeq(slot) < ForkSeq.electra;
+  return Array.from(
+    Map.groupBy(duties, (duty) => duty.committeeIndex),
+    ([committeeIndex, members]) => ({
+      committeeIndex,
+      data: { ...data, index: namesCommittee ? committeeIndex : 0 },
+      duties: members,
+    }),
+  );
+}
+
+/** Signs the votes and submits them all at once. */
+export async function submitVotes(
+  { api, config, signer, history }: AttestModules,
+  slot: Slot,
+  votes: readonly CommitteeVote[],
+): Promise<void> {
+  const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
+  const slice = new TimeSlice();
+  const signedAttestations: SingleAttestation[] = [];
+  for (const { committeeIndex, data, duties } of votes) {
+    const signingRoot = signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, slot);
+    for (const { validatorIndex, committeeLength, validatorCommitteeIndex } of duties) {
+      if (!history.mayAttest(validatorIndex, data)) continue;
+      const signature = signer.sign(validatorIndex, signingRoot);
+      signedAttestations.push(
+        isElectra
+          ? { committeeIndex, attesterIndex: validatorIndex, data, signature }
+          : { aggregationBits: BitArray.fromSingleBit(committeeLength, validatorCommitteeIndex), data, signature },
+      );
+      await slice.breathe();
+    }
+  }
+  if (signedAttestations.length > 0) await api.beacon.submitPoolAttestationsV2({ signedAttestations });
+}

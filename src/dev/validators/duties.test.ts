@@ -1,0 +1,84 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { describe, expect, it } from "vitest";
+import { type DevFork, devChainConfig } from "../chain-config.ts";
+import { InteropKeys } from "../interop-keys.ts";
+import type { ValidatorApi } from "./api.ts";
+import { Duties } from "./duties.ts";
+import { ValidatorSigner } from "./signer.ts";
+
+/** An API that knows nothing but duties, of which there are none; it records for which epochs it was asked. */
+function dutiesIn(fork: DevFork, dependentRoots: { proposers: string; attesters: string }) {
+  const config = createBeaconConfig(
+    devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 6, genesisTime: 0 }),
+    new Uint8Array(32),
+  );
+  const fetched: string[] = [];
+  const validator: Partial<ValidatorApi["validator"]> = {
+    async getProposerDuties({ epoch }) {
+      fetched.push(`proposers of ${epoch}`);
+      return { data: [], meta: { executionOptimistic: false, dependentRoot: dependentRoots.proposers } };
+    },
+    async getAttesterDuties({ epoch }) {
+      fetched.push(`attesters of ${epoch}`);
+      return { data: [], meta: { executionOptimistic: false, dependentRoot: dependentRoots.attesters } };
+    },
+    async getSyncCommitteeDuties({ epoch }) {
+      fetched.push(`sync committee of ${epoch}`);
+      return { data: [], meta: { executionOptimistic: false } };
+    },
+  };
+  const api = { validator, beacon: {} } as ValidatorApi;
+  const keys = new InteropKeys(1);
+  const duties = new Duties({ api, config, keys, signer: new ValidatorSigner(config, keys) });
+  const askAt = async (slot: number) => {
+    await duties.proposerAt(slot);
+    await duties.attestersAt(slot);
+  };
+  return { duties, fetched, askAt };
+}
+
+const firstSlotOfEpoch2 = 2 * SLOTS_PER_EPOCH;
+const head = { slot: firstSlotOfEpoch2, root: "0xhead" };
+
+describe("Duties", () => {
+  it("keeps the duties that the head's dependent roots confirm", async () => {
+    const { duties, fetched, askAt } = dutiesIn("electra", { proposers: "0xcurrent", attesters: "0xprevious" });
+    await askAt(firstSlotOfEpoch2);
+    duties.onHead({ ...head, previousDutyDependentRoot: "0xprevious", currentDutyDependentRoot: "0xcurrent" });
+    await askAt(firstSlotOfEpoch2 + 1);
+    expect(fetched).toEqual(["proposers of 2", "attesters of 2"]);
+  });
+
+  it("asks again for the duties that the head's dependent roots contradict", async () => {
+    const { duties, fetched, askAt } = dutiesIn("electra", { proposers: "0xprevious", attesters: "0xcurrent" });
+    await askAt(firstSlotOfEpoch2);
+    duties.onHead({ ...head, previousDutyDependentRoot: "0xprevious", currentDutyDependentRoot: "0xcurrent" });
+    await askAt(firstSlotOfEpoch2 + 1);
+    expect(fetched).toEqual(["proposers of 2", "attesters of 2", "proposers of 2", "attesters of 2"]);
+  });
+
+  it("checks duties of the next epoch while the head is still in this one", async () => {
+    const { duties, fetched, askAt } = dutiesIn("electra", { proposers: "0xold", attesters: "0xcurrent" });
+    await askAt(firstSlotOfEpoch2 + SLOTS_PER_EPOCH);
+    duties.onHead({ ...head, previousDutyDependentRoot: "0xprevious", currentDutyDependentRoot: "0xcurrent" });
+    await askAt(firstSlotOfEpoch2 + SLOTS_PER_EPOCH);
+    expect(fetched).toEqual(["proposers of 3", "attesters of 3", "proposers of 3"]);
+  });
+
+  it("accepts that Fulu's proposers were decided an epoch earlier", async () => {
+    const { duties, fetched, askAt } = dutiesIn("fulu", { proposers: "0xprevious", attesters: "0xprevious" });
+    await askAt(firstSlotOfEpoch2);
+    duties.onHead({ ...head, previousDutyDependentRoot: "0xprevious", currentDutyDependentRoot: "0xcurrent" });
+    await askAt(firstSlotOfEpoch2 + 1);
+    expect(fetched).toEqual(["proposers of 2", "attesters of 2"]);
+  });
+
+  it("has the sync committee of the next slot sign in the last slot of an epoch", async () => {
+    const { duties, fetched } = dutiesIn("altair", { proposers: "", attesters: "" });
+    await duties.syncCommitteeAt(firstSlotOfEpoch2 - 2);
+    await duties.syncCommitteeAt(firstSlotOfEpoch2 - 1);
+    await duties.syncCommitteeAt(firstSlotOfEpoch2);
+    expect(fetched).toEqual(["sync committee of 1", "sync committee of 2"]);
+  });
+});

@@ -1,0 +1,88 @@
+import type { routes } from "@lodestar/api";
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkSeq } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { Epoch, Slot } from "@lodestar/types";
+import type { HeadEvent } from "../../chain/events.ts";
+import type { ValidatorKeys } from "../interop-keys.ts";
+import { objectOf, type ValidatorApi } from "./api.ts";
+import { DutyCache } from "./duty-cache.ts";
+import type { ValidatorSigner } from "./signer.ts";
+
+/** What validators need to know of a new head. */
+export type HeadUpdate = Pick<HeadEvent, "slot" | "root" | "previousDutyDependentRoot" | "currentDutyDependentRoot">;
+
+export interface DutiesModules {
+  api: ValidatorApi;
+  config: BeaconConfig;
+  keys: ValidatorKeys;
+  signer: ValidatorSigner;
+}
+
+/** Who of our validators has to do what, and when. */
+export class Duties {
+  readonly #config: BeaconConfig;
+  readonly #proposers: DutyCache<routes.validator.ProposerDuty>;
+  readonly #attesters: DutyCache<routes.validator.AttesterDuty>;
+  readonly #syncCommittees: DutyCache<routes.validator.SyncDuty>;
+
+  constructor({ api, config, keys, signer }: DutiesModules) {
+    this.#config = config;
+    this.#proposers = new DutyCache(async (epoch) => {
+      const { data, meta } = await api.validator.getProposerDuties({ epoch });
+      const ours = objectOf(data).filter(({ validatorIndex }) => signer.owns(validatorIndex));
+      return { duties: ours, dependentRoot: meta.dependentRoot };
+    });
+    this.#attesters = new DutyCache(async (epoch) => {
+      const { data, meta } = await api.validator.getAttesterDuties({ epoch, indices: [...keys.indices] });
+      return { duties: objectOf(data), dependentRoot: meta.dependentRoot };
+    });
+    this.#syncCommittees = new DutyCache(async (epoch) => {
+      const { data } = await api.validator.getSyncCommitteeDuties({ epoch, indices: [...keys.indices] });
+      return { duties: objectOf(data) };
+    });
+  }
+
+  async proposerAt(slot: Slot): Promise<routes.validator.ProposerDuty | undefined> {
+    const duties = await this.#proposers.get(computeEpochAtSlot(slot));
+    return duties.find((duty) => duty.slot === slot);
+  }
+
+  async attestersAt(slot: Slot): Promise<routes.validator.AttesterDuty[]> {
+    const duties = await this.#attesters.get(computeEpochAtSlot(slot));
+    return duties.filter((duty) => duty.slot === slot);
+  }
+
+  /**
+   * A block carries the signatures of the slot before it, so the committee that will be in charge in the next slot signs
+   * in this one (altair/validator.md, Sync committee).
+   */
+  async syncCommitteeAt(slot: Slot): Promise<routes.validator.SyncDuty[]> {
+    return this.#syncCommittees.get(computeEpochAtSlot(slot + 1));
+  }
+
+  /** Drops the duties that were decided by blocks which the new head does not build on. */
+  onHead(head: HeadUpdate): void {
+    const epoch = computeEpochAtSlot(head.slot);
+    this.#attesters.expect(epoch, [head.previousDutyDependentRoot]);
+    this.#attesters.expect(epoch + 1, [head.currentDutyDependentRoot]);
+    this.#proposers.expect(
+      epoch,
+      this.#proposerRoots(epoch, head.currentDutyDependentRoot, head.previousDutyDependentRoot),
+    );
+    this.#proposers.expect(epoch + 1, this.#proposerRoots(epoch + 1, head.root, head.currentDutyDependentRoot));
+  }
+
+  forgetBefore(epoch: Epoch): void {
+    for (const cache of [this.#proposers, this.#attesters, this.#syncCommittees]) cache.forgetBefore(epoch);
+  }
+
+  /**
+   * The last block before the epoch decides its proposers. Since Fulu's lookahead they are decided an epoch earlier, and
+   * an API may report either block as the dependent root, depending on its version.
+   */
+  #proposerRoots(epoch: Epoch, lastBeforeEpoch: string, anEpochEarlier: string): string[] {
+    const hasLookahead = this.#config.getForkSeqAtEpoch(epoch) >= ForkSeq.fulu;
+    return hasLookahead ? [lastBeforeEpoch, anEpochEarlier] : [lastBeforeEpoch];
+  }
+}

@@ -1,0 +1,39 @@
+import type { Type } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
+import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
+import type { BeaconBlock, BlockContents, SignedBlockContents, Slot, ValidatorIndex } from "@lodestar/types";
+import { objectOf, type ValidatorApi } from "./api.ts";
+import type { ValidatorSigner } from "./signer.ts";
+import type { SigningHistory } from "./signing-history.ts";
+
+export interface ProposeModules {
+  api: ValidatorApi;
+  config: BeaconConfig;
+  signer: ValidatorSigner;
+  history: SigningHistory;
+}
+
+/** phase0/validator.md, Block proposal. No graffiti is given: the node's own then applies. */
+export async function proposeBlock(
+  { api, config, signer, history }: ProposeModules,
+  slot: Slot,
+  validatorIndex: ValidatorIndex,
+): Promise<void> {
+  const { data, meta } = await api.validator.produceBlockV3({
+    slot,
+    randaoReveal: signer.randaoReveal(validatorIndex, slot),
+    // Zero always prefers the locally built payload to a builder's.
+    builderBoostFactor: 0n,
+  });
+  if (meta.executionPayloadBlinded) {
+    throw new TypeError("The node produced a blinded block where one with its execution payload was asked for.");
+  }
+  const { block, ...sidecars } = objectOf(data) as BlockContents;
+  if (!history.mayPropose(validatorIndex, slot)) {
+    throw new Error(`Validator ${validatorIndex} has already signed a block for slot ${slot} or a later one.`);
+  }
+  const type = config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>;
+  const signature = signer.sign(validatorIndex, signer.signingRoot(type, block, DOMAIN_BEACON_PROPOSER, slot));
+  const signedBlockContents = { signedBlock: { message: block, signature }, ...sidecars } as SignedBlockContents;
+  await api.beacon.publishBlockV2({ signedBlockContents });
+}

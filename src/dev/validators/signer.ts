@@ -1,0 +1,51 @@
+import type { Type } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
+import { DOMAIN_RANDAO } from "@lodestar/params";
+import { computeEpochAtSlot, computeSigningRoot } from "@lodestar/state-transition";
+import { type BLSSignature, type DomainType, type Epoch, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
+import { MapDef } from "@lodestar/utils";
+import type { ValidatorKeys } from "../interop-keys.ts";
+
+/** Signs for our validators. */
+export class ValidatorSigner {
+  readonly #config: BeaconConfig;
+  readonly #keys: ValidatorKeys;
+  readonly #randaoReveals = new MapDef<Epoch, Map<ValidatorIndex, BLSSignature>>(() => new Map());
+
+  constructor(config: BeaconConfig, keys: ValidatorKeys) {
+    this.#config = config;
+    this.#keys = keys;
+  }
+
+  /** Whether a validator is one of ours. */
+  owns(index: ValidatorIndex): boolean {
+    return this.#keys.secretKey(index) !== undefined;
+  }
+
+  /** What is signed for a message that belongs to a slot: the fork of that slot decides the domain. */
+  signingRoot<T>(type: Type<T>, message: T, domainType: DomainType, slot: Slot): Uint8Array {
+    return computeSigningRoot(type, message, this.#config.getDomain(slot, domainType, slot));
+  }
+
+  sign(index: ValidatorIndex, signingRoot: Uint8Array): BLSSignature {
+    const secretKey = this.#keys.secretKey(index);
+    if (!secretKey) throw new RangeError(`Validator ${index} cannot sign: its secret key is not one of ours.`);
+    return secretKey.sign(signingRoot).toBytes();
+  }
+
+  /** The same for all blocks of a proposer in an epoch, hence kept until `forgetBefore`. */
+  randaoReveal(index: ValidatorIndex, slot: Slot): BLSSignature {
+    const epoch = computeEpochAtSlot(slot);
+    const ofEpoch = this.#randaoReveals.getOrDefault(epoch);
+    let reveal = ofEpoch.get(index);
+    if (!reveal) {
+      reveal = this.sign(index, this.signingRoot(ssz.Epoch, epoch, DOMAIN_RANDAO, slot));
+      ofEpoch.set(index, reveal);
+    }
+    return reveal;
+  }
+
+  forgetBefore(epoch: Epoch): void {
+    for (const known of this.#randaoReveals.keys()) if (known < epoch) this.#randaoReveals.delete(known);
+  }
+}

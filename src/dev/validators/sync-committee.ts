@@ -1,0 +1,110 @@
+import type { routes } from "@lodestar/api";
+import {
+  DOMAIN_CONTRIBUTION_AND_PROOF,
+  DOMAIN_SYNC_COMMITTEE,
+  DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF,
+  SYNC_COMMITTEE_SUBNET_SIZE,
+} from "@lodestar/params";
+import { isSyncCommitteeAggregator } from "@lodestar/state-transition";
+import { type altair, type BLSSignature, type Root, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
+import { MapDef } from "@lodestar/utils";
+import { objectOf, type ValidatorApi } from "./api.ts";
+import type { ValidatorSigner } from "./signer.ts";
+import { TimeSlice } from "./time-slice.ts";
+
+export interface SyncCommitteeModules {
+  api: ValidatorApi;
+  signer: ValidatorSigner;
+  /** Told of a subcommittee whose contribution could not be made; the others' contributions are still published. */
+  onFailure: (error: unknown) => void;
+}
+
+/** What our members of the sync committee signed in a slot. */
+export interface SyncCommitteeVote {
+  beaconBlockRoot: Root;
+  duties: routes.validator.SyncDuty[];
+}
+
+/** The members sign the head, whichever slot it is of. */
+export async function prepareSyncVote(
+  { api }: Pick<SyncCommitteeModules, "api">,
+  duties: routes.validator.SyncDuty[],
+): Promise<SyncCommitteeVote> {
+  const { data } = await api.beacon.getBlockRoot({ blockId: "head" });
+  return { beaconBlockRoot: objectOf(data).root, duties };
+}
+
+/** altair/validator.md, Sync committee messages: every member signs once, however many seats it has. */
+export async function submitSyncMessages(
+  { api, signer }: Omit<SyncCommitteeModules, "onFailure">,
+  slot: Slot,
+  { beaconBlockRoot, duties }: SyncCommitteeVote,
+): Promise<void> {
+  const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
+  const slice = new TimeSlice();
+  const signatures: altair.SyncCommitteeMessage[] = [];
+  for (const { validatorIndex } of duties) {
+    signatures.push({ slot, beaconBlockRoot, validatorIndex, signature: signer.sign(validatorIndex, signingRoot) });
+    await slice.breathe();
+  }
+  await api.beacon.submitPoolSyncCommitteeSignatures({ signatures });
+}
+
+/**
+ * altair/validator.md, Sync committee contributions. As with attestations, one of our selected aggregators of a
+ * subcommittee speaks for all, since they would publish the same contribution.
+ */
+export async function publishContributions(
+  { api, signer, onFailure }: SyncCommitteeModules,
+  slot: Slot,
+  { beaconBlockRoot, duties }: SyncCommitteeVote,
+): Promise<void> {
+  const contributionAndProofs: altair.SignedContributionAndProof[] = [];
+  for (const [subcommitteeIndex, members] of membersBySubcommittee(duties)) {
+    const selected = await selectAggregator(signer, slot, subcommitteeIndex, members);
+    if (!selected) continue;
+    try {
+      const response = await api.validator.produceSyncCommitteeContribution({
+        slot,
+        subcommitteeIndex,
+        beaconBlockRoot,
+      });
+      const message: altair.ContributionAndProof = { ...selected, contribution: objectOf(response.data) };
+      const { ContributionAndProof } = ssz.altair;
+      const signingRoot = signer.signingRoot(ContributionAndProof, message, DOMAIN_CONTRIBUTION_AND_PROOF, slot);
+      contributionAndProofs.push({ message, signature: signer.sign(selected.aggregatorIndex, signingRoot) });
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+  if (contributionAndProofs.length > 0) await api.validator.publishContributionAndProofs({ contributionAndProofs });
+}
+
+function membersBySubcommittee(duties: readonly routes.validator.SyncDuty[]): Map<number, Set<ValidatorIndex>> {
+  const members = new MapDef<number, Set<ValidatorIndex>>(() => new Set());
+  for (const { validatorIndex, validatorSyncCommitteeIndices } of duties) {
+    for (const seat of validatorSyncCommitteeIndices) {
+      members.getOrDefault(Math.floor(seat / SYNC_COMMITTEE_SUBNET_SIZE)).add(validatorIndex);
+    }
+  }
+  return members;
+}
+
+async function selectAggregator(
+  signer: ValidatorSigner,
+  slot: Slot,
+  subcommitteeIndex: number,
+  members: Iterable<ValidatorIndex>,
+): Promise<{ aggregatorIndex: ValidatorIndex; selectionProof: BLSSignature } | undefined> {
+  const selection: altair.SyncAggregatorSelectionData = { slot, subcommitteeIndex };
+  const { SyncAggregatorSelectionData } = ssz.altair;
+  const domainType = DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF;
+  const signingRoot = signer.signingRoot(SyncAggregatorSelectionData, selection, domainType, slot);
+  const slice = new TimeSlice();
+  for (const aggregatorIndex of members) {
+    const selectionProof = signer.sign(aggregatorIndex, signingRoot);
+    if (isSyncCommitteeAggregator(selectionProof)) return { aggregatorIndex, selectionProof };
+    await slice.breathe();
+  }
+  return undefined;
+}

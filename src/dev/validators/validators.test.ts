@@ -1,0 +1,254 @@
+import { ForkSeq, SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
+import { type altair, isElectraSingleAttestation } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import { DEV_FORKS, devChainConfig, type ScheduledFork } from "../chain-config.ts";
+import { createDevGenesis } from "../genesis.ts";
+import { createLocalApi } from "./testing/local-api.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+import { createRecordingLogger } from "./testing/recording-logger.ts";
+import { createDevValidators } from "./validators.ts";
+
+const genesisTime = 1_700_000_000;
+const slotSeconds = 6;
+const voteSeconds = 2;
+const aggregateSeconds = 4;
+const fuluFromGenesis: ScheduledFork[] = [{ fork: "fulu", epoch: 0 }];
+
+function setUp(forks: ScheduledFork[], { validatorCount = 64, speed = 1 } = {}) {
+  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
+  const genesis = createDevGenesis({ chainConfig, validatorCount, genesisTime });
+  const api = createLocalApi(genesis);
+  const clock = new ManualClock(genesisTime, slotSeconds);
+  const logger = createRecordingLogger();
+  const { config, keys } = genesis;
+  const validators = createDevValidators({ api, clock, config, keys, logger, speed });
+  const warnings = () => logger.records.filter(({ level }) => level === "warn");
+  const callsOf = (method: (typeof api.calls)[number]) => api.calls.filter((name) => name === method).length;
+  return { api, clock, config, keys, validators, warnings, callsOf };
+}
+
+describe("dev validators in lockstep", () => {
+  it("finalize through every fork and a change of the sync committee, with all signatures right", async () => {
+    const lastSlot = 9 * SLOTS_PER_EPOCH;
+    const { api, config, validators, warnings, callsOf } = setUp(DEV_FORKS.map((fork, epoch) => ({ fork, epoch })));
+    for (let slot = 0; slot <= lastSlot; slot++) await validators.onSlot(slot, "lockstep");
+
+    expect(warnings()).toEqual([]);
+    expect(api.chain.blocks.map(({ message }) => message.slot)).toEqual(
+      Array.from({ length: lastSlot }, (_, i) => i + 1),
+    );
+    expect(api.chain.head.finalizedCheckpoint.epoch).toBe(7);
+
+    const firstAltairSlot = SLOTS_PER_EPOCH;
+    const withFullSyncCommittee = api.chain.blocks
+      .filter(({ message }) => config.getForkSeq(message.slot) >= ForkSeq.altair)
+      .filter(({ message }) => {
+        const { syncCommitteeBits } = (message as altair.BeaconBlock).body.syncAggregate;
+        return syncCommitteeBits.getTrueBitIndexes().length === SYNC_COMMITTEE_SIZE;
+      })
+      .map(({ message }) => message.slot);
+    // The first Altair block has nobody's signatures: in the slot before it there was no sync committee.
+    expect(withFullSyncCommittee).toEqual(
+      Array.from({ length: lastSlot - firstAltairSlot }, (_, i) => firstAltairSlot + 1 + i),
+    );
+
+    // Every validator attested in each of the nine epochs, and those of the tenth epoch's first slot once more.
+    const inFullEpochs = api.attestations.filter(({ data }) => data.target.epoch < 9);
+    expect(inFullEpochs.length).toBe(9 * 64);
+    const singles = api.attestations.filter(isElectraSingleAttestation);
+    expect(Math.min(...singles.map(({ data }) => data.slot))).toBe(5 * SLOTS_PER_EPOCH);
+    expect(singles.every(({ data }) => data.index === 0)).toBe(true);
+
+    expect(callsOf("submitPoolAttestationsV2")).toBe(lastSlot + 1);
+    expect(callsOf("publishAggregateAndProofsV2")).toBe(lastSlot + 1);
+    expect(callsOf("submitPoolSyncCommitteeSignatures")).toBe(lastSlot + 1 - firstAltairSlot);
+    expect(callsOf("publishContributionAndProofs")).toBe(lastSlot + 1 - firstAltairSlot);
+    expect(callsOf("getProposerDuties")).toBe(10);
+    expect(callsOf("getAttesterDuties")).toBe(10);
+  });
+
+  it("do everything in the order of a slot, without waiting", async () => {
+    const { api, validators } = setUp(fuluFromGenesis, { speed: 100 });
+    await validators.onSlot(1);
+    expect(api.calls).toEqual([
+      "getProposerDuties",
+      "produceBlockV3",
+      "publishBlockV2",
+      "getAttesterDuties",
+      "produceAttestationData",
+      "submitPoolAttestationsV2",
+      "getSyncCommitteeDuties",
+      "getBlockRoot",
+      "submitPoolSyncCommitteeSignatures",
+      "getAggregatedAttestationV2",
+      "getAggregatedAttestationV2",
+      "publishAggregateAndProofsV2",
+      ...Array(SYNC_COMMITTEE_SUBNET_COUNT).fill("produceSyncCommitteeContribution"),
+      "publishContributionAndProofs",
+    ]);
+    expect(api.aggregates.length).toBe(2);
+    expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
+  });
+
+  it("attest to genesis but do not propose it", async () => {
+    const { api, validators } = setUp([]);
+    await validators.onSlot(0, "lockstep");
+    expect(api.calls).not.toContain("produceBlockV3");
+    expect(api.attestations.length).toBe(8);
+    expect(toRootHex(api.attestations[0]!.data.beaconBlockRoot)).toBe(toRootHex(api.chain.headRoot));
+  });
+
+  it("sign nothing twice when a slot is run twice", async () => {
+    const { api, validators, warnings } = setUp([]);
+    await validators.onSlot(1, "lockstep");
+    api.chain.head = api.chain.stateAt(1);
+    await validators.onSlot(1, "lockstep");
+    expect(api.chain.blocks.length).toBe(1);
+    expect(api.attestations.length).toBe(8);
+    expect(warnings().map(({ message }) => message)).toEqual(["Validators could not propose a block"]);
+  });
+
+  it("leave the validators of others alone", async () => {
+    const { api, clock, config, keys } = setUp([]);
+    const ours = {
+      indices: [3, 4],
+      secretKey: (index: number) => ([3, 4].includes(index) ? keys.secretKey(index) : undefined),
+    };
+    const logger = createRecordingLogger();
+    const validators = createDevValidators({ api, clock, config, keys: ours, logger });
+    for (let slot = 0; slot < SLOTS_PER_EPOCH; slot++) await validators.onSlot(slot, "lockstep");
+    expect(logger.records.filter(({ level }) => level === "warn")).toEqual([]);
+    expect(api.attestations.length).toBe(2);
+    expect(api.chain.blocks.every(({ message }) => [3, 4].includes(message.proposerIndex))).toBe(true);
+  });
+});
+
+describe("dev validators whose node fails", () => {
+  it("attest although no block could be produced", async () => {
+    const { api, validators, warnings } = setUp(fuluFromGenesis);
+    const failure = new Error("The execution engine is away.");
+    api.validator.produceBlockV3 = () => Promise.reject(failure);
+    await validators.onSlot(1, "lockstep");
+    expect(warnings()).toEqual([
+      { level: "warn", message: "Validators could not propose a block", fields: { slot: 1, error: failure } },
+    ]);
+    expect(api.attestations.length).toBe(8);
+    expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
+  });
+
+  it("do their sync committee duties although nothing can be attested to", async () => {
+    const { api, validators, warnings } = setUp(fuluFromGenesis);
+    api.validator.produceAttestationData = () => Promise.reject(new Error("The head is unknown."));
+    await validators.onSlot(1, "lockstep");
+    expect(warnings().map(({ message }) => message)).toEqual(["Validators could not learn what to attest to"]);
+    expect(api.chain.blocks.length).toBe(1);
+    expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
+  });
+
+  it("publish the aggregates of the other committees when one cannot be made", async () => {
+    const { api, validators, warnings } = setUp([]);
+    const { getAggregatedAttestationV2 } = api.validator;
+    api.validator.getAggregatedAttestationV2 = (args) => {
+      if (args.committeeIndex === 0) return Promise.reject(new Error("There is no aggregate."));
+      return getAggregatedAttestationV2(args);
+    };
+    await validators.onSlot(1, "lockstep");
+    expect(api.aggregates.map(({ message }) => message.aggregate.data.index)).toEqual([1]);
+    expect(warnings().map(({ message }) => message)).toEqual([
+      "Validators could not aggregate the attestations of a committee",
+    ]);
+  });
+
+  it("aggregate and contribute although some of a batch were refused", async () => {
+    const { api, validators, warnings } = setUp(fuluFromGenesis);
+    const { submitPoolAttestationsV2, submitPoolSyncCommitteeSignatures } = api.beacon;
+    api.beacon.submitPoolAttestationsV2 = async (args) => {
+      await submitPoolAttestationsV2(args);
+      throw new Error("Some attestations were refused.");
+    };
+    api.beacon.submitPoolSyncCommitteeSignatures = async (args) => {
+      await submitPoolSyncCommitteeSignatures(args);
+      throw new Error("Some messages were refused.");
+    };
+    await validators.onSlot(1, "lockstep");
+    expect(warnings().map(({ message }) => message)).toEqual([
+      "Validators could not submit attestations",
+      "Validators could not submit sync committee messages",
+    ]);
+    expect(api.aggregates.length).toBe(2);
+    expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
+  });
+
+  it("ask again in the next slot for duties they could not get", async () => {
+    const { api, validators } = setUp([]);
+    const { getAttesterDuties } = api.validator;
+    api.validator.getAttesterDuties = () => Promise.reject(new Error("The node is starting."));
+    await validators.onSlot(1, "lockstep");
+    expect(api.attestations.length).toBe(0);
+    api.validator.getAttesterDuties = getAttesterDuties;
+    await validators.onSlot(2, "lockstep");
+    expect(api.attestations.length).toBe(8);
+  });
+});
+
+describe("dev validators by the clock", () => {
+  const startOf = (slot: number) => genesisTime + slot * slotSeconds;
+
+  it("attest as soon as their own block is published and aggregate at two thirds of the slot", async () => {
+    const { api, clock, validators } = setUp(fuluFromGenesis);
+    clock.advanceTo(startOf(1));
+    const slot = validators.onSlot(1);
+    await clock.untilAwaited(startOf(1) + aggregateSeconds);
+    expect(api.chain.blocks.length).toBe(1);
+    expect(api.attestations.length).toBe(8);
+    expect(api.syncMessages.length).toBeGreaterThan(0);
+    expect(api.aggregates.length).toBe(0);
+    clock.advanceTo(startOf(1) + aggregateSeconds);
+    await slot;
+    expect(api.aggregates.length).toBe(2);
+    expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
+  });
+
+  it("attest at a third of the slot when no block comes", async () => {
+    const { api, clock, validators } = setUp(fuluFromGenesis);
+    api.validator.produceBlockV3 = () => Promise.reject(new Error("The execution engine is away."));
+    clock.advanceTo(startOf(1));
+    const slot = validators.onSlot(1);
+    await clock.untilAwaited(startOf(1) + voteSeconds);
+    expect(api.attestations.length).toBe(0);
+    clock.advanceTo(startOf(1) + voteSeconds);
+    await clock.untilAwaited(startOf(1) + aggregateSeconds);
+    expect(api.attestations.length).toBe(8);
+    clock.advanceTo(startOf(2));
+    await slot;
+  });
+
+  it("attest as soon as another's block is the head", async () => {
+    const { api, clock, validators } = setUp(fuluFromGenesis);
+    api.validator.produceBlockV3 = () => Promise.reject(new Error("Another node proposes."));
+    clock.advanceTo(startOf(1));
+    const slot = validators.onSlot(1);
+    await clock.untilAwaited(startOf(1) + voteSeconds);
+    const root = toRootHex(api.chain.headRoot);
+    validators.onHead({ slot: 1, root, previousDutyDependentRoot: root, currentDutyDependentRoot: root });
+    await clock.untilAwaited(startOf(1) + aggregateSeconds);
+    expect(api.attestations.length).toBe(8);
+    clock.advanceTo(startOf(2));
+    await slot;
+  });
+
+  it("give up what waits when they are closed, and do nothing afterwards", async () => {
+    const { api, clock, validators, warnings } = setUp(fuluFromGenesis);
+    clock.advanceTo(startOf(1));
+    const slot = validators.onSlot(1);
+    await clock.untilAwaited(startOf(1) + aggregateSeconds);
+    await validators.close();
+    await slot;
+    expect(api.aggregates.length).toBe(0);
+    const callsBefore = api.calls.length;
+    await validators.onSlot(2);
+    expect(api.calls.length).toBe(callsBefore);
+    expect(warnings()).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkSeq, GENESIS_SLOT } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { Slot } from "@lodestar/types";
+import { type Clock, ClockStoppedError } from "../../chain/clock/clock.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { ValidatorKeys } from "../interop-keys.ts";
+import { publishAggregates } from "./aggregate.ts";
+import type { ValidatorApi } from "./api.ts";
+import { type CommitteeVote, prepareVotes, submitVotes } from "./attest.ts";
+import { Duties, type HeadUpdate } from "./duties.ts";
+import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
+import { proposeBlock } from "./propose.ts";
+import { ValidatorSigner } from "./signer.ts";
+import { SigningHistory } from "./signing-history.ts";
+import { prepareSyncVote, publishContributions, type SyncCommitteeVote, submitSyncMessages } from "./sync-committee.ts";
+
+export interface DevValidatorsOptions {
+  api: ValidatorApi;
+  clock: Clock;
+  config: BeaconConfig;
+  keys: ValidatorKeys;
+  logger: Logger;
+  /** How many seconds the chain's time advances in a second of real time. */
+  speed?: number;
+}
+
+export interface DevValidators {
+  /** Does all duties of a slot and resolves when they are done; never rejects because of a duty that failed. */
+  onSlot(slot: Slot, pace?: Pace): Promise<void>;
+  /** To be told of new heads: votes are then cast as soon as the block is there, and outdated duties are dropped. */
+  onHead(head: HeadUpdate): void;
+  /** Gives up what still waits for its time, and resolves when nothing is under way any more. */
+  close(): Promise<void>;
+}
+
+/** Validators that live inside the node and use its public API as any validator client would. */
+export function createDevValidators(options: DevValidatorsOptions): DevValidators {
+  const { api, clock, config, keys, logger, speed = 1 } = options;
+  const signer = new ValidatorSigner(config, keys);
+  const history = new SigningHistory();
+  const duties = new Duties({ api, config, keys, signer });
+  const schedule = new SlotSchedule(config, clock);
+  const usualPace = paceFor(clock.secondsPerSlot, speed);
+  const closing = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const modules = { api, config, signer, history };
+
+  function failed(duty: string, slot: Slot, error: unknown): void {
+    logger.warn(`Validators could not ${duty}`, { slot, error });
+  }
+
+  async function attempt<T>(duty: string, slot: Slot, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      failed(duty, slot, error);
+      return undefined;
+    }
+  }
+
+  const propose = (slot: Slot) =>
+    attempt("propose a block", slot, async () => {
+      // Nobody proposes the genesis block.
+      if (slot === GENESIS_SLOT) return;
+      const duty = await duties.proposerAt(slot);
+      if (!duty) return;
+      await proposeBlock(modules, slot, duty.validatorIndex);
+      schedule.blockArrived(slot);
+      logger.debug("Validators proposed a block", { slot, validatorIndex: duty.validatorIndex });
+    });
+
+  async function attest(slot: Slot): Promise<CommitteeVote[]> {
+    const votes = await attempt("learn what to attest to", slot, async () => {
+      const attesters = await duties.attestersAt(slot);
+      return attesters.length > 0 ? prepareVotes(modules, slot, attesters) : [];
+    });
+    if (!votes) return [];
+    // Some of a batch may be refused; aggregates of the others are still worth publishing.
+    await attempt("submit attestations", slot, () => submitVotes(modules, slot, votes));
+    return votes;
+  }
+
+  async function signHead(slot: Slot): Promise<SyncCommitteeVote | undefined> {
+    if (config.getForkSeq(slot) < ForkSeq.altair) return undefined;
+    const vote = await attempt("learn what the sync committee signs", slot, async () => {
+      const members = await duties.syncCommitteeAt(slot);
+      return members.length > 0 ? prepareSyncVote(modules, members) : undefined;
+    });
+    if (vote) await attempt("submit sync committee messages", slot, () => submitSyncMessages(modules, slot, vote));
+    return vote;
+  }
+
+  const aggregate = (slot: Slot, votes: CommitteeVote[]) =>
+    attempt("publish aggregates", slot, () => {
+      const onFailure = (error: unknown) => failed("aggregate the attestations of a committee", slot, error);
+      return publishAggregates({ ...modules, onFailure }, slot, votes);
+    });
+
+  const contribute = (slot: Slot, vote: SyncCommitteeVote | undefined) =>
+    attempt("publish sync committee contributions", slot, async () => {
+      if (!vote) return;
+      const onFailure = (error: unknown) => failed("contribute for a sync subcommittee", slot, error);
+      await publishContributions({ ...modules, onFailure }, slot, vote);
+    });
+
+  async function doDuties(slot: Slot, pace: Pace): Promise<void> {
+    const epoch = computeEpochAtSlot(slot);
+    duties.forgetBefore(epoch - 1);
+    signer.forgetBefore(epoch - 1);
+
+    // Our own block comes first at any pace: a vote for it that is cast late is worth more than one for its parent.
+    await propose(slot);
+    if (pace === "clock") await schedule.untilVote(slot, closing.signal);
+    const votes = await attest(slot);
+    const syncVote = await signHead(slot);
+    if (pace === "clock") await schedule.untilAggregate(slot, closing.signal);
+    await aggregate(slot, votes);
+    await contribute(slot, syncVote);
+  }
+
+  return {
+    async onSlot(slot, pace = usualPace) {
+      if (closing.signal.aborted) return;
+      const work = doDuties(slot, pace);
+      underWay.add(work);
+      try {
+        await work;
+      } catch (error) {
+        const timeHasEnded = closing.signal.aborted || error instanceof ClockStoppedError;
+        if (!timeHasEnded) throw error;
+      } finally {
+        underWay.delete(work);
+      }
+    },
+
+    onHead(head) {
+      duties.onHead(head);
+      schedule.blockArrived(head.slot);
+    },
+
+    async close() {
+      closing.abort();
+      await Promise.allSettled(underWay);
+    },
+  };
+}
