@@ -1,0 +1,76 @@
+import { useNativeHasher } from "../chain/native-hasher.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import { DevChain } from "../dev/dev-chain.ts";
+import { OtherChainError } from "../dev/identity.ts";
+import type { Logger } from "../log/logger.ts";
+import type { LogControl } from "../log/pino-logger.ts";
+import { openDataDirectory } from "./data-directory.ts";
+import { type Doors, openDoors } from "./doors.ts";
+import { StartupError } from "./exit.ts";
+import type { DevOptions } from "./options.ts";
+import type { RunningNode } from "./run.ts";
+
+/** `fanal dev`: a beacon chain of its own, in this process. */
+export async function runDev(options: DevOptions, logger: Logger, log: LogControl): Promise<RunningNode> {
+  useNativeHasher();
+  // A dev chain need not survive a power cut; that a killed process loses nothing does not depend on this.
+  const db = await openDataDirectory(options.dataDir, { sync: false });
+  let devChain: DevChain | undefined;
+  let doors: Doors | undefined;
+  try {
+    if (options.reset) await db.clear();
+    devChain = await openDevChain(db, options, logger, log);
+    doors = await openDoors(devChain.api, options, logger);
+  } catch (error) {
+    await devChain?.close();
+    await db.close();
+    throw error;
+  }
+  return live(devChain, doors, db, logger);
+}
+
+function live(devChain: DevChain, doors: Doors, db: BeaconDb, logger: Logger): RunningNode {
+  const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
+  let stopping = false;
+  const flowing = devChain.warmUp().then(
+    () => {
+      const { head, forkChoice } = devChain.chain;
+      logger.notice("The dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
+      devChain.run();
+    },
+    (error: unknown) => {
+      if (!stopping) reject(error);
+    },
+  );
+  return {
+    stopped,
+    async stop() {
+      stopping = true;
+      await devChain.clock.stop();
+      await flowing;
+      await doors.close();
+      await devChain.close();
+      await db.close();
+      resolve();
+    },
+  };
+}
+
+async function openDevChain(
+  db: BeaconDb,
+  options: DevOptions,
+  logger: Logger,
+  { setSpec }: LogControl,
+): Promise<DevChain> {
+  try {
+    return await DevChain.open(db, { ...options, logger, setLogSpec: setSpec });
+  } catch (error) {
+    if (!(error instanceof OtherChainError)) throw error;
+    throw new StartupError(
+      "dataDirMismatch",
+      `The data directory ${options.dataDir} cannot be used. ${error.message} ` +
+        "Give the flags it was created with, another --data-dir, or --reset to start over.",
+      error,
+    );
+  }
+}

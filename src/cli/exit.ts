@@ -1,0 +1,33 @@
+/** What the process tells its caller by its exit code. A second signal exits with 128 plus the signal's number. */
+export const EXIT_CODES = {
+  ok: 0,
+  /** Something happened that nobody foresaw; the log has the stack. */
+  internal: 1,
+  /** A flag, a FANAL_* variable, a command or the config file is wrong. */
+  usage: 2,
+  /** The port is taken, or the address cannot be listened on. */
+  listen: 3,
+  /** Another process uses the data directory. */
+  dataDirInUse: 4,
+  /** The data directory belongs to another network, to other chain parameters, or to a newer version of the schema. */
+  dataDirMismatch: 5,
+  /** A state or network file cannot be read, is truncated or is of the wrong fork. */
+  unreadableInput: 6,
+  /** The data directory cannot be created or opened, or what it holds is damaged. */
+  dataDirUnusable: 7,
+} as const;
+
+export type ExitReason = keyof typeof EXIT_CODES;
+
+/** The program cannot start for a reason its user can mend: one sentence, no stack. */
+export class StartupError extends Error {
+  readonly exitCode: number;
+
+  constructor(reason: ExitReason, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "StartupError";
+    this.exitCode = EXIT_CODES[reason];
+  }
+}
+
+export const usageError = (message: string, cause?: unknown) => new StartupError("usage", message, cause);

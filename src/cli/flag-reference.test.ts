@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { flagReference } from "./flag-reference.ts";
+
+describe("flag reference", () => {
+  const lines = flagReference().split("\n");
+
+  it("has a section for each command", () => {
+    expect(lines.filter((line) => line.startsWith("### "))).toEqual(["### `fanal dev`", "### `fanal node`"]);
+  });
+
+  it("tells name, default, variable and meaning of a flag", () => {
+    const port =
+      "| `--rpc-port PORT` | 9190 | `FANAL_RPC_PORT` | Port of the JSON-RPC interface; 0 takes any free one |";
+    expect(lines.filter((line) => line === port)).toHaveLength(2);
+    expect(lines).toContain(
+      "| `--data-dir DIR`, `--datadir` | .fanal/dev | `FANAL_DATA_DIR` | Directory that keeps the chain |",
+    );
+  });
+
+  it("keeps a bar in a name from ending the cell", () => {
+    expect(lines.some((line) => line.startsWith("| `--network NAME\\|DIR` | mainnet |"))).toBe(true);
+  });
+});

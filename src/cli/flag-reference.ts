@@ -1,0 +1,22 @@
+import { environmentName, type Flag } from "./flag.ts";
+import { COMMAND_NAMES, COMMANDS } from "./flags.ts";
+
+const cell = (text: string) => text.replaceAll("|", "\\|");
+
+function row(flag: Flag<unknown>): string {
+  const value = flag.placeholder === undefined ? "" : ` ${flag.placeholder}`;
+  const names = [`\`--${flag.name}${value}\``, ...flag.aliases.map((alias) => `\`--${alias}\``)].join(", ");
+  const fallback = flag.fallbackText ?? (flag.kind === "boolean" ? "off" : "");
+  return `| ${[names, fallback, `\`${environmentName(flag.name)}\``, flag.description].map(cell).join(" | ")} |`;
+}
+
+/** The flags of all commands as Markdown, for the documentation. */
+export function flagReference(): string {
+  const sections = COMMAND_NAMES.map((name) => {
+    const { description, flags } = COMMANDS[name];
+    const rows = Object.values<Flag<unknown>>(flags).map(row);
+    const head = ["| Flag | Default | Environment | Meaning |", "|---|---|---|---|"];
+    return [`### \`fanal ${name}\``, "", `${description}.`, "", ...head, ...rows].join("\n");
+  });
+  return `${sections.join("\n\n")}\n`;
+}

@@ -1,0 +1,85 @@
+import { EventEmitter } from "node:events";
+import { describe, expect, it } from "vitest";
+import { createLogger, type LogControl } from "../log/pino-logger.ts";
+import { EXIT_CODES, StartupError } from "./exit.ts";
+import { main, type Surroundings } from "./main.ts";
+import type { DevOptions, NodeOptions } from "./options.ts";
+import type { RunningNode } from "./run.ts";
+
+const FINISHED: RunningNode = { stopped: Promise.resolve(), stop: async () => {} };
+
+function setup(environment: Record<string, string | undefined> = {}, outcome: () => RunningNode = () => FINISHED) {
+  const written = { out: "", err: "", log: "" };
+  const started: { options: DevOptions | NodeOptions; presetAtLoad: string | undefined; log: LogControl }[] = [];
+  const load = async () => {
+    const presetAtLoad = environment.LODESTAR_PRESET;
+    return async (options: DevOptions | NodeOptions, _logger: unknown, log: LogControl) => {
+      started.push({ options, presetAtLoad, log });
+      return outcome();
+    };
+  };
+  const surroundings: Surroundings = {
+    environment,
+    workingDirectory: "/nowhere",
+    out: (text) => (written.out += text),
+    err: (text) => (written.err += text),
+    createLog: (options) => createLogger({ ...options, destination: { write: (line) => (written.log += line) } }),
+    events: new EventEmitter(),
+    exitNow: () => {},
+    now: () => 0,
+    runners: { dev: load, node: load },
+  };
+  return { written, started, run: (...argv: string[]) => main(argv, surroundings) };
+}
+
+describe("main", () => {
+  it("starts a dev chain with its options, and sets the preset before the code of the chain is loaded", async () => {
+    const { run, started } = setup({ LODESTAR_PRESET: "gnosis", FANAL_RPC: "true" });
+    expect(await run("dev", "--preset", "mainnet", "--validators", "40")).toBe(0);
+    expect(started).toEqual([expect.objectContaining({ presetAtLoad: "mainnet" })]);
+    expect(started[0]?.options).toMatchObject({ validators: 40, rpc: true, dataDir: "/nowhere/.fanal/dev" });
+  });
+
+  it("starts a node with the preset of its network", async () => {
+    const { run, started } = setup();
+    expect(await run("node", "--network", "chiado")).toBe(0);
+    expect(started[0]?.presetAtLoad).toBe("gnosis");
+    expect(started[0]?.options).toMatchObject({ network: { name: "chiado" }, dataDir: "/nowhere/.fanal/chiado" });
+  });
+
+  it("logs as the flags say, and hands over what changes that", async () => {
+    const { run, started, written } = setup();
+    await run("dev", "--log-format", "json", "--log-level", "ERROR");
+    expect(written.log).toBe("");
+    started[0]?.log.setSpec("DEBUG");
+    started[0]?.log.logger.debug("Seen");
+    expect(JSON.parse(written.log)).toMatchObject({ level: "debug", msg: "Seen" });
+  });
+
+  it("says in one sentence why it cannot start", async () => {
+    const { run, written } = setup({}, () => {
+      throw new StartupError("dataDirInUse", "The data directory is in use.");
+    });
+    expect(await run("dev")).toBe(EXIT_CODES.dataDirInUse);
+    expect(written.err).toBe("fanal: The data directory is in use.\n");
+  });
+
+  it("logs the stack of what nobody foresaw", async () => {
+    const { run, written } = setup({}, () => {
+      throw new TypeError("It broke.");
+    });
+    expect(await run("dev")).toBe(EXIT_CODES.internal);
+    expect(written.log).toMatch(/FATAL .*error="It broke\."\n {4}TypeError: It broke\.\n {8}at /);
+    expect(written.err).toBe("");
+  });
+
+  it("writes help that was asked for to standard output, and other help to standard error", async () => {
+    const { run, written, started } = setup();
+    expect(await run("dev", "--help")).toBe(0);
+    expect(written.out).toContain("--slot-seconds <SECONDS>");
+    expect(written.err).toBe("");
+    expect(await run()).toBe(EXIT_CODES.usage);
+    expect(written.err).toContain("Usage: fanal");
+    expect(started).toEqual([]);
+  });
+});

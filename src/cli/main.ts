@@ -1,0 +1,90 @@
+import type { Logger } from "../log/logger.ts";
+import { createLogger, type LogControl } from "../log/pino-logger.ts";
+import { parseCommandLine } from "./command-line.ts";
+import { EXIT_CODES, StartupError } from "./exit.ts";
+import type { CommandName } from "./flags.ts";
+import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./options.ts";
+import type { PresetName } from "./preset.ts";
+import { type FlagSources, resolveFlags } from "./resolve-flags.ts";
+import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
+import { readVersion } from "./version.ts";
+
+/** Starts a node; `log` is for changing what is logged while it runs. */
+export type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;
+
+/** Loaded late: the consensus libraries they import read the preset once, at import. */
+export interface Runners {
+  dev(): Promise<Runner<DevOptions>>;
+  node(): Promise<Runner<NodeOptions>>;
+}
+
+export interface Surroundings {
+  environment: Record<string, string | undefined>;
+  workingDirectory: string;
+  out(text: string): void;
+  err(text: string): void;
+  createLog: typeof createLogger;
+  events: ProcessEvents;
+  exitNow(code: number): void;
+  now(): number;
+  runners: Runners;
+}
+
+function processSurroundings(): Surroundings {
+  return {
+    environment: process.env,
+    workingDirectory: process.cwd(),
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    createLog: createLogger,
+    events: process,
+    exitNow: (code) => process.exit(code),
+    now: () => performance.now(),
+    runners: {
+      dev: async () => (await import("./dev.ts")).runDev,
+      node: async () => (await import("./node.ts")).runNode,
+    },
+  };
+}
+
+interface Start {
+  logging: Pick<DevOptions, "logFormat" | "logLevel">;
+  preset: PresetName;
+  start(log: LogControl): Promise<RunningNode>;
+}
+
+function prepare(command: CommandName, sources: FlagSources, runners: Runners): Start {
+  if (command === "dev") {
+    const options = devOptions(resolveFlags(command, sources), sources.workingDirectory);
+    const start = async (log: LogControl) => (await runners.dev())(options, log.logger, log);
+    return { logging: options, preset: options.preset, start };
+  }
+  const options = nodeOptions(resolveFlags(command, sources), sources.workingDirectory);
+  const start = async (log: LogControl) => (await runners.node())(options, log.logger, log);
+  return { logging: options, preset: options.network.preset, start };
+}
+
+/** Runs the program; the result is the exit code. */
+export async function main(argv: readonly string[], surroundings = processSurroundings()): Promise<number> {
+  const { environment, workingDirectory, out, err, runners } = surroundings;
+  try {
+    const line = parseCommandLine(argv, readVersion());
+    if (line.kind === "print") {
+      if (line.wasAskedFor) {
+        out(line.text);
+        return EXIT_CODES.ok;
+      }
+      err(line.text);
+      return EXIT_CODES.usage;
+    }
+    const sources = { given: line.given, environment, workingDirectory };
+    const { logging, preset, start } = prepare(line.command, sources, runners);
+    environment.LODESTAR_PRESET = preset;
+    const log = surroundings.createLog({ format: logging.logFormat, spec: logging.logLevel });
+    return await runUntilStopped(() => start(log), { ...surroundings, logger: log.logger });
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    err(`fanal: ${error.message}\n`);
+    return error.exitCode;
+  }
+}

@@ -1,0 +1,80 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const program = join(root, "bin", "fanal.js");
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "fanal-program-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs the real program, in a directory that is not the repository's. */
+function fanal(argv: string[], { file = program, environment = {} as Record<string, string> } = {}) {
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, ...environment };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...argv], {
+    cwd: folder,
+    env,
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+describe("the program", () => {
+  it("prints its version", () => {
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    expect(fanal(["--version"])).toEqual({ status: 0, stdout: `fanal ${version}\n`, stderr: "" });
+  });
+
+  it("prints its help, also when called through a symbolic link", () => {
+    const link = join(folder, "fanal");
+    symlinkSync(program, link);
+    const { status, stdout, stderr } = fanal(["--help"], { file: link });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toContain("Usage: fanal <command> [flags]");
+    expect(fanal(["dev", "--help"]).stdout).toContain("--rpc-port <PORT>");
+  });
+
+  const refused: [argv: string[], complaint: string][] = [
+    [["dev", "--rpc-prot", "1"], "The flag --rpc-prot is not known. Did you mean --rpc-port?"],
+    [["nod"], 'The command "nod" is not known. Did you mean node?'],
+    [
+      ["dev", "--rpc-port", "x"],
+      'The value "x" of --rpc-port is not accepted: it must be a whole number from 0 to 65535.',
+    ],
+    [
+      ["dev", "--validators", "4"],
+      "--validators 4 is too few: every slot of an epoch needs a committee, so the minimal preset needs at least 8.",
+    ],
+  ];
+  for (const [argv, complaint] of refused) {
+    it(`refuses ${argv.join(" ")} with one sentence and exit code 2`, () => {
+      expect(fanal(argv)).toEqual({ status: 2, stdout: "", stderr: `fanal: ${complaint}\n` });
+    });
+  }
+
+  it("refuses a wrong variable and a wrong config file", () => {
+    const variable = fanal(["dev"], { environment: { FANAL_SPEED: "0" } });
+    expect(variable.status).toBe(2);
+    expect(variable.stderr).toMatch(/^fanal: The value "0" of the environment variable FANAL_SPEED [^\n]+\n$/);
+
+    writeFileSync(join(folder, "c.yaml"), "validater: 9\n");
+    const file = fanal(["dev", "--config-file", "c.yaml"]);
+    expect(file.status).toBe(2);
+    expect(file.stderr).toMatch(
+      /^fanal: The key "validater" in the config file \S+c\.yaml [^\n]+"validators"[^\n]+\n$/,
+    );
+  });
+
+  it("says when a network's files cannot be used, with exit code 6", () => {
+    const { status, stderr } = fanal(["node", "--network", "."]);
+    expect(status).toBe(6);
+    expect(stderr).toMatch(/^fanal: The network file \S+config\.yaml cannot be read: ENOENT[^\n]+\n$/);
+  });
+});

@@ -1,0 +1,115 @@
+import { EventEmitter } from "node:events";
+import { describe, expect, it, vi } from "vitest";
+import { createLogger } from "../log/pino-logger.ts";
+import { StartupError } from "./exit.ts";
+import { type RunningNode, runUntilStopped } from "./run.ts";
+
+function setup() {
+  const events = new EventEmitter();
+  const records: { level: string; msg: string; error?: { message: string } }[] = [];
+  const { logger } = createLogger({
+    format: "json",
+    spec: "TRACE",
+    destination: { write: (line) => records.push(JSON.parse(line)) },
+  });
+  const clock = { time: 0 };
+  const exits: number[] = [];
+  const ended = Promise.withResolvers<void>();
+  const stopCalled = Promise.withResolvers<void>();
+  const node: RunningNode = {
+    stopped: ended.promise,
+    stop: vi.fn(async () => {
+      stopCalled.resolve();
+      await ended.promise;
+    }),
+  };
+  const surroundings = { logger, events, exitNow: (code: number) => exits.push(code), now: () => clock.time };
+  const run = (start: () => Promise<RunningNode> = async () => node) => runUntilStopped(start, surroundings);
+  return { events, records, clock, exits, ended, stopCalled, node, run };
+}
+
+describe("running a node", () => {
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    it(`stops it in good order on the first ${signal}`, async () => {
+      const { events, node, run, ended, stopCalled, exits, records } = setup();
+      const code = run();
+      events.emit(signal, signal);
+      await stopCalled.promise;
+      ended.resolve();
+      expect(await code).toBe(0);
+      expect(node.stop).toHaveBeenCalledTimes(1);
+      expect(exits).toEqual([]);
+      expect(records.map(({ msg }) => msg)).toEqual(["Stopping; a second signal exits at once", "Stopped"]);
+      expect(events.eventNames()).toEqual([]);
+    });
+  }
+
+  it("exits at once on a second signal, with 128 and the number of the signal", async () => {
+    const { events, run, clock, exits, ended } = setup();
+    const code = run();
+    events.emit("SIGINT", "SIGINT");
+    clock.time = 1000;
+    events.emit("SIGINT", "SIGINT");
+    events.emit("SIGTERM", "SIGTERM");
+    expect(exits).toEqual([130, 143]);
+    ended.resolve();
+    await code;
+  });
+
+  it("takes a signal that npm or the launcher passed on once more for the first one", async () => {
+    const { events, run, clock, exits, ended } = setup();
+    const code = run();
+    events.emit("SIGINT", "SIGINT");
+    clock.time = 20;
+    events.emit("SIGINT", "SIGINT");
+    expect(exits).toEqual([]);
+    ended.resolve();
+    await code;
+  });
+
+  it("stops a node that was still starting when the signal came", async () => {
+    const { events, run, node, ended, stopCalled } = setup();
+    const started = Promise.withResolvers<RunningNode>();
+    const code = run(() => started.promise);
+    events.emit("SIGTERM", "SIGTERM");
+    started.resolve(node);
+    await stopCalled.promise;
+    ended.resolve();
+    expect(await code).toBe(0);
+  });
+
+  it("ends with a node that comes to its end by itself", async () => {
+    const { run, ended, node } = setup();
+    ended.resolve();
+    expect(await run()).toBe(0);
+    expect(node.stop).not.toHaveBeenCalled();
+  });
+
+  it("logs a failure with its stack and exits with 1", async () => {
+    const { run, ended, records } = setup();
+    ended.reject(new Error("The disk is full."));
+    expect(await run()).toBe(1);
+    expect(records).toEqual([expect.objectContaining({ level: "fatal", error: expect.anything() })]);
+    expect(records[0]?.error?.message).toBe("The disk is full.");
+  });
+
+  it("leaves a startup error to its caller", async () => {
+    const { run, records, events } = setup();
+    const refusal = new StartupError("listen", "The port 9190 is taken.");
+    await expect(run(() => Promise.reject(refusal))).rejects.toBe(refusal);
+    expect(records).toEqual([]);
+    expect(events.eventNames()).toEqual([]);
+  });
+
+  for (const event of ["uncaughtException", "unhandledRejection"]) {
+    it(`logs an ${event} and exits with 1 at once`, async () => {
+      const { run, events, exits, records, ended } = setup();
+      const code = run();
+      events.emit(event, new Error("Nobody caught it."));
+      expect(exits).toEqual([1]);
+      expect(records).toEqual([expect.objectContaining({ level: "fatal" })]);
+      ended.resolve();
+      await code;
+    });
+  }
+});
