@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, test } from "vitest";
-import { DEV_FORKS } from "../src/dev/chain-config.ts";
+import { DEV_FORKS } from "../src/dev/forks.ts";
 import { openDevChain } from "./support/dev-chain.ts";
 
 test.each(DEV_FORKS)("a dev chain that starts in %s finalizes", async (fork) => {

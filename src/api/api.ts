@@ -1,16 +1,17 @@
 import type { BeaconChain } from "../chain/chain.ts";
-import { type BlocksApi, createBlocksApi } from "./beacon/blocks.ts";
-import { createGenesisApi, type GenesisApi } from "./beacon/genesis.ts";
-import { createPoolApi, type PoolApi } from "./beacon/pool.ts";
-import { createPublishApi, type PublishApi } from "./beacon/publish.ts";
-import { createStatesApi, type StatesApi } from "./beacon/states.ts";
-import { type ConfigApi, createConfigApi } from "./config.ts";
-import { createDebugApi, type DebugApi } from "./debug.ts";
-import { createExtensionsApi, type ExtensionsApi } from "./extensions.ts";
+import { createBlocksApi } from "./beacon/blocks.ts";
+import { createGenesisApi } from "./beacon/genesis.ts";
+import { createPoolApi } from "./beacon/pool.ts";
+import { createPublishApi } from "./beacon/publish.ts";
+import { createStatesApi } from "./beacon/states.ts";
+import { createConfigApi } from "./config.ts";
+import { createDebugApi } from "./debug.ts";
+import { createExtensionsApi } from "./extensions.ts";
+import type { Handlers } from "./handlers.ts";
 import type { NetworkView } from "./network-view.ts";
-import { createNodeApi, type NodeApi } from "./node.ts";
+import { createNodeApi } from "./node.ts";
 import { createOperations, type Operations } from "./operations.ts";
-import { createValidatorApi, type ValidatorApi } from "./validator/validator.ts";
+import { createValidatorApi } from "./validator/validator.ts";
 import { versionText } from "./version.ts";
 
 export interface ApiDependencies {
@@ -18,16 +19,6 @@ export interface ApiDependencies {
   network: NetworkView;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
-}
-
-/** The answers as objects, in the vocabulary of @lodestar/api: what callers inside the process use. */
-export interface Handlers {
-  readonly beacon: GenesisApi & StatesApi & BlocksApi & PublishApi & PoolApi;
-  readonly validator: ValidatorApi;
-  readonly node: NodeApi;
-  readonly config: ConfigApi;
-  readonly debug: DebugApi;
-  readonly extensions: ExtensionsApi;
 }
 
 export interface Api extends Handlers {

@@ -5,7 +5,8 @@ import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../chain/fork-choice/types.ts";
-import { devChainConfig, type ScheduledFork } from "../dev/chain-config.ts";
+import { devChainConfig } from "../dev/chain-config.ts";
+import type { ScheduledFork } from "../dev/forks.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
 import type { ChainView } from "./chain-view.ts";
 

@@ -3,10 +3,10 @@ import { routes } from "@lodestar/api";
 import { encodeJson } from "../json/encode.ts";
 import { streamSszJson } from "../json/ssz-json.ts";
 import type { Answer } from "../server/method-table.ts";
-import type { Handlers } from "./api.ts";
 import { versionedMetaOf } from "./beacon/blocks.ts";
 import type { ChainView } from "./chain-view.ts";
 import { stateMeta } from "./debug.ts";
+import type { Handlers } from "./handlers.ts";
 import { type ResolvedState, resolveState } from "./identifiers.ts";
 import {
   besideData,

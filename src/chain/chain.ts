@@ -23,6 +23,7 @@ import { BlockImporter, type ImportedBlock } from "./import/block-importer.ts";
 import { Intake } from "./intake.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
+import { restoreVotes } from "./restore-votes.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
@@ -39,6 +40,7 @@ export interface ChainParts {
   graffiti?: Uint8Array;
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
+  snapshotIntervalEpochs?: number;
 }
 
 /**
@@ -69,6 +71,7 @@ export class BeaconChain {
   readonly #logger: Logger;
   readonly #changes = new SerialQueue();
   #stopTicking: (() => void) | null = null;
+  #closed: Promise<void> | null = null;
 
   /** Opens the chain that the database holds, at the head and finality where it was left. */
   static async open(parts: ChainParts): Promise<BeaconChain> {
@@ -116,7 +119,10 @@ export class BeaconChain {
       forkChoice.head,
       anchorState,
     );
-    this.#archiver = new FinalityArchiver({ db, forkChoice, states: this.states, snapshots }, forkChoice.finalized);
+    this.#archiver = new FinalityArchiver(
+      { db, forkChoice, states: this.states, snapshots, snapshotIntervalEpochs: options.snapshotIntervalEpochs },
+      forkChoice.finalized,
+    );
     this.#importer = new BlockImporter({
       config,
       db,
@@ -193,10 +199,15 @@ export class BeaconChain {
   }
 
   /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#stopTicking?.();
     await this.#changes.idle();
-    await this.pools.save(this.#db);
+    await this.pools.save(this.#db, this.config);
     await this.#bls.close();
   }
 
@@ -211,7 +222,7 @@ export class BeaconChain {
       await this.#importer.restore(signed, root);
       restored++;
     }
-    await this.pools.load(this.#db);
+    await restoreVotes(await this.pools.load(this.#db, this.config), this);
     await this.#settle();
     this.#logger.info("Chain opened", {
       head: this.head.slot,

@@ -5,8 +5,16 @@ import type { Checkpoint } from "./fork-choice/types.ts";
 import type { SnapshotStore } from "./states/snapshot-store.ts";
 import type { StateStore } from "./states/state-store.ts";
 
-/** How many epochs lie between two stored states of finalized history. */
-export const SNAPSHOT_INTERVAL_EPOCHS = 32;
+const DEFAULT_SNAPSHOT_INTERVAL_EPOCHS = 32;
+
+export interface FinalityArchiverParts {
+  db: BeaconDb;
+  forkChoice: ForkChoice;
+  states: StateStore;
+  snapshots: SnapshotStore;
+  /** How many epochs lie between two stored states of finalized history. */
+  snapshotIntervalEpochs?: number;
+}
 
 /** Moves what became final out of fork choice into the database's finalized part, in one atomic write. */
 export class FinalityArchiver {
@@ -14,16 +22,15 @@ export class FinalityArchiver {
   readonly #forkChoice: ForkChoice;
   readonly #states: StateStore;
   readonly #snapshots: SnapshotStore;
+  readonly #snapshotIntervalEpochs: number;
   #archived: Checkpoint;
 
-  constructor(
-    parts: { db: BeaconDb; forkChoice: ForkChoice; states: StateStore; snapshots: SnapshotStore },
-    archived: Checkpoint,
-  ) {
+  constructor(parts: FinalityArchiverParts, archived: Checkpoint) {
     this.#db = parts.db;
     this.#forkChoice = parts.forkChoice;
     this.#states = parts.states;
     this.#snapshots = parts.snapshots;
+    this.#snapshotIntervalEpochs = parts.snapshotIntervalEpochs ?? DEFAULT_SNAPSHOT_INTERVAL_EPOCHS;
     this.#archived = archived;
   }
 
@@ -51,7 +58,7 @@ export class FinalityArchiver {
 
   /** The last state of each interval stays, and so does the first one, from which all history is rebuilt. */
   #isSuperseded(previous: Checkpoint, next: Checkpoint): boolean {
-    const interval = (epoch: number) => Math.floor(epoch / SNAPSHOT_INTERVAL_EPOCHS);
+    const interval = (epoch: number) => Math.floor(epoch / this.#snapshotIntervalEpochs);
     if (interval(previous.epoch) !== interval(next.epoch)) return false;
     return previous.epoch !== computeEpochAtSlot(this.#snapshots.oldestSlot);
   }

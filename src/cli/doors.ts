@@ -21,18 +21,11 @@ export async function openDoors(api: Api, options: DoorOptions, logger: Logger):
   const { url } = await server.listen({ host: options.rpcAddress, port: options.rpcPort }).catch((error: unknown) => {
     throw listenError(options, error);
   });
-  if (!isLoopback(options.rpcAddress)) {
-    logger.warn("The JSON-RPC server is open to other machines and asks nobody for a password", { url });
-  }
   logger.notice(`JSON-RPC is served at ${url}`);
   logger.notice(
     `Try: curl -s ${url} -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}'`,
   );
   return server;
-}
-
-function isLoopback(address: string): boolean {
-  return address === "localhost" || address === "::1" || address.startsWith("127.");
 }
 
 function listenError({ rpcAddress, rpcPort }: DoorOptions, error: unknown): StartupError {

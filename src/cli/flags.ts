@@ -1,7 +1,8 @@
+import { DEV_FORKS } from "../dev/forks.ts";
 import { LOG_FORMATS } from "../log/pino-logger.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import { address, fileOrUrl, logSpec, nonEmpty, oneOf, positiveNumber, wholeNumber } from "./flag-values.ts";
-import { DEV_FORKS, parseForkActivation } from "./fork-schedule.ts";
+import { parseForkActivation } from "./fork-schedule.ts";
 import { parseGraffiti } from "./graffiti.ts";
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;

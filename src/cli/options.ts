@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
+import type { ScheduledFork } from "../dev/forks.ts";
 import type { LogFormat } from "../log/pino-logger.ts";
 import { usageError } from "./exit.ts";
 import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS } from "./flags.ts";
-import { type ForkActivation, forkSchedule } from "./fork-schedule.ts";
+import { forkSchedule } from "./fork-schedule.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
 
 export interface SharedOptions {
@@ -26,7 +27,7 @@ export interface DevOptions extends SharedOptions {
   preset: DevPreset;
   validators: number;
   /** Every fork the chain will have, in fork order, from phase0; those of epoch 0 are in force at genesis. */
-  forks: ForkActivation[];
+  forks: readonly ScheduledFork[];
   slotSeconds: number;
   speed: number;
   warmupEpochs: number;

@@ -148,7 +148,7 @@ describe("BeaconDb", () => {
 
   it("replaces the stored operations as a whole", async () => {
     const exits = Array.from({ length: 300 }, (_, n) => ({ kind: "exits", bytes: bytes(n >> 8, n & 0xff) }));
-    const slashing = { kind: "slashings", fork: "electra", bytes: bytes(1) };
+    const slashing = { kind: "slashings/electra", bytes: bytes(1) };
     await db.operations.replaceAll([slashing, ...exits]);
     expect(await db.operations.getAll()).toEqual([...exits, slashing]);
     await db.operations.replaceAll([exits[1]!]);

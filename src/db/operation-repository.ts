@@ -1,15 +1,12 @@
 import { Bucket } from "./keys.ts";
 import type { LevelStore } from "./level-store.ts";
 
-/** An operation of a pool. The kind (and the fork, for kinds whose encoding changed with one) says what the SSZ is of. */
+/** Operations of a pool. The kind says what the SSZ is of; to the database it is a name like any other. */
 export interface StoredOperation {
   kind: string;
-  fork?: string;
   bytes: Uint8Array;
 }
 
-/** Parts the kind from the fork in a key; neither of them contains it. */
-const SEPARATOR = "/";
 const NUMBER_BYTES = 4;
 
 /** What the operation pools held at shutdown. */
@@ -30,19 +27,18 @@ export class OperationRepository {
     await batch.write();
   }
 
-  /** Operations of one kind and fork come in the order in which they were given. */
+  /** Operations of one kind come in the order in which they were given. */
   async getAll(): Promise<StoredOperation[]> {
     const operations: StoredOperation[] = [];
     for await (const [key, bytes] of this.store.entries(Bucket.operations)) {
-      const [kind = "", fork] = new TextDecoder().decode(key.subarray(0, -NUMBER_BYTES)).split(SEPARATOR);
-      operations.push(fork === undefined ? { kind, bytes } : { kind, fork, bytes });
+      operations.push({ kind: new TextDecoder().decode(key.subarray(0, -NUMBER_BYTES)), bytes });
     }
     return operations;
   }
 }
 
-function operationKey({ kind, fork }: StoredOperation, n: number): Uint8Array {
-  const name = new TextEncoder().encode(fork === undefined ? kind : `${kind}${SEPARATOR}${fork}`);
+function operationKey({ kind }: StoredOperation, n: number): Uint8Array {
+  const name = new TextEncoder().encode(kind);
   const key = new Uint8Array(name.length + NUMBER_BYTES);
   key.set(name);
   new DataView(key.buffer).setUint32(name.length, n);

@@ -2,7 +2,8 @@ import { createChainForkConfig } from "@lodestar/config";
 import { ForkName } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { DEV_FORKS, type DevFork, devChainConfig, type ScheduledFork } from "./chain-config.ts";
+import { devChainConfig } from "./chain-config.ts";
+import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 
 const configWith = (forks: ScheduledFork[]) => devChainConfig({ forks, slotSeconds: 3, genesisTime: 1_700_000_000 });
 

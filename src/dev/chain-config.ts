@@ -2,15 +2,7 @@ import { type ChainConfig, defaultChainConfig } from "@lodestar/config";
 import { ACTIVE_PRESET } from "@lodestar/params";
 import type { Epoch } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-
-/** The forks a dev chain can run, in the order in which they follow each other. */
-export const DEV_FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const;
-export type DevFork = (typeof DEV_FORKS)[number];
-
-export interface ScheduledFork {
-  fork: DevFork;
-  epoch: Epoch;
-}
+import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 
 export interface DevChainConfigOptions {
   /**

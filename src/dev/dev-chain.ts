@@ -1,16 +1,18 @@
 import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { createPubkeyCache } from "@lodestar/state-transition";
-import type { Slot } from "@lodestar/types";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { type Api, createApi } from "../api/api.ts";
 import { noNetwork } from "../api/network-view.ts";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { BeaconChain } from "../chain/chain.ts";
 import { VirtualClock } from "../chain/clock/virtual-clock.ts";
+import type { StateStoreLimits } from "../chain/states/state-store.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { Logger } from "../log/logger.ts";
+import { onlyKeysOf } from "./active-keys.ts";
 import { devChainConfig } from "./chain-config.ts";
 import { createDevGenesis } from "./genesis.ts";
 import { type DevIdentity, type DevParameters, requireSameChain } from "./identity.ts";
@@ -22,6 +24,10 @@ export interface DevChainOptions extends Omit<DevParameters, "preset"> {
   /** How much history is made at once when the chain is new. */
   warmupEpochs: number;
   graffiti?: Uint8Array;
+  /** The validators that do their duties by themselves; by default all. */
+  activeValidators?: readonly ValidatorIndex[];
+  stateLimits?: StateStoreLimits;
+  snapshotIntervalEpochs?: number;
   logger: Logger;
   setLogSpec(spec: string): void;
 }
@@ -66,10 +72,19 @@ export class DevChain {
       pubkeyCache: createPubkeyCache(),
       logger,
       graffiti: options.graffiti,
+      stateLimits: options.stateLimits,
+      snapshotIntervalEpochs: options.snapshotIntervalEpochs,
     });
     const api = createApi({ chain, network: noNetwork, setLogSpec: options.setLogSpec });
     const keys = new InteropKeys(identity.validators);
-    const validators = createDevValidators({ api, clock, config, keys, logger: logger.topic("validators"), speed });
+    const validators = createDevValidators({
+      api,
+      clock,
+      config,
+      keys: options.activeValidators ? onlyKeysOf(keys, options.activeValidators) : keys,
+      logger: logger.topic("validators"),
+      speed,
+    });
     const warmupSlot = options.warmupEpochs * SLOTS_PER_EPOCH;
     const devChain = new DevChain({ config, clock, chain, api, keys, validators, warmupSlot });
     clock.onSlot((slot) => db.meta.putClockSlot(slot));

@@ -17,8 +17,10 @@ import {
 import { type phase0, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { DEV_FORKS, type DevFork, devChainConfig } from "./chain-config.ts";
-import { createDevGenesis, DEV_GENESIS_EXECUTION_BLOCK_HASH } from "./genesis.ts";
+import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
+import { devChainConfig } from "./chain-config.ts";
+import { DEV_FORKS, type DevFork } from "./forks.ts";
+import { createDevGenesis } from "./genesis.ts";
 import { genesisDeposits } from "./genesis-deposits.ts";
 import { InteropKeys } from "./interop-keys.ts";
 
@@ -42,7 +44,7 @@ function rootByDeposits(
   const state = initializeBeaconStateFromEth1(
     forkConfig,
     createEmptyEpochCacheImmutableData(chainConfig, { genesisValidatorsRoot: ZERO_HASH }),
-    DEV_GENESIS_EXECUTION_BLOCK_HASH,
+    DEV_GENESIS_BLOCK_HASH,
     genesisTime,
     deposits,
     rootList,

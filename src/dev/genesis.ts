@@ -31,11 +31,10 @@ import {
   type PubkeyCache,
 } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
+import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
 import { eth1DataAfter, genesisDeposits } from "./genesis-deposits.ts";
 import { InteropKeys } from "./interop-keys.ts";
 
-/** The hash of the execution block a dev chain starts from; with it the first execution payload names its parent. */
-export const DEV_GENESIS_EXECUTION_BLOCK_HASH: Uint8Array = new Uint8Array(32).fill(0x42);
 const GENESIS_GAS_LIMIT = 30_000_000;
 const GENESIS_BASE_FEE_PER_GAS = 1_000_000_000n;
 
@@ -78,7 +77,7 @@ export function createDevGenesis({ chainConfig, validatorCount, genesisTime }: D
   const deposits = genesisDeposits(chainConfig, keys);
   const state = getGenesisBeaconState(
     forkConfig,
-    eth1DataAfter(deposits, DEV_GENESIS_EXECUTION_BLOCK_HASH),
+    eth1DataAfter(deposits, DEV_GENESIS_BLOCK_HASH),
     getTemporaryBlockHeader(forkConfig, forkConfig.getForkTypes(GENESIS_SLOT).BeaconBlock.defaultValue()),
   );
   state.genesisTime = genesisTime;
@@ -148,8 +147,8 @@ function startAltairAccounting(state: BeaconStateAltair, fork: ForkSeq, deposits
 function genesisPayloadHeader(forkConfig: ChainForkConfig, genesisTime: number): BellatrixHeader {
   const { ExecutionPayloadHeader } = forkConfig.getPostBellatrixForkTypes(GENESIS_SLOT);
   const header = ExecutionPayloadHeader.defaultViewDU() as BellatrixHeader | CapellaHeader;
-  header.blockHash = DEV_GENESIS_EXECUTION_BLOCK_HASH;
-  header.prevRandao = DEV_GENESIS_EXECUTION_BLOCK_HASH;
+  header.blockHash = DEV_GENESIS_BLOCK_HASH;
+  header.prevRandao = DEV_GENESIS_BLOCK_HASH;
   header.timestamp = genesisTime;
   header.gasLimit = GENESIS_GAS_LIMIT;
   header.baseFeePerGas = GENESIS_BASE_FEE_PER_GAS;

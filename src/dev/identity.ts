@@ -1,11 +1,11 @@
-import type { ScheduledFork } from "./chain-config.ts";
+import type { ScheduledFork } from "./forks.ts";
 
 /** What a dev chain was created with. It cannot change while the chain lives. */
 export interface DevIdentity {
   kind: "dev";
   preset: string;
   validators: number;
-  forks: ScheduledFork[];
+  forks: readonly ScheduledFork[];
   slotSeconds: number;
   genesisTime: number;
   genesisValidatorsRoot: string;

@@ -1,14 +1,14 @@
 import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
 import { type ExecutionPayload, type RootHex, sszTypesFor } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
-import { createDevPayload, devBlockHash } from "./dev-payload.ts";
+import { createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
 import type { BuiltPayload, ExecutionEngine, PayloadContext, PayloadRequest, PayloadVerdict } from "./engine.ts";
 
 /**
  * The block from which the dev execution chain goes on at the merge transition: its block 0, of which only the hash is
  * known.
  */
-const TERMINAL_BLOCK = { blockHash: new Uint8Array(32).fill(0x42), blockNumber: 0 };
+const TERMINAL_BLOCK = { blockHash: DEV_GENESIS_BLOCK_HASH, blockNumber: 0 };
 
 /** Enough to know the parents of all blocks that are not finalized while a dev chain finalizes. */
 const REMEMBERED_BLOCKS = 1024;

@@ -4,6 +4,9 @@ import { type ExecutionPayload, sszTypesFor } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { PayloadRequest } from "./engine.ts";
 
+/** The execution block a dev chain starts from, of which only the hash is known; the first payload names it as parent. */
+export const DEV_GENESIS_BLOCK_HASH: Uint8Array = new Uint8Array(32).fill(0x42);
+
 const GAS_LIMIT = 30_000_000;
 const BASE_FEE_PER_GAS = 1_000_000_000n;
 const EXTRA_DATA = new TextEncoder().encode("fanal dev execution engine");

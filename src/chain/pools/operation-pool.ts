@@ -7,32 +7,10 @@ import {
 import { type AttesterSlashing, type capella, type phase0, sszTypesFor, type ValidatorIndex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { AddOutcome } from "./aggregate-set.ts";
+import type { HeldOperations, Signed } from "./held-operations.ts";
 import { type BlockOperations, selectOperations } from "./operation-selection.ts";
 import { type DumpedOperations, readDump, writeDump } from "./operation-storage.ts";
 import { canNeverBeSlashed, hasBlsCredentials, hasInitiatedExit } from "./validator-lifecycle.ts";
-
-/** An operation whose signatures are judged by the fork of the state it is included on. */
-export interface Signed<Operation> {
-  readonly operation: Operation;
-  /**
-   * The domain of a signature depends on the state only through its fork, so a verdict is good for all states of that
-   * fork, and must be made anew at the next one.
-   */
-  readonly signatureVerdicts: Map<ForkSeq, boolean>;
-}
-
-export interface HeldAttesterSlashing extends Signed<AttesterSlashing> {
-  /** The fork in whose encoding it came. */
-  readonly fork: ForkName;
-  readonly slashableIndices: ValidatorIndex[];
-}
-
-export interface HeldOperations {
-  readonly proposerSlashings: Map<ValidatorIndex, Signed<phase0.ProposerSlashing>>;
-  readonly attesterSlashings: Map<string, HeldAttesterSlashing>;
-  readonly voluntaryExits: Map<ValidatorIndex, Signed<phase0.SignedVoluntaryExit>>;
-  readonly blsToExecutionChanges: Map<ValidatorIndex, capella.SignedBLSToExecutionChange>;
-}
 
 /** One validator can sign any number of different slashable pairs; beyond this many only new offenders are held. */
 const MAX_REDUNDANT_ATTESTER_SLASHINGS = 1024;

@@ -17,8 +17,8 @@ import {
   verifyVoluntaryExitSignature,
 } from "@lodestar/state-transition";
 import type { AttesterSlashing, capella, phase0, ValidatorIndex } from "@lodestar/types";
+import type { HeldAttesterSlashing, HeldOperations, Signed } from "./held-operations.ts";
 import { type CoverSource, maxCover } from "./max-cover.ts";
-import type { HeldAttesterSlashing, HeldOperations, Signed } from "./operation-pool.ts";
 
 export interface BlockOperations {
   proposerSlashings: phase0.ProposerSlashing[];

@@ -2,7 +2,7 @@ import { ListCompositeType } from "@chainsafe/ssz";
 import { type ForkName, forkAll } from "@lodestar/params";
 import { type AttesterSlashing, type capella, type phase0, ssz, sszTypesFor } from "@lodestar/types";
 import type { AddOutcome } from "./aggregate-set.ts";
-import type { HeldOperations } from "./operation-pool.ts";
+import type { HeldOperations } from "./held-operations.ts";
 
 /** The operations of one kind as one SSZ list. */
 export interface DumpedOperations {

@@ -1,3 +1,4 @@
+import type { BeaconConfig } from "@lodestar/config";
 import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
@@ -12,6 +13,7 @@ import {
   SeenSyncMessages,
 } from "./seen.ts";
 import { SyncCommitteePool } from "./sync-committee-pool.ts";
+import { isStoredVotes, readVotes, type Votes, writeVotes } from "./vote-storage.ts";
 
 /** What waits to be included in blocks, and the memory of what was seen before. */
 export class Pools {
@@ -45,12 +47,15 @@ export class Pools {
     this.seen.blockProposers.prune(finalizedState.slot);
   }
 
-  /** Operations outlive a restart; votes do not, because their time is over before long. */
-  async save(db: BeaconDb): Promise<void> {
-    await db.operations.replaceAll(this.operations.dump());
+  /** Keeps everything that waits for a block over a restart. */
+  async save(db: BeaconDb, config: BeaconConfig): Promise<void> {
+    await db.operations.replaceAll([...this.operations.dump(), ...writeVotes(config, this)]);
   }
 
-  async load(db: BeaconDb): Promise<void> {
-    this.operations.load(await db.operations.getAll());
+  /** Takes the stored operations back. The votes are returned: only the chain can tell what they are worth now. */
+  async load(db: BeaconDb, config: BeaconConfig): Promise<Votes> {
+    const stored = await db.operations.getAll();
+    this.operations.load(stored.filter((part) => !isStoredVotes(part)));
+    return readVotes(config, stored.filter(isStoredVotes));
   }
 }

@@ -59,6 +59,19 @@ export class SyncCommitteePool {
     );
   }
 
+  /** The best contribution of every subcommittee for every root. */
+  list(): altair.SyncCommitteeContribution[] {
+    const contributions = [];
+    for (const [slot, byRoot] of this.#slots) {
+      for (const root of byRoot.keys()) {
+        for (let subcommittee = 0; subcommittee < SYNC_COMMITTEE_SUBNET_COUNT; subcommittee++) {
+          contributions.push(this.getContribution(subcommittee, slot, root));
+        }
+      }
+    }
+    return contributions.filter((contribution) => contribution !== undefined);
+  }
+
   /**
    * For a block whose parent is `beaconBlockRoot`, with `slot` the slot before the block's own. Nobody's participation
    * is signed with the point at infinity (altair, "eth_fast_aggregate_verify").

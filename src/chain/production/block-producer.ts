@@ -10,12 +10,9 @@ import {
   type altair,
   type BeaconBlock,
   type BeaconBlockBody,
-  type BLSSignature,
   type bellatrix,
   type capella,
   type electra,
-  type RootHex,
-  type Slot,
   ssz,
 } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
@@ -25,6 +22,7 @@ import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
+import type { BlockRequest } from "./block-request.ts";
 import { payloadRequest } from "./payload-request.ts";
 
 export interface BlockProducerParts {
@@ -32,14 +30,6 @@ export interface BlockProducerParts {
   states: StateStore;
   engine: ExecutionEngine;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
-}
-
-export interface BlockRequest {
-  slot: Slot;
-  parentRoot: RootHex;
-  randaoReveal: BLSSignature;
-  graffiti: Uint8Array;
-  feeRecipient: Uint8Array;
 }
 
 export interface ProducedBlock {

@@ -9,7 +9,7 @@ import {
 } from "@lodestar/state-transition";
 import { fromHex } from "@lodestar/utils";
 import type { PayloadRequest } from "../../execution/engine.ts";
-import type { BlockRequest } from "./block-producer.ts";
+import type { BlockRequest } from "./block-request.ts";
 
 /** What the state prescribes for the execution payload of the next block (bellatrix/validator.md). */
 export function payloadRequest(

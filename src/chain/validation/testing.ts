@@ -20,7 +20,8 @@ import {
 import { type BeaconBlock, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../../bls/verifier.ts";
-import { type DevFork, devChainConfig } from "../../dev/chain-config.ts";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import type { DevFork } from "../../dev/forks.ts";
 import { createDevGenesis, type DevGenesis } from "../../dev/genesis.ts";
 import type { InteropKeys } from "../../dev/interop-keys.ts";
 import { ForkChoice } from "../fork-choice/fork-choice.ts";

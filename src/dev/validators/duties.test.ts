@@ -1,7 +1,8 @@
 import { createBeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
-import { type DevFork, devChainConfig } from "../chain-config.ts";
+import { devChainConfig } from "../chain-config.ts";
+import type { DevFork } from "../forks.ts";
 import { InteropKeys } from "../interop-keys.ts";
 import type { ValidatorApi } from "./api.ts";
 import { Duties } from "./duties.ts";

@@ -2,7 +2,8 @@ import { ForkSeq, SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_CO
 import { type altair, isElectraSingleAttestation } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { DEV_FORKS, devChainConfig, type ScheduledFork } from "../chain-config.ts";
+import { devChainConfig } from "../chain-config.ts";
+import { DEV_FORKS, type ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
 import { createLocalApi } from "./testing/local-api.ts";
 import { ManualClock } from "./testing/manual-clock.ts";

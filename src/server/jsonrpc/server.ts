@@ -139,7 +139,6 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
     if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
     const authority = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
     const url = `http://${authority}:${bound.port}`;
-    logger.info("The JSON-RPC server is listening.", { url });
     if (!isLoopback(bound.address)) {
       logger.warn("The JSON-RPC server has no authentication and can be reached from other machines.", { url });
     }

@@ -29,7 +29,8 @@ import {
   ssz,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { DEV_GENESIS_EXECUTION_BLOCK_HASH, type DevGenesis } from "../../genesis.ts";
+import { DEV_GENESIS_BLOCK_HASH } from "../../../execution/dev-payload.ts";
+import type { DevGenesis } from "../../genesis.ts";
 
 const statuses = {
   executionPayloadStatus: ExecutionPayloadStatus.valid,
@@ -124,7 +125,7 @@ export class LocalChain {
       .getPostBellatrixForkTypes(slot)
       .ExecutionPayload.defaultValue();
     const parent = (pre as CachedBeaconStateBellatrix).latestExecutionPayloadHeader;
-    payload.parentHash = view.isMergeTransitionComplete ? parent.blockHash : DEV_GENESIS_EXECUTION_BLOCK_HASH;
+    payload.parentHash = view.isMergeTransitionComplete ? parent.blockHash : DEV_GENESIS_BLOCK_HASH;
     payload.blockNumber = parent.blockNumber + 1;
     payload.prevRandao = view.getRandaoMix(view.epoch);
     payload.timestamp = computeTimeAtSlot(this.config, slot, pre.genesisTime);

@@ -1,0 +1,10 @@
+// Free of the consensus libraries, because the command line reads it before their preset is chosen.
+
+/** The forks a dev chain can run, in the order in which they follow each other. */
+export const DEV_FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const;
+export type DevFork = (typeof DEV_FORKS)[number];
+
+export interface ScheduledFork {
+  fork: DevFork;
+  epoch: number;
+}
