@@ -5,7 +5,7 @@ import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
-import { invalidParams, notFound } from "../errors.ts";
+import { Failure, invalidParams, notFound } from "../errors.ts";
 import type { ChainView } from "./chain-view.ts";
 
 type StateId = routes.beacon.StateId;
@@ -24,7 +24,7 @@ export async function resolveState(chain: ChainView, stateId: StateId): Promise<
 }
 
 export async function findState(chain: ChainView, stateId: StateId): Promise<ResolvedState | null> {
-  const state = await lookUpState(chain, stateId);
+  const state = await lookUpState(chain, stateId).catch(nullWhereNotFound);
   if (state === null) return null;
   const blockRoot = latestBlockRoot(state);
   return {
@@ -86,18 +86,28 @@ function justifiedState(chain: ChainView): Promise<CachedBeaconStateAllForks | n
   return rootHex === ZERO_HASH_HEX ? chain.states.genesis() : chain.states.atCheckpoint({ epoch, root: rootHex });
 }
 
+/** A state before the node's history, such as the justified one of a chain that was started from its head state. */
+function nullWhereNotFound(error: unknown): null {
+  if (error instanceof Failure && error.kind === "not-found") return null;
+  throw error;
+}
+
 /** The root of the last block that the state has processed. */
 function latestBlockRoot(state: CachedBeaconStateAllForks): RootHex {
   return toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
 }
 
-/** Final is the canonical chain up to the finalized checkpoint's state, that is up to the first slot of its epoch. */
+/** Final is the canonical chain up to the finalized checkpoint's state, which is one of the first slot of its epoch. */
 async function isFinalizedState(
   chain: ChainView,
   state: CachedBeaconStateAllForks,
   blockRoot: RootHex,
 ): Promise<boolean> {
-  if (state.slot > computeStartSlotAtEpoch(chain.forkChoice.finalized.epoch)) return false;
+  const { finalized } = chain.forkChoice;
+  if (state.slot > computeStartSlotAtEpoch(finalized.epoch)) {
+    // Unless the chain was started from a later state of that epoch.
+    return blockRoot === finalized.root && state.slot <= (await chain.states.atCheckpoint(finalized)).slot;
+  }
   return (await chain.blocks.rootAtOrBefore(state.slot)) === blockRoot;
 }
 

@@ -26,6 +26,7 @@ export function createOperations(chain: ChainView, handlers: Handlers) {
   const node = routes.node.getDefinitions(chain.config);
   const config = routes.config.getDefinitions(chain.config);
   const debug = routes.debug.getDefinitions(chain.config);
+  const validator = routes.validator.getDefinitions(chain.config);
 
   const { getHealth, ...nodeMethods } = handlers.node;
   const { getSpecPreset, ...configMethods } = handlers.config;
@@ -55,6 +56,7 @@ export function createOperations(chain: ChainView, handlers: Handlers) {
         handlers.beacon.getBlockAttestationsV2,
       ),
     },
+    validator: standardFamily(validator, handlers.validator),
     node: {
       ...standardFamily(node, nodeMethods),
       getHealth: byStatus(getHealth, (status) => ({ health: status })),
