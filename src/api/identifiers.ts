@@ -61,7 +61,8 @@ export async function findBlock(chain: ChainView, blockId: BlockId): Promise<Cha
 async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBeaconStateAllForks | null> {
   if (typeof stateId === "number") {
     // Slots between the head and the wall clock are empty in the node's view, so their states exist; later ones do not.
-    const lastSlot = Math.max(chain.clock.currentSlot, chain.head.slot);
+    // A node that is syncing has no view of the slots after its head.
+    const lastSlot = chain.status.isSyncing ? chain.head.slot : Math.max(chain.clock.currentSlot, chain.head.slot);
     return stateId > lastSlot ? null : chain.states.canonicalAtSlot(stateId);
   }
   if (stateId.startsWith("0x")) return chain.states.byRoot(stateId);

@@ -145,6 +145,7 @@ export class BeaconChain {
       forkChoice,
       events: this.events,
       pools: this.pools,
+      refreshHead: () => this.refreshHead(),
     });
     this.producer = new BlockProducer({ config, states: this.states, engine, pools: this.pools });
   }

@@ -10,6 +10,7 @@ import type {
 import { toRootHex } from "@lodestar/utils";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { AttestationVotes } from "./fork-choice/types.ts";
 import type { AttestationPool } from "./pools/attestation-pool.ts";
 import type { OperationPool } from "./pools/operation-pool.ts";
 import type { SyncCommitteePool } from "./pools/sync-committee-pool.ts";
@@ -18,7 +19,7 @@ import { validateAttestations } from "./validation/attestation.ts";
 import { validateAttesterSlashing } from "./validation/attester-slashing.ts";
 import { validateBlsChange } from "./validation/bls-change.ts";
 import type { ValidationContext } from "./validation/context.ts";
-import type { GossipRefusal } from "./validation/outcome.ts";
+import type { GossipRefusal, Outcome } from "./validation/outcome.ts";
 import { validateProposerSlashing } from "./validation/proposer-slashing.ts";
 import { validateContributions, validateSyncMessages } from "./validation/sync-committee.ts";
 import { validateVoluntaryExit } from "./validation/voluntary-exit.ts";
@@ -28,6 +29,8 @@ export interface IntakeParts {
   forkChoice: ForkChoice;
   events: ChainEvents;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
+  /** Lets fork choice decide anew. */
+  refreshHead(): Promise<void>;
 }
 
 /** Null where the item was taken, in the order the items were given. */
@@ -47,37 +50,27 @@ export class Intake {
   async attestations(attestations: (phase0.Attestation | SingleAttestation)[]): Promise<IntakeResults> {
     const { context, forkChoice, events, pools } = this.#parts;
     const results = await validateAttestations(context, attestations);
-    return results.map((result, i) => {
-      if (!result.ok) return result.refusal;
+    for (const [i, result] of results.entries()) {
+      if (!result.ok) continue;
       const vote = result.value;
       pools.attestations.addSingle(vote);
-      forkChoice.onAttestation({
-        indices: [vote.validatorIndex],
-        slot: vote.data.slot,
-        targetEpoch: vote.data.target.epoch,
-        blockRoot: toRootHex(vote.data.beaconBlockRoot),
-      });
+      forkChoice.onAttestation(votesOf(vote.data, [vote.validatorIndex]));
       events.publish("attestation", attestations[i]!);
-      return null;
-    });
+    }
+    return this.#counted(results);
   }
 
   async aggregates(aggregates: SignedAggregateAndProof[]): Promise<IntakeResults> {
     const { context, forkChoice, events, pools } = this.#parts;
     const results = await validateAggregates(context, aggregates);
-    return results.map((result, i) => {
-      if (!result.ok) return result.refusal;
+    for (const [i, result] of results.entries()) {
+      if (!result.ok) continue;
       const vote = result.value;
       pools.attestations.addAggregate(vote);
-      forkChoice.onAttestation({
-        indices: vote.attestingIndices,
-        slot: vote.data.slot,
-        targetEpoch: vote.data.target.epoch,
-        blockRoot: toRootHex(vote.data.beaconBlockRoot),
-      });
+      forkChoice.onAttestation(votesOf(vote.data, vote.attestingIndices));
       events.publish("attestation", aggregates[i]!.message.aggregate);
-      return null;
-    });
+    }
+    return this.#counted(results);
   }
 
   async syncMessages(messages: altair.SyncCommitteeMessage[]): Promise<IntakeResults> {
@@ -131,6 +124,7 @@ export class Intake {
     forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
     const fork = context.config.getForkName(context.clock.currentSlot);
     if (pools.operations.addAttesterSlashing(slashing, fork) === "added") events.publish("attesterSlashing", slashing);
+    await this.#parts.refreshHead();
   }
 
   async blsToExecutionChange(change: capella.SignedBLSToExecutionChange): Promise<void> {
@@ -138,4 +132,19 @@ export class Intake {
     await validateBlsChange(context, change);
     if (pools.operations.addBlsToExecutionChange(change) === "added") events.publish("blsToExecutionChange", change);
   }
+
+  /** Votes of the current slot count from the next one on; older ones count at once and may move the head. */
+  async #counted(results: Outcome<{ data: phase0.AttestationData }>[]): Promise<IntakeResults> {
+    const { context, refreshHead } = this.#parts;
+    const { currentSlot } = context.clock;
+    if (results.some((result) => result.ok && result.value.data.slot < currentSlot)) await refreshHead();
+    return results.map((result) => (result.ok ? null : result.refusal));
+  }
+}
+
+function votesOf(
+  { slot, target, beaconBlockRoot }: phase0.AttestationData,
+  indices: ArrayLike<number>,
+): AttestationVotes {
+  return { indices, slot, targetEpoch: target.epoch, blockRoot: toRootHex(beaconBlockRoot) };
 }
