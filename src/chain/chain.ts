@@ -27,6 +27,7 @@ import { restoreVotes } from "./restore-votes.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
+import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
 import type { ValidationContext } from "./validation/context.ts";
 
@@ -58,6 +59,7 @@ export class BeaconChain {
   readonly intake: Intake;
   readonly producer: BlockProducer;
   readonly graffiti: Graffiti;
+  readonly subscriptions = new CommitteeSubscriptions();
   readonly status: SyncStatus;
   /** What the gossip rules look at; block submissions and, later, the network validate with it. */
   readonly validation: ValidationContext;
@@ -236,6 +238,7 @@ export class BeaconChain {
   async #onSlot(slot: Slot): Promise<void> {
     this.forkChoice.onTick(slot);
     this.pools.pruneBySlot(slot);
+    this.subscriptions.prune(slot);
     await this.refreshHead();
   }
 

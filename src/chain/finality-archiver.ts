@@ -60,6 +60,6 @@ export class FinalityArchiver {
   #isSuperseded(previous: Checkpoint, next: Checkpoint): boolean {
     const interval = (epoch: number) => Math.floor(epoch / this.#snapshotIntervalEpochs);
     if (interval(previous.epoch) !== interval(next.epoch)) return false;
-    return previous.epoch !== computeEpochAtSlot(this.#snapshots.oldestSlot);
+    return previous.epoch !== computeEpochAtSlot(this.#snapshots.oldest.slot);
   }
 }

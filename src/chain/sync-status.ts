@@ -32,8 +32,9 @@ export class SyncStatus {
     return this.#tracker.head.execution.status === "optimistic";
   }
 
+  /** Before the merge nothing has to be asked of an execution engine, so none is missing. */
   get executionOffline(): boolean {
-    return !this.#engine.online;
+    return !this.#engine.online && this.#tracker.head.execution.status !== "pre-merge";
   }
 
   get #slotsBehind(): number {

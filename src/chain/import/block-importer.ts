@@ -5,6 +5,7 @@ import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import { Failure } from "../../errors.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import { serializeSignedBlock } from "../blocks/block-bytes.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
@@ -66,7 +67,11 @@ export class BlockImporter {
   async #transition(signed: SignedBeaconBlock, { verifySignatures }: { verifySignatures: boolean }) {
     const { config, states, bls, engine } = this.#parts;
     const { slot, parentRoot } = signed.message;
-    const preState = await states.afterBlock(toRootHex(parentRoot), slot);
+    const preState = await states.afterBlock(toRootHex(parentRoot), slot).catch((error: unknown) => {
+      if (!(error instanceof Failure) || error.kind !== "not-found") throw error;
+      // The chain was started from a state that was already advanced past this slot.
+      throw new BlockRejection("before-history", `The state before the block is not known. ${error.message}`, error);
+    });
     return verifyBlock(signed, preState, { config, bls: verifySignatures ? bls : null, engine });
   }
 

@@ -3,6 +3,7 @@ export type RejectionReason =
   | "finalized-slot"
   | "unknown-parent"
   | "invalid-parent"
+  | "before-history"
   | "not-later-than-parent"
   | "not-descendant-of-finalized"
   | "wrong-proposer"

@@ -37,7 +37,7 @@ export function checkBeforeTransition(
       `The block is of slot ${slot}, which is not after its parent's slot ${parent.slot}.`,
     );
   }
-  if (forkChoice.ancestorAtSlot(parentHex, finalizedSlot) !== finalized.root) {
+  if (!forkChoice.isDescendantOfFinalized(parentHex)) {
     throw new BlockRejection(
       "not-descendant-of-finalized",
       `The block does not descend from the finalized block ${finalized.root}.`,

@@ -2,6 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { type CachedBeaconStateAllForks, createCachedBeaconState, type PubkeyCache } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import type { StatePosition } from "../../db/state-repositories.ts";
 
 /**
  * Whole states in the database, from which all others can be rebuilt: state of the chain that ends in a block,
@@ -13,6 +14,7 @@ export class SnapshotStore {
   readonly #pubkeyCache: PubkeyCache;
   /** Which snapshots exist: block root to slot. Few enough to be held, and asked for at every step of a replay. */
   readonly #slots = new Map<RootHex, Slot>();
+  #oldest: StatePosition | null = null;
 
   constructor({ config, db, pubkeyCache }: { config: BeaconConfig; db: BeaconDb; pubkeyCache: PubkeyCache }) {
     this.#config = config;
@@ -21,12 +23,16 @@ export class SnapshotStore {
   }
 
   async open(): Promise<void> {
-    for await (const { slot, blockRoot } of this.#db.snapshots.keys()) this.#slots.set(blockRoot, slot);
+    for await (const position of this.#db.snapshots.keys()) {
+      this.#oldest ??= position;
+      this.#slots.set(position.blockRoot, position.slot);
+    }
   }
 
-  /** Where the node's history of states begins. */
-  get oldestSlot(): Slot {
-    return Math.min(...this.#slots.values());
+  /** The anchor, which is never deleted: the node's history of states begins with it. */
+  get oldest(): StatePosition {
+    if (!this.#oldest) throw new Error("The database holds no state, so it holds no chain either.");
+    return this.#oldest;
   }
 
   /** The snapshot after that block, unless it was advanced past the latest slot that is of use. */

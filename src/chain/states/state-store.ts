@@ -1,8 +1,13 @@
 import { GENESIS_SLOT } from "@lodestar/params";
-import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+} from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import { notFound } from "../../errors.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
@@ -68,8 +73,12 @@ export class StateStore {
     this.#advancedStates.set(`${blockRoot}:${state.slot}`, state);
   }
 
-  /** The state after that block, advanced to the slot when one is given. */
-  async afterBlock(blockRoot: RootHex, slot?: Slot): Promise<State> {
+  /**
+   * The state after that block, advanced to the slot when one is given. Throws a failure of the kind "not-found" for a
+   * state that lies before the history of this node.
+   */
+  async afterBlock(blockRoot: RootHex, givenSlot?: Slot): Promise<State> {
+    const slot = givenSlot ?? this.#anchorSlot(blockRoot);
     const postState = this.#blockStates.get(blockRoot);
     if (postState && (slot === undefined || slot <= postState.slot)) return postState;
     const key = `${blockRoot}:${slot ?? "post"}`;
@@ -86,9 +95,14 @@ export class StateStore {
     });
   }
 
-  /** The checkpoint's block, advanced through empty slots to the first slot of the checkpoint's epoch. */
+  /**
+   * The checkpoint's block, advanced through empty slots to the first slot of the checkpoint's epoch. A chain may have been
+   * started from a state in the middle of an epoch, which then stands for its whole epoch.
+   */
   atCheckpoint({ epoch, root }: Checkpoint): Promise<State> {
-    return this.afterBlock(root, computeStartSlotAtEpoch(epoch));
+    const anchorSlot = this.#anchorSlot(root);
+    const isAnchors = anchorSlot !== undefined && computeEpochAtSlot(anchorSlot) === epoch;
+    return this.afterBlock(root, isAnchors ? anchorSlot : computeStartSlotAtEpoch(epoch));
   }
 
   /** The state of the canonical chain at exactly that slot; null where the node's history does not reach. */
@@ -111,6 +125,12 @@ export class StateStore {
       if (toRootHex(state.hashTreeRoot()) === stateRoot) return state;
     }
     return null;
+  }
+
+  /** Where the anchor state lies if it is that block's: no earlier state after the block can be had. */
+  #anchorSlot(blockRoot: RootHex): Slot | undefined {
+    const { oldest } = this.#snapshots;
+    return oldest.blockRoot === blockRoot ? oldest.slot : undefined;
   }
 
   async #share(key: string, regenerate: () => Promise<State>): Promise<State> {
@@ -136,7 +156,9 @@ export class StateStore {
       latestSlot ??= block?.message.slot;
       const base = this.#blockStates.get(root) ?? (await this.#snapshots.load(root, latestSlot));
       if (base) return replayBlocks(base, toReplay.reverse());
-      if (!block) throw new Error(`The state after block ${blockRoot} cannot be rebuilt: block ${root} is not held.`);
+      if (!block) {
+        throw notFound(`The state after block ${blockRoot} is not in this node's history: block ${root} is not held.`);
+      }
       toReplay.push(block);
       root = toRootHex(block.message.parentRoot);
       latestSlot = block.message.slot;

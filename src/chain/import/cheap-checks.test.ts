@@ -1,0 +1,70 @@
+import { type BeaconBlock, ssz } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import type { Clock } from "../clock/clock.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../fork-choice/test-blocks.ts";
+import { checkBeforeTransition } from "./cheap-checks.ts";
+
+const clockAt = (slot: number) => ({ currentSlotWithTolerance: () => slot }) as unknown as Clock;
+
+function blockAt(slot: number, parent: number): BeaconBlock {
+  return { ...ssz.phase0.BeaconBlock.defaultValue(), slot, parentRoot: fromHex(root(parent)) };
+}
+
+function reasonAgainst(forkChoice: ForkChoice, block: BeaconBlock, currentSlot = 100): unknown {
+  try {
+    checkBeforeTransition(block, { forkChoice, clock: clockAt(currentSlot) });
+    return null;
+  } catch (error) {
+    return (error as { reason: unknown }).reason;
+  }
+}
+
+/** Genesis is block 1; block 2 is its child at slot 2, block 3 the one of slot 5. */
+function smallTree(): ForkChoice {
+  const forkChoice = makeForkChoice();
+  addBlock(forkChoice, 2, 1, 2);
+  addBlock(forkChoice, 3, 2, 5);
+  return forkChoice;
+}
+
+test("a block that follows a known one is fit to be verified, on whichever branch", () => {
+  expect(reasonAgainst(smallTree(), blockAt(6, 3))).toBeNull();
+  expect(reasonAgainst(smallTree(), blockAt(6, 2))).toBeNull();
+});
+
+test("the current slot is the last that may have a block", () => {
+  expect(reasonAgainst(smallTree(), blockAt(7, 3), 7)).toBeNull();
+  expect(reasonAgainst(smallTree(), blockAt(8, 3), 7)).toBe("future-slot");
+});
+
+test("the parent has to be known and earlier", () => {
+  expect(reasonAgainst(smallTree(), blockAt(6, 9))).toBe("unknown-parent");
+  expect(reasonAgainst(smallTree(), blockAt(5, 3))).toBe("not-later-than-parent");
+  expect(reasonAgainst(smallTree(), blockAt(4, 3))).toBe("not-later-than-parent");
+});
+
+test("nothing is built on a payload that the execution engine found invalid", () => {
+  const forkChoice = smallTree();
+  addBlock(forkChoice, 4, 3, 6, { execution: optimistic(4) });
+  expect(reasonAgainst(forkChoice, blockAt(7, 4))).toBeNull();
+
+  forkChoice.onInvalidPayload(root(4), null);
+
+  expect(reasonAgainst(forkChoice, blockAt(7, 4))).toBe("invalid-parent");
+});
+
+test("a finalized slot is settled, and so is which branch goes on", () => {
+  const forkChoice = smallTree();
+  const finalized = { epoch: 1, root: root(4) };
+  addBlock(forkChoice, 4, 3, EPOCH);
+  // A sibling of the block that is about to be finalized, which pruning has not yet removed.
+  addBlock(forkChoice, 5, 3, EPOCH + 1);
+  addBlock(forkChoice, 6, 4, EPOCH + 2, { justified: finalized, finalized });
+  expect(forkChoice.finalized).toEqual(finalized);
+
+  expect(reasonAgainst(forkChoice, blockAt(EPOCH, 3))).toBe("finalized-slot");
+  expect(reasonAgainst(forkChoice, blockAt(EPOCH + 3, 5))).toBe("not-descendant-of-finalized");
+  expect(reasonAgainst(forkChoice, blockAt(EPOCH + 3, 6))).toBeNull();
+});

@@ -1,0 +1,78 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { processSlots } from "@lodestar/state-transition";
+import { toRootHex } from "@lodestar/utils";
+import { expect, onTestFinished, test } from "vitest";
+import { collect } from "../../db/collect.test-support.ts";
+import { openDatabase } from "../../db/open-database.ts";
+import { createTempDir } from "../../db/temp-dir.test-support.ts";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { createDevGenesis } from "../../dev/genesis.ts";
+import { SnapshotStore } from "./snapshot-store.ts";
+
+const [FIRST, SECOND] = [`0x${"11".repeat(32)}`, `0x${"22".repeat(32)}`];
+
+/** A chain that is phase0 in epoch 0 and altair from epoch 1 on, so that each state has its own encoding. */
+async function scene() {
+  const directory = await createTempDir();
+  const db = await openDatabase(directory.path, { sync: false });
+  onTestFinished(async () => {
+    await db.close();
+    await directory.remove();
+  });
+  const chainConfig = devChainConfig({ forks: [{ fork: "altair", epoch: 1 }], slotSeconds: 2, genesisTime: 0 });
+  const { state, config, pubkeyCache } = createDevGenesis({ chainConfig, validatorCount: 8, genesisTime: 0 });
+  const openStore = async () => {
+    const store = new SnapshotStore({ config, db, pubkeyCache });
+    await store.open();
+    return store;
+  };
+  return { db, state, openStore };
+}
+
+test("a stored state comes back the same, whichever fork it is of, and also after a restart", async () => {
+  const { db, state, openStore } = await scene();
+  const advanced = processSlots(state, SLOTS_PER_EPOCH);
+  const store = await openStore();
+  const batch = db.batch();
+  store.put(batch, FIRST, state);
+  store.put(batch, SECOND, advanced);
+  await batch.write();
+
+  for (const reader of [store, await openStore()]) {
+    const [first, second] = [await reader.load(FIRST), await reader.load(SECOND)];
+    expect(toRootHex(first!.hashTreeRoot())).toBe(toRootHex(state.hashTreeRoot()));
+    expect(toRootHex(second!.hashTreeRoot())).toBe(toRootHex(advanced.hashTreeRoot()));
+    // What was loaded can be worked with, not only looked at.
+    expect(processSlots(first!, SLOTS_PER_EPOCH).hashTreeRoot()).toEqual(advanced.hashTreeRoot());
+  }
+});
+
+test("a state that lies too late is of no use", async () => {
+  const { db, state, openStore } = await scene();
+  const store = await openStore();
+  const batch = db.batch();
+  store.put(batch, FIRST, processSlots(state, 3));
+  await batch.write();
+
+  expect(await store.load(FIRST, 2)).toBeNull();
+  expect((await store.load(FIRST, 3))!.slot).toBe(3);
+  expect(await store.load(SECOND)).toBeNull();
+});
+
+test("a block has one stored state, and what is deleted is gone", async () => {
+  const { db, state, openStore } = await scene();
+  const store = await openStore();
+  for (const slot of [1, 2]) {
+    const batch = db.batch();
+    store.put(batch, FIRST, processSlots(state, slot));
+    await batch.write();
+  }
+  expect(await collect(db.snapshots.keys())).toEqual([{ slot: 2, blockRoot: FIRST }]);
+
+  const batch = db.batch();
+  store.delete(batch, FIRST);
+  store.delete(batch, SECOND);
+  await batch.write();
+  expect(await store.load(FIRST)).toBeNull();
+  expect(await collect(db.snapshots.keys())).toEqual([]);
+});

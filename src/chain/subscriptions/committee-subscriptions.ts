@@ -1,0 +1,56 @@
+import type { CommitteeIndex, Slot } from "@lodestar/types";
+import { attestationSubnet } from "./attestation-subnet.ts";
+
+/** A committee of a slot in which a validator of some client will act. */
+export interface CommitteeInterest {
+  slot: Slot;
+  committeeIndex: CommitteeIndex;
+  /** How many committees each slot of the epoch has. */
+  committeesAtSlot: number;
+  isAggregator: boolean;
+}
+
+export interface CommitteeSubscription {
+  slot: Slot;
+  committeeIndex: CommitteeIndex;
+  subnet: number;
+  /** Whether all of the committee's votes have to be collected; otherwise the node only has to reach the subnet. */
+  isAggregator: boolean;
+}
+
+/** An interest is dropped when its slot is this far in the past: votes and aggregates of a slot still come in the next. */
+const SLOTS_KEPT_AFTER = 1;
+
+/** The committees that clients of this node take part in, until their slots have passed. The network reads them. */
+export class CommitteeSubscriptions {
+  readonly #slots = new Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>();
+
+  /** Two validators may sit in one committee: one of them being an aggregator makes it worth collecting. */
+  add({ slot, committeeIndex, committeesAtSlot, isAggregator }: CommitteeInterest): void {
+    let ofSlot = this.#slots.get(slot);
+    if (!ofSlot) {
+      ofSlot = new Map();
+      this.#slots.set(slot, ofSlot);
+    }
+    const known = ofSlot.get(committeeIndex);
+    ofSlot.set(committeeIndex, {
+      slot,
+      committeeIndex,
+      subnet: attestationSubnet(committeesAtSlot, slot, committeeIndex),
+      isAggregator: isAggregator || known?.isAggregator === true,
+    });
+  }
+
+  /** By slot, then by committee. */
+  list(): CommitteeSubscription[] {
+    return [...this.#slots.values()]
+      .flatMap((ofSlot) => [...ofSlot.values()])
+      .sort((a, b) => a.slot - b.slot || a.committeeIndex - b.committeeIndex);
+  }
+
+  prune(currentSlot: Slot): void {
+    for (const slot of this.#slots.keys()) {
+      if (slot + SLOTS_KEPT_AFTER < currentSlot) this.#slots.delete(slot);
+    }
+  }
+}

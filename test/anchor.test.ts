@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { createPubkeyCache } from "@lodestar/state-transition";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { initialiseDatabase } from "../src/chain/anchor.ts";
+import { BeaconChain } from "../src/chain/chain.ts";
+import { VirtualClock } from "../src/chain/clock/virtual-clock.ts";
+import type { BeaconDb } from "../src/db/beacon-db.ts";
+import { openDatabase } from "../src/db/open-database.ts";
+import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
+import { createLogger } from "../src/log/pino-logger.ts";
+import { type OpenedDevChain, startQuietDevChain } from "./support/dev-chain.ts";
+import { tempDirectory } from "./support/temp-directory.ts";
+
+const HISTORY_SLOTS = 60;
+
+/** The chain that the others follow from one of its states. */
+let source: OpenedDevChain;
+beforeAll(async () => {
+  source = await startQuietDevChain(HISTORY_SLOTS, { validators: 8 });
+}, 120_000);
+afterAll(() => source?.close());
+
+/** The slot's block; in a chain without gaps every slot has one. */
+async function blockAt(slot: number) {
+  return (await source.devChain.chain.blocks.canonicalAtSlot(slot))!;
+}
+
+async function open(db: BeaconDb): Promise<BeaconChain> {
+  const { config, chain } = source.devChain;
+  const clock = new VirtualClock({
+    genesisTime: chain.genesis.time,
+    secondsPerSlot: config.SECONDS_PER_SLOT,
+    startSlot: HISTORY_SLOTS,
+    speed: 1,
+    onListenerError: (error) => {
+      throw error;
+    },
+  });
+  const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
+  const engine = new DevExecutionEngine();
+  return BeaconChain.open({ config, db, clock, engine, pubkeyCache: createPubkeyCache(), logger });
+}
+
+/** A database that holds nothing but the state after a block, advanced to a slot. */
+async function anchoredAt(blockSlot: number, slot = blockSlot): Promise<BeaconDb> {
+  const { config, chain } = source.devChain;
+  const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
+  onTestFinished(() => db.close());
+  const state = await chain.states.afterBlock((await blockAt(blockSlot)).root, slot);
+  await initialiseDatabase(db, config, { state }, {});
+  return db;
+}
+
+test.each([
+  ["the first slot of an epoch", 24],
+  ["the middle of an epoch", 29],
+  ["the last slot of an epoch", 31],
+])("a chain that was started from a state in %s is followed to its head and finalizes", async (_, slot) => {
+  const db = await anchoredAt(slot);
+  const chain = await open(db);
+  for (let next = slot + 1; next <= HISTORY_SLOTS; next++) {
+    expect(await chain.importBlock((await blockAt(next)).signed)).toMatchObject({ known: false });
+  }
+  const { head, headState, forkChoice } = source.devChain.chain;
+  expect(chain.head.root).toBe(head.root);
+  expect(chain.headState.hashTreeRoot()).toEqual(headState.hashTreeRoot());
+  expect(chain.forkChoice.finalized).toEqual(forkChoice.finalized);
+  expect(chain.forkChoice.justified).toEqual(forkChoice.justified);
+  // Finalized history of this chain begins with the anchor.
+  expect((await chain.states.canonicalAtSlot(slot + 1))?.slot).toBe(slot + 1);
+  expect(await chain.states.canonicalAtSlot(slot - 1)).toBeNull();
+  await chain.close();
+
+  const again = await open(db);
+  expect(again.head.root).toBe(head.root);
+  expect(again.forkChoice.finalized).toEqual(forkChoice.finalized);
+  await again.close();
+});
+
+test("blocks of slots that an anchor state has passed already are refused, and the chain is unharmed", async () => {
+  const chain = await open(await anchoredAt(29, 31));
+  await expect(chain.importBlock((await blockAt(30)).signed)).rejects.toMatchObject({ reason: "before-history" });
+  expect(chain.head.slot).toBe(29);
+  expect(chain.headState.slot).toBe(31);
+  await chain.close();
+});
