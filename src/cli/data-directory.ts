@@ -19,17 +19,13 @@ export async function openDataDirectory(dataDir: string, { sync }: { sync: boole
       );
     }
     if (error instanceof DatabaseSchemaError) {
-      throw new StartupError(
-        "dataDirMismatch",
-        `The data directory ${dataDir} cannot be used: ${error.message}`,
-        error,
-      );
+      throw new StartupError("dataDirMismatch", error.message, error);
     }
-    const reason = error instanceof Error ? error.message : String(error);
-    const hint = error instanceof DatabaseCorruptError ? " Give another --data-dir, or restore it from a copy." : "";
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+    const hint = error instanceof DatabaseCorruptError ? "; give another --data-dir, or restore it from a copy" : "";
     throw new StartupError(
       "dataDirUnusable",
-      `The data directory ${dataDir} cannot be opened: ${reason}${hint}`,
+      `The data directory ${dataDir} cannot be opened: ${reason}${hint}.`,
       error,
     );
   }

@@ -13,7 +13,11 @@ export function loadNetworkConfig({ name, directory }: Network): ChainConfig {
   try {
     // Values stay text: a number in YAML would lose the digits of a version such as 0x00000001.
     const json = parse(readFileSync(file, "utf8"), { schema: "failsafe" }) as Record<string, unknown>;
-    return createChainConfig(chainConfigFromJson(json));
+    const config = chainConfigFromJson(json);
+    for (const [key, value] of Object.entries(config)) {
+      if (Number.isNaN(value)) throw new Error(`the value ${JSON.stringify(json[key])} of ${key} is not a number`);
+    }
+    return createChainConfig(config);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartupError("unreadableInput", `The network file ${file} cannot be used: ${reason}.`, error);

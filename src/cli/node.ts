@@ -5,9 +5,12 @@ import { BeaconChain } from "../chain/chain.ts";
 import { WallClock } from "../chain/clock/wall-clock.ts";
 import { useNativeHasher } from "../chain/native-hasher.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import { FutureTracker } from "../debug/future-tracker.ts";
 import { NoExecutionEngine } from "../execution/no-engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { LogControl } from "../log/pino-logger.ts";
+import { LocalNode } from "../network/local-node.ts";
+import { openNodeKey } from "../network/node-key.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { openDoors } from "./doors.ts";
 import { openNetwork } from "./open-network.ts";
@@ -17,6 +20,7 @@ import type { RunningNode } from "./run.ts";
 /** `fanal node`: a node of a given network. */
 export async function runNode(options: NodeOptions, logger: Logger, { setSpec }: LogControl): Promise<RunningNode> {
   useNativeHasher();
+  const futures = options.trackFutures ? FutureTracker.started() : undefined;
   const db = await openDataDirectory(options.dataDir, { sync: true });
   let chain: BeaconChain | undefined;
   let clock: WallClock | undefined;
@@ -37,7 +41,8 @@ export async function runNode(options: NodeOptions, logger: Logger, { setSpec }:
       graffiti: options.graffiti,
       syncHorizonSlots: options.syncHorizon,
     });
-    const doors = await openDoors(createApi({ chain, network: noNetwork, setLogSpec: setSpec }), options, logger);
+    const network = noNetwork(new LocalNode({ key: await openNodeKey(db), config, clock }));
+    const doors = await openDoors(createApi({ chain, network, setLogSpec: setSpec, futures }), options, logger);
     chain.start();
     clock.start();
     return live(chain, clock, db, doors);

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type BeaconConfig, type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
-import { genesisData } from "@lodestar/config/networks";
+import { GENESIS_SLOT } from "@lodestar/params";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -9,16 +7,15 @@ import type { Logger } from "../log/logger.ts";
 import { fetchAnchorBlock } from "./anchor-block.ts";
 import { StartupError, usageError } from "./exit.ts";
 import { loadNetworkConfig } from "./network-config.ts";
+import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
 import type { NodeOptions } from "./options.ts";
 import type { Network } from "./preset.ts";
 import { type LoadedState, loadState } from "./state-source.ts";
 
 /** What the data directory of a node is recognised by. */
-export interface NodeIdentity {
+export interface NodeIdentity extends GenesisIdentity {
   kind: "node";
   network: string;
-  genesisTime: number;
-  genesisValidatorsRoot: string;
   genesisForkVersion: string;
 }
 
@@ -44,12 +41,19 @@ function requireSameNetwork(
   { GENESIS_FORK_VERSION }: ChainConfig,
   { dataDir, network }: NodeOptions,
 ): NodeIdentity {
-  if (stored.kind === "node" && stored.genesisForkVersion === toHex(GENESIS_FORK_VERSION)) return stored;
-  const held = stored.kind === "node" ? `the chain of the network ${stored.network}` : "a dev chain";
-  throw new StartupError(
-    "dataDirMismatch",
-    `The data directory ${dataDir} holds ${held}, not that of ${network.name}; give another --data-dir.`,
-  );
+  const mismatch = (held: string) =>
+    new StartupError(
+      "dataDirMismatch",
+      `The data directory ${dataDir} holds ${held}, not the chain of the network ${network.name}; give another --data-dir.`,
+    );
+  if (stored.kind !== "node") throw mismatch("a dev chain");
+  if (stored.genesisForkVersion !== toHex(GENESIS_FORK_VERSION)) {
+    throw mismatch(`the chain of the network ${stored.network}`);
+  }
+  const known = knownGenesis(network);
+  const difference = known && genesisDifference(stored, known);
+  if (difference !== undefined) throw mismatch(`another chain (${difference})`);
+  return stored;
 }
 
 async function initialise(
@@ -62,6 +66,12 @@ async function initialise(
   const loaded = await loadState(source, createChainForkConfig(chainConfig));
   requireStateOfNetwork(loaded, source, options.network);
   const { state, config } = loaded;
+  if (source !== options.checkpointState && state.slot !== GENESIS_SLOT) {
+    throw new StartupError(
+      "unreadableInput",
+      `The state ${source} is not a genesis state: it is of slot ${state.slot}; --checkpoint-state starts from a later state.`,
+    );
+  }
   const block = source === options.checkpointState ? await fetchAnchorBlock(source, loaded, logger) : undefined;
   const identity: NodeIdentity = {
     kind: "node",
@@ -79,21 +89,21 @@ async function initialise(
 function stateSource({ checkpointState, genesisState, network }: NodeOptions): string {
   const given = checkpointState ?? genesisState;
   if (given !== undefined) return given;
-  const bundled = network.directory === undefined ? undefined : join(network.directory, "genesis.ssz");
-  if (bundled !== undefined && existsSync(bundled)) return bundled;
+  const bundled = bundledGenesis(network);
+  if (bundled !== undefined) return bundled;
   throw usageError(
     `A new node of ${network.name} needs a state to start from: give --checkpoint-state or --genesis-state, ` +
       "each a file or a URL.",
   );
 }
 
-function requireStateOfNetwork({ state }: LoadedState, source: string, { name, directory }: Network): void {
-  const known = directory === undefined ? genesisData[name as keyof typeof genesisData] : undefined;
-  const root = toRootHex(state.genesisValidatorsRoot);
-  if (known === undefined || known.genesisValidatorsRoot === root) return;
+function requireStateOfNetwork({ state }: LoadedState, source: string, network: Network): void {
+  const known = knownGenesis(network);
+  const found = { genesisTime: state.genesisTime, genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot) };
+  const difference = known && genesisDifference(found, known);
+  if (difference === undefined) return;
   throw new StartupError(
     "unreadableInput",
-    `The state ${source} is of another network: its genesis validators root is ${root}, that of ${name} is ` +
-      `${known.genesisValidatorsRoot}.`,
+    `The state ${source} is not of the network ${network.name}: ${difference}.`,
   );
 }

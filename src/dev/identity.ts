@@ -15,9 +15,15 @@ export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" 
 
 /** The database holds another chain than the one that was asked for. */
 export class OtherChainError extends Error {
-  constructor(message: string) {
-    super(message);
+  /** What it holds, as a part of a sentence. */
+  readonly held: string;
+  readonly isDevChain: boolean;
+
+  constructor(held: string, { isDevChain }: { isDevChain: boolean }) {
+    super(`The database holds ${held}.`);
     this.name = "OtherChainError";
+    this.held = held;
+    this.isDevChain = isDevChain;
   }
 }
 
@@ -28,15 +34,20 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string>
   "the slot time": ({ slotSeconds }) => `${slotSeconds} s`,
 };
 
+export function requireDevChain(stored: unknown): asserts stored is DevIdentity {
+  if (!isDevIdentity(stored))
+    throw new OtherChainError("the chain of a network, not a dev chain", { isDevChain: false });
+}
+
 export function requireSameChain(stored: unknown, wanted: DevParameters): DevIdentity {
-  if (!isDevIdentity(stored)) throw new OtherChainError("It holds the chain of a network, not a dev chain.");
+  requireDevChain(stored);
   const differences = [];
   for (const [name, read] of Object.entries(READABLE_PARAMETERS)) {
     const [there, here] = [read(stored), read(wanted)];
     if (there !== here) differences.push(`${name} is ${there} there and ${here} now`);
   }
   if (differences.length === 0) return stored;
-  throw new OtherChainError(`It holds a dev chain with other parameters: ${differences.join(", ")}.`);
+  throw new OtherChainError(`a dev chain with other parameters: ${differences.join(", ")}`, { isDevChain: true });
 }
 
 function isDevIdentity(identity: unknown): identity is DevIdentity {
