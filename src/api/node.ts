@@ -1,22 +1,47 @@
 import type { HttpSuccessCodes, routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
+import { ForkSeq } from "@lodestar/params";
+import { invalidParams, notFound } from "../errors.ts";
+import { parsePeerId } from "../network/peer-id.ts";
 import type { ChainView } from "./chain-view.ts";
-import type { NetworkView } from "./network-view.ts";
+import type { NetworkView, Peer, PeerDirection, PeerState } from "./network-view.ts";
 
 export type NodeApi = Pick<
   ApplicationMethods<routes.node.Endpoints>,
-  "getPeerCount" | "getNodeVersion" | "getSyncingStatus" | "getHealth"
+  "getNetworkIdentity" | "getPeers" | "getPeer" | "getPeerCount" | "getNodeVersion" | "getSyncingStatus" | "getHealth"
 >;
 
 const READY = 200;
 const SYNCING = 206;
 
 export function createNodeApi(
-  chain: Pick<ChainView, "head" | "status">,
+  chain: Pick<ChainView, "head" | "status" | "config" | "clock">,
   network: NetworkView,
   version: string,
 ): NodeApi {
   return {
+    async getNetworkIdentity() {
+      const { metadata, ...identity } = await network.identity();
+      const { custodyGroupCount, ...common } = metadata;
+      const hasCustody = chain.config.getForkSeq(chain.clock.currentSlot) >= ForkSeq.fulu;
+      return { data: { ...identity, metadata: hasCustody ? { ...common, custodyGroupCount } : common } };
+    },
+
+    async getPeers({ state, direction }) {
+      const peers = network.peers().filter((peer) => passes(state, peer.state) && passes(direction, peer.direction));
+      return { data: peers.map(nodePeer), meta: { count: peers.length } };
+    },
+
+    async getPeer({ peerId }) {
+      const known = await parsePeerId(peerId);
+      if (known === undefined) {
+        throw invalidParams('The parameter "peer_id" must be a libp2p peer id, in base58btc or as a CIDv1 in base32.');
+      }
+      const peer = network.peer(known);
+      if (!peer) throw notFound(`The peer ${known} is not known.`);
+      return { data: nodePeer(peer) };
+    },
+
     async getPeerCount() {
       return { data: network.peerCounts() };
     },
@@ -44,6 +69,30 @@ export function createNodeApi(
       return { status: status as HttpSuccessCodes };
     },
   };
+}
+
+type IdentityDefinition = ReturnType<typeof routes.node.getDefinitions>["getNetworkIdentity"];
+
+/** The vocabulary knows metadata from altair on; phase0, which has no sync committees, has no bits for them either. */
+export function identityOfFork(
+  { resp }: IdentityDefinition,
+  { config, clock }: Pick<ChainView, "config" | "clock">,
+): Pick<IdentityDefinition, "resp"> {
+  const toJson: typeof resp.data.toJson = (identity, meta) => {
+    const json = resp.data.toJson(identity, meta) as { metadata: { syncnets?: string } };
+    if (config.getForkSeq(clock.currentSlot) < ForkSeq.altair) delete json.metadata.syncnets;
+    return json;
+  };
+  return { resp: { ...resp, data: { ...resp.data, toJson } } };
+}
+
+/** An empty list of words filters nothing out. */
+function passes<Word extends PeerState | PeerDirection>(words: Word[] | undefined, word: Word | null): boolean {
+  return words === undefined || words.length === 0 || (word !== null && words.includes(word));
+}
+
+function nodePeer({ peerId, enr, lastSeenP2pAddress, state, direction }: Peer): routes.node.NodePeer {
+  return { peerId, enr, lastSeenP2pAddress, state, direction };
 }
 
 /** The standard's third answer, 503 for a node without a chain, cannot occur: the interface opens with a chain behind it. */

@@ -65,4 +65,23 @@ export const extensionEntries = [
     submission: true,
     invoke: ({ operations }, args) => operations.extensions.setGraffiti(args),
   }),
+  defineEntry({
+    number: 59,
+    name: "getEth1Chain",
+    summary: "The blocks of the deposit chain that are candidates for votes, oldest first.",
+    invoke: ({ operations }) => operations.eth1.getEth1Chain(),
+  }),
+  defineEntry({
+    number: 60,
+    name: "getEth1ProposalData",
+    summary: "The vote on the deposit chain and the deposits of a block of the current slot.",
+    invoke: ({ operations }) => operations.eth1.getEth1ProposalData(),
+  }),
+  defineEntry({
+    number: 61,
+    name: "debug_getChronosFutures",
+    aliases: ["getChronosFutures"],
+    summary: "The promises of the process that are pending, when the node was started with --track-futures.",
+    invoke: ({ operations }) => operations.futures.getFutures(),
+  }),
 ];

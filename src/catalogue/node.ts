@@ -1,7 +1,39 @@
-import { defineEntry, get, optional } from "./entry.ts";
+import { defineEntry, get, optional, required } from "./entry.ts";
+import { arrayOf } from "./params/arrays.ts";
 import { statusCode } from "./params/integers.ts";
+import { text } from "./params/text.ts";
+import { word } from "./params/word.ts";
+
+const peerState = word(["disconnected", "connecting", "connected", "disconnecting"]);
+const peerDirection = word(["inbound", "outbound"]);
 
 export const nodeEntries = [
+  defineEntry({
+    number: 22,
+    name: "get_v1_node_identity",
+    summary: "Who the node is on the network: its id, its record, its addresses and its metadata.",
+    rest: get("/eth/v1/node/identity"),
+    invoke: ({ operations }) => operations.node.getNetworkIdentity(),
+  }),
+  defineEntry({
+    number: 23,
+    name: "get_v1_node_peers",
+    summary: "The known peers, all or those in certain states of connection.",
+    params: {
+      state: optional(arrayOf(peerState, { noun: "connection states" }), "Only peers in one of these states."),
+      direction: optional(arrayOf(peerDirection, { noun: "directions" }), "Only peers that were connected this way."),
+    },
+    rest: get("/eth/v1/node/peers"),
+    invoke: ({ operations }, args) => operations.node.getPeers(args),
+  }),
+  defineEntry({
+    number: 24,
+    name: "get_v1_node_peers_peerId",
+    summary: "One known peer.",
+    params: { peer_id: required(text("a libp2p peer id"), "The peer's id, in base58btc or as a CIDv1 in base32.") },
+    rest: get("/eth/v1/node/peers/{peer_id}"),
+    invoke: ({ operations }, { peer_id }) => operations.node.getPeer({ peerId: peer_id }),
+  }),
   defineEntry({
     number: 25,
     name: "get_v1_node_peer_count",
