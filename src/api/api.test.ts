@@ -6,8 +6,14 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { LogSpecError } from "../log/log-spec.ts";
 import type { Answer } from "../server/method-table.ts";
 import { type Api, createApi } from "./api.ts";
-import { asBeaconChain, createFakeChain, type FakeChain, GENESIS_TIME, HEAD_SLOT } from "./fake-chain.test-support.ts";
-import { noNetwork } from "./network-view.ts";
+import {
+  asBeaconChain,
+  createFakeChain,
+  type FakeChain,
+  fakeNetwork,
+  GENESIS_TIME,
+  HEAD_SLOT,
+} from "./fake-chain.test-support.ts";
 
 async function jsonOf({ body }: Answer) {
   if (Buffer.isBuffer(body)) return JSON.parse(String(body));
@@ -27,7 +33,7 @@ beforeEach(() => {
     if (spec === "LOUD") throw new LogSpecError("LOUD is no level.");
     logSpecs.push(spec);
   };
-  api = createApi({ chain: asBeaconChain(chain), network: noNetwork, setLogSpec });
+  api = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec });
 });
 
 describe("beacon", () => {
@@ -199,7 +205,7 @@ describe("extensions", () => {
     state.currentJustifiedCheckpoint = ssz.phase0.Checkpoint.toViewDU({ epoch: 3, root: new Uint8Array(32).fill(9) });
     const head = createApi({
       chain: asBeaconChain(Object.defineProperty(createFakeChain(), "headState", { value: state })),
-      network: noNetwork,
+      network: fakeNetwork(chain),
       setLogSpec: () => {},
     }).extensions.getChainHead();
     expect(head.justified_slot).toBe(String(3 * SLOTS_PER_EPOCH));

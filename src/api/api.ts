@@ -1,13 +1,13 @@
+import type { BeaconConfig } from "@lodestar/config";
 import type { BeaconChain } from "../chain/chain.ts";
-import { createBlocksApi } from "./beacon/blocks.ts";
-import { createGenesisApi } from "./beacon/genesis.ts";
-import { createPoolApi } from "./beacon/pool.ts";
-import { createPublishApi } from "./beacon/publish.ts";
-import { createStatesApi } from "./beacon/states.ts";
+import { createBeaconApi } from "./beacon/beacon.ts";
 import { createConfigApi } from "./config.ts";
 import { createDebugApi } from "./debug.ts";
+import { createEth1Api } from "./eth1.ts";
 import { createExtensionsApi } from "./extensions.ts";
+import { createFuturesApi, type FuturesView } from "./futures.ts";
 import type { Handlers } from "./handlers.ts";
+import { createNetworkApi } from "./network.ts";
 import type { NetworkView } from "./network-view.ts";
 import { createNodeApi } from "./node.ts";
 import { createOperations, type Operations } from "./operations.ts";
@@ -19,28 +19,29 @@ export interface ApiDependencies {
   network: NetworkView;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
+  /** Only when pending promises are kept track of. */
+  futures?: FuturesView;
 }
 
 export interface Api extends Handlers {
   /** The same answers as JSON bytes: what the doors use. */
   readonly operations: Operations;
+  /** Says which fork an object belongs to. */
+  readonly chainConfig: BeaconConfig;
 }
 
-export function createApi({ chain, network, setLogSpec }: ApiDependencies): Api {
+export function createApi({ chain, network, setLogSpec, futures }: ApiDependencies): Api {
   const version = versionText();
   const handlers: Handlers = {
-    beacon: {
-      ...createGenesisApi(chain),
-      ...createStatesApi(chain),
-      ...createBlocksApi(chain),
-      ...createPublishApi(chain),
-      ...createPoolApi(chain),
-    },
+    beacon: createBeaconApi(chain),
     validator: createValidatorApi(chain),
     node: createNodeApi(chain, network, version),
     config: createConfigApi(chain.config),
     debug: createDebugApi(chain),
     extensions: createExtensionsApi({ chain, version, setLogSpec }),
+    network: createNetworkApi(network),
+    eth1: createEth1Api(chain),
+    futures: createFuturesApi(futures),
   };
-  return { ...handlers, operations: createOperations(chain, handlers) };
+  return { ...handlers, operations: createOperations(chain, handlers), chainConfig: chain.config };
 }

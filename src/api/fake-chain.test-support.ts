@@ -5,10 +5,13 @@ import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../chain/fork-choice/types.ts";
+import { Pools } from "../chain/pools/pools.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
 import type { ScheduledFork } from "../dev/forks.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
+import { LocalNode } from "../network/local-node.ts";
 import type { ChainView } from "./chain-view.ts";
+import { type NetworkView, noNetwork } from "./network-view.ts";
 
 export const GENESIS_TIME = 1_700_000_000;
 export const HEAD_SLOT = 4;
@@ -132,5 +135,10 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
 
 /** For handlers that only read. The others find of a chain what they take hold of when they are created, and no more. */
 export function asBeaconChain(view: ChainView): BeaconChain {
-  return Object.assign(view, { pools: {}, intake: {} }) as unknown as BeaconChain;
+  return Object.assign(view, { pools: new Pools(), intake: {} }) as unknown as BeaconChain;
+}
+
+/** Nobody else, for a node with a key of its own. */
+export function fakeNetwork({ config, clock }: ChainView): NetworkView {
+  return noNetwork(new LocalNode({ key: new Uint8Array(32).fill(1), config, clock }));
 }

@@ -1,8 +1,9 @@
 import type { BeaconChain } from "../chain/chain.ts";
 import { unavailable } from "../errors.ts";
+import type { ChainView } from "./chain-view.ts";
 
 /** Refuses what would be wrong to answer from a view of the chain that lies far behind the clock. */
-export function requireSynced({ status }: BeaconChain): void {
+export function requireSynced({ status }: Pick<ChainView, "status">): void {
   if (status.isSyncing) {
     throw unavailable(`The node is syncing: its head is ${status.syncDistance} slots behind the current slot.`);
   }

@@ -4,10 +4,12 @@ import { encodeJson } from "../json/encode.ts";
 import { streamSszJson } from "../json/ssz-json.ts";
 import type { Answer } from "../server/method-table.ts";
 import { versionedMetaOf } from "./beacon/blocks.ts";
+import { createBeaconOperations } from "./beacon/operations.ts";
 import type { ChainView } from "./chain-view.ts";
 import { stateMeta } from "./debug.ts";
 import type { Handlers } from "./handlers.ts";
 import { type ResolvedState, resolveState } from "./identifiers.ts";
+import { identityOfFork } from "./node.ts";
 import {
   besideData,
   byStatus,
@@ -17,6 +19,7 @@ import {
   standard,
   standardFamily,
 } from "./operation.ts";
+import { createValidatorOperations } from "./validator/operations.ts";
 
 export type Operations = ReturnType<typeof createOperations>;
 
@@ -26,7 +29,6 @@ export function createOperations(chain: ChainView, handlers: Handlers) {
   const node = routes.node.getDefinitions(chain.config);
   const config = routes.config.getDefinitions(chain.config);
   const debug = routes.debug.getDefinitions(chain.config);
-  const validator = routes.validator.getDefinitions(chain.config);
 
   const { getHealth, ...nodeMethods } = handlers.node;
   const { getSpecPreset, ...configMethods } = handlers.config;
@@ -46,19 +48,11 @@ export function createOperations(chain: ChainView, handlers: Handlers) {
     streamState(await resolveState(chain, stateId));
 
   return {
-    beacon: {
-      ...standardFamily(beacon, handlers.beacon),
-      /** 200 for a block that was imported, 202 for one that was only broadcast. */
-      publishBlockV2: byStatus(handlers.beacon.publishBlockV2, (status) => status),
-      /** The first version's body has no `version` beside its data. */
-      getBlockAttestations: standard(
-        { resp: { ...beacon.getBlockAttestationsV2.resp, meta: beacon.getBlockRoot.resp.meta } },
-        handlers.beacon.getBlockAttestationsV2,
-      ),
-    },
-    validator: standardFamily(validator, handlers.validator),
+    beacon: createBeaconOperations(chain, handlers.beacon),
+    validator: createValidatorOperations(chain.config, handlers.validator),
     node: {
       ...standardFamily(node, nodeMethods),
+      getNetworkIdentity: standard(identityOfFork(node.getNetworkIdentity, chain), handlers.node.getNetworkIdentity),
       getHealth: byStatus(getHealth, (status) => ({ health: status })),
     },
     config: {
@@ -87,5 +81,17 @@ export function createOperations(chain: ChainView, handlers: Handlers) {
         return resolved === null ? { body: encodeJson(null) } : streamState(resolved);
       },
     },
+    network: {
+      getPooledPeers: extension<void>(handlers.network.getPooledPeers),
+      getNetworkPeerId: extension<void>(handlers.network.getNetworkPeerId),
+      getNetworkPeers: extension<void>(handlers.network.getNetworkPeers),
+      getNetworkEnr: extension<void>(handlers.network.getNetworkEnr),
+      getGossipSubPeers: extension<void>(handlers.network.getGossipSubPeers),
+    },
+    eth1: {
+      getEth1Chain: extension<void>(handlers.eth1.getEth1Chain),
+      getEth1ProposalData: extension<void>(handlers.eth1.getEth1ProposalData),
+    },
+    futures: { getFutures: extension<void>(handlers.futures.getFutures) },
   };
 }

@@ -5,31 +5,47 @@ import { firstMessage } from "./params/schema.ts";
 
 /** Turns the parameters of a call into the arguments of its entry, or throws what is wrong with them. */
 export function bind(entry: Signature, params: Params): Record<string, unknown> {
-  const given = Array.isArray(params) ? byPosition(entry, params) : byName(entry, params);
+  const given = Array.isArray(params)
+    ? byPosition(entry, entry.arrange ? entry.arrange(params) : params)
+    : byName(entry, params);
   const args: Record<string, unknown> = {};
   for (const [position, param] of entry.params.entries()) {
-    const value = given(param.name, position);
+    const value = given(param, position);
     if (value === undefined || (value === null && !param.required)) {
       if (param.required) throw missing(entry, param);
       continue;
     }
-    const parsed = param.schema.safeParse(value);
-    if (!parsed.success) throw invalidParams(`The parameter "${param.name}" ${firstMessage(parsed.error)}`);
-    args[param.name] = parsed.data;
+    args[param.name] = param.each ? readEach(param, value) : read(param, value, `The parameter "${param.name}"`);
   }
   return args;
 }
 
-type Signature = Pick<Entry, "name" | "params">;
-type Lookup = (name: string, position: number) => unknown;
+type Signature = Pick<Entry, "name" | "params" | "arrange">;
+/** What was given for a parameter; for one that takes several items a list, whose elements are items or lists of them. */
+type Lookup = (param: EntryParam, position: number) => unknown;
+
+function read(param: EntryParam, value: unknown, subject: string): unknown {
+  const parsed = param.schema.safeParse(value);
+  if (!parsed.success) throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
+  return parsed.data;
+}
+
+function readEach(param: EntryParam, given: unknown): unknown[] {
+  const items = (given as unknown[]).flat();
+  if (items.length === 0) throw invalidParams(`The parameter "${param.name}" must hold at least one item.`);
+  return items.map((item, index) => read(param, item, `Item ${index} of the parameter "${param.name}"`));
+}
 
 function byPosition(entry: Signature, params: unknown[]): Lookup {
-  if (params.length > entry.params.length) {
+  if (params.length > entry.params.length && !entry.params.at(-1)?.each) {
     throw invalidParams(
       `${describeSignature(entry)}, but ${params.length} ${params.length === 1 ? "was" : "were"} given.`,
     );
   }
-  return (_name, position) => params[position];
+  return (param, position) => {
+    if (!param.each) return params[position];
+    return position < params.length ? params.slice(position) : undefined;
+  };
 }
 
 function byName(entry: Signature, params: Record<string, unknown>): Lookup {
@@ -39,7 +55,10 @@ function byName(entry: Signature, params: Record<string, unknown>): Lookup {
       throw invalidParams(`${describeSignature(entry)}, but one called ${JSON.stringify(shorten(name))} was given.`);
     }
   }
-  return (name) => (Object.hasOwn(params, name) ? params[name] : undefined);
+  return (param) => {
+    if (!Object.hasOwn(params, param.name)) return undefined;
+    return param.each ? [params[param.name]] : params[param.name];
+  };
 }
 
 function missing(entry: Signature, param: EntryParam): Failure {
@@ -48,7 +67,9 @@ function missing(entry: Signature, param: EntryParam): Failure {
 
 function describeSignature({ name, params }: Signature): string {
   if (params.length === 0) return `${name} takes no parameters`;
-  const list = params.map((param) => (param.required ? param.name : `${param.name} (optional)`));
+  const list = params.map(
+    (param) => `${param.name}${param.each ? " (one or more)" : param.required ? "" : " (optional)"}`,
+  );
   return `${name} takes ${params.length === 1 ? "the parameter" : "the parameters"} ${list.join(", ")}`;
 }
 

@@ -1,10 +1,24 @@
-import { defineEntry, get, optional, required } from "./entry.ts";
+import { defineEntry, get, optional, post, required } from "./entry.ts";
+import { arrayOf } from "./params/arrays.ts";
 import { root } from "./params/bytes.ts";
-import { blockId, stateId } from "./params/identifiers.ts";
-import { slot } from "./params/integers.ts";
+import { blockId, stateId, validatorId } from "./params/identifiers.ts";
+import { epoch, slot, uint64 } from "./params/integers.ts";
+import { signedBlock } from "./params/signed-block.ts";
+import { validatorStatus } from "./params/validator-status.ts";
 
 const STATE_ID = required(stateId, "Which state: head, genesis, finalized, justified, a slot or a state root.");
 const BLOCK_ID = required(blockId, "Which block: head, genesis, finalized, a slot or a block root.");
+const SIGNED_BLOCK = required(
+  signedBlock,
+  "A signed block of the fork of its slot; from Deneb to Fulu together with its blobs.",
+);
+
+/** The standard's own limit is one for URLs; this one keeps a call from costing more than an answer is worth. */
+const MAX_VALIDATOR_IDS = 16_384;
+const VALIDATOR_IDS = optional(
+  arrayOf(validatorId, { noun: "validator ids", maxItems: MAX_VALIDATOR_IDS }),
+  "Only these validators, each by index or public key; by default all.",
+);
 
 export const chainEntries = [
   defineEntry({
@@ -42,6 +56,55 @@ export const chainEntries = [
     invoke: ({ operations }, { state_id }) => operations.beacon.getStateFinalityCheckpoints({ stateId: state_id }),
   }),
   defineEntry({
+    number: 5,
+    name: "get_v1_beacon_states_stateId_validators",
+    summary: "Validators of a state with their balances and statuses, by ascending index.",
+    params: {
+      state_id: STATE_ID,
+      id: VALIDATOR_IDS,
+      status: optional(
+        arrayOf(validatorStatus, { noun: "statuses" }),
+        "Only validators with one of these statuses or of one of these groups; by default all.",
+      ),
+    },
+    rest: get("/eth/v1/beacon/states/{state_id}/validators"),
+    invoke: ({ operations }, { state_id, id, status }) =>
+      operations.beacon.getStateValidators({ stateId: state_id, validatorIds: id, statuses: status }),
+  }),
+  defineEntry({
+    number: 6,
+    name: "get_v1_beacon_states_stateId_validators_validatorId",
+    summary: "A validator of a state with its balance and status.",
+    params: { state_id: STATE_ID, validator_id: required(validatorId, "Which validator: an index or a public key.") },
+    rest: get("/eth/v1/beacon/states/{state_id}/validators/{validator_id}"),
+    invoke: ({ operations }, { state_id, validator_id }) =>
+      operations.beacon.getStateValidator({ stateId: state_id, validatorId: validator_id }),
+  }),
+  defineEntry({
+    number: 7,
+    name: "get_v1_beacon_states_stateId_validator_balances",
+    summary: "Balances of the validators of a state, by ascending index.",
+    params: { state_id: STATE_ID, id: VALIDATOR_IDS },
+    rest: get("/eth/v1/beacon/states/{state_id}/validator_balances"),
+    invoke: ({ operations }, { state_id, id }) =>
+      operations.beacon.getStateValidatorBalances({ stateId: state_id, validatorIds: id }),
+  }),
+  defineEntry({
+    number: 8,
+    name: "get_v1_beacon_states_stateId_committees_epoch",
+    aliases: ["get_v1_beacon_states_stateId_committees"],
+    summary: "The committees of an epoch, by slot and index, with their validators in order.",
+    params: {
+      state_id: STATE_ID,
+      epoch: optional(epoch, "By default the epoch of the state."),
+      index: optional(uint64, "Only the committees with this index."),
+      slot: optional(slot, "Only the committees of this slot, which must be in the epoch."),
+    },
+    rest: get("/eth/v1/beacon/states/{state_id}/committees"),
+    invoke: ({ operations }, { state_id, epoch, index, slot }) =>
+      operations.beacon.getEpochCommittees({ stateId: state_id, epoch, index, slot }),
+  }),
+  defineEntry({
     number: 9,
     name: "get_v1_beacon_headers",
     summary:
@@ -61,6 +124,16 @@ export const chainEntries = [
     params: { block_id: BLOCK_ID },
     rest: get("/eth/v1/beacon/headers/{block_id}"),
     invoke: ({ operations }, { block_id }) => operations.beacon.getBlockHeader({ blockId: block_id }),
+  }),
+  defineEntry({
+    number: 11,
+    name: "post_v1_beacon_blocks",
+    summary: "Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast.",
+    params: { signed_block: SIGNED_BLOCK },
+    rest: post("/eth/v1/beacon/blocks"),
+    submission: true,
+    invoke: ({ operations }, { signed_block }) =>
+      operations.beacon.publishBlockV2({ signedBlockContents: signed_block }),
   }),
   defineEntry({
     number: 12,
@@ -86,5 +159,14 @@ export const chainEntries = [
     params: { block_id: BLOCK_ID },
     rest: get("/eth/v1/beacon/blocks/{block_id}/attestations"),
     invoke: ({ operations }, { block_id }) => operations.beacon.getBlockAttestations({ blockId: block_id }),
+  }),
+  defineEntry({
+    number: 33,
+    name: "post_v1_validator_block",
+    summary: "Takes a signed block; true when it was broadcast and imported.",
+    params: { signed_block: SIGNED_BLOCK },
+    submission: true,
+    invoke: ({ operations }, { signed_block }) =>
+      operations.beacon.publishValidatorBlock({ signedBlockContents: signed_block }),
   }),
 ];

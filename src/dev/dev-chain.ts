@@ -4,6 +4,7 @@ import { createPubkeyCache } from "@lodestar/state-transition";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { type Api, createApi } from "../api/api.ts";
+import type { FuturesView } from "../api/futures.ts";
 import { noNetwork } from "../api/network-view.ts";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { BeaconChain } from "../chain/chain.ts";
@@ -12,6 +13,8 @@ import type { StateStoreLimits } from "../chain/states/state-store.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { Logger } from "../log/logger.ts";
+import { LocalNode } from "../network/local-node.ts";
+import { openNodeKey } from "../network/node-key.ts";
 import { onlyKeysOf } from "./active-keys.ts";
 import { devChainConfig } from "./chain-config.ts";
 import { createDevGenesis } from "./genesis.ts";
@@ -23,6 +26,8 @@ export interface DevChainOptions extends Omit<DevParameters, "preset"> {
   speed: number;
   /** How much history is made at once when the chain is new. */
   warmupEpochs: number;
+  /** Of a new chain; by default such that the warm-up history ends now. */
+  genesisTime?: number;
   graffiti?: Uint8Array;
   /** The validators that do their duties by themselves; by default all. */
   activeValidators?: readonly ValidatorIndex[];
@@ -30,6 +35,7 @@ export interface DevChainOptions extends Omit<DevParameters, "preset"> {
   snapshotIntervalEpochs?: number;
   logger: Logger;
   setLogSpec(spec: string): void;
+  futures?: FuturesView;
 }
 
 interface DevChainParts {
@@ -75,7 +81,8 @@ export class DevChain {
       stateLimits: options.stateLimits,
       snapshotIntervalEpochs: options.snapshotIntervalEpochs,
     });
-    const api = createApi({ chain, network: noNetwork, setLogSpec: options.setLogSpec });
+    const network = noNetwork(new LocalNode({ key: await openNodeKey(db), config, clock }));
+    const api = createApi({ chain, network, setLogSpec: options.setLogSpec, futures: options.futures });
     const keys = new InteropKeys(identity.validators);
     const validators = createDevValidators({
       api,
@@ -129,7 +136,7 @@ async function storedIdentity(db: BeaconDb, wanted: DevChainOptions): Promise<De
 async function createChain(db: BeaconDb, options: DevChainOptions): Promise<DevIdentity> {
   const { validators, forks, slotSeconds, warmupEpochs } = options;
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
-  const genesisTime = Math.floor(Date.now() / 1000) - warmupSeconds;
+  const { genesisTime = Math.floor(Date.now() / 1000) - warmupSeconds } = options;
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
   const { state, config } = createDevGenesis({ chainConfig, validatorCount: validators, genesisTime });
   const identity: DevIdentity = {

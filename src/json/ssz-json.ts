@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { getNode, getNodesAtDepth, type LeafNode, type Node } from "@chainsafe/persistent-merkle-tree";
 import {
   type BasicType,
@@ -13,8 +12,7 @@ import {
   VectorBasicType,
   VectorCompositeType,
 } from "@chainsafe/ssz";
-
-const CHUNK_CHARACTERS = 128 * 1024;
+import { arrayPieces, streamPieces } from "./json-stream.ts";
 
 /** Elements turned to text at a time: few enough that one slice never holds the event loop for long. */
 const COMPOSITE_SLICE = 64;
@@ -24,21 +22,11 @@ type BasicArray = ListBasicType<BasicType<unknown>> | VectorBasicType<BasicType<
 type CompositeArray = ListCompositeType<CompositeTypeAny> | VectorCompositeType<CompositeTypeAny>;
 
 /**
- * The JSON of an SSZ tree, byte for byte what `JSON.stringify(type.toJson(value))` gives, in chunks of about 128 KiB and
- * without ever holding the whole value: containers go field by field, lists in slices. The event loop gets a turn after
- * every chunk, so that a state of hundreds of megabytes delays nobody.
+ * The JSON of an SSZ tree, byte for byte what `JSON.stringify(type.toJson(value))` gives, in chunks and without ever
+ * holding the whole value: containers go field by field, lists in slices.
  */
-export async function* streamSszJson(type: CompositeTypeAny, node: Node): AsyncGenerator<Buffer, void, undefined> {
-  let pending = "";
-  for (const piece of jsonPieces(type, node)) {
-    pending += piece;
-    if (pending.length >= CHUNK_CHARACTERS) {
-      yield Buffer.from(pending);
-      pending = "";
-      await setImmediate();
-    }
-  }
-  yield Buffer.from(pending);
+export function streamSszJson(type: CompositeTypeAny, node: Node): AsyncGenerator<Buffer, void, undefined> {
+  return streamPieces(jsonPieces(type, node));
 }
 
 function* jsonPieces(type: Type<unknown>, node: Node): Generator<string, void, undefined> {
@@ -77,15 +65,6 @@ function* containerPieces(
     separator = ",";
   }
   yield separator === "{" ? "{}" : "}";
-}
-
-function* arrayPieces(slices: Iterable<unknown[]>): Generator<string, void, undefined> {
-  let separator = "[";
-  for (const slice of slices) {
-    yield separator + JSON.stringify(slice).slice(1, -1);
-    separator = ",";
-  }
-  yield separator === "[" ? "[]" : "]";
 }
 
 /** Several basic values share a leaf, so a slice is a number of leaves. */

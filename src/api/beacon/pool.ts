@@ -1,11 +1,24 @@
 import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
+import { isForkPostElectra } from "@lodestar/params";
+import { type Attestation, type CommitteeIndex, isElectraAttestation, type Slot } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { requireTaken, requireValid } from "../submissions.ts";
+import { requireSyncCommittees } from "../validator/sync-committee-state.ts";
 
-export type PoolApi = Pick<
+export interface AttestationFilter {
+  slot?: Slot;
+  committeeIndex?: CommitteeIndex;
+}
+
+type StandardMethods = Pick<
   ApplicationMethods<routes.beacon.Endpoints>,
+  | "getPoolAttestationsV2"
+  | "getPoolAttesterSlashingsV2"
+  | "getPoolProposerSlashings"
+  | "getPoolVoluntaryExits"
+  | "getPoolBLSToExecutionChanges"
   | "submitPoolAttestationsV2"
   | "submitPoolAttesterSlashingsV2"
   | "submitPoolProposerSlashings"
@@ -14,8 +27,42 @@ export type PoolApi = Pick<
   | "submitPoolSyncCommitteeSignatures"
 >;
 
-export function createPoolApi({ intake }: BeaconChain): PoolApi {
+export interface PoolApi extends StandardMethods {
+  /** The standard's first version, whose list may hold attestations of several forks. */
+  getPoolAttestations(filter: AttestationFilter): Promise<Attestation[]>;
+}
+
+export function createPoolApi({ config, clock, pools, intake }: BeaconChain): PoolApi {
   return {
+    async getPoolAttestations(filter) {
+      return pools.attestations.list(filter);
+    },
+
+    async getPoolAttestationsV2({ slot, committeeIndex }) {
+      const version = config.getForkName(slot ?? clock.currentSlot);
+      const held = pools.attestations.list({ slot, committeeIndex });
+      // A list has one version. Those of another form are of the last epoch before a fork, and no block takes them now.
+      const data = held.filter((attestation) => isElectraAttestation(attestation) === isForkPostElectra(version));
+      return { data, meta: { version } };
+    },
+
+    async getPoolAttesterSlashingsV2() {
+      const version = config.getForkName(clock.currentSlot);
+      return { data: pools.operations.listAttesterSlashings(), meta: { version } };
+    },
+
+    async getPoolProposerSlashings() {
+      return { data: pools.operations.listProposerSlashings() };
+    },
+
+    async getPoolVoluntaryExits() {
+      return { data: pools.operations.listVoluntaryExits() };
+    },
+
+    async getPoolBLSToExecutionChanges() {
+      return { data: pools.operations.listBlsToExecutionChanges() };
+    },
+
     async submitPoolAttestationsV2({ signedAttestations }) {
       requireTaken(await intake.attestations(signedAttestations));
     },
@@ -49,6 +96,7 @@ export function createPoolApi({ intake }: BeaconChain): PoolApi {
     },
 
     async submitPoolSyncCommitteeSignatures({ signatures }) {
+      requireSyncCommittees({ config });
       requireTaken(await intake.syncMessages(signatures));
     },
   };

@@ -1,6 +1,8 @@
 import { HttpStatusCode, type routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
-import type { SignedBeaconBlock } from "@lodestar/types";
+import { CELLS_PER_EXT_BLOB, isForkPostFulu } from "@lodestar/params";
+import type { deneb, SignedBeaconBlock, SignedBlockContents } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
@@ -8,13 +10,22 @@ import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { rejected } from "../../errors.ts";
 import { requireSynced } from "../gate.ts";
 
-export type PublishApi = Pick<ApplicationMethods<routes.beacon.Endpoints>, "publishBlockV2">;
+export interface PublishApi extends Pick<ApplicationMethods<routes.beacon.Endpoints>, "publishBlockV2"> {
+  /** The standard's draft of 2020: a block that is not imported is a failure, though it was spread. */
+  publishValidatorBlock(args: { signedBlockContents: SignedBlockContents }): Promise<true>;
+}
 
 export function createPublishApi(chain: BeaconChain): PublishApi {
   return {
     async publishBlockV2({ signedBlockContents }) {
-      const { imported } = await publishBlock(chain, signedBlockContents.signedBlock);
+      const { imported } = await publishBlock(chain, signedBlockContents);
       return { status: imported ? HttpStatusCode.OK : HttpStatusCode.ACCEPTED };
+    },
+
+    async publishValidatorBlock({ signedBlockContents }) {
+      const publication = await publishBlock(chain, signedBlockContents);
+      if (!publication.imported) throw refused(publication.rejection.message);
+      return true;
     },
   };
 }
@@ -23,20 +34,52 @@ export function createPublishApi(chain: BeaconChain): PublishApi {
 export type Publication = { imported: true } | { imported: false; rejection: BlockRejection };
 
 /** Takes a signed block from outside: first the gossip rules, which decide whether it may be spread, then the import. */
-export async function publishBlock(chain: BeaconChain, signed: SignedBeaconBlock): Promise<Publication> {
+export async function publishBlock(chain: BeaconChain, contents: SignedBlockContents): Promise<Publication> {
   requireSynced(chain);
+  const signed = contents.signedBlock;
+  if (await isHeldAlready(chain, signed)) return { imported: true };
+  refuseWrongBlobs(chain, contents);
   try {
     await validateGossipBlock(chain.validation, signed);
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
-    if (error.known) return { imported: true };
-    throw rejected(`The block was rejected: ${error.message}`, { detail: error.message });
+    // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows.
+    if (!error.known) throw refused(error.message);
   }
   try {
     await chain.importBlock(signed);
     return { imported: true };
   } catch (error) {
-    if (error instanceof BlockRejection) return { imported: false, rejection: error };
-    throw error;
+    if (!(error instanceof BlockRejection)) throw error;
+    // The gossip rules compare a block seen before by its root only, which does not cover the signature.
+    if (error.reason === "invalid-signature") throw refused(error.message);
+    return { imported: false, rejection: error };
   }
+}
+
+/** A message has one valid signature only, so a block with another one than the block held is not that block. */
+async function isHeldAlready({ config, blocks }: BeaconChain, { message, signature }: SignedBeaconBlock) {
+  const root = toRootHex(config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message));
+  const held = await blocks.signedByRoot(root);
+  if (held === null) return false;
+  if (Buffer.compare(held.signature, signature) === 0) return true;
+  throw refused(`The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`);
+}
+
+/** Fulu has a proof for each cell of a blob (EIP-7594), Deneb one for the whole blob. */
+function refuseWrongBlobs({ config }: BeaconChain, contents: SignedBlockContents): void {
+  if (!("blobs" in contents)) return;
+  const { signedBlock, blobs, kzgProofs } = contents;
+  const { slot, body } = signedBlock.message;
+  const commitments = (body as deneb.BeaconBlockBody).blobKzgCommitments.length;
+  const proofs = commitments * (isForkPostFulu(config.getForkName(slot)) ? CELLS_PER_EXT_BLOB : 1);
+  if (blobs.length === commitments && kzgProofs.length === proofs) return;
+  throw refused(
+    `The block commits to ${commitments} blobs, which takes as many blobs and ${proofs} proofs, but ${blobs.length} ` +
+      `blobs and ${kzgProofs.length} proofs came with it.`,
+  );
+}
+
+function refused(reason: string) {
+  return rejected(`The block was rejected: ${reason}`, { detail: reason });
 }

@@ -8,7 +8,7 @@ export type StatesApi = Pick<
   "getStateRoot" | "getStateFork" | "getStateFinalityCheckpoints"
 >;
 
-const metaOf = ({ executionOptimistic, finalized }: ResolvedState) => ({ executionOptimistic, finalized });
+export const metaOf = ({ executionOptimistic, finalized }: ResolvedState) => ({ executionOptimistic, finalized });
 
 export function createStatesApi(chain: ChainView): StatesApi {
   return {

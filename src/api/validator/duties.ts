@@ -1,61 +1,71 @@
 import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
-import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkSeq } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
-  type CachedBeaconStateAltair,
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
+  getBlockRootAtSlot,
 } from "@lodestar/state-transition";
-import type { Epoch, ValidatorIndex } from "@lodestar/types";
+import { type Epoch, type RootHex, ssz, type ValidatorIndex } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { latestBlockHeader } from "../../chain/anchor.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { committeePosition } from "../../chain/committee-positions.ts";
-import { invalidParams, notFound, unavailable } from "../../errors.ts";
+import { invalidParams } from "../../errors.ts";
 import { requireSynced } from "../gate.ts";
+import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
+import { stateForSyncCommittee } from "./sync-committee-state.ts";
 
-export type DutiesApi = Pick<
+type StandardDuties = Pick<
   ApplicationMethods<routes.validator.Endpoints>,
   "getAttesterDuties" | "getProposerDuties" | "getSyncCommitteeDuties"
 >;
 
-/** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
-const CLOCK_DISPARITY_MS = 500;
+/** Validators by index or by public key, mixed as the caller likes. */
+export interface DutiesRequest {
+  epoch: Epoch;
+  validators: routes.beacon.ValidatorId[];
+}
+
+export type DutiesApi = StandardDuties & {
+  getAttesterDutiesOf(request: DutiesRequest): ReturnType<StandardDuties["getAttesterDuties"]>;
+  getSyncCommitteeDutiesOf(request: DutiesRequest): ReturnType<StandardDuties["getSyncCommitteeDuties"]>;
+};
 
 export function createDutiesApi(chain: BeaconChain): DutiesApi {
+  const getAttesterDutiesOf: DutiesApi["getAttesterDutiesOf"] = async ({ epoch, validators }) => {
+    requireSynced(chain);
+    requireKnownEpoch(chain, epoch);
+    const state = await stateForDuties(chain, epoch);
+    return {
+      data: attesterDuties(state, epoch, validators),
+      meta: {
+        dependentRoot: rootBeforeEpoch(state, epoch - 1),
+        executionOptimistic: chain.status.isOptimistic,
+      },
+    };
+  };
+
+  const getSyncCommitteeDutiesOf: DutiesApi["getSyncCommitteeDutiesOf"] = async ({ epoch, validators }) => {
+    requireSynced(chain);
+    const state = await stateForSyncCommittee(chain, epoch);
+    const { validatorIndexMap } = state.epochCtx.getIndexedSyncCommitteeAtEpoch(epoch);
+    const data = [];
+    for (const validatorIndex of indicesOf(state, validators)) {
+      const positions = validatorIndexMap.get(validatorIndex);
+      if (!positions) continue;
+      data.push({
+        pubkey: pubkeyOf(state, validatorIndex),
+        validatorIndex,
+        validatorSyncCommitteeIndices: positions,
+      });
+    }
+    return { data, meta: { executionOptimistic: chain.status.isOptimistic } };
+  };
+
   return {
-    async getAttesterDuties({ epoch, indices }) {
-      requireSynced(chain);
-      requireKnownEpoch(chain, epoch);
-      const state = await stateForDuties(chain, epoch);
-      const shuffling = state.epochCtx.getShufflingAtEpoch(epoch);
-      const data = [];
-      for (const validatorIndex of new Set(indices)) {
-        const place = committeePosition(shuffling, validatorIndex);
-        if (!place) continue;
-        data.push({
-          pubkey: pubkeyOf(state, validatorIndex),
-          validatorIndex,
-          committeeIndex: place.committeeIndex,
-          committeeLength: place.committeeLength,
-          committeesAtSlot: shuffling.committeesPerSlot,
-          validatorCommitteeIndex: place.position,
-          slot: place.slot,
-        });
-      }
-      data.sort(
-        (a, b) =>
-          a.slot - b.slot ||
-          a.committeeIndex - b.committeeIndex ||
-          a.validatorCommitteeIndex - b.validatorCommitteeIndex,
-      );
-      return {
-        data,
-        meta: {
-          dependentRoot: await rootBeforeEpoch(chain, epoch - 1),
-          executionOptimistic: chain.status.isOptimistic,
-        },
-      };
-    },
+    getAttesterDuties: ({ epoch, indices }) => getAttesterDutiesOf({ epoch, validators: indices }),
+    getAttesterDutiesOf,
 
     async getProposerDuties({ epoch }) {
       requireSynced(chain);
@@ -73,78 +83,74 @@ export function createDutiesApi(chain: BeaconChain): DutiesApi {
           slot: startSlot + i,
         })),
         meta: {
-          dependentRoot: await rootBeforeEpoch(chain, epoch),
+          dependentRoot: rootBeforeEpoch(state, epoch),
           executionOptimistic: chain.status.isOptimistic,
         },
       };
     },
 
-    async getSyncCommitteeDuties({ epoch, indices }) {
-      requireSynced(chain);
-      if (chain.config.getForkSeq(computeStartSlotAtEpoch(epoch)) < ForkSeq.altair) {
-        throw invalidParams(`There are no sync committees in epoch ${epoch}, which comes before the altair fork.`);
-      }
-      const state = await stateForSyncCommittee(chain, epoch);
-      const { validatorIndexMap } = state.epochCtx.getIndexedSyncCommitteeAtEpoch(epoch);
-      const data = [];
-      for (const validatorIndex of new Set(indices)) {
-        const positions = validatorIndexMap.get(validatorIndex);
-        if (!positions) continue;
-        data.push({
-          pubkey: pubkeyOf(state, validatorIndex),
-          validatorIndex,
-          validatorSyncCommitteeIndices: positions,
-        });
-      }
-      return { data, meta: { executionOptimistic: chain.status.isOptimistic } };
-    },
+    getSyncCommitteeDuties: ({ epoch, indices }) => getSyncCommitteeDutiesOf({ epoch, validators: indices }),
+    getSyncCommitteeDutiesOf,
   };
 }
 
-function requireKnownEpoch({ clock }: BeaconChain, epoch: Epoch): void {
-  const currentEpoch = computeEpochAtSlot(clock.currentSlotWithTolerance(CLOCK_DISPARITY_MS));
-  if (epoch > currentEpoch + 1) {
-    throw invalidParams(`Duties of epoch ${epoch} are not known yet: the last known epoch is ${currentEpoch + 1}.`);
+function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
+  const lastEpoch = lastKnownEpoch(chain);
+  if (epoch > lastEpoch) {
+    throw invalidParams(`Duties of epoch ${epoch} are not known yet: the last known epoch is ${lastEpoch}.`);
   }
 }
 
-/** A state of the head's chain from which the committees and proposers of the epoch follow. */
-async function stateForDuties(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAllForks> {
-  const { head, headState, clock, states } = chain;
-  const headEpoch = computeEpochAtSlot(head.slot);
-  if (epoch === headEpoch) return headState;
-  if (epoch < headEpoch) {
-    const state = await states.canonicalAtSlot(computeStartSlotAtEpoch(epoch));
-    if (!state) throw notFound(`The state of epoch ${epoch} is not in this node's history.`);
-    return state;
+/** By slot, then committee, then position; whoever has no duty in the epoch is left out. */
+function attesterDuties(
+  state: CachedBeaconStateAllForks,
+  epoch: Epoch,
+  validators: readonly routes.beacon.ValidatorId[],
+): routes.validator.AttesterDuty[] {
+  const shuffling = state.epochCtx.getShufflingAtEpoch(epoch);
+  const duties = [];
+  for (const validatorIndex of indicesOf(state, validators)) {
+    const place = committeePosition(shuffling, validatorIndex);
+    if (!place) continue;
+    duties.push({
+      pubkey: pubkeyOf(state, validatorIndex),
+      validatorIndex,
+      committeeIndex: place.committeeIndex,
+      committeeLength: place.committeeLength,
+      committeesAtSlot: shuffling.committeesPerSlot,
+      validatorCommitteeIndex: place.position,
+      slot: place.slot,
+    });
   }
-  // An epoch that has begun is judged by its own state; the next one by the state of the epoch before it.
-  const startedEpoch = Math.min(epoch, Math.max(headEpoch, clock.currentEpoch));
-  const stateEpoch = startedEpoch === epoch ? epoch : epoch - 1;
-  return stateEpoch === headEpoch ? headState : states.afterBlock(head.root, computeStartSlotAtEpoch(stateEpoch));
+  return duties.sort(
+    (a, b) =>
+      a.slot - b.slot || a.committeeIndex - b.committeeIndex || a.validatorCommitteeIndex - b.validatorCommitteeIndex,
+  );
 }
 
-async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAltair> {
-  const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
-  const state = await stateForDuties(chain, Math.min(epoch, currentEpoch));
-  const period = (e: Epoch) => Math.floor(e / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
-  if (period(epoch) > period(computeEpochAtSlot(state.slot)) + 1) {
-    throw invalidParams(`The sync committee of epoch ${epoch} is not known yet.`);
+/** Each once; keys that no validator has are left out. */
+function indicesOf(
+  { epochCtx }: CachedBeaconStateAllForks,
+  validators: readonly routes.beacon.ValidatorId[],
+): Set<ValidatorIndex> {
+  const indices = new Set<ValidatorIndex>();
+  for (const id of validators) {
+    const index = typeof id === "number" ? id : epochCtx.getValidatorIndex(fromHex(id));
+    if (index !== null) indices.add(index);
   }
-  if (!("currentSyncCommittee" in state)) {
-    throw unavailable(`The sync committee of epoch ${epoch} is not known before the altair fork.`);
-  }
-  return state as CachedBeaconStateAltair;
+  return indices;
 }
 
 function pubkeyOf(state: CachedBeaconStateAllForks, validator: ValidatorIndex): Uint8Array {
   return state.validators.getReadonly(validator).pubkey;
 }
 
-/** The block that decides what lies an epoch ahead: the last one before the epoch, or genesis. */
-async function rootBeforeEpoch(chain: BeaconChain, epoch: Epoch): Promise<string> {
+/**
+ * The block that decides what lies an epoch ahead: the last one before the epoch, or genesis. The state itself remembers
+ * it, also where the node's history began after that block.
+ */
+function rootBeforeEpoch(state: CachedBeaconStateAllForks, epoch: Epoch): RootHex {
   const slot = Math.max(0, computeStartSlotAtEpoch(Math.max(0, epoch)) - 1);
-  const root = await chain.blocks.rootAtOrBefore(slot);
-  if (root === null) throw notFound(`The block before epoch ${epoch} is not in this node's history.`);
-  return root;
+  if (slot < state.slot) return toRootHex(getBlockRootAtSlot(state, slot));
+  return toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
 }

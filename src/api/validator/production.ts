@@ -1,18 +1,27 @@
 import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
-import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
-import { computeEpochAtSlot, computeStartSlotAtEpoch, getRandaoRevealSignatureSet } from "@lodestar/state-transition";
-import { type BeaconBlock, type BlockContents, ProducedBlockSource } from "@lodestar/types";
+import { type ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  getBlockRootAtSlot,
+  getEth1DepositCount,
+  getRandaoRevealSignatureSet,
+} from "@lodestar/state-transition";
+import { type BeaconBlock, type BlockContents, ProducedBlockSource, type RootHex, type Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ProducedBlock } from "../../chain/production/block-producer.ts";
-import { invalidParams, notFound } from "../../errors.ts";
+import { invalidParams, notFound, unavailable, unsupported } from "../../errors.ts";
 import { requireSynced, requireVerifiedHead } from "../gate.ts";
 
 export type ProductionApi = Pick<
   ApplicationMethods<routes.validator.Endpoints>,
   "produceBlockV3" | "produceAttestationData"
->;
+> & {
+  produceBlockV2(request: BlockProductionRequest): Promise<{ data: BlockContents; meta: { version: ForkName } }>;
+};
 
 /** How far past the head a block may be asked for. */
 const MAX_EPOCHS_AHEAD = 2;
@@ -31,6 +40,12 @@ export interface BlockProductionRequest {
 
 export function createProductionApi(chain: BeaconChain): ProductionApi {
   return {
+    /** Takes the graffiti as bytes: not all graffiti are text. */
+    async produceBlockV2(request) {
+      const { block, fork } = await produceBlock(chain, request);
+      return { data: toContents(chain, block), meta: { version: fork } };
+    },
+
     async produceBlockV3({ slot, randaoReveal, graffiti, feeRecipient, skipRandaoVerification }) {
       const produced = await produceBlock(chain, {
         slot,
@@ -60,15 +75,9 @@ export function createProductionApi(chain: BeaconChain): ProductionApi {
       }
       const epoch = computeEpochAtSlot(slot);
       const epochStart = computeStartSlotAtEpoch(epoch);
-      const [blockRoot, targetRoot] = await Promise.all([
-        blocks.rootAtOrBefore(slot),
-        blocks.rootAtOrBefore(epochStart),
-      ]);
-      if (blockRoot === null || targetRoot === null) {
-        throw notFound(`The chain at slot ${slot} is not in this node's history.`);
-      }
-      // The justified checkpoint and the committees are the same in every state of the epoch.
-      const state = await chain.states.afterBlock(targetRoot, epochStart);
+      const blockRoot = await blocks.rootAtOrBefore(slot);
+      if (blockRoot === null) throw notFound(`The chain at slot ${slot} is not in this node's history.`);
+      const state = await stateInEpoch(chain, blockRoot, epochStart);
       const committees = state.epochCtx.getCommitteeCountPerSlot(epoch);
       if (committeeIndex !== undefined && committeeIndex >= committees) {
         throw invalidParams(
@@ -85,16 +94,32 @@ export function createProductionApi(chain: BeaconChain): ProductionApi {
           index: isPostElectra ? 0 : (committeeIndex ?? 0),
           beaconBlockRoot: fromHex(blockRoot),
           source: state.currentJustifiedCheckpoint.toValue(),
-          target: { epoch, root: fromHex(targetRoot) },
+          target: { epoch, root: state.slot > epochStart ? getBlockRootAtSlot(state, epochStart) : fromHex(blockRoot) },
         },
       };
     },
   };
 }
 
+/**
+ * A state whose committees and justified checkpoint are those of the epoch: the block's own, or the one at the epoch's
+ * start for a block of an earlier epoch.
+ */
+async function stateInEpoch(
+  { states }: BeaconChain,
+  blockRoot: RootHex,
+  epochStart: Slot,
+): Promise<CachedBeaconStateAllForks> {
+  const postState = await states.afterBlock(blockRoot);
+  return postState.slot >= epochStart ? postState : states.afterBlock(blockRoot, epochStart);
+}
+
 /** A block on the head, from the pools' contents, for whoever holds the proposer's key to sign. */
 export async function produceBlock(chain: BeaconChain, request: BlockProductionRequest): Promise<ProducedBlock> {
   requireSynced(chain);
+  if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
+    throw unsupported("Blocks of the gloas fork have another form: use get_v4_validator_blocks_slot.");
+  }
   await chain.refreshHead();
   const { head } = chain;
   const { slot } = request;
@@ -106,7 +131,9 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
       `Slot ${slot} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
     );
   }
-  await requireRandaoReveal(chain, request);
+  const preState = await chain.states.afterBlock(head.root, slot);
+  await requireRandaoReveal(chain, preState, request);
+  requireNoDepositsDue(preState);
   return chain.producer.produce({
     slot,
     parentRoot: head.root,
@@ -116,18 +143,31 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
   });
 }
 
-async function requireRandaoReveal(chain: BeaconChain, request: BlockProductionRequest): Promise<void> {
+async function requireRandaoReveal(
+  chain: BeaconChain,
+  preState: CachedBeaconStateAllForks,
+  request: BlockProductionRequest,
+): Promise<void> {
   const { slot, randaoReveal, skipRandaoVerification } = request;
   if (skipRandaoVerification) {
     if (Buffer.compare(randaoReveal, POINT_AT_INFINITY) === 0) return;
     throw invalidParams("The randao reveal must be the point at infinity when its verification is skipped.");
   }
-  const state = await chain.states.afterBlock(chain.head.root, slot);
-  const proposerIndex = state.epochCtx.getBeaconProposer(slot);
+  const proposerIndex = preState.epochCtx.getBeaconProposer(slot);
   const unsigned = { slot, proposerIndex, body: { randaoReveal } } as BeaconBlock;
   if (!(await chain.validation.bls.verify([getRandaoRevealSignatureSet(chain.config, unsigned)]))) {
     throw invalidParams(
       `The randao reveal is not validator ${proposerIndex}'s signature over epoch ${computeEpochAtSlot(slot)}.`,
+    );
+  }
+}
+
+/** A block must hold the deposits that the chain has agreed on (phase0/beacon-chain.md, Operations). */
+function requireNoDepositsDue(preState: CachedBeaconStateAllForks): void {
+  const due = getEth1DepositCount(preState);
+  if (due > 0) {
+    throw unavailable(
+      `A block has to hold ${due} deposits now, which this node does not know: it follows no eth1 chain.`,
     );
   }
 }

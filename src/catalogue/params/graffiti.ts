@@ -1,9 +1,11 @@
 import { paramSchema } from "./schema.ts";
 
 const GRAFFITI_BYTES = 32;
+export const GRAFFITI_FORM =
+  "graffiti of at most 32 bytes: text, which is taken as UTF-8, or 0x followed by an even number of hex digits";
 const HEX_FORM = /^0x(?:[0-9a-fA-F]{2})*$/;
 
-function parseGraffiti(value: unknown): Uint8Array | undefined {
+export function parseGraffiti(value: unknown): Uint8Array | undefined {
   // No text of 32 bytes and no hex of 32 bytes is longer than this; what is longer need not be encoded to be refused.
   if (typeof value !== "string" || value.length > 2 + 2 * GRAFFITI_BYTES) return undefined;
   const isHex = value.startsWith("0x");
@@ -16,8 +18,4 @@ function parseGraffiti(value: unknown): Uint8Array | undefined {
 }
 
 /** Text or hex of at most 32 bytes, filled up with zero bytes on the right. */
-export const graffiti = paramSchema(
-  "graffiti of at most 32 bytes: text, which is taken as UTF-8, or 0x followed by an even number of hex digits",
-  { type: "string" },
-  parseGraffiti,
-);
+export const graffiti = paramSchema(GRAFFITI_FORM, { type: "string" }, parseGraffiti);

@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type JsonForm, paramSchema } from "./schema.ts";
 
 export const MAX_UINT64 = 2n ** 64n - 1n;
-const MAX_UINT256 = 2n ** 256n - 1n;
+export const MAX_UINT256 = 2n ** 256n - 1n;
 const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
 
 const INTEGER_FORM: JsonForm = {
@@ -12,10 +12,10 @@ const INTEGER_FORM: JsonForm = {
   ],
 };
 
-const WRITTEN = "written as a decimal string without leading zeros or as a JSON integer up to 2^53-1";
+export const WRITTEN = "written as a decimal string without leading zeros or as a JSON integer up to 2^53-1";
 
 /** A decimal string or a JSON integer that JSON numbers carry exactly; undefined for everything else. */
-function parseInteger(value: unknown, max: bigint): bigint | undefined {
+export function parseInteger(value: unknown, max: bigint): bigint | undefined {
   const integer = typeof value === "string" ? parseDecimal(value) : parseSafeInteger(value);
   return integer !== undefined && integer <= max ? integer : undefined;
 }

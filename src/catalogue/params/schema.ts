@@ -1,3 +1,4 @@
+import type { ChainForkConfig } from "@lodestar/config";
 import { z } from "zod";
 import { describeGiven } from "./given.ts";
 
@@ -5,6 +6,13 @@ import { describeGiven } from "./given.ts";
 export type JsonForm = Record<string, unknown>;
 
 export type ParamSchema<T> = z.ZodType<T>;
+
+/** A schema for objects whose form depends on the fork that they belong to, and so on the chain's configuration. */
+export interface ForkSchema<T> {
+  /** What can be said without a chain, for the documents that are derived from the catalogue. */
+  readonly form: ParamSchema<unknown>;
+  readonly forConfig: (config: ChainForkConfig) => ParamSchema<T>;
+}
 
 /**
  * A schema that reads a value with `parse`, where undefined stands for "not one". Messages of schemas are the rest of a

@@ -1,0 +1,46 @@
+import { setImmediate } from "node:timers/promises";
+
+const CHUNK_CHARACTERS = 128 * 1024;
+
+/**
+ * Pieces of one JSON text as chunks of about 128 KiB. The event loop gets a turn after every chunk, so that an answer of
+ * hundreds of megabytes delays nobody.
+ */
+export async function* streamPieces(pieces: Iterable<string>): AsyncGenerator<Buffer, void, undefined> {
+  let pending = "";
+  for (const piece of pieces) {
+    pending += piece;
+    if (pending.length >= CHUNK_CHARACTERS) {
+      yield Buffer.from(pending);
+      pending = "";
+      await setImmediate();
+    }
+  }
+  yield Buffer.from(pending);
+}
+
+/** The pieces of a JSON array whose elements come in slices, which may be empty. */
+export function arrayPieces(slices: Iterable<unknown[]>): Generator<string, void, undefined> {
+  return joinSlices(slices, (slice) => JSON.stringify(slice).slice(1, -1));
+}
+
+/** The same for elements with a writer of their own. */
+export function writtenArrayPieces<Element>(
+  slices: Iterable<Element[]>,
+  write: (element: Element) => string,
+): Generator<string, void, undefined> {
+  return joinSlices(slices, (slice) => slice.map(write).join(","));
+}
+
+function* joinSlices<Element>(
+  slices: Iterable<Element[]>,
+  writeSlice: (slice: Element[]) => string,
+): Generator<string, void, undefined> {
+  let separator = "[";
+  for (const slice of slices) {
+    if (slice.length === 0) continue;
+    yield separator + writeSlice(slice);
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
+}
