@@ -25,6 +25,23 @@ describe("command line", () => {
     expect(parse("node")).toEqual({ kind: "run", command: "node", given: new Map() });
   });
 
+  it("gives what stands beside the flags of a command that takes more than flags", () => {
+    const call = (...argv: string[]) => {
+      const line = parse("call", ...argv);
+      return line.kind === "run" ? [line.operands, Object.fromEntries(line.given)] : line;
+    };
+    expect(call("getX", "head", "--json", "-", "-1", "-.5e3", "--url", "http://a")).toEqual([
+      ["getX", "head", "-", "-1", "-.5e3"],
+      { json: ["true"], url: ["http://a"] },
+    ]);
+    expect(call("--meta", "getX", "--", "--json", "-x", "--")).toEqual([
+      ["getX", "--json", "-x", "--"],
+      { meta: ["true"] },
+    ]);
+    expect(call()).toEqual([[], {}]);
+    expect(printed("call", "getX", "--help").text).toContain("Usage: fanal call METHOD [PARAM...] [flags]");
+  });
+
   it("prints the version", () => {
     expect(printed("--version")).toEqual({ kind: "print", text: "fanal 1.2.3\n", wasAskedFor: true });
   });
@@ -57,9 +74,13 @@ describe("command line", () => {
     ["node --validators 8", 'The flag --validators belongs to "fanal dev", not to "fanal node".'],
     ["dev now", 'The argument "now" is not expected'],
     ["dve", 'The command "dve" is not known. Did you mean dev?'],
-    ["something", 'The command "something" is not known. The commands are dev and node.'],
+    ["something", 'The command "something" is not known. The commands are dev, node, call and methods.'],
     ["--rpc-port 1 dev", 'it must follow it, as in "fanal dev --rpc-port"'],
     ["--versoin", "The flag --versoin is not known. Did you mean --version?"],
+    ["call getX --jsno", "The flag --jsno is not known. Did you mean --json?"],
+    ["call getX --rpc-port 1", 'The flag --rpc-port belongs to "fanal dev", not to "fanal call".'],
+    ["call getX -v -- x", "The flag -v is not known."],
+    ["methods now", 'The argument "now" is not expected'],
     ["dev --rpc-port", "The flag --rpc-port needs a value: --rpc-port PORT."],
   ];
   for (const [argv, complaint] of refused) {

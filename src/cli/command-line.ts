@@ -1,19 +1,17 @@
 import { Command, CommanderError, Option } from "commander";
 import { usageError } from "./exit.ts";
 import { environmentName, type Flag, flagNames } from "./flag.ts";
-import { COMMAND_NAMES, COMMANDS, type CommandName } from "./flags.ts";
+import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "./flags.ts";
+import { HELP_NOTES } from "./help-notes.ts";
 import { didYouMean } from "./nearest.ts";
 
 /** What the arguments ask for: a command to run, or only words to print. */
 export type CommandLine =
-  | { kind: "run"; command: CommandName; given: Map<string, string[]> }
+  | { kind: "run"; command: CommandName; given: Map<string, string[]>; operands?: string[] }
   | { kind: "print"; text: string; wasAskedFor: boolean };
 
-const commandFlags = (command: CommandName): Flag<unknown>[] => Object.values(COMMANDS[command].flags);
-
-const PRECEDENCE = `
-A flag without a value is switched off again by --no-NAME. A flag beats its
-environment variable, which beats the config file, which beats the default.`;
+const definitionOf = (command: CommandName): CommandDefinition => COMMANDS[command];
+const commandFlags = (command: CommandName): Flag<unknown>[] => Object.values(definitionOf(command).flags);
 
 function helpText(flag: Flag<unknown>): string {
   const facts = [`env: ${environmentName(flag.name)}`];
@@ -46,6 +44,18 @@ function givenTexts(command: Command, flags: readonly Flag<unknown>[]): Map<stri
   return given;
 }
 
+/**
+ * The arguments beside the flags. Those after a `--` are taken as they are; before it, one that looks like a flag is
+ * one that is not known. A single dash and negative numbers do not look like flags.
+ */
+function operandsOf(command: CommandName, args: readonly string[], literalCount: number): string[] {
+  const unknown = args
+    .slice(0, args.length - literalCount)
+    .find((argument) => argument.startsWith("-") && argument !== "-" && !/^-\.?\d/.test(argument));
+  if (unknown !== undefined) throw unexpectedArgument(unknown, command);
+  return [...args];
+}
+
 /** Explains an argument that no flag of the command took. */
 function unexpectedArgument(argument: string, command: CommandName): Error {
   if (!argument.startsWith("-")) {
@@ -68,7 +78,7 @@ function unexpectedBeforeCommand(argument: string): Error {
   if (!argument.startsWith("-")) {
     const hint = didYouMean(argument, COMMAND_NAMES);
     return usageError(
-      `The command "${argument}" is not known.${hint || ` The commands are ${COMMAND_NAMES.join(" and ")}.`}`,
+      `The command "${argument}" is not known.${hint || ` The commands are ${COMMAND_NAMES.slice(0, -1).join(", ")} and ${COMMAND_NAMES.at(-1)}.`}`,
     );
   }
   const written = argument.split("=")[0]!;
@@ -111,6 +121,8 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
   const program = lenient(new Command("fanal"))
     .description("An Ethereum beacon node whose first-class interface is JSON-RPC 2.0.")
     .usage("<command> [flags]")
+    // What follows a command is its own, so that a `--` among it reaches the command.
+    .enablePositionalOptions()
     .version(`fanal ${version}`, "--version", "Print the version")
     .helpOption("--help", "Print this help")
     .helpCommand("help [command]", "Print the help of a command")
@@ -120,17 +132,26 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
       result = { kind: "print", text: command.helpInformation(), wasAskedFor: false };
     });
 
+  const terminator = argv.indexOf("--");
+  const literalCount = terminator === -1 ? 0 : argv.length - terminator - 1;
+
   for (const name of COMMAND_NAMES) {
     const flags = commandFlags(name);
+    const { description, operands: operandWords } = definitionOf(name);
     const command = lenient(program.command(name))
-      .description(COMMANDS[name].description)
-      .usage("[flags]")
+      .description(description)
+      .usage(operandWords === undefined ? "[flags]" : `${operandWords} [flags]`)
       .helpOption("--help", "Print this help")
-      .addHelpText("after", PRECEDENCE)
+      .addHelpText("after", HELP_NOTES[name])
       .action((_options: unknown, parsed: Command) => {
+        const run = { kind: "run", command: name, given: givenTexts(parsed, flags) } as const;
+        if (operandWords !== undefined) {
+          result = { ...run, operands: operandsOf(name, parsed.args, literalCount) };
+          return;
+        }
         const first = parsed.args[0];
         if (first !== undefined) throw unexpectedArgument(first, name);
-        result = { kind: "run", command: name, given: givenTexts(parsed, flags) };
+        result = run;
       });
     for (const flag of flags) addFlag(command, flag);
   }

@@ -1,7 +1,7 @@
 /** What the process tells its caller by its exit code. A second signal exits with 128 plus the signal's number. */
 export const EXIT_CODES = {
   ok: 0,
-  /** Something happened that nobody foresaw; the log has the stack. */
+  /** Something happened that nobody foresaw, and the log has the stack; or the call of `fanal call` was refused. */
   internal: 1,
   /** A flag, a FANAL_* variable, a command or the config file is wrong. */
   usage: 2,
@@ -15,6 +15,8 @@ export const EXIT_CODES = {
   unreadableInput: 6,
   /** The data directory cannot be created or opened, or what it holds is damaged. */
   dataDirUnusable: 7,
+  /** The node that was called cannot be reached, or what it sent is no answer. */
+  noAnswer: 8,
 } as const;
 
 export type ExitReason = keyof typeof EXIT_CODES;

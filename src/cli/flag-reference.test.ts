@@ -5,7 +5,12 @@ describe("flag reference", () => {
   const lines = flagReference().split("\n");
 
   it("has a section for each command", () => {
-    expect(lines.filter((line) => line.startsWith("### "))).toEqual(["### `fanal dev`", "### `fanal node`"]);
+    expect(lines.filter((line) => line.startsWith("### "))).toEqual([
+      "### `fanal dev`",
+      "### `fanal node`",
+      "### `fanal call METHOD [PARAM...]`",
+      "### `fanal methods`",
+    ]);
   });
 
   it("tells name, default, variable and meaning of a flag", () => {

@@ -1,5 +1,5 @@
 import { environmentName, type Flag } from "./flag.ts";
-import { COMMAND_NAMES, COMMANDS } from "./flags.ts";
+import { COMMAND_NAMES, COMMANDS, type CommandDefinition } from "./flags.ts";
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
@@ -13,10 +13,11 @@ function row(flag: Flag<unknown>): string {
 /** The flags of all commands as Markdown, for the documentation. */
 export function flagReference(): string {
   const sections = COMMAND_NAMES.map((name) => {
-    const { description, flags } = COMMANDS[name];
-    const rows = Object.values<Flag<unknown>>(flags).map(row);
+    const { description, flags, operands }: CommandDefinition = COMMANDS[name];
+    const usage = operands === undefined ? name : `${name} ${operands}`;
+    const rows = Object.values(flags).map(row);
     const head = ["| Flag | Default | Environment | Meaning |", "|---|---|---|---|"];
-    return [`### \`fanal ${name}\``, "", `${description}.`, "", ...head, ...rows].join("\n");
+    return [`### \`fanal ${usage}\``, "", `${description}.`, "", ...head, ...rows].join("\n");
   });
   return `${sections.join("\n\n")}\n`;
 }

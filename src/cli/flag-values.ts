@@ -66,6 +66,13 @@ export function fileOrUrl(text: string): string {
   return nonEmpty("a file or a URL")(text);
 }
 
+export function httpUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new FlagValueError("it must be a URL that begins with http:// or https://");
+  }
+  return text;
+}
+
 /** Checked here so that a mistake is reported as one of the command line; the text itself is what the logger takes. */
 export function logSpec(text: string): string {
   try {

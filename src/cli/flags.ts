@@ -1,9 +1,10 @@
 import { DEV_FORKS } from "../dev/forks.ts";
 import { LOG_FORMATS } from "../log/pino-logger.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
-import { address, fileOrUrl, logSpec, nonEmpty, oneOf, positiveNumber, wholeNumber } from "./flag-values.ts";
+import { address, fileOrUrl, httpUrl, logSpec, nonEmpty, oneOf, positiveNumber, wholeNumber } from "./flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
 import { parseGraffiti } from "./graffiti.ts";
+import { parseValidatorList } from "./validator-list.ts";
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
 
@@ -59,6 +60,10 @@ const SHARED_FLAGS = {
     fallback: undefined,
     parse: parseGraffiti,
   }),
+  trackFutures: booleanFlag({
+    name: "track-futures",
+    description: "Keep track of pending promises for debug_getChronosFutures, which slows the node down",
+  }),
   configFile: CONFIG_FILE_FLAG,
 } as const satisfies FlagTable;
 
@@ -80,9 +85,17 @@ export const DEV_FLAGS = {
     name: "validators",
     kind: "number",
     placeholder: "COUNT",
-    description: "Validators of the chain, all run in this process",
+    description: "Validators of the chain",
     fallback: 64,
     parse: wholeNumber(1),
+  }),
+  devValidators: valueFlag({
+    name: "dev-validators",
+    kind: "text",
+    placeholder: "none|all|LIST",
+    description: "Validators run in this process; LIST is indices and ranges such as 0-15,20",
+    fallback: "all",
+    parse: parseValidatorList,
   }),
   fork: valueFlag({
     name: "fork",
@@ -173,15 +186,46 @@ export const NODE_FLAGS = {
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
 
+export const CALL_FLAGS = {
+  url: valueFlag({
+    name: "url",
+    kind: "text",
+    placeholder: "URL",
+    description: "Where the node serves JSON-RPC",
+    fallback: "http://127.0.0.1:9190",
+    parse: httpUrl,
+  }),
+  json: booleanFlag({ name: "json", description: "Print the result as the JSON that the node sent" }),
+  meta: booleanFlag({ name: "meta", description: "Ask for the metadata of the result, and print it after it" }),
+  timeout: valueFlag({
+    name: "timeout",
+    kind: "number",
+    placeholder: "SECONDS",
+    description: "How long to wait for the node before giving up",
+    fallback: 60,
+    parse: positiveNumber,
+  }),
+} as const satisfies FlagTable;
+
+export const METHODS_FLAGS = {
+  json: booleanFlag({ name: "json", description: "Print the list as JSON" }),
+} as const satisfies FlagTable;
+
 export interface CommandDefinition {
   readonly description: string;
   readonly flags: FlagTable;
+  /** What stands beside the flags, as the help writes it; undefined for a command that takes nothing but flags. */
+  readonly operands?: string;
 }
 
 export const COMMANDS = {
   dev: { description: "Run a beacon chain of your own, with all its validators, in this process", flags: DEV_FLAGS },
   node: { description: "Run a beacon node on a network", flags: NODE_FLAGS },
+  call: { description: "Call a method of a running node", flags: CALL_FLAGS, operands: "METHOD [PARAM...]" },
+  methods: { description: "List the methods that can be called", flags: METHODS_FLAGS },
 } as const satisfies Record<string, CommandDefinition>;
 
 export type CommandName = keyof typeof COMMANDS;
+/** The commands that run until they are stopped. */
+export type NodeCommandName = "dev" | "node";
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];

@@ -28,6 +28,15 @@ function setup(environment: Record<string, string | undefined> = {}, outcome: ()
     exitNow: () => {},
     now: () => 0,
     runners: { dev: load, node: load },
+    terminal: {
+      isInteractive: false,
+      write: async (chunk) => {
+        written.out += String(chunk);
+        return true;
+      },
+      complain: (text) => (written.err += text),
+      readInput: async () => Buffer.alloc(0),
+    },
   };
   return { written, started, run: (...argv: string[]) => main(argv, surroundings) };
 }
@@ -81,5 +90,28 @@ describe("main", () => {
     expect(await run()).toBe(EXIT_CODES.usage);
     expect(written.err).toContain("Usage: fanal");
     expect(started).toEqual([]);
+  });
+
+  it("lists the methods", async () => {
+    const { run, written } = setup();
+    expect(await run("methods")).toBe(0);
+    expect(written.out).toContain("get_v1_beacon_genesis");
+    written.out = "";
+    expect(await run("methods", "--json")).toBe(0);
+    expect(JSON.parse(written.out)).toContainEqual(expect.objectContaining({ number: 1 }));
+  });
+
+  it("refuses a call without a method, and one to an address that is none", async () => {
+    const { run, written } = setup({ FANAL_CONFIG_FILE: "a-file-for-nodes.yaml" });
+    expect(await run("call")).toBe(EXIT_CODES.usage);
+    expect(written.err).toMatch(/^fanal: The method to call is missing: /);
+    expect(await run("call", "getBeaconHead", "--url", "localhost:9190")).toBe(EXIT_CODES.usage);
+    expect(written.err).toContain('The value "localhost:9190" of --url is not accepted');
+  });
+
+  it("says in one sentence that no node answers", async () => {
+    const { run, written } = setup({ FANAL_URL: "http://127.0.0.1:1" });
+    expect(await run("call", "getBeaconHead")).toBe(EXIT_CODES.noAnswer);
+    expect(written.err).toMatch(/^fanal: No node can be reached at http:\/\/127\.0\.0\.1:1: [^\n]+\n$/);
   });
 });

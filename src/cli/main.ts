@@ -1,12 +1,14 @@
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
-import { parseCommandLine } from "./command-line.ts";
-import { EXIT_CODES, StartupError } from "./exit.ts";
-import type { CommandName } from "./flags.ts";
+import { paramTexts } from "./call-params.ts";
+import { type CommandLine, parseCommandLine } from "./command-line.ts";
+import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
+import type { NodeCommandName } from "./flags.ts";
 import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./options.ts";
 import type { PresetName } from "./preset.ts";
 import { type FlagSources, resolveFlags } from "./resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
+import { processTerminal, type Terminal } from "./terminal.ts";
 import { readVersion } from "./version.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
@@ -28,6 +30,7 @@ export interface Surroundings {
   exitNow(code: number): void;
   now(): number;
   runners: Runners;
+  terminal: Terminal;
 }
 
 function processSurroundings(): Surroundings {
@@ -44,6 +47,7 @@ function processSurroundings(): Surroundings {
       dev: async () => (await import("./dev.ts")).runDev,
       node: async () => (await import("./node.ts")).runNode,
     },
+    terminal: processTerminal(),
   };
 }
 
@@ -53,7 +57,7 @@ interface Start {
   start(log: LogControl): Promise<RunningNode>;
 }
 
-function prepare(command: CommandName, sources: FlagSources, runners: Runners): Start {
+function prepare(command: NodeCommandName, sources: FlagSources, runners: Runners): Start {
   if (command === "dev") {
     const options = devOptions(resolveFlags(command, sources), sources.workingDirectory);
     const start = async (log: LogControl) => (await runners.dev())(options, log.logger, log);
@@ -64,9 +68,46 @@ function prepare(command: CommandName, sources: FlagSources, runners: Runners): 
   return { logging: options, preset: options.network.preset, start };
 }
 
+/** Calls a running node. Nothing of the chain is loaded for it. */
+async function call(written: readonly string[], sources: FlagSources, terminal: Terminal): Promise<number> {
+  const [method, ...params] = written;
+  if (method === undefined) {
+    throw usageError(
+      'The method to call is missing: "fanal methods" lists the methods, "fanal call --help" shows how.',
+    );
+  }
+  const flags = resolveFlags("call", sources);
+  const texts = await paramTexts(params, {
+    workingDirectory: sources.workingDirectory,
+    readInput: () => terminal.readInput(),
+  });
+  const { runCall } = await import("./call.ts");
+  return runCall({ ...flags, method, params: texts }, terminal);
+}
+
+async function listMethods(sources: FlagSources, terminal: Terminal): Promise<number> {
+  const { json } = resolveFlags("methods", sources);
+  const { methodsJson, methodsText } = await import("./methods.ts");
+  await terminal.write(json ? methodsJson() : methodsText());
+  return EXIT_CODES.ok;
+}
+
+type Run = Extract<CommandLine, { kind: "run" }>;
+
+async function run({ command, operands = [], given }: Run, surroundings: Surroundings): Promise<number> {
+  const { environment, workingDirectory, terminal, runners } = surroundings;
+  const sources = { given, environment, workingDirectory };
+  if (command === "call") return call(operands, sources, terminal);
+  if (command === "methods") return listMethods(sources, terminal);
+  const { logging, preset, start } = prepare(command, sources, runners);
+  environment.LODESTAR_PRESET = preset;
+  const log = surroundings.createLog({ format: logging.logFormat, spec: logging.logLevel });
+  return runUntilStopped(() => start(log), { ...surroundings, logger: log.logger });
+}
+
 /** Runs the program; the result is the exit code. */
 export async function main(argv: readonly string[], surroundings = processSurroundings()): Promise<number> {
-  const { environment, workingDirectory, out, err, runners } = surroundings;
+  const { out, err } = surroundings;
   try {
     const line = parseCommandLine(argv, readVersion());
     if (line.kind === "print") {
@@ -77,11 +118,7 @@ export async function main(argv: readonly string[], surroundings = processSurrou
       err(line.text);
       return EXIT_CODES.usage;
     }
-    const sources = { given: line.given, environment, workingDirectory };
-    const { logging, preset, start } = prepare(line.command, sources, runners);
-    environment.LODESTAR_PRESET = preset;
-    const log = surroundings.createLog({ format: logging.logFormat, spec: logging.logLevel });
-    return await runUntilStopped(() => start(log), { ...surroundings, logger: log.logger });
+    return await run(line, surroundings);
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     err(`fanal: ${error.message}\n`);

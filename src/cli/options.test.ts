@@ -48,6 +48,7 @@ describe("defaults", () => {
       logLevel: "INFO",
       logFormat: "text",
       graffiti: undefined,
+      trackFutures: false,
       preset: "minimal",
       validators: 64,
       forks: [{ fork: "phase0", epoch: 0 }],
@@ -67,6 +68,7 @@ describe("defaults", () => {
       logLevel: "INFO",
       logFormat: "text",
       graffiti: undefined,
+      trackFutures: false,
       network: { name: "mainnet", directory: undefined, preset: "mainnet" },
       syncHorizon: undefined,
       genesisState: undefined,
@@ -80,7 +82,7 @@ describe("the command line", () => {
     const options = dev(
       `--rpc --rpc-port 0 --rpc-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
        --validators 8 --fork altair --fork-at bellatrix=3 --fork-at capella=4,deneb=5 --preset=minimal --slot-seconds 6
-       --speed .5 --warmup-epochs 0 --reset`.split(/\s+/),
+       --speed .5 --warmup-epochs 0 --reset --dev-validators 0-2,7`.split(/\s+/),
     );
     expect(options).toMatchObject({
       rpc: true,
@@ -90,6 +92,7 @@ describe("the command line", () => {
       logLevel: "DEBUG;TRACE:chain",
       logFormat: "json",
       validators: 8,
+      activeValidators: [0, 1, 2, 7],
       slotSeconds: 6,
       speed: 0.5,
       warmupEpochs: 0,

@@ -6,6 +6,7 @@ import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS } from "./flags.ts";
 import { forkSchedule } from "./fork-schedule.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
+import { listedValidators } from "./validator-list.ts";
 
 export interface SharedOptions {
   rpc: boolean;
@@ -19,6 +20,7 @@ export interface SharedOptions {
   logFormat: LogFormat;
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
+  trackFutures: boolean;
 }
 
 export type DevPreset = (typeof DEV_PRESETS)[number];
@@ -26,6 +28,8 @@ export type DevPreset = (typeof DEV_PRESETS)[number];
 export interface DevOptions extends SharedOptions {
   preset: DevPreset;
   validators: number;
+  /** Indices of the validators that this process runs; undefined for all of them. */
+  activeValidators: readonly number[] | undefined;
   /** Every fork the chain will have, in fork order, from phase0; those of epoch 0 are in force at genesis. */
   forks: readonly ScheduledFork[];
   slotSeconds: number;
@@ -48,10 +52,13 @@ export interface NodeOptions extends SharedOptions {
 const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 
 function sharedOptions(
-  values: Pick<FlagValues<typeof NODE_FLAGS>, "rpc" | "rpcPort" | "rpcAddress" | "logLevel" | "logFormat" | "graffiti">,
+  values: Pick<
+    FlagValues<typeof NODE_FLAGS>,
+    "rpc" | "rpcPort" | "rpcAddress" | "logLevel" | "logFormat" | "graffiti" | "trackFutures"
+  >,
 ): Omit<SharedOptions, "dataDir"> {
-  const { rpc, rpcPort, rpcAddress, logLevel, logFormat, graffiti } = values;
-  return { rpc, rpcPort, rpcAddress, logLevel, logFormat, graffiti };
+  const { rpc, rpcPort, rpcAddress, logLevel, logFormat, graffiti, trackFutures } = values;
+  return { rpc, rpcPort, rpcAddress, logLevel, logFormat, graffiti, trackFutures };
 }
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
@@ -67,6 +74,7 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
     dataDir: resolve(workingDirectory, values.dataDir ?? ".fanal/dev"),
     preset,
     validators,
+    activeValidators: listedValidators(values.devValidators, validators, "--dev-validators"),
     forks: forkSchedule(values.fork, values.forkAt),
     slotSeconds,
     speed,

@@ -45,13 +45,14 @@ export function resolveFlags<Name extends CommandName>(
   command: Name,
   sources: FlagSources,
 ): FlagValues<(typeof COMMANDS)[Name]["flags"]> {
-  const configFile = readValue(CONFIG_FILE_FLAG, writtenOutsideFile(CONFIG_FILE_FLAG, sources));
+  const table: FlagTable = COMMANDS[command].flags;
+  const takesFile = Object.values(table).includes(CONFIG_FILE_FLAG);
+  const configFile = takesFile ? readValue(CONFIG_FILE_FLAG, writtenOutsideFile(CONFIG_FILE_FLAG, sources)) : undefined;
   const fromFile =
     configFile === undefined
       ? new Map<string, string[]>()
       : readConfigFile(resolve(sources.workingDirectory, configFile), command);
 
-  const table: FlagTable = COMMANDS[command].flags;
   const values: Record<string, unknown> = {};
   for (const [key, flag] of Object.entries(table)) {
     const texts = fromFile.get(flag.name);

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { catalogue } from "../catalogue/catalogue.ts";
+import { methodsJson, methodsText } from "./methods.ts";
+import { wrapText } from "./wrap-text.ts";
+
+describe("the list of methods", () => {
+  const text = methodsText();
+  const lines = text.split("\n");
+
+  it("has every method with its number, its parameters, its summary and its other names", () => {
+    for (const { number, name, summary, aliases } of catalogue) {
+      const at = lines.findIndex(
+        (line) =>
+          line
+            .trim()
+            .replace(/^\d+ +/, "")
+            .split(" ")[0] === name,
+      );
+      expect(at, name).toBeGreaterThanOrEqual(0);
+      if (number !== null) expect(lines[at]).toMatch(new RegExp(`^ *${number}  `));
+      const flowing = text.replace(/\s+/g, " ");
+      expect(flowing).toContain(summary);
+      for (const alias of aliases) expect(flowing).toContain(alias);
+    }
+    expect(lines).toContain("   9  get_v1_beacon_headers [slot] [parent_root]");
+    expect(lines).toContain("  15  post_v1_beacon_pool_attestations attestations...");
+    expect(lines).toContain("Beacon chain");
+  });
+
+  it("fits into 100 columns", () => {
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  it("is also there for programs", () => {
+    const methods = JSON.parse(methodsJson()) as { name: string; number: number | null }[];
+    expect(methods.map(({ name }) => name)).toEqual(catalogue.map(({ name }) => name));
+    expect(methods).toContainEqual({
+      number: 2,
+      name: "get_v1_beacon_states_root",
+      aliases: ["get_v1_beacon_states_stateId_root"],
+      family: "Beacon chain",
+      summary: "The hash tree root of a state.",
+      params: [{ name: "state_id", required: true, description: expect.any(String) }],
+      rest: { verb: "GET", path: "/eth/v1/beacon/states/{state_id}/root" },
+      submission: false,
+    });
+  });
+});
+
+describe("wrapped text", () => {
+  it("breaks at blanks, and leaves a long word whole", () => {
+    expect(wrapText("one two three", 9, "> ", "  ")).toEqual(["> one two", "  three"]);
+    expect(wrapText("a incomprehensibilities b", 6)).toEqual(["a", "incomprehensibilities", "b"]);
+  });
+});
