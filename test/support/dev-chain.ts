@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
@@ -11,13 +13,58 @@ export interface OpenedDevChain {
   db: BeaconDb;
   /** Lines of warnings and errors; a healthy chain has none. */
   complaints: string[];
+  /** Stops the chain before the test is over, so that its directory can be opened again. */
+  close(): Promise<void>;
+  /** Leaves the chain as a crash would: the database is closed, and nothing that lives in memory is saved. */
+  abandon(): Promise<void>;
 }
+
+/** Options of a chain on which nobody acts but the test: no validator does anything, and time stands still in a slot. */
+export const QUIET: Partial<DevChainOptions> = { activeValidators: [], speed: 4 };
 
 /** A dev chain in this process whose clock the test drives; closed when the test is over. */
 export async function openDevChain(
   options: Partial<DevChainOptions> = {},
   directory = tempDirectory(),
 ): Promise<OpenedDevChain> {
+  const opened = await startDevChain(options, directory);
+  onTestFinished(opened.close);
+  return opened;
+}
+
+/** A chain on which validators made some slots of history, and which now waits for what the test does. */
+export async function openQuietDevChain(
+  historySlots: number,
+  options: Partial<DevChainOptions> = {},
+  directory = tempDirectory(),
+): Promise<OpenedDevChain> {
+  await makeHistory(historySlots, options, directory);
+  return openDevChain({ ...options, ...QUIET }, directory);
+}
+
+/** The same for several tests: whoever opens the chain closes it. */
+export async function startQuietDevChain(
+  historySlots: number,
+  options: Partial<DevChainOptions> = {},
+): Promise<OpenedDevChain> {
+  const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
+  await makeHistory(historySlots, options, directory);
+  const opened = await startDevChain({ ...options, ...QUIET }, directory);
+  const close = async () => {
+    await opened.close();
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  };
+  return { ...opened, close };
+}
+
+/** Takes the chain in a directory, or a new one, to a slot and leaves it closed. */
+export async function makeHistory(slots: number, options: Partial<DevChainOptions>, directory: string): Promise<void> {
+  const { devChain, close } = await startDevChain(options, directory);
+  await devChain.clock.advanceTo(slots);
+  await close();
+}
+
+async function startDevChain(options: Partial<DevChainOptions>, directory: string): Promise<OpenedDevChain> {
   const complaints: string[] = [];
   const { logger, setSpec } = createLogger({
     format: "text",
@@ -35,9 +82,16 @@ export async function openDevChain(
     setLogSpec: setSpec,
     ...options,
   });
-  onTestFinished(async () => {
-    await devChain.close();
-    await db.close();
-  });
-  return { devChain, db, complaints };
+  let ended: Promise<void> | undefined;
+  const end = (ending: () => Promise<void>) => {
+    ended ??= ending().then(() => db.close());
+    return ended;
+  };
+  return {
+    devChain,
+    db,
+    complaints,
+    close: () => end(() => devChain.close()),
+    abandon: () => end(() => devChain.clock.stop()),
+  };
 }

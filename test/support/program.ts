@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
 
 const BIN = fileURLToPath(new URL("../../bin/fanal.js", import.meta.url));
+const POLL_MS = 20;
 
 export interface RpcReply {
   id: unknown;
@@ -13,36 +16,57 @@ export interface RpcReply {
   meta?: Record<string, unknown>;
 }
 
-/** The real program, started as a user starts it, on any free port. */
+export type RpcCall = [method: string, params?: unknown, extra?: object];
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface ProgramOptions {
+  /** On top of the test's own environment. */
+  env?: Record<string, string>;
+  /** When the program is killed if it still runs: by default when the test is over. */
+  whenDone?: (end: () => Promise<void>) => void;
+}
+
+/** The real program, started as a user starts it. */
 export class Program {
   readonly child: ChildProcess;
-  /** Every line it has printed. */
+  /** Every line it has printed, in the order of arrival. */
   readonly lines: string[] = [];
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** The lines of standard error alone. */
+  readonly errors: string[] = [];
+  /** Settles when the process has ended and all that it printed has arrived. */
+  readonly exited: Promise<Exit>;
   readonly #waiting = new Set<() => void>();
+  #exit: Exit | undefined;
   #nextId = 1;
   #url: string | undefined;
 
-  constructor(args: string[], { env = {} }: { env?: Record<string, string> } = {}) {
+  constructor(args: string[], { env = {}, whenDone = onTestFinished }: ProgramOptions = {}) {
     this.child = spawn(process.execPath, [BIN, ...args], {
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      createInterface({ input: stream! }).on("line", (line) => {
-        this.lines.push(line);
-        for (const wake of this.#waiting) wake();
-      });
-    }
+    this.#listen(this.child.stdout!, []);
+    this.#listen(this.child.stderr!, this.errors);
     this.exited = once(this.child, "close").then(([code, signal]) => {
-      for (const wake of this.#waiting) wake();
-      return { code, signal };
+      this.#exit = { code, signal };
+      this.#wake();
+      return this.#exit;
     });
+    whenDone(() => this.kill());
   }
 
-  /** A dev chain whose JSON-RPC answers. */
-  static async dev(args: string[]): Promise<Program> {
-    const program = new Program(["dev", "--rpc", "--rpc-port", "0", ...args]);
+  /** A dev chain whose JSON-RPC answers, on any free port. */
+  static async dev(args: string[], options?: ProgramOptions): Promise<Program> {
+    return Program.served(["dev", ...args], options);
+  }
+
+  /** Any command of the program, with its JSON-RPC answering on any free port. */
+  static async served(args: string[], options?: ProgramOptions): Promise<Program> {
+    const program = new Program([...args, "--rpc", "--rpc-port", "0"], options);
     await program.untilServed();
     return program;
   }
@@ -51,16 +75,14 @@ export class Program {
     return this.lines.join("\n");
   }
 
-  /** Waits for a line of the output, printed already or yet to come. */
-  async untilLine(pattern: RegExp): Promise<RegExpMatchArray> {
-    for (;;) {
-      for (const line of this.lines) {
-        const match = line.match(pattern);
+  /** Waits for a line of the output, printed already or, from a place in the output on, yet to come. */
+  async untilLine(pattern: RegExp, { from = 0 }: { from?: number } = {}): Promise<RegExpMatchArray> {
+    for (let position = from; ; ) {
+      for (; position < this.lines.length; position++) {
+        const match = this.lines[position]!.match(pattern);
         if (match) return match;
       }
-      if (this.child.exitCode !== null || this.child.signalCode !== null) {
-        throw new Error(`The program ended without a line like ${pattern}:\n${this.output}`);
-      }
+      if (this.#exit) throw new Error(`The program ended without a line like ${pattern}:\n${this.output}`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);
       await promise;
@@ -78,13 +100,23 @@ export class Program {
     return this.#url;
   }
 
-  async reply(method: string, params: unknown = [], extra: object = {}): Promise<RpcReply> {
-    const response = await fetch(this.url, {
+  post(body: unknown): Promise<Response> {
+    return fetch(this.url, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: this.#nextId++, method, params, ...extra }),
+      body: JSON.stringify(body),
     });
+  }
+
+  async reply(method: string, params: unknown = [], extra: object = {}): Promise<RpcReply> {
+    const response = await this.post(this.#request([method, params, extra]));
     return (await response.json()) as RpcReply;
+  }
+
+  /** Several calls in one request; the answers are in the order of the calls. */
+  async batch(calls: RpcCall[]): Promise<RpcReply[]> {
+    const response = await this.post(calls.map((call) => this.#request(call)));
+    return (await response.json()) as RpcReply[];
   }
 
   /** The result of a call that must succeed. */
@@ -99,12 +131,32 @@ export class Program {
     for (;;) {
       const result = (await this.call(method, params)) as T;
       if (wanted(result)) return result;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await delay(POLL_MS);
     }
   }
 
-  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Exit> {
     this.child.kill(signal);
     return this.exited;
+  }
+
+  async kill(): Promise<void> {
+    await this.stop("SIGKILL");
+  }
+
+  #request([method, params = [], extra = {}]: RpcCall) {
+    return { jsonrpc: "2.0", id: this.#nextId++, method, params, ...extra };
+  }
+
+  #listen(stream: NodeJS.ReadableStream, lines: string[]): void {
+    createInterface({ input: stream }).on("line", (line) => {
+      lines.push(line);
+      this.lines.push(line);
+      this.#wake();
+    });
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
   }
 }

@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
+import { beforeAll, describe, expect, it } from "vitest";
+import { abridge } from "../scripts/methods-doc/abridge.ts";
+import { describeType } from "../scripts/methods-doc/describe-type.ts";
+import { EXAMPLES } from "../scripts/methods-doc/examples.ts";
+import { type MadeExample, makeExamples } from "../scripts/methods-doc/make-examples.ts";
+import { renderDocument } from "../scripts/methods-doc/render.ts";
+import { catalogue, families } from "../src/catalogue/catalogue.ts";
+import { openRpcDocument } from "../src/catalogue/openrpc.ts";
+
+/** What cannot be answered on a dev chain without peers and without --track-futures. */
+const REFUSED: Record<string, number> = { get_v1_node_peers_peerId: -32001, debug_getChronosFutures: -32004 };
+
+describe("docs/methods.md", () => {
+  let examples: Map<string, MadeExample>;
+  beforeAll(async () => {
+    examples = await makeExamples();
+  });
+
+  it("has an example for every method, and for nothing else", () => {
+    const names = catalogue.map(({ name }) => name).toSorted();
+    expect(Object.keys(EXAMPLES).toSorted()).toEqual(names);
+    expect([...examples.keys()].toSorted()).toEqual(names);
+  });
+
+  it("is what npm run docs makes of the sources", () => {
+    const committed = readFileSync(new URL("../docs/methods.md", import.meta.url), "utf8");
+    expect(committed, 'docs/methods.md is out of date: run "npm run docs".').toBe(renderDocument(examples));
+  });
+
+  it("shows calls that succeed", () => {
+    const refused = [...examples].flatMap(([name, { error }]) => (error === undefined ? [] : [[name, error]]));
+    expect(Object.fromEntries(refused.map(([name, error]) => [name, (error as { code: number }).code]))).toEqual(
+      REFUSED,
+    );
+  });
+
+  it("shows parameters and results of the forms that rpc.discover tells", () => {
+    const document = openRpcDocument(families, "0");
+    const ajv = new Ajv({ strict: false, allErrors: true });
+    ajv.addSchema({ $id: "https://fanal/document", ...document });
+    const check = (place: string, value: unknown) => {
+      const validate = ajv.compile({ $ref: `https://fanal/document#/methods/${place}/schema` });
+      expect(validate(value) ? [] : validate.errors, place).toEqual([]);
+    };
+    for (const [at, { name, params }] of document.methods.entries()) {
+      const example = examples.get(name);
+      if (example === undefined) continue;
+      if (example.error === undefined) check(`${at}/result`, example.result);
+      // The one form that stands for two parameters: attestation data instead of its slot and root.
+      if (name === "get_v1_validator_aggregate_and_proof") continue;
+      for (const position of params.keys()) {
+        if (position < example.params.length) check(`${at}/params/${position}`, example.params[position]);
+      }
+    }
+  });
+});
+
+describe("abridged JSON", () => {
+  it("is the JSON itself when it is short", () => {
+    const value = { a: [1, "2", null], b: { c: true }, d: {}, e: [] };
+    expect(abridge(value)).toEqual({
+      text: '{ "a": [1, "2", null], "b": { "c": true }, "d": {}, "e": [] }',
+      isWhole: true,
+    });
+  });
+
+  it("breaks what is too long for a line", () => {
+    const value = { first: "x".repeat(60), second: "y".repeat(60) };
+    const { text, isWhole } = abridge(value);
+    expect(text.split("\n")).toHaveLength(4);
+    expect(JSON.parse(text)).toEqual(value);
+    expect(isWhole).toBe(true);
+  });
+
+  it("cuts long lists, long objects and long hex, and says how much", () => {
+    expect(abridge(["a", "b", "c", "d", "e"])).toEqual({ text: '["a", "b", … 3 more]', isWhole: false });
+    expect(abridge(`0x${"ab".repeat(48)}`)).toEqual({ text: `"0x${"ab".repeat(10)}…"`, isWhole: false });
+    expect(abridge(`0x${"ab".repeat(32)}`).isWhole).toBe(true);
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, index]));
+    expect(abridge(many).text).toContain("… 20 more");
+  });
+});
+
+describe("descriptions of types", () => {
+  it("name shapes, members, lists and choices", () => {
+    const root = { $ref: "#/components/schemas/Root" };
+    expect(describeType(root)).toBe("Root");
+    expect(describeType({ type: "object", properties: { a: root, b: { type: "string" } }, required: ["a"] })).toBe(
+      "{ a: Root, b?: string }",
+    );
+    expect(describeType({ type: "array", items: { anyOf: [root, { type: "null" }] } })).toBe("[Root or null]");
+    expect(describeType({ type: "object", additionalProperties: root })).toBe("{ [name]: Root }");
+    expect(describeType({ const: true })).toBe("true");
+    expect(describeType({})).toBe("any");
+  });
+});

@@ -1,0 +1,129 @@
+import { Ajv } from "ajv";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createApi } from "../src/api/api.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../src/api/fake-chain.test-support.ts";
+import { catalogue, families } from "../src/catalogue/catalogue.ts";
+import { OPENRPC_ERRORS, type OpenRpcDocument, type OpenRpcMethod } from "../src/catalogue/openrpc.ts";
+import { resultOf } from "../src/catalogue/results/results.ts";
+import { createMethodTable } from "../src/catalogue/table.ts";
+import { Failure, type FailureKind } from "../src/errors.ts";
+import { thrownError } from "../src/server/jsonrpc/errors.ts";
+import { openRpcValidator } from "./support/openrpc-meta-schema.ts";
+
+const chain = createFakeChain();
+const api = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} });
+const table = createMethodTable(api);
+let document: OpenRpcDocument;
+
+beforeAll(async () => {
+  const { body } = await table.find("rpc.discover")!.call([]);
+  document = JSON.parse(String(body));
+});
+
+const method = (name: string): OpenRpcMethod => document.methods.find((candidate) => candidate.name === name)!;
+
+describe("rpc.discover", () => {
+  it("answers an OpenRPC document", () => {
+    const validate = openRpcValidator();
+    expect(validate(document) ? [] : validate.errors).toEqual([]);
+  });
+
+  const damages: [what: string, damage: (copy: OpenRpcDocument, first: OpenRpcMethod) => void][] = [
+    ["another version", (copy) => Object.assign(copy, { openrpc: "9.9.9" })],
+    ["a method without a name", (_copy, first) => Reflect.deleteProperty(first, "name")],
+    ["a result without a schema", (_copy, first) => Reflect.deleteProperty(first.result, "schema")],
+    ["a schema that is none", (_copy, first) => Object.assign(first.result, { schema: { type: "thing" } })],
+    ["an error without a code", (copy) => Object.assign(copy.components.errors, { odd: { message: "Odd" } })],
+    ["a member that OpenRPC does not know", (_copy, first) => Object.assign(first, { aliases: [] })],
+  ];
+  it.each(damages)("would be found wrong with %s", (_what, damage) => {
+    const copy = structuredClone(document);
+    damage(copy, copy.methods[0]!);
+    expect(openRpcValidator()(copy)).toBe(false);
+  });
+
+  it("lists every name that can be called once, and no other", () => {
+    const names = document.methods.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(catalogue.flatMap(({ name, aliases }) => [name, ...aliases]).toSorted());
+    for (const name of names) expect(table.find(name)).toBeDefined();
+    expect(names).toContain("rpc.discover");
+  });
+
+  it("describes a method as the catalogue does", () => {
+    const root = method("get_v1_beacon_states_root");
+    expect(root).toMatchObject({
+      summary: "The hash tree root of a state.",
+      tags: [{ name: "Beacon chain" }],
+      paramStructure: "either",
+      params: [{ name: "state_id", required: true, schema: { anyOf: [{ type: "string" }, { type: "integer" }] } }],
+      result: { name: "root", schema: { type: "object", required: ["root"] } },
+      deprecated: false,
+    });
+    expect(root.externalDocs?.description).toContain("GET /eth/v1/beacon/states/{state_id}/root");
+    const codes = root.errors.map(({ $ref }) => OPENRPC_ERRORS[$ref.split("/").at(-1) as FailureKind].code);
+    expect(codes).toEqual([-32602, -32001, -32002, -32000]);
+  });
+
+  it("describes an alias like its target, and says whose alias it is", () => {
+    const { name, description, "x-alias-of": target, ...alias } = method("get_v1_beacon_states_stateId_root");
+    const { name: _name, description: _description, ...original } = method("get_v1_beacon_states_root");
+    expect(alias).toEqual(original);
+    expect(target).toBe("get_v1_beacon_states_root");
+    expect(description).toContain("Another name of get_v1_beacon_states_root");
+  });
+
+  it("has a form for every result, whose references lead somewhere", () => {
+    const ajv = new Ajv({ strict: false });
+    ajv.addSchema({ $id: "https://fanal/document", ...document });
+    for (const { name } of catalogue) expect(resultOf(name), name).toBeDefined();
+    for (const [at] of document.methods.entries()) {
+      const place = `https://fanal/document#/methods/${at}`;
+      expect(() => ajv.compile({ $ref: `${place}/result/schema` })).not.toThrow();
+      for (const [position] of document.methods[at]!.params.entries()) {
+        expect(() => ajv.compile({ $ref: `${place}/params/${position}/schema` })).not.toThrow();
+      }
+    }
+  });
+
+  it("gives the codes that the door answers", () => {
+    for (const kind of Object.keys(OPENRPC_ERRORS) as FailureKind[]) {
+      expect(OPENRPC_ERRORS[kind].code).toBe(thrownError(new Failure(kind, "It failed.")).code);
+    }
+    expect(document.components.errors).toEqual(OPENRPC_ERRORS);
+    const known = new Set(Object.keys(OPENRPC_ERRORS).map((kind) => `#/components/errors/${kind}`));
+    for (const { errors } of document.methods) for (const { $ref } of errors) expect(known).toContain($ref);
+  });
+
+  it("says which methods reject what they are given, and which may be unsupported", () => {
+    const withError = (kind: FailureKind) =>
+      catalogue
+        .map(({ name }) => method(name))
+        .filter(({ errors }) => errors.some(({ $ref }) => $ref.endsWith(`/${kind}`)))
+        .map(({ name }) => name);
+    const submissions = catalogue.filter(({ submission }) => submission).map(({ name }) => name);
+    const onlyChecked = ["post_v1_validator_beacon_committee_subscriptions", "setLogLevel", "setGraffiti"];
+    expect(withError("rejected")).toEqual(submissions.filter((name) => !onlyChecked.includes(name)));
+    expect(withError("unsupported")).toEqual([
+      "get_v1_validator_block",
+      "get_v1_validator_aggregate_attestation",
+      "get_v1_validator_aggregate_and_proof",
+      "debug_getChronosFutures",
+    ]);
+    for (const { name, params } of catalogue) {
+      if (params.some((param) => param.name === "state_id")) expect(withError("not-found")).toContain(name);
+    }
+  });
+
+  it("takes no parameters", async () => {
+    await expect(table.find("rpc.discover")!.call([1])).rejects.toMatchObject({ kind: "invalid-params" });
+  });
+});
+
+describe("the families", () => {
+  it("hold every method in the order of their numbers", () => {
+    for (const { title, entries } of families) {
+      const numbers = entries.flatMap(({ number }) => (number === null ? [] : [number]));
+      expect(numbers, title).toEqual(numbers.toSorted((a, b) => a - b));
+    }
+  });
+});

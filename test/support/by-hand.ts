@@ -1,0 +1,146 @@
+import { aggregateSerializedSignatures } from "@chainsafe/blst";
+import { BitArray, type Type } from "@chainsafe/ssz";
+import { DOMAIN_BEACON_ATTESTER, DOMAIN_BEACON_PROPOSER, ForkSeq } from "@lodestar/params";
+import {
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  DataAvailabilityStatus,
+  ExecutionPayloadStatus,
+  stateTransition,
+} from "@lodestar/state-transition";
+import {
+  type Attestation,
+  type BeaconBlock,
+  type phase0,
+  type RootHex,
+  type SignedBeaconBlock,
+  type SingleAttestation,
+  type Slot,
+  ssz,
+  type ValidatorIndex,
+} from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
+import { ValidatorSigner } from "../../src/dev/validators/signer.ts";
+
+export interface HandMadeBlock {
+  root: RootHex;
+  signed: SignedBeaconBlock;
+}
+
+/** Does by hand what dev validators do by themselves, honestly or not: every key of a dev chain is known. */
+export class ByHand {
+  readonly signer: ValidatorSigner;
+  readonly #devChain: DevChain;
+
+  constructor(devChain: DevChain) {
+    this.#devChain = devChain;
+    this.signer = new ValidatorSigner(devChain.config, devChain.keys);
+  }
+
+  /** A valid block of what the pools hold. The mark makes blocks of one slot and parent differ. */
+  async produce(slot: Slot, parentRoot: RootHex, mark = 0): Promise<BeaconBlock> {
+    const { chain } = this.#devChain;
+    const preState = await chain.states.afterBlock(parentRoot, slot);
+    const proposer = preState.epochCtx.getBeaconProposer(slot);
+    const { block } = await chain.producer.produce({
+      slot,
+      parentRoot,
+      randaoReveal: this.signer.randaoReveal(proposer, slot),
+      graffiti: new Uint8Array(32).fill(mark),
+      feeRecipient: new Uint8Array(20),
+    });
+    return block;
+  }
+
+  sign(block: BeaconBlock, by: ValidatorIndex = block.proposerIndex): HandMadeBlock {
+    const type = this.#devChain.config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;
+    const signature = this.signer.sign(by, this.signer.signingRoot(type, block, DOMAIN_BEACON_PROPOSER, block.slot));
+    return { root: toRootHex(type.hashTreeRoot(block)), signed: { message: block, signature } };
+  }
+
+  /** Produces a block, signs it and takes it onto the chain. */
+  async propose(slot: Slot, parentRoot: RootHex, mark?: number): Promise<HandMadeBlock> {
+    const made = this.sign(await this.produce(slot, parentRoot, mark));
+    await this.#devChain.chain.importBlock(made.signed);
+    return made;
+  }
+
+  /** The block with the state root that it leads to, whatever was changed in it. */
+  async withStateRoot(block: BeaconBlock): Promise<BeaconBlock> {
+    const { states } = this.#devChain.chain;
+    const preState = await states.afterBlock(toRootHex(block.parentRoot), block.slot);
+    const unsigned = { message: block, signature: new Uint8Array(96) };
+    const postState = stateTransition(preState, unsigned, {
+      verifyStateRoot: false,
+      verifyProposer: false,
+      verifySignatures: false,
+      executionPayloadStatus: ExecutionPayloadStatus.valid,
+      dataAvailabilityStatus: DataAvailabilityStatus.Available,
+    });
+    return { ...block, stateRoot: postState.hashTreeRoot() } as BeaconBlock;
+  }
+
+  /** Has every attester of the slot vote for the block, through the public API. */
+  async vote(slot: Slot, blockRoot: RootHex): Promise<ValidatorIndex[]> {
+    const votes = await this.votesFor(slot, blockRoot);
+    await this.#devChain.api.beacon.submitPoolAttestationsV2({ signedAttestations: votes.map(({ vote }) => vote) });
+    return votes.map(({ validator }) => validator);
+  }
+
+  /** The signed votes of every attester of the slot for the block. */
+  async votesFor(
+    slot: Slot,
+    blockRoot: RootHex,
+  ): Promise<{ validator: ValidatorIndex; vote: phase0.Attestation | SingleAttestation }[]> {
+    const isElectra = this.#devChain.config.getForkSeq(slot) >= ForkSeq.electra;
+    const { data, committees } = await this.#voteData(slot, blockRoot);
+    return committees.flatMap((committee, committeeIndex) => {
+      const ofCommittee = { ...data, index: isElectra ? 0 : committeeIndex };
+      return Array.from(committee, (validator, position) => {
+        const signature = this.signVote(validator, ofCommittee);
+        const vote = isElectra
+          ? { committeeIndex, attesterIndex: validator, data: ofCommittee, signature }
+          : { aggregationBits: BitArray.fromSingleBit(committee.length, position), data: ofCommittee, signature };
+        return { validator, vote };
+      });
+    });
+  }
+
+  signVote(validator: ValidatorIndex, data: phase0.AttestationData): Uint8Array {
+    return this.signer.sign(validator, this.#voteRoot(data));
+  }
+
+  /** The attestation of a block with other data, signed anew by the same attesters. */
+  async withVoteData(attestation: Attestation, changes: Partial<phase0.AttestationData>): Promise<Attestation> {
+    const { config, chain } = this.#devChain;
+    const { slot, beaconBlockRoot } = attestation.data;
+    const state = await chain.states.afterBlock(toRootHex(beaconBlockRoot));
+    const { attestingIndices } = state.epochCtx.getIndexedAttestation(config.getForkSeq(slot), attestation);
+    const data = { ...attestation.data, ...changes };
+    const signatures = Array.from(attestingIndices, (index) => this.signVote(index, data));
+    return { ...attestation, data, signature: aggregateSerializedSignatures(signatures).toBytes() } as Attestation;
+  }
+
+  #voteRoot(data: phase0.AttestationData): Uint8Array {
+    return this.signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, data.slot);
+  }
+
+  async #voteData(slot: Slot, blockRoot: RootHex) {
+    const { forkChoice, states } = this.#devChain.chain;
+    const epoch = computeEpochAtSlot(slot);
+    const targetRoot = forkChoice.ancestorAtSlot(blockRoot, computeStartSlotAtEpoch(epoch));
+    if (targetRoot === undefined) throw new Error(`Block ${blockRoot} is not one that can be voted for.`);
+    const state = await states.atCheckpoint({ epoch, root: targetRoot });
+    const data: phase0.AttestationData = {
+      slot,
+      index: 0,
+      beaconBlockRoot: fromHex(blockRoot),
+      source: state.currentJustifiedCheckpoint.toValue(),
+      target: { epoch, root: fromHex(targetRoot) },
+    };
+    const count = state.epochCtx.getCommitteeCountPerSlot(epoch);
+    const committees = Array.from({ length: count }, (_, i) => state.epochCtx.getBeaconCommittee(slot, i));
+    return { data, committees };
+  }
+}

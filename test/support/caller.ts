@@ -1,0 +1,41 @@
+import type { Api } from "../../src/api/api.ts";
+import { createMethodTable } from "../../src/catalogue/table.ts";
+import { type ErrorObject, thrownError } from "../../src/server/jsonrpc/errors.ts";
+import type { Answer, Params } from "../../src/server/method-table.ts";
+
+/** Calls methods exactly as the JSON-RPC door does, without the door. */
+export class Caller {
+  readonly #table: ReturnType<typeof createMethodTable>;
+
+  constructor(api: Api) {
+    this.#table = createMethodTable(api);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: what a method answers is what the test is about
+  async call(name: string, params: Params = []): Promise<any> {
+    const { body } = await this.#answer(name, params);
+    if (Buffer.isBuffer(body)) return JSON.parse(String(body));
+    return JSON.parse(Buffer.concat(await Array.fromAsync(body)).toString());
+  }
+
+  /** What stands beside the result. */
+  async meta(name: string, params: Params = []): Promise<Answer["meta"]> {
+    return (await this.#answer(name, params)).meta;
+  }
+
+  /** The error of a call that must fail. */
+  async error(name: string, params: Params = []): Promise<ErrorObject> {
+    try {
+      await this.#answer(name, params);
+    } catch (error) {
+      return thrownError(error);
+    }
+    throw new Error(`${name} was answered.`);
+  }
+
+  #answer(name: string, params: Params): Promise<Answer> {
+    const method = this.#table.find(name);
+    if (!method) throw new Error(`There is no method ${name}.`);
+    return method.call(params);
+  }
+}

@@ -1,0 +1,12 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ChainConfig, chainConfigToJson } from "@lodestar/config";
+import { stringify } from "yaml";
+
+/** Describes a network the way a public one is described: a directory with its configuration and its genesis state. */
+export function writeNetworkDirectory(directory: string, config: ChainConfig, genesis?: Uint8Array): string {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, "config.yaml"), stringify(chainConfigToJson(config)));
+  if (genesis) writeFileSync(join(directory, "genesis.ssz"), genesis);
+  return directory;
+}
