@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { SerialQueue } from "./serial-queue.ts";
+
+test("a task begins when the one before it has ended", async () => {
+  const queue = new SerialQueue();
+  const log: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const first = queue.run(async () => {
+    log.push("first begins");
+    await gate.promise;
+    log.push("first ends");
+    return 1;
+  });
+  const second = queue.run(() => {
+    log.push("second");
+    return 2;
+  });
+  gate.resolve();
+
+  expect(await Promise.all([first, second])).toEqual([1, 2]);
+  expect(log).toEqual(["first begins", "first ends", "second"]);
+});
+
+test("a task that fails fails its own caller only", async () => {
+  const queue = new SerialQueue();
+  const failing = queue.run(() => Promise.reject(new Error("no")));
+  const throwing = queue.run(() => {
+    throw new Error("never");
+  });
+  const last = queue.run(() => "done");
+
+  await expect(failing).rejects.toThrow("no");
+  await expect(throwing).rejects.toThrow("never");
+  await expect(last).resolves.toBe("done");
+});
+
+test("idle waits for everything queued so far, failures included", async () => {
+  const queue = new SerialQueue();
+  await queue.idle();
+  const gate = Promise.withResolvers<void>();
+  const log: string[] = [];
+  const failing = queue.run(async () => {
+    await gate.promise;
+    log.push("task");
+    throw new Error("no");
+  });
+  const idle = queue.idle().then(() => log.push("idle"));
+  const caught = expect(failing).rejects.toThrow("no");
+  gate.resolve();
+
+  await Promise.all([idle, caught]);
+  expect(log).toEqual(["task", "idle"]);
+});

@@ -1,0 +1,164 @@
+import { SLOTS_PER_EPOCH, SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
+import type { RootHex, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { afterEach, expect, test, vi } from "vitest";
+import type { BeaconChain } from "../src/chain/chain.ts";
+import { collect } from "../src/db/collect.test-support.ts";
+import type { DevChain, DevChainOptions } from "../src/dev/dev-chain.ts";
+import { ByHand } from "./support/by-hand.ts";
+import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
+import { tempDirectory } from "./support/temp-directory.ts";
+
+const INTERVAL_EPOCHS = 4;
+/** Two of sixteen validators do nothing, so that the slots in which they should propose stay empty. */
+const WITH_EMPTY_SLOTS: Partial<DevChainOptions> = {
+  activeValidators: Array.from({ length: 14 }, (_, index) => index),
+  snapshotIntervalEpochs: INTERVAL_EPOCHS,
+};
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const rootOf = (state: { hashTreeRoot(): Uint8Array } | null): RootHex | null =>
+  state && toRootHex(state.hashTreeRoot());
+
+/** Writes down the root of every state the chain goes through, as the states themselves remember it. */
+function noteStateRoots(chain: BeaconChain): Map<Slot, RootHex> {
+  const roots = new Map<Slot, RootHex>();
+  chain.events.on("head", ({ slot, stateRoot }) => {
+    const { stateRoots } = chain.headState;
+    for (let past = roots.size; past < slot; past++) {
+      roots.set(past, toRootHex(stateRoots.get(past % SLOTS_PER_HISTORICAL_ROOT)));
+    }
+    roots.set(slot, stateRoot);
+  });
+  return roots;
+}
+
+async function expectStatesAsNoted({ chain }: DevChain, noted: Map<Slot, RootHex>, slots: Iterable<Slot>) {
+  for (const slot of slots) {
+    const expected = noted.get(slot)!;
+    const bySlot = await chain.states.canonicalAtSlot(slot);
+    expect(bySlot?.slot).toBe(slot);
+    expect(rootOf(bySlot)).toBe(expected);
+    const byRoot = await chain.states.byRoot(expected);
+    expect(byRoot?.slot).toBe(slot);
+    expect(rootOf(byRoot)).toBe(expected);
+    const block = await chain.blocks.canonicalAtSlot(slot);
+    if (block) expect(toRootHex(block.signed.message.stateRoot)).toBe(expected);
+  }
+}
+
+test("every state of a long history can be had again, by slot and by root", async () => {
+  const directory = tempDirectory();
+  const first = await openDevChain(WITH_EMPTY_SLOTS, directory);
+  const noted = noteStateRoots(first.devChain.chain);
+  await first.devChain.clock.advanceTo(13 * SLOTS_PER_EPOCH);
+  const head = first.devChain.chain.head.slot;
+  const finalizedEpoch = first.devChain.chain.forkChoice.finalized.epoch;
+  const emptySlots = [];
+  for (let slot = 1; slot <= head; slot++) {
+    if (!(await first.devChain.chain.blocks.canonicalAtSlot(slot))) emptySlots.push(slot);
+  }
+  expect(emptySlots.length).toBeGreaterThan(0);
+  expect(finalizedEpoch).toBeGreaterThan(2 * INTERVAL_EPOCHS);
+  await expectStatesAsNoted(first.devChain, noted, noted.keys());
+  await first.close();
+
+  // Nothing is held in memory now: all comes from the stored states and the blocks after them.
+  const { devChain, complaints } = await openDevChain({ ...WITH_EMPTY_SLOTS, ...QUIET }, directory);
+  const sample = [...noted.keys()].filter((slot) => slot % 5 === 0);
+  await expectStatesAsNoted(devChain, noted, new Set([...sample, ...emptySlots, head]));
+  expect(complaints).toEqual([]);
+});
+
+test("of finalized history the first state and the last of every interval stay stored", async () => {
+  const { devChain, db } = await openDevChain({ snapshotIntervalEpochs: INTERVAL_EPOCHS });
+  const { chain, clock } = devChain;
+  await clock.advanceTo(12 * SLOTS_PER_EPOCH);
+
+  expect(chain.forkChoice.finalized.epoch).toBe(10);
+  const stored = (await collect(db.snapshots.keys())).map(({ slot }) => slot / SLOTS_PER_EPOCH);
+  expect(stored).toEqual([0, 3, 7, 10]);
+});
+
+test("a state that many ask for at once is rebuilt once", async () => {
+  const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
+  const { states } = devChain.chain;
+  const loads = vi.spyOn(db.snapshots, "get");
+  const slot = SLOTS_PER_EPOCH + 3;
+
+  const callers = await Promise.all(Array.from({ length: 8 }, () => states.canonicalAtSlot(slot)));
+
+  expect(loads).toHaveBeenCalledTimes(1);
+  expect(callers[0]!.slot).toBe(slot);
+  for (const state of callers) expect(state).toBe(callers[0]);
+});
+
+test("a failed regeneration fails whoever waits for it, and the next one to ask tries again", async () => {
+  const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
+  const { states } = devChain.chain;
+  const loads = vi.spyOn(db.snapshots, "get").mockRejectedValueOnce(new Error("The disk is on fire."));
+  const slot = SLOTS_PER_EPOCH + 3;
+
+  const outcomes = await Promise.allSettled([states.canonicalAtSlot(slot), states.canonicalAtSlot(slot)]);
+
+  expect(outcomes).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);
+  expect(loads).toHaveBeenCalledTimes(1);
+  expect((await states.canonicalAtSlot(slot))!.slot).toBe(slot);
+});
+
+test("states that were asked for are held, but not more of them than allowed", async () => {
+  const stateLimits = { blockStates: 4, advancedStates: 4, historicalStates: 2 };
+  const { devChain, db, complaints } = await openQuietDevChain(4 * SLOTS_PER_EPOCH, { stateLimits });
+  const { states } = devChain.chain;
+  const loads = vi.spyOn(db.snapshots, "get");
+  const loadsFor = async (slot: Slot) => {
+    loads.mockClear();
+    await states.canonicalAtSlot(slot);
+    return loads.mock.calls.length;
+  };
+
+  expect(await loadsFor(3)).toBe(1);
+  expect(await loadsFor(3)).toBe(0);
+  expect(await loadsFor(4)).toBe(1);
+  expect(await loadsFor(3)).toBe(0);
+  // The third one takes the place of slot 4's, which was asked for least recently.
+  expect(await loadsFor(5)).toBe(1);
+  expect(await loadsFor(3)).toBe(0);
+  expect(await loadsFor(4)).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+test("a chain that may hold almost no states still finalizes", async () => {
+  const stateLimits = { blockStates: 1, advancedStates: 1, historicalStates: 1 };
+  const { devChain, complaints } = await openDevChain({ stateLimits });
+
+  await devChain.clock.advanceTo(4 * SLOTS_PER_EPOCH);
+
+  expect(complaints).toEqual([]);
+  expect(devChain.chain.forkChoice.finalized.epoch).toBe(2);
+});
+
+test("states of a side branch can be had by root, and the slots between head and clock have states too", async () => {
+  const { devChain } = await openQuietDevChain(SLOTS_PER_EPOCH);
+  const { chain, clock } = devChain;
+  const byHand = new ByHand(devChain);
+  const parent = chain.head;
+  await clock.advanceTo(parent.slot + 3);
+  const canonical = await byHand.propose(parent.slot + 3, parent.root, 1);
+  const side = await byHand.propose(parent.slot + 3, parent.root, 2);
+  expect(chain.head.root).toBe(canonical.root);
+
+  const sideRoot = toRootHex(side.signed.message.stateRoot);
+  expect(rootOf(await chain.states.byRoot(sideRoot))).toBe(sideRoot);
+  expect(rootOf(await chain.states.canonicalAtSlot(parent.slot + 3))).not.toBe(sideRoot);
+
+  await clock.advanceTo(parent.slot + 5);
+  const ahead = await chain.states.canonicalAtSlot(parent.slot + 5);
+  expect(ahead!.slot).toBe(parent.slot + 5);
+  expect(ahead!.latestBlockHeader.slot).toBe(parent.slot + 3);
+  expect(await chain.states.byRoot(rootOf(ahead)!)).toBe(ahead);
+  expect(await chain.states.byRoot(`0x${"ee".repeat(32)}`)).toBeNull();
+});
