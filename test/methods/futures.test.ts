@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import type { PendingFuture } from "../../src/debug/future-tracker.ts";
+import { Caller } from "../support/caller.ts";
+import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+describe("debug_getChronosFutures", () => {
+  it("is not served unless futures are kept track of, and says how to have it so", async () => {
+    const { devChain } = await openDevChain(QUIET);
+    const caller = new Caller(devChain.api);
+    const error = await caller.error("debug_getChronosFutures");
+    expect(error.code).toBe(-32004);
+    expect(error.message).toContain("--track-futures");
+    expect(await caller.error("getChronosFutures")).toEqual(error);
+    expect(await caller.error("debug_getChronosFutures", [1])).toMatchObject({ code: -32602 });
+  });
+
+  it("lists what the program waits for", async () => {
+    const dataDir = tempDirectory();
+    const flags = ["--validators", "8", "--warmup-epochs", "0", "--data-dir", dataDir, "--track-futures"];
+    const program = await Program.dev(flags);
+    const futures = (await program.call("debug_getChronosFutures")) as PendingFuture[];
+
+    for (const future of futures) {
+      expect(Object.keys(future)).toEqual(["id", "child_id", "procname", "filename", "line", "state"]);
+      expect(future.id).toMatch(/^[1-9][0-9]*$/);
+      expect(future.child_id).toMatch(/^([1-9][0-9]*)?$/);
+      expect(future.procname).not.toBe("");
+      expect(future.filename).not.toMatch(/^(\/|file:|[A-Z]:)/);
+      expect(Number.isInteger(future.line)).toBe(true);
+      expect(future.state).toBe("Pending");
+    }
+    expect(new Set(futures.map(({ id }) => id)).size).toBe(futures.length);
+    // The program itself waits for the node to stop, from its first to its last moment.
+    const waiting = futures.filter(({ filename }) => filename === "src/cli/run.ts");
+    expect(waiting.map(({ procname }) => procname)).toContain("runUntilStopped");
+    const ids = new Set(futures.map(({ id }) => id));
+    expect(futures.some(({ child_id }) => ids.has(child_id))).toBe(true);
+
+    // What has settled is not listed any more.
+    const calls = Array.from({ length: 300 }, (): [string] => ["getChainHead"]);
+    for (let round = 0; round < 3; round++) await program.batch(calls);
+    const later = (await program.call("getChronosFutures")) as PendingFuture[];
+    expect(later.length).toBeLessThan(futures.length + 300);
+    expect(await program.stop()).toEqual({ code: 0, signal: null });
+  });
+});

@@ -1,0 +1,138 @@
+import { DOMAIN_SYNC_COMMITTEE, SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
+import { ValidatorSigner } from "../../src/dev/validators/signer.ts";
+import { Caller } from "../support/caller.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/dev-chain.ts";
+
+const DUTIES = "post_v1_validator_duties_sync_epoch";
+const MESSAGES = "post_v1_beacon_pool_sync_committees";
+const CONTRIBUTION = "get_v1_validator_sync_committee_contribution";
+const CONTRIBUTIONS = "post_v1_validator_contribution_and_proofs";
+const HEAD = 2;
+const EVERYBODY = Array.from({ length: 16 }, (_, index) => index);
+
+interface SyncDuty {
+  pubkey: string;
+  validator_index: string;
+  validator_sync_committee_indices: string[];
+}
+
+describe("on altair", () => {
+  let opened: OpenedDevChain;
+  let devChain: DevChain;
+  let caller: Caller;
+  beforeAll(async () => {
+    opened = await startQuietDevChain(HEAD, { forks: [{ fork: "altair", epoch: 0 }] });
+    devChain = opened.devChain;
+    await devChain.clock.advanceTo(HEAD + 1);
+    caller = new Caller(devChain.api);
+  });
+  afterAll(() => opened.close());
+
+  const message = (validator: number, overrides: { slot?: number; by?: number } = {}) => {
+    const { slot = HEAD + 1, by = validator } = overrides;
+    const { root } = devChain.chain.head;
+    const signer = new ValidatorSigner(devChain.config, devChain.keys);
+    const signingRoot = signer.signingRoot(ssz.Root, ssz.Root.fromJson(root), DOMAIN_SYNC_COMMITTEE, slot);
+    return {
+      slot: String(slot),
+      beacon_block_root: root,
+      validator_index: String(validator),
+      signature: toHex(signer.sign(by, signingRoot)),
+    };
+  };
+
+  it("every seat of the sync committee is somebody's duty, in this period and in the next", async () => {
+    const nextPeriod = 8;
+    for (const epoch of [0, 1, nextPeriod, 2 * nextPeriod - 1]) {
+      const duties: SyncDuty[] = await caller.call(DUTIES, [epoch, EVERYBODY]);
+      const seats = duties.flatMap((duty) => duty.validator_sync_committee_indices.map(Number)).sort((a, b) => a - b);
+      expect(seats).toEqual(Array.from({ length: SYNC_COMMITTEE_SIZE }, (_, seat) => seat));
+    }
+    const [duty]: SyncDuty[] = await caller.call(DUTIES, [0, ["3", 99]]);
+    expect(duty).toMatchObject({ validator_index: "3", pubkey: toHex(devChain.keys.publicKey(3)!) });
+    expect(await caller.call("post_v1_validator_duties_sync", [0, [duty!.pubkey]])).toEqual([duty]);
+    for (const params of [
+      [],
+      [0],
+      [0, []],
+      [0, ["x"]],
+      ["x", [1]],
+      [2 * nextPeriod, [1]],
+      ["1152921504606846975", [1]],
+    ]) {
+      expect(await caller.error(DUTIES, params), JSON.stringify(params)).toMatchObject({ code: -32602 });
+    }
+  });
+
+  it("what is wrong is refused", async () => {
+    const error = await caller.error(MESSAGES, [[message(1, { slot: HEAD + 5 }), message(2, { by: 3 })]]);
+    expect(error).toMatchObject({ code: -32003 });
+    expect(error.data.failures?.map(({ index }) => index)).toEqual([0, 1]);
+    for (const [name, params] of [
+      [MESSAGES, []],
+      [MESSAGES, [[]]],
+      [MESSAGES, [message(0)]],
+      [MESSAGES, [[message(0)], [message(1)]]],
+      [MESSAGES, [[{}]]],
+      [CONTRIBUTION, [HEAD + 1, 4, devChain.chain.head.root]],
+      [CONTRIBUTION, [HEAD + 1, 0]],
+      [CONTRIBUTION, [HEAD + 1, 0, "0x"]],
+      [CONTRIBUTIONS, []],
+      [CONTRIBUTIONS, [[]]],
+      [CONTRIBUTIONS, [[{ message: {} }]]],
+      [CONTRIBUTIONS, ["x"]],
+    ] as const) {
+      expect(await caller.error(name, [...params]), `${name} ${JSON.stringify(params)}`).toMatchObject({
+        code: -32602,
+      });
+    }
+    const contribution = ssz.altair.SignedContributionAndProof.toJson(
+      ssz.altair.SignedContributionAndProof.defaultValue(),
+    );
+    expect(await caller.error(CONTRIBUTIONS, [[contribution]])).toMatchObject({ code: -32003 });
+  });
+
+  it("messages make contributions, and the contributions of the next block", async () => {
+    const { root } = devChain.chain.head;
+    expect(await caller.error(CONTRIBUTION, [HEAD + 1, 0, root])).toMatchObject({ code: -32001 });
+    const messages = EVERYBODY.map((validator) => message(validator));
+    expect(await caller.call(MESSAGES, [messages])).toBe(true);
+    expect(await caller.call(MESSAGES, [messages])).toBe(true);
+    expect(await caller.call(CONTRIBUTION, [HEAD + 1, 0, root])).toMatchObject({
+      slot: String(HEAD + 1),
+      beacon_block_root: root,
+      subcommittee_index: "0",
+      aggregation_bits: "0xff",
+    });
+    const block = await caller.call("get_v1_validator_block", [HEAD + 2, `0xc0${"00".repeat(95)}`, null, true]);
+    expect(block.body.sync_aggregate.sync_committee_bits).toBe("0xffffffff");
+  });
+});
+
+test("a chain without altair has no sync committees, and one with it has none before", async () => {
+  const root = `0x${"00".repeat(32)}`;
+  const message = ssz.altair.SyncCommitteeMessage.toJson(ssz.altair.SyncCommitteeMessage.defaultValue());
+  const contribution = ssz.altair.SignedContributionAndProof.toJson(
+    ssz.altair.SignedContributionAndProof.defaultValue(),
+  );
+  const phase0 = new Caller((await openDevChain(QUIET)).devChain.api);
+  for (const [name, params] of [
+    [DUTIES, [0, [1]]],
+    [MESSAGES, [[message]]],
+    [CONTRIBUTION, [0, 0, root]],
+    [CONTRIBUTIONS, [[contribution]]],
+  ] as const) {
+    expect(await phase0.error(name, [...params]), name).toMatchObject({ code: -32004, data: { status: 501 } });
+  }
+  const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "altair", epoch: 2 }] });
+  const later = new Caller(devChain.api);
+  expect(await later.error(DUTIES, [1, [1]])).toMatchObject({ code: -32602 });
+  expect(await later.error(DUTIES, [2, [1]])).toMatchObject({ code: -32002 });
+  expect(await later.error(MESSAGES, [[message]])).toMatchObject({ code: -32003 });
+  await devChain.clock.advanceTo(2 * SLOTS_PER_EPOCH);
+  expect(await later.call(DUTIES, [2, EVERYBODY])).not.toEqual([]);
+});

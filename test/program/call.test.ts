@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/fanal.js", import.meta.url));
+
+let node: Program;
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "fanal-test-"));
+  const flags = ["--validators", "16", "--warmup-epochs", "0", "--dev-validators", "none", "--data-dir", dataDir];
+  node = await Program.dev(flags, { whenDone: () => {} });
+});
+afterAll(async () => {
+  await node.kill();
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+});
+
+interface Run {
+  input?: string;
+  cwd?: string;
+}
+
+/** Runs the client as a user does, against the node of these tests. */
+async function fanal(args: string[], { input = "", cwd }: Run = {}) {
+  const child = spawn(process.execPath, [BIN, ...args], { env: { ...process.env, FANAL_URL: node.url }, cwd });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const output = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text) => (output.out += text));
+  child.stderr.setEncoding("utf8").on("data", (text) => (output.err += text));
+  child.stdin.end(input);
+  const [code] = await once(child, "close");
+  return { code, ...output };
+}
+
+test("a call is printed for people, or as the result itself", async () => {
+  const genesis = await node.call("get_v1_beacon_genesis");
+  const readable = await fanal(["call", "get_v1_beacon_genesis"]);
+  expect(readable).toMatchObject({ code: 0, err: "" });
+  for (const [name, value] of Object.entries(genesis)) {
+    expect(readable.out).toMatch(new RegExp(`^${name} +${value}$`, "m"));
+  }
+  const raw = await fanal(["call", "get_v1_beacon_headers_blockId", "genesis", "--json", "--meta"]);
+  const { result, meta } = await node.reply("get_v1_beacon_headers_blockId", ["genesis"], { meta: true });
+  expect(JSON.parse(raw.out)).toEqual({ result, meta });
+});
+
+test("parameters come from the line, from a file and from standard input", async () => {
+  const cwd = tempDirectory();
+  writeFileSync(join(cwd, "ids.json"), '["0", "3"]');
+  const method = "get_v1_beacon_states_stateId_validator_balances";
+  const expected = await node.call(method, ["head", ["0", "3"]]);
+  for (const [param, input] of [['["0","3"]'], ["@ids.json"], ["-", '["0","3"]']] as const) {
+    const { code, out } = await fanal(["call", method, "head", param, "--json"], { cwd, input });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual(expected);
+  }
+  const table = await fanal(["call", method, "head", '["0","3"]']);
+  expect(table.out.split("\n").map((line) => line.split(/ +/)[0])).toEqual(["index", "0", "3", ""]);
+});
+
+test("the exit code tells the outcome", async () => {
+  const unknown = await fanal(["call", "getBeaconHed"]);
+  expect(unknown).toMatchObject({ code: 1, out: "" });
+  expect(unknown.err).toMatch(/^fanal: The method "getBeaconHed" does not exist\. Did you mean "getBeaconHead"\?\n/);
+  expect(unknown.err).toMatch(/^ {2}code +-32601$/m);
+  expect(await fanal(["call"])).toMatchObject({ code: 2, out: "" });
+  expect(await fanal(["call", "getBeaconHead", "--url", "http://127.0.0.1:1"])).toMatchObject({ code: 8, out: "" });
+});
+
+test("a reader that leaves is no error", async () => {
+  const child = spawn(process.execPath, [BIN, "call", "getBeaconState", "head", "--json"], {
+    env: { ...process.env, FANAL_URL: node.url },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let err = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (err += text));
+  child.stdout.destroy();
+  const [code] = await once(child, "close");
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+});
+
+test("the client loads nothing of the chain", async () => {
+  const report = join(tempDirectory(), "loaded.json");
+  const hook = join(tempDirectory(), "record-loaded.mjs");
+  writeFileSync(
+    hook,
+    `import { registerHooks } from "node:module";
+     import { writeFileSync } from "node:fs";
+     const loaded = [];
+     registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+     process.on("exit", () => writeFileSync(${JSON.stringify(report)}, JSON.stringify(loaded)));`,
+  );
+  const child = spawn(process.execPath, ["--import", hook, BIN, "call", "getBeaconHead"], {
+    env: { ...process.env, FANAL_URL: node.url },
+    stdio: "ignore",
+  });
+  const [code] = await once(child, "close");
+  expect(code).toBe(0);
+  const loaded = JSON.parse(readFileSync(report, "utf8")) as string[];
+  expect(loaded.some((url) => url.endsWith("/src/cli/call.ts"))).toBe(true);
+  expect(loaded.filter((url) => /node_modules\/(@lodestar|@chainsafe|fastify|classic-level)/.test(url))).toEqual([]);
+});

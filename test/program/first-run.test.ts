@@ -1,0 +1,57 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const run = promisify(execFile);
+
+interface ChainHead {
+  head_slot: string;
+  finalized_slot: string;
+}
+
+test("a first run serves a chain with history, and its printed curl line works as it stands", async () => {
+  const program = await Program.dev(["--data-dir", tempDirectory(), "--speed", "20"]);
+  const [, curl] = await program.untilLine(/Try: (curl .+)$/);
+  const { stdout } = await run("/bin/sh", ["-c", curl!]);
+  expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: "2.0", id: 1, result: { head_slot: expect.any(String) } });
+
+  // The history of five epochs is made at once: in real time it would take 80 seconds.
+  await program.untilLine(/The dev chain is running/);
+  const atStart: ChainHead = await program.call("getChainHead");
+  expect(Number(atStart.head_slot)).toBeGreaterThanOrEqual(40);
+  expect(Number(atStart.finalized_slot)).toBeGreaterThanOrEqual(16);
+
+  // Genesis lies back by that history, so the chain's time is about the time of day.
+  const { genesis_time } = await program.call("get_v1_beacon_genesis");
+  expect(Number(genesis_time)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) - 80);
+
+  // Blocks keep coming by themselves, and finality keeps following.
+  const later = await program.callUntil<ChainHead>(
+    "getChainHead",
+    ({ finalized_slot }) => Number(finalized_slot) > Number(atStart.finalized_slot),
+  );
+  expect(Number(later.head_slot)).toBeGreaterThan(Number(atStart.head_slot));
+  expect(program.errors).toEqual([]);
+  expect(program.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+});
+
+test("without --rpc nothing is served", async () => {
+  const program = new Program(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
+  await program.untilLine(/The dev chain is running/);
+  expect(program.output).toMatch(/The JSON-RPC server is off; --rpc turns it on/);
+  expect(program.output).not.toMatch(/http:/);
+});
+
+test("an address that other machines can reach is warned about, once", async () => {
+  const flags = ["--data-dir", tempDirectory(), "--warmup-epochs", "0", "--validators", "8"];
+  const program = await Program.dev([...flags, "--rpc-address", "0.0.0.0"]);
+  const [, curl] = await program.untilLine(/Try: (curl .+)$/);
+  const { stdout } = await run("/bin/sh", ["-c", curl!]);
+  expect(JSON.parse(stdout)).toMatchObject({ result: { head_slot: "0" } });
+  const warnings = program.lines.filter((line) => / WARN /.test(line));
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toMatch(/no authentication and can be reached from other machines/);
+});

@@ -1,0 +1,289 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { toRootHex } from "@lodestar/utils";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { latestBlockHeader } from "../../src/chain/anchor.ts";
+import { serializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
+import type { StateStore } from "../../src/chain/states/state-store.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import { writeNetworkDirectory } from "../support/network-directory.ts";
+import { Program, type RpcCall } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+// Programs are started many times; a machine that is busy with other tests may take its time for each.
+vi.setConfig({ testTimeout: 180_000 });
+
+type State = Awaited<ReturnType<StateStore["afterBlock"]>>;
+
+const HISTORY_SLOTS = 44;
+/** A slot in the middle of an epoch. */
+const MIDDLE = 29;
+
+/** A chain whose genesis lies 800 seconds back, which is 400 slots: a node that has only its beginning is far behind. */
+let phase0: OpenedDevChain;
+let fulu: OpenedDevChain;
+beforeAll(async () => {
+  const options = { validators: 8, warmupEpochs: 50 };
+  phase0 = await startQuietDevChain(HISTORY_SLOTS, options);
+  fulu = await startQuietDevChain(HISTORY_SLOTS, { ...options, forks: [{ fork: "fulu", epoch: 0 }] });
+}, 120_000);
+afterAll(async () => {
+  await phase0?.close();
+  await fulu?.close();
+});
+
+async function genesisOf({ devChain }: OpenedDevChain): Promise<State> {
+  return (await devChain.chain.states.genesis())!;
+}
+
+async function canonicalState({ devChain }: OpenedDevChain, blockSlot: number, slot = blockSlot): Promise<State> {
+  const block = await devChain.chain.blocks.canonicalAtSlot(blockSlot);
+  return devChain.chain.states.afterBlock(block!.root, slot);
+}
+
+/** Flags of a node of the chain's network. */
+function nodeOf({ devChain }: OpenedDevChain, genesis?: Uint8Array): string[] {
+  const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), devChain.config, genesis);
+  return ["node", "--network", network, "--data-dir", tempDirectory()];
+}
+
+function fileOf(state: State): string {
+  const path = join(tempDirectory(), "state.ssz");
+  writeFileSync(path, state.serialize());
+  return path;
+}
+
+async function answers(program: Program, calls: RpcCall[]): Promise<unknown[]> {
+  return (await program.batch(calls)).map(({ result, error }) => error?.code ?? result);
+}
+
+describe("a node that starts from genesis", () => {
+  test("answers about its network and says that it is far behind, unless that is far enough", async () => {
+    const genesis = await genesisOf(phase0);
+    const { config } = phase0.devChain;
+    const root = (await phase0.devChain.chain.blocks.genesis())!.root;
+    const stateRoot = toRootHex(genesis.hashTreeRoot());
+    const flags = nodeOf(phase0, genesis.serialize());
+    const node = await Program.served(flags);
+    const zero = `0x${"00".repeat(32)}`;
+    expect(
+      await answers(node, [
+        ["get_v1_beacon_genesis"],
+        ["getChainHead"],
+        ["get_v1_beacon_blocks_blockId_root", ["genesis"]],
+        ["get_v1_beacon_states_root", ["finalized"]],
+        ["get_v1_beacon_states_root", ["justified"]],
+        ["get_v1_config_fork_schedule"],
+      ]),
+    ).toEqual([
+      {
+        genesis_time: String(genesis.genesisTime),
+        genesis_validators_root: toRootHex(genesis.genesisValidatorsRoot),
+        genesis_fork_version: "0x0000fa4a",
+      },
+      {
+        head_slot: "0",
+        head_block_root: root,
+        finalized_slot: "0",
+        finalized_block_root: zero,
+        justified_slot: "0",
+        justified_block_root: zero,
+      },
+      { root },
+      { root: stateRoot },
+      { root: stateRoot },
+      [{ previous_version: "0x0000fa4a", current_version: "0x0000fa4a", epoch: "0" }],
+    ]);
+    expect(await node.call("get_v1_config_spec")).toMatchObject({
+      CONFIG_NAME: config.CONFIG_NAME,
+      SECONDS_PER_SLOT: "2",
+      SHARD_COMMITTEE_PERIOD: String(config.SHARD_COMMITTEE_PERIOD),
+    });
+
+    const syncing = await node.call("get_v1_node_syncing");
+    expect(syncing).toMatchObject({ head_slot: "0", is_syncing: true, is_optimistic: false, el_offline: false });
+    expect(Number(syncing.sync_distance)).toBeGreaterThanOrEqual(400);
+    expect(await answers(node, [["getSyncing"], ["get_v1_node_health"], ["get_v1_node_health", [299]]])).toEqual([
+      true,
+      { health: 206 },
+      { health: 299 },
+    ]);
+    expect(node.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
+    expect(await node.stop()).toEqual({ code: 0, signal: null });
+
+    const patient = await Program.served([...flags, "--sync-horizon", "1000000"]);
+    expect(await answers(patient, [["getSyncing"], ["get_v1_node_syncing"], ["get_v1_node_health"]])).toEqual([
+      false,
+      { head_slot: "0", sync_distance: "0", is_syncing: false, is_optimistic: false, el_offline: false },
+      { health: 200 },
+    ]);
+  });
+
+  test("takes the genesis state from a file, and needs it once only", async () => {
+    const flags = nodeOf(fulu);
+    const first = await Program.served([...flags, "--genesis-state", fileOf(await genesisOf(fulu))]);
+    const head = await first.call("getChainHead");
+    expect(head.head_block_root).toBe((await fulu.devChain.chain.blocks.genesis())!.root);
+    // From Bellatrix on a node needs an execution engine, and this one has none.
+    expect(await first.call("get_v1_node_syncing")).toMatchObject({ el_offline: true, is_optimistic: false });
+    expect(await first.call("get_v1_beacon_blocks_blockId", ["genesis"])).toMatchObject({ message: { slot: "0" } });
+    await first.stop();
+    const second = await Program.served(flags);
+    expect(await second.call("getChainHead")).toEqual(head);
+  });
+
+  test("waits for a genesis that is yet to come, and counts as synced", async () => {
+    const genesis = (await genesisOf(phase0)).clone();
+    genesis.genesisTime = Math.floor(Date.now() / 1000) + 100_000;
+    genesis.commit();
+    const node = await Program.served(nodeOf(phase0, genesis.serialize()));
+    expect(
+      await answers(node, [
+        ["getBeaconHead"],
+        ["get_v1_node_syncing"],
+        ["get_v1_node_health"],
+        ["get_v1_beacon_states_root", ["head"]],
+        ["get_v1_beacon_states_root", [0]],
+        ["get_v1_beacon_states_root", [1]],
+      ]),
+    ).toEqual([
+      "0",
+      { head_slot: "0", sync_distance: "0", is_syncing: false, is_optimistic: false, el_offline: false },
+      { health: 200 },
+      { root: toRootHex(genesis.hashTreeRoot()) },
+      { root: toRootHex(genesis.hashTreeRoot()) },
+      -32001,
+    ]);
+  });
+});
+
+describe("a node that starts from a later state", () => {
+  const anchors: [name: string, load: () => Promise<State>][] = [
+    ["the state of a finalized checkpoint", () => canonicalState(phase0, 24)],
+    ["a state in the middle of an epoch", () => canonicalState(phase0, MIDDLE)],
+    ["a state advanced past its block", () => canonicalState(phase0, MIDDLE, MIDDLE + 2)],
+    ["a state advanced over the end of its block's epoch", () => canonicalState(phase0, MIDDLE, 33)],
+  ];
+  test.each(anchors)("%s", async (_, load) => {
+    const state = await load();
+    const stateRoot = toRootHex(state.hashTreeRoot());
+    const header = latestBlockHeader(state);
+    const blockRoot = (await phase0.devChain.chain.blocks.canonicalAtSlot(header.slot))!.root;
+    const hasPostState = state.slot === header.slot;
+    const checkpointOf = ({ epoch, root }: { epoch: number; root: Uint8Array }) => ({
+      epoch: String(epoch),
+      root: toRootHex(root),
+    });
+    const questions: [call: RpcCall, answer: unknown][] = [
+      [["getChainHead"], expect.objectContaining({ head_slot: String(header.slot), head_block_root: blockRoot })],
+      [["get_v2_debug_beacon_heads"], [{ root: blockRoot, slot: String(header.slot), execution_optimistic: false }]],
+      [["get_v1_beacon_states_root", ["head"]], { root: stateRoot }],
+      [["get_v1_beacon_states_root", ["finalized"]], { root: stateRoot }],
+      [["get_v1_beacon_states_root", [stateRoot]], { root: stateRoot }],
+      [
+        ["get_v1_beacon_states_finality_checkpoints", ["head"]],
+        {
+          previous_justified: checkpointOf(state.previousJustifiedCheckpoint),
+          current_justified: checkpointOf(state.currentJustifiedCheckpoint),
+          finalized: checkpointOf(state.finalizedCheckpoint),
+        },
+      ],
+      [["getBeaconState", ["head"]], expect.objectContaining({ slot: String(state.slot) })],
+      // The node is syncing, so slots after its head are not yet in its view.
+      [["get_v1_beacon_states_root", [header.slot]], hasPostState ? { root: stateRoot } : -32001],
+      [["get_v1_beacon_states_root", [header.slot - 1]], -32001],
+      [["get_v1_beacon_states_root", ["genesis"]], -32001],
+      [["get_v1_beacon_states_root", ["justified"]], -32001],
+      // The state alone does not hold its block.
+      [["get_v1_beacon_blocks_blockId", [blockRoot]], -32001],
+      [["get_v1_beacon_headers_blockId", ["head"]], -32001],
+      [["get_v1_beacon_blocks_blockId_root", ["finalized"]], -32001],
+      [["get_v1_beacon_blocks_blockId_root", [header.slot]], -32001],
+      [["get_v1_beacon_blocks_blockId_root", ["genesis"]], -32001],
+      [["getBeaconBlock", [header.slot]], null],
+      [["get_v1_beacon_headers"], []],
+      [["get_v1_beacon_headers", [null, blockRoot]], []],
+    ];
+    const flags = nodeOf(phase0, (await genesisOf(phase0)).serialize());
+    const first = await Program.served([...flags, "--checkpoint-state", fileOf(state)]);
+    const given = await answers(
+      first,
+      questions.map(([call]) => call),
+    );
+    for (const [position, [call, answer]] of questions.entries()) {
+      expect(given[position], call.join(" ")).toEqual(answer);
+    }
+    expect(first.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
+    const { meta } = await first.reply("get_v1_beacon_states_root", ["finalized"], { meta: true });
+    expect(meta).toEqual({ execution_optimistic: false, finalized: true });
+    expect(await first.stop()).toEqual({ code: 0, signal: null });
+
+    const second = await Program.served(flags);
+    expect(
+      await answers(
+        second,
+        questions.map(([call]) => call),
+      ),
+    ).toEqual(given);
+  });
+
+  test("fetches the state's block from the server that gave the state", async () => {
+    const { chain, config } = fulu.devChain;
+    const state = await canonicalState(fulu, MIDDLE);
+    const block = (await chain.blocks.canonicalAtSlot(MIDDLE))!;
+    const server = createServer(({ url, headers }, response) => {
+      const bytes = new Map([
+        ["/eth/v2/debug/beacon/states/finalized", state.serialize()],
+        [`/eth/v2/beacon/blocks/${block.root}`, serializeSignedBlock(config, block.signed)],
+      ]).get(url!);
+      if (bytes === undefined || headers.accept !== "application/octet-stream") response.writeHead(404).end();
+      else response.writeHead(200, { "content-type": "application/octet-stream" }).end(bytes);
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/eth/v2/debug/beacon/states/finalized`;
+
+    const flags = nodeOf(fulu);
+    const first = await Program.served([...flags, "--checkpoint-state", url]);
+    const questions: RpcCall[] = [
+      ["get_v1_beacon_blocks_blockId", [block.root]],
+      ["get_v1_beacon_headers_blockId", ["head"]],
+      ["get_v1_beacon_headers", []],
+      ["get_v1_beacon_blocks_blockId_root", ["finalized"]],
+      ["get_v1_beacon_states_root", ["head"]],
+    ];
+    const given = await answers(first, questions);
+    const header = expect.objectContaining({ root: block.root, canonical: true });
+    expect(given).toEqual([
+      config.getForkTypes(MIDDLE).SignedBeaconBlock.toJson(block.signed as never),
+      header,
+      [header],
+      { root: block.root },
+      { root: toRootHex(block.signed.message.stateRoot) },
+    ]);
+    expect(first.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
+    await first.stop();
+    const second = await Program.served(flags);
+    expect(await answers(second, questions)).toEqual(given);
+  });
+
+  test("starts without the block when the server does not give it, and says so", async () => {
+    const state = await canonicalState(phase0, 24);
+    const server = createServer(({ url }, response) => {
+      if (url === "/state") response.writeHead(200).end(state.serialize());
+      else response.writeHead(200).end("no block");
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/state`;
+    const node = await Program.served([...nodeOf(phase0), "--checkpoint-state", url]);
+    await node.untilLine(/WARN .*The block of the checkpoint state could not be fetched, so this node cannot serve it/);
+    expect(await answers(node, [["getBeaconHead"], ["get_v1_beacon_headers_blockId", ["head"]]])).toEqual([
+      "24",
+      -32001,
+    ]);
+  });
+});

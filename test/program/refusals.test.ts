@@ -1,0 +1,294 @@
+import { once } from "node:events";
+import { readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { EXIT_CODES, type ExitReason } from "../../src/cli/exit.ts";
+import { SCHEMA_VERSION } from "../../src/db/open-database.ts";
+import type { DevFork } from "../../src/dev/forks.ts";
+import { inDataDirectory } from "../support/data-directory.ts";
+import { openDevChain } from "../support/dev-chain.ts";
+import { writeNetworkDirectory } from "../support/network-directory.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+// Programs are started many times; a machine that is busy with other tests may take its time for each.
+vi.setConfig({ testTimeout: 180_000 });
+
+/** Runs the program, which must refuse to start: with this exit code and one line, which is returned without its prefix. */
+async function refusal(args: string[], reason: ExitReason): Promise<string> {
+  const program = new Program(args);
+  const started = program.untilLine(/JSON-RPC server is off|JSON-RPC is served/).then(
+    () => "started" as const,
+    () => program.exited,
+  );
+  expect(await started, program.output).toEqual({ code: EXIT_CODES[reason], signal: null });
+  expect(program.errors).toHaveLength(1);
+  expect(program.output).not.toMatch(/ (ERROR|FATAL) /);
+  const [, sentence] = program.errors[0]!.match(/^fanal: (.+[.?])$/) ?? [];
+  expect(sentence, program.errors[0]).toBeDefined();
+  return sentence!;
+}
+
+/** Nothing was damaged: with the right flags the program starts and answers. */
+async function expectStarts(args: string[]): Promise<void> {
+  const program = await Program.served(args);
+  expect(await program.call("getChainHead")).toMatchObject({ head_slot: expect.any(String) });
+  expect(program.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+}
+
+/** A dev chain that nothing runs on, as the program itself would have left it. */
+async function madeDevChain(dataDir: string, { validators = 8, fork = "phase0" as DevFork, slot = 0 } = {}) {
+  const { devChain, close } = await openDevChain({ validators, forks: [{ fork, epoch: 0 }] }, dataDir);
+  await devChain.clock.advanceTo(slot);
+  await devChain.chain.refreshHead();
+  const genesis = (await devChain.chain.states.genesis())!.serialize();
+  const head = devChain.chain.headState.serialize();
+  await close();
+  return { config: devChain.config, genesis, head };
+}
+
+const devFlags = (dataDir: string) => ["dev", "--validators", "8", "--warmup-epochs", "0", "--data-dir", dataDir];
+
+test("a port in use", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const flags = devFlags(tempDirectory());
+  const sentence = await refusal([...flags, "--rpc", "--rpc-port", String(port)], "listen");
+  expect(sentence).toBe(
+    `Port ${port} of 127.0.0.1 is in use by another process; stop that one, or give another --rpc-port.`,
+  );
+  await expectStarts(flags);
+});
+
+test("an address that is not this machine's", async () => {
+  // From a range that is reserved for documentation (RFC 5737).
+  const flags = [...devFlags(tempDirectory()), "--rpc", "--rpc-address", "192.0.2.1"];
+  expect(await refusal(flags, "listen")).toMatch(
+    /^The JSON-RPC server cannot listen on 192\.0\.2\.1:9190: .*EADDRNOTAVAIL/,
+  );
+});
+
+test("a data directory in use", async () => {
+  const dataDir = tempDirectory();
+  const first = await Program.served(devFlags(dataDir));
+  const sentence = await refusal(devFlags(dataDir), "dataDirInUse");
+  expect(sentence).toBe(
+    `The data directory ${dataDir} is in use by another process; stop that one, or give another --data-dir.`,
+  );
+  expect(await first.call("getBeaconHead")).toEqual(expect.any(String));
+  expect(await first.stop()).toEqual({ code: 0, signal: null });
+});
+
+describe("a data directory of another chain", () => {
+  test("other parameters of a dev chain are each named", async () => {
+    const dataDir = tempDirectory();
+    await madeDevChain(dataDir);
+    const flags = ["dev", "--data-dir", dataDir, "--validators", "9", "--fork", "altair", "--slot-seconds", "3"];
+    expect(await refusal(flags, "dataDirMismatch")).toBe(
+      `The data directory ${dataDir} holds a dev chain with other parameters: the number of validators is 8 there and 9 now, ` +
+        "the fork schedule is phase0=0 there and phase0=0 altair=0 now, the slot time is 2 s there and 3 s now; " +
+        "give the flags it was created with, another --data-dir, or --reset to start over.",
+    );
+    expect(
+      await refusal([...devFlags(dataDir), "--preset", "mainnet", "--validators", "32"], "dataDirMismatch"),
+    ).toMatch(/the preset is minimal there and mainnet now/);
+    await expectStarts(devFlags(dataDir));
+  });
+
+  test("a node's is not opened by dev, and the other way round; nor is another network's", async () => {
+    const devDir = tempDirectory();
+    const nodeDir = tempDirectory();
+    const { config, genesis } = await madeDevChain(devDir);
+    const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config, genesis);
+    const nodeFlags = ["node", "--network", network, "--data-dir"];
+
+    expect(await refusal([...nodeFlags, devDir], "dataDirMismatch")).toBe(
+      `The data directory ${devDir} holds a dev chain, not the chain of the network smallnet; give another --data-dir.`,
+    );
+    await expectStarts([...nodeFlags, nodeDir]);
+    // Not even --reset deletes what may have taken days to sync.
+    expect(await refusal([...devFlags(nodeDir), "--reset"], "dataDirMismatch")).toBe(
+      `The data directory ${nodeDir} holds the chain of a network, not a dev chain; give another --data-dir.`,
+    );
+
+    expect(await refusal(["node", "--network", "sepolia", "--data-dir", nodeDir], "dataDirMismatch")).toBe(
+      `The data directory ${nodeDir} holds the chain of the network smallnet, not the chain of the network sepolia; give another --data-dir.`,
+    );
+    const other = await madeDevChain(tempDirectory(), { validators: 9 });
+    const twin = writeNetworkDirectory(join(tempDirectory(), "smallnet"), other.config, other.genesis);
+    expect(await refusal(["node", "--network", twin, "--data-dir", nodeDir], "dataDirMismatch")).toMatch(
+      /holds another chain \(its genesis validators root is 0x[0-9a-f]{64}, not 0x[0-9a-f]{64}\)/,
+    );
+    await expectStarts([...nodeFlags, nodeDir]);
+  });
+});
+
+test("a data directory of a newer schema, which stays as it is", async () => {
+  const dataDir = tempDirectory();
+  await madeDevChain(dataDir);
+  const setSchema = async (version: number) => {
+    await inDataDirectory(dataDir, async (db) => {
+      const batch = db.batch();
+      batch.meta.putSchemaVersion(version);
+      await batch.write();
+    });
+  };
+  await setSchema(SCHEMA_VERSION + 1);
+  for (const reset of [[], ["--reset"]]) {
+    expect(await refusal([...devFlags(dataDir), ...reset], "dataDirMismatch")).toBe(
+      `The database at ${join(dataDir, "beacon-db")} has schema version ` +
+        `${SCHEMA_VERSION + 1}, this program knows version ${SCHEMA_VERSION}: use the newer program that wrote it.`,
+    );
+  }
+});
+
+test("a data directory that cannot be opened, or is damaged", async () => {
+  const file = join(tempDirectory(), "file");
+  writeFileSync(file, "");
+  expect(await refusal(devFlags(file), "dataDirUnusable")).toMatch(
+    /^The data directory \S+file cannot be opened: .*EEXIST/,
+  );
+
+  const dataDir = tempDirectory();
+  await madeDevChain(dataDir);
+  const database = join(dataDir, "beacon-db");
+  for (const name of readdirSync(database)) if (name.startsWith("MANIFEST")) truncateSync(join(database, name), 10);
+  expect(await refusal(devFlags(dataDir), "dataDirUnusable")).toMatch(
+    /^The data directory \S+ cannot be opened: The database at \S+ is damaged: .+; give another --data-dir, or restore it from a copy\.$/,
+  );
+});
+
+test("states that cannot be used", async () => {
+  const { config, genesis, head } = await madeDevChain(tempDirectory(), { slot: 3 });
+  const altair = await madeDevChain(tempDirectory(), { fork: "altair" });
+  const other = await madeDevChain(tempDirectory(), { validators: 9 });
+  const directory = tempDirectory();
+  const network = writeNetworkDirectory(join(directory, "smallnet"), config, genesis);
+  const dataDir = join(directory, "data");
+  const fileOf = (name: string, bytes: Uint8Array) => {
+    const path = join(directory, name);
+    writeFileSync(path, bytes);
+    return path;
+  };
+  const cases: [flag: string, source: string, complaint: RegExp][] = [
+    [
+      "--checkpoint-state",
+      fileOf("cut.ssz", head.subarray(0, head.length - 1)),
+      /it is not a whole phase0 state \(.+\)\.$/,
+    ],
+    [
+      "--checkpoint-state",
+      fileOf("short.ssz", head.subarray(0, 50)),
+      /it has 50 bytes, which is too short for a beacon state\.$/,
+    ],
+    [
+      "--genesis-state",
+      fileOf("garbage.ssz", new Uint8Array(5000).fill(0xa7)),
+      /its fork version is 0xa7a7a7a7, but at its slot/,
+    ],
+    [
+      "--checkpoint-state",
+      fileOf("altair.ssz", altair.head),
+      /its fork version is 0x0100fa4a, but at its slot 0 the network fanal-dev is in phase0, whose version is 0x0000fa4a\.$/,
+    ],
+    [
+      "--checkpoint-state",
+      fileOf("other.ssz", other.head),
+      /is not of the network smallnet: its genesis validators root is 0x/,
+    ],
+    ["--checkpoint-state", join(directory, "absent.ssz"), /cannot be used: ENOENT: no such file/],
+    [
+      "--genesis-state",
+      fileOf("late.ssz", head),
+      /is not a genesis state: it is of slot 3; --checkpoint-state starts from a later state\.$/,
+    ],
+  ];
+  for (const [flag, source, complaint] of cases) {
+    const sentence = await refusal(
+      ["node", "--network", network, "--data-dir", dataDir, flag, source],
+      "unreadableInput",
+    );
+    expect(sentence).toMatch(new RegExp(`^The state ${source} `));
+    expect(sentence).toMatch(complaint);
+  }
+  const flags = ["node", "--network", network, "--data-dir", dataDir, "--checkpoint-state", fileOf("head.ssz", head)];
+  await expectStarts(flags);
+});
+
+test("a state that a server does not give, and none at all", async () => {
+  const { config } = await madeDevChain(tempDirectory());
+  const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config);
+  const flags = ["node", "--network", network, "--data-dir", tempDirectory()];
+  expect(await refusal(flags, "usage")).toBe(
+    "A new node of smallnet needs a state to start from: give --checkpoint-state or --genesis-state, each a file or a URL.",
+  );
+  const server = createServer((_, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/state`;
+  expect(await refusal([...flags, "--checkpoint-state", url], "unreadableInput")).toBe(
+    `The state ${url} cannot be used: the server answered 404 Not Found.`,
+  );
+  server.close();
+  server.closeAllConnections();
+  await once(server, "close");
+  expect(await refusal([...flags, "--checkpoint-state", url], "unreadableInput")).toMatch(/: .*ECONNREFUSED/);
+});
+
+test("a network directory that cannot be used", async () => {
+  const directory = tempDirectory();
+  const flags = ["node", "--network", directory, "--data-dir", join(directory, "data")];
+  const file = join(directory, "config.yaml");
+  expect(await refusal(flags, "unreadableInput")).toMatch(/^The network file \S+config\.yaml cannot be read: ENOENT/);
+  const cases: [content: string, complaint: RegExp][] = [
+    ["CONFIG_NAME: x\n", /names no PRESET_BASE; it must be mainnet, minimal or gnosis\.$/],
+    ["PRESET_BASE: huge\n", /has the PRESET_BASE "huge"; it must be mainnet, minimal or gnosis\.$/],
+    ["PRESET_BASE: 'minimal\n", /cannot be read: /],
+    ["PRESET_BASE: minimal\nSECONDS_PER_SLOT: soon\n", /cannot be used: .*SECONDS_PER_SLOT/],
+  ];
+  for (const [content, complaint] of cases) {
+    writeFileSync(file, content);
+    expect(await refusal(flags, "unreadableInput")).toMatch(complaint);
+  }
+  rmSync(file);
+});
+
+test("flags, variables and config files that are wrong", async () => {
+  const directory = tempDirectory();
+  const fileOf = (name: string, content: string) => {
+    const path = join(directory, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const cases: [args: string[], complaint: RegExp][] = [
+    [["--valdators", "8"], /^The flag --valdators is not known\. Did you mean --validators\?$/],
+    [["--speed"], /--speed/],
+    [["--config-file", join(directory, "absent.yaml")], /^The config file \S+absent\.yaml cannot be read: ENOENT/],
+    [
+      ["--config-file", fileOf("c.json", "{}")],
+      /must be YAML or TOML; its name must end in \.yaml, \.yml or \.toml\.$/,
+    ],
+    [["--config-file", fileOf("bad.yaml", "speed: 'x\n")], /bad\.yaml is not valid: /],
+    [["--config-file", fileOf("bad.toml", "speed = \n")], /bad\.toml is not valid: /],
+    [["--config-file", fileOf("list.yaml", "- speed\n")], /list\.yaml/],
+    [
+      ["--config-file", fileOf("key.yaml", "sped: 2\n")],
+      /^The key "sped" in the config file \S+ is not the name of a flag\. Did you mean "speed" \(--speed\)\?$/,
+    ],
+    [["--config-file", fileOf("node.toml", 'network = "x"\n')], /belongs to "fanal node", not to "fanal dev"\.$/],
+    [
+      ["--config-file", fileOf("value.yaml", "speed: fast\n")],
+      /^The value "fast" of the key "speed" in the config file \S+ is not accepted: /,
+    ],
+  ];
+  for (const [args, complaint] of cases) {
+    const sentence = await refusal(["dev", "--data-dir", join(directory, "data"), ...args], "usage");
+    expect(sentence).toMatch(complaint);
+  }
+  // What is refused this early has not even made the directory.
+  expect(readdirSync(directory)).not.toContain("data");
+});

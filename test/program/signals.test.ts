@@ -1,0 +1,154 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { constants } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { DOMAIN_VOLUNTARY_EXIT } from "@lodestar/params";
+import { computeSigningRoot } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
+import { expect, test, vi } from "vitest";
+import { inDataDirectory } from "../support/data-directory.ts";
+import { openDevChain } from "../support/dev-chain.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+// Programs are started many times; a machine that is busy with other tests may take its time for each.
+vi.setConfig({ testTimeout: 180_000 });
+
+const FEW = ["--validators", "8"];
+/** Slow enough that the slot does not change while the test looks. */
+const STANDING = ["--speed", "0.001"];
+
+interface ChainHead {
+  head_slot: string;
+  head_block_root: string;
+}
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  test(`${signal} stops in good order, and the next start goes on at the slot where it stopped`, async () => {
+    const dataDir = tempDirectory();
+    // Fifty slots a second: while the program is off, a clock that went on would move far ahead.
+    const first = await Program.dev(["--data-dir", dataDir, ...FEW, "--speed", "100"]);
+    await first.callUntil<string>("getBeaconHead", (slot) => Number(slot) > 48);
+    const genesis = await first.call("get_v1_beacon_genesis");
+    const before: ChainHead = await first.call("getChainHead");
+    expect(await first.stop(signal)).toEqual({ code: 0, signal: null });
+    expect(first.output).toMatch(new RegExp(`Stopping; a second signal exits at once\\s+signal=${signal}`));
+    expect(first.lines.at(-1)).toMatch(/Stopped$/);
+    expect(first.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
+    expect(first.errors).toEqual([]);
+    const { newest, clockSlot } = await inDataDirectory(dataDir, async (db) => ({
+      newest: await db.hotBlocks.last(),
+      clockSlot: await db.meta.getClockSlot(),
+    }));
+
+    const second = await Program.dev(["--data-dir", dataDir, ...FEW, ...STANDING]);
+    await second.untilLine(/The dev chain is running/);
+    const after: ChainHead = await second.call("getChainHead");
+    expect(after).toMatchObject({ head_slot: String(newest!.slot), head_block_root: newest!.root });
+    expect(clockSlot! - newest!.slot).toBeLessThanOrEqual(1);
+    expect(await second.call("get_v1_beacon_genesis")).toEqual(genesis);
+    expect(await second.call("get_v1_beacon_headers_blockId", [before.head_block_root])).toMatchObject({
+      canonical: true,
+    });
+    // A state exists for every slot up to the clock's, and for none after it.
+    const { result: clockState } = await second.reply("get_v1_beacon_states_root", [clockSlot]);
+    expect(clockState).toEqual({ root: expect.any(String) });
+    const { error } = await second.reply("get_v1_beacon_states_root", [clockSlot! + 1]);
+    expect(error).toMatchObject({ code: -32001 });
+  });
+
+  test(`a second signal ends the process at once, with the code of ${signal}`, async () => {
+    const program = await Program.dev(["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "1"]);
+    const stuck = await unreadAnswer(program.url);
+    program.child.kill("SIGTERM");
+    await program.untilLine(/Stopping; a second signal exits at once/);
+    // What follows the first signal within a moment counts as its echo, so the wish is repeated until it is heard.
+    let ended = false;
+    const exited = program.exited.finally(() => {
+      ended = true;
+    });
+    while (!ended) {
+      program.child.kill(signal);
+      await Promise.race([exited, delay(50)]);
+    }
+    expect(await exited).toEqual({ code: 128 + constants.signals[signal], signal: null });
+    expect(program.output).toMatch(/Exiting without waiting for the node to stop/);
+    stuck.destroy();
+  });
+}
+
+/** Calls for more than fits into the buffers of a connection and reads none of it, which keeps the server from closing. */
+async function unreadAnswer(url: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  const call = { jsonrpc: "2.0", id: 1, method: "getBeaconState", params: ["genesis"] };
+  const body = JSON.stringify(Array.from({ length: 500 }, () => call));
+  socket.write(
+    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  // Its beginning shows that the call is running.
+  await once(socket, "readable");
+  return socket;
+}
+
+test("a stop during the warm-up works, and the next start finishes the warm-up", async () => {
+  const flags = ["--data-dir", tempDirectory(), ...FEW, ...STANDING, "--warmup-epochs", "8"];
+  const first = await Program.dev(flags);
+  await first.callUntil<string>("getBeaconHead", (slot) => Number(slot) >= 3);
+  expect(await first.stop()).toEqual({ code: 0, signal: null });
+  expect(first.output).not.toMatch(/The dev chain is running/);
+  expect(first.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
+
+  const second = await Program.dev(flags);
+  const [, resumedAt] = await second.untilLine(/Chain opened\s+head=(\d+)/);
+  expect(Number(resumedAt)).toBeGreaterThanOrEqual(3);
+  const [, slot, finalizedEpoch] = await second.untilLine(/The dev chain is running\s+slot=(\d+) finalizedEpoch=(\d+)/);
+  expect([slot, finalizedEpoch]).toEqual(["64", "6"]);
+  const replies = await second.batch(
+    Array.from({ length: 64 }, (_, i) => ["get_v1_beacon_blocks_blockId_root", [i + 1]]),
+  );
+  // At most the slot in which it was stopped has no block.
+  expect(replies.filter(({ error }) => error !== undefined).length).toBeLessThanOrEqual(1);
+});
+
+test("what the pools hold survives a restart and is put into a block", async () => {
+  const dataDir = tempDirectory();
+  const { devChain, close } = await openDevChain({ validators: 8, forks: [{ fork: "phase0", epoch: 0 }] }, dataDir);
+  const { chain, clock, config, keys } = devChain;
+  await clock.advanceTo(40);
+  const message = { epoch: 4, validatorIndex: 3 };
+  const domain = config.getDomain(chain.head.slot, DOMAIN_VOLUNTARY_EXIT, 32);
+  const signingRoot = computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain);
+  const exit = { message, signature: keys.secretKey(3)!.sign(signingRoot).toBytes() };
+  await chain.intake.voluntaryExit(exit);
+  await close();
+
+  const program = await Program.dev(["--data-dir", dataDir, ...FEW, "--speed", "100"]);
+  await program.callUntil<string>("getBeaconHead", (slot) => Number(slot) > 42);
+  const blocks = await program.batch([41, 42].map((slot) => ["get_v1_beacon_blocks_blockId", [slot]]));
+  expect(blocks.flatMap(({ result }) => result?.message.body.voluntary_exits ?? [])).toEqual([
+    ssz.phase0.SignedVoluntaryExit.toJson(exit),
+  ]);
+});
+
+test("--reset starts over, also with other parameters", async () => {
+  const dataDir = tempDirectory();
+  const first = await Program.dev(["--data-dir", dataDir, ...FEW, ...STANDING, "--warmup-epochs", "2"]);
+  await first.untilLine(/The dev chain is running/);
+  const { root: oldRoot } = await first.call("get_v1_beacon_blocks_blockId_root", ["head"]);
+  await first.stop();
+
+  const other = ["--data-dir", dataDir, "--validators", "9", ...STANDING, "--warmup-epochs", "1"];
+  const second = await Program.dev([...other, "--reset"]);
+  await second.untilLine(/The dev chain is running/);
+  expect(await second.call("getBeaconHead")).toBe("8");
+  expect((await second.reply("get_v1_beacon_headers_blockId", [oldRoot])).error).toMatchObject({ code: -32001 });
+  const genesis = await second.call("get_v1_beacon_genesis");
+  await second.stop();
+
+  const third = await Program.dev(other);
+  expect(await third.call("get_v1_beacon_genesis")).toEqual(genesis);
+  expect(await third.call("getBeaconHead")).toBe("8");
+});
