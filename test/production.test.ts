@@ -227,3 +227,21 @@ test("what comes too early for the chain is rejected", async () => {
     message: expect.stringMatching(/from Capella on/),
   });
 });
+
+test("a slashed validator is told that there can be no block in its slot", async () => {
+  const { devChain } = await openDevChain();
+  const { api, chain, clock } = devChain;
+  await clock.advanceTo(2);
+  const signed = new SignedOperations(devChain);
+  const proposer = chain.headState.epochCtx.getBeaconProposer(4);
+  await api.beacon.submitPoolProposerSlashings({ proposerSlashing: signed.doubleProposal(proposer, 1) });
+  await clock.advanceTo(3);
+  expect(chain.headState.validators.getReadonly(proposer).slashed).toBe(true);
+
+  const randaoReveal = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
+  const failure = await failureOf(
+    api.validator.produceBlockV3({ slot: 4, randaoReveal, skipRandaoVerification: true }),
+  );
+  expect(failure.kind).toBe("invalid-params");
+  expect(failure.message).toBe(`Slot 4 can have no block: its proposer, validator ${proposer}, is slashed.`);
+});

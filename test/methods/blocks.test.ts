@@ -1,9 +1,9 @@
-import { type ForkName, isForkPostDeneb, SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { BeaconBlock, SignedBeaconBlock } from "@lodestar/types";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { BeaconBlock } from "@lodestar/types";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
-import type { DevChain, DevChainOptions } from "../../src/dev/dev-chain.ts";
+import type { DevChainOptions } from "../../src/dev/dev-chain.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
-import { ByHand } from "../support/by-hand.ts";
+import { atSlot, type BlockSetting } from "../support/block-setting.ts";
 import { Caller } from "../support/caller.ts";
 import { type OpenedDevChain, openDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 
@@ -15,41 +15,10 @@ const SLOT = HISTORY + 1;
 // biome-ignore lint/suspicious/noExplicitAny: tests change payloads in ways that no type allows
 type Json = any;
 
-interface Setting {
-  devChain: DevChain;
-  caller: Caller;
-  byHand: ByHand;
-  /** The JSON form in which a block is submitted. */
-  toJson(signed: SignedBeaconBlock): Json;
-  /** A good block on the head, for the slot at hand. */
-  makeBlock(change?: (block: BeaconBlock) => BeaconBlock): Promise<{ root: string; json: Json }>;
-}
-
 const chainOf = (fork: DevFork): Partial<DevChainOptions> => ({ validators: 8, forks: [{ fork, epoch: 0 }] });
 
-async function open(fork: DevFork): Promise<Setting> {
-  return settingOf((await openQuietDevChain(HISTORY, chainOf(fork))).devChain);
-}
-
-async function settingOf(devChain: DevChain): Promise<Setting> {
-  await devChain.clock.advanceTo(SLOT);
-  const byHand = new ByHand(devChain);
-  const toJson = (signed: SignedBeaconBlock) => {
-    const { slot } = signed.message;
-    const json = devChain.config.getForkTypes(slot).SignedBeaconBlock.toJson(signed as never);
-    const isWrapped = isForkPostDeneb(devChain.config.getForkName(slot) as ForkName);
-    return structuredClone(isWrapped ? { signed_block: json, kzg_proofs: [], blobs: [] } : json) as Json;
-  };
-  return {
-    devChain,
-    caller: new Caller(devChain.api),
-    byHand,
-    toJson,
-    async makeBlock(change = (block) => block) {
-      const { root, signed } = byHand.sign(change(await byHand.produce(SLOT, devChain.chain.head.root)));
-      return { root, json: toJson(signed) };
-    },
-  };
+async function open(fork: DevFork): Promise<BlockSetting> {
+  return atSlot((await openQuietDevChain(HISTORY, chainOf(fork))).devChain, SLOT);
 }
 
 const signedIn = (json: Json): Json => json.signed_block ?? json;
@@ -74,7 +43,7 @@ describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "
 );
 
 describe("blocks that are not good", () => {
-  let setting: Setting;
+  let setting: BlockSetting;
   beforeEach(async () => {
     setting = await open("phase0");
   });
@@ -116,6 +85,20 @@ describe("blocks that are not good", () => {
     expect(await caller.call(POST, [json])).toBe(202);
     expect(await caller.call(POST, [json])).toBe(202);
     expect(await caller.error(POST_2020, [json])).toMatchObject({ code: -32003 });
+    const forged = { ...json, signature: `0xc0${"00".repeat(95)}` };
+    expect(await caller.error(POST, [forged])).toMatchObject({ code: -32003 });
+    await expectUnmoved(root);
+  });
+
+  it("are broadcast but not imported with a wrong signature inside", async () => {
+    const { caller, byHand, devChain, toJson } = setting;
+    const type = devChain.config.getForkTypes(SLOT).BeaconBlock;
+    // A copy, because the roots of a block that was produced are remembered in it.
+    const block = type.clone((await byHand.produce(SLOT, devChain.chain.head.root)) as never) as BeaconBlock;
+    block.body.randaoReveal = byHand.signer.randaoReveal(block.proposerIndex, SLOT + SLOTS_PER_EPOCH);
+    const { root, signed } = byHand.sign(block);
+    expect(await caller.call(POST, [toJson(signed)])).toBe(202);
+    expect(await caller.call(POST, [toJson(signed)])).toBe(202);
     await expectUnmoved(root);
   });
 
@@ -143,10 +126,10 @@ describe("blocks that are not good", () => {
 
 describe("blocks that change nothing", () => {
   let opened: OpenedDevChain;
-  let setting: Setting;
+  let setting: BlockSetting;
   beforeAll(async () => {
     opened = await startQuietDevChain(HISTORY, chainOf("phase0"));
-    setting = await settingOf(opened.devChain);
+    setting = await atSlot(opened.devChain, SLOT);
   });
   afterAll(() => opened.close());
 

@@ -1,15 +1,11 @@
-import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type AttesterSlashing, type phase0, ssz } from "@lodestar/types";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import type { DevChain, DevChainOptions } from "../../src/dev/dev-chain.ts";
-import type { ScheduledFork } from "../../src/dev/forks.ts";
-import { ByHand } from "../support/by-hand.ts";
+import { describe, expect, it } from "vitest";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { Caller } from "../support/caller.ts";
-import { type OpenedDevChain, openDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import { openDevChain, openQuietDevChain } from "../support/dev-chain.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
 
-const ATTESTATIONS = "get_v1_beacon_pool_attestations";
-const POST_ATTESTATIONS = "post_v1_beacon_pool_attestations";
 const ATTESTER_SLASHINGS = "get_v1_beacon_pool_attester_slashings";
 const POST_ATTESTER_SLASHING = "post_v1_beacon_pool_attester_slashings";
 const PROPOSER_SLASHINGS = "get_v1_beacon_pool_proposer_slashings";
@@ -25,155 +21,6 @@ type Json = any;
 const exitJson = (exit: phase0.SignedVoluntaryExit): Json => ssz.phase0.SignedVoluntaryExit.toJson(exit);
 const proposerJson = (slashing: phase0.ProposerSlashing): Json => ssz.phase0.ProposerSlashing.toJson(slashing);
 const attesterJson = (slashing: AttesterSlashing): Json => ssz.electra.AttesterSlashing.toJson(slashing);
-
-const WRONG_BITS: [string, (vote: Json) => void][] = [
-  ["with two bits", (vote) => (vote.aggregation_bits = "0x13")],
-  ["with no bit", (vote) => (vote.aggregation_bits = "0x10")],
-  ["with too many bits", (vote) => (vote.aggregation_bits = "0x21")],
-];
-const WRONG_ATTESTERS: [string, (vote: Json) => void][] = [
-  ["with an unknown committee", (vote) => (vote.committee_index = MAX_UINT64)],
-  ["with an unknown attester", (vote) => (vote.attester_index = MAX_UINT64)],
-  [
-    "with an attester that signed something else",
-    (vote) => (vote.attester_index = vote.attester_index === "0" ? 1 : 0),
-  ],
-];
-
-describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
-  const SLOT = 4;
-  const OPTIONS: Partial<DevChainOptions> = { validators: 32, forks: [{ fork, epoch: 0 }] };
-
-  /** Makes the block of the slot, and the votes for it in the form in which they are submitted. */
-  async function prepare(devChain: DevChain) {
-    await devChain.clock.advanceTo(SLOT);
-    const byHand = new ByHand(devChain);
-    const { root } = await byHand.propose(SLOT, devChain.chain.head.root);
-    const type: { toJson(vote: never): unknown } =
-      devChain.config.getForkSeq(SLOT) >= ForkSeq.electra ? ssz.electra.SingleAttestation : ssz.phase0.Attestation;
-    const votes: Json[] = (await byHand.votesFor(SLOT, root)).map(({ vote }) => type.toJson(vote as never));
-    return { devChain, byHand, caller: new Caller(devChain.api), votes };
-  }
-  const open = async () => prepare((await openQuietDevChain(SLOT - 1, OPTIONS)).devChain);
-  const ofSlot = { slot: SLOT };
-
-  it("show in the pool, added up, and end in a block", async () => {
-    const { devChain, byHand, caller, votes } = await open();
-    const [first, second, third, fourth] = votes;
-    expect(votes).toHaveLength(4);
-    expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([]);
-    expect(await caller.call(POST_ATTESTATIONS, [first])).toBe(true);
-    const [alone, ...others] = await caller.call(ATTESTATIONS, ofSlot);
-    expect(others).toEqual([]);
-    expect(alone).toMatchObject({ data: first.data, signature: first.signature });
-    expect(Object.keys(alone).includes("committee_bits")).toBe(fork === "fulu");
-    // A second copy is as good as the first.
-    expect(await caller.call(POST_ATTESTATIONS, [first, first])).toBe(true);
-    expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([alone]);
-
-    expect(await caller.call(POST_ATTESTATIONS, [second, [third]])).toBe(true);
-    expect(await caller.call(POST_ATTESTATIONS, { attestations: [first, fourth] })).toBe(true);
-    const [all] = await caller.call(ATTESTATIONS, [SLOT, 0]);
-    expect(all.aggregation_bits).toBe("0x1f");
-    expect(await caller.call(ATTESTATIONS, [SLOT, "1"])).toEqual([]);
-    expect(await caller.call(ATTESTATIONS, [SLOT + 1])).toEqual([]);
-    expect(await caller.call(ATTESTATIONS, [null, 0])).toContainEqual(all);
-    expect(await caller.call(ATTESTATIONS)).toContainEqual(all);
-
-    await devChain.clock.advanceTo(SLOT + 1);
-    const { root } = await byHand.propose(SLOT + 1, devChain.chain.head.root);
-    expect(await caller.call("get_v1_beacon_blocks_blockId_attestations", [root])).toContainEqual(all);
-    expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([all]);
-  });
-
-  it("are judged one by one", async () => {
-    const { caller, votes } = await open();
-    const [good, unknownBlock, other, badSignature] = votes;
-    unknownBlock.data.beacon_block_root = `0x${"ab".repeat(32)}`;
-    badSignature.signature = good.signature;
-    const { code, data } = await caller.error(POST_ATTESTATIONS, [[good, unknownBlock], badSignature, other]);
-    expect(code).toBe(-32003);
-    expect(data.failures?.map(({ index }) => index)).toEqual([1, 2]);
-    expect(data.failures?.[0]?.message).toContain("not known");
-    expect(data.failures?.[1]?.message).toContain("not signed");
-    const [pooled] = await caller.call(ATTESTATIONS, ofSlot);
-    // The first and the third of the four, and the bit that ends the list.
-    expect(pooled.aggregation_bits).toBe("0x15");
-  });
-
-  describe("that change nothing", () => {
-    let opened: OpenedDevChain;
-    let caller: Caller;
-    let votes: Json[];
-    beforeAll(async () => {
-      opened = await startQuietDevChain(SLOT - 1, OPTIONS);
-      ({ caller, votes } = await prepare(opened.devChain));
-    });
-    afterAll(() => opened.close());
-
-    const unknownRoot = `0x${"ab".repeat(32)}`;
-    it.each<[string, (vote: Json) => void]>([
-      ["of a slot to come", (vote) => (vote.data.slot = "6")],
-      ["of the last slot of all", (vote) => (vote.data.slot = MAX_UINT64)],
-      ["with another target epoch", (vote) => (vote.data.target.epoch = "1")],
-      ["with the last target epoch of all", (vote) => (vote.data.target.epoch = MAX_UINT64)],
-      ["with an unknown target", (vote) => (vote.data.target.root = unknownRoot)],
-      ["with an unknown block", (vote) => (vote.data.beacon_block_root = unknownRoot)],
-      ["with the last source epoch of all", (vote) => (vote.data.source.epoch = MAX_UINT64)],
-      ["with an unknown data index", (vote) => (vote.data.index = "1")],
-      ["with the last data index of all", (vote) => (vote.data.index = MAX_UINT64)],
-      ["without a signature", (vote) => (vote.signature = `0x${"00".repeat(96)}`)],
-      ...(fork === "phase0" ? WRONG_BITS : WRONG_ATTESTERS),
-    ])("%s are rejected", async (_what, spoil) => {
-      const vote = structuredClone(votes[0]);
-      spoil(vote);
-      const error = await caller.error(POST_ATTESTATIONS, [vote]);
-      expect(error).toMatchObject({ code: -32003, data: { failures: [{ index: 0, message: error.data.detail }] } });
-      expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([]);
-    });
-
-    it("because one cannot be decoded", async () => {
-      const [good, bad] = votes;
-      const wrong: [Json, string][] = [
-        [{ ...bad, data: { ...bad.data, slot: "x" } }, "is wrong at data.slot: it must be a slot."],
-        [{ ...bad, data: { ...bad.data, index: 1.5 } }, "is wrong at data.index: it must be an integer"],
-        [{ ...bad, data: null }, "is wrong at data: it must be a JSON object, but null was given."],
-        [{ ...bad, signature: "0x" }, "is wrong at signature: it must be 96 bytes"],
-        [{ data: bad.data, signature: bad.signature }, "lacks the member "],
-        [5, "must be a JSON object, but the number 5 was given."],
-        [null, "must be a JSON object, but null was given."],
-      ];
-      for (const [payload, message] of wrong) {
-        const error = await caller.error(POST_ATTESTATIONS, [good, payload]);
-        expect(error.code).toBe(-32602);
-        expect(error.message).toContain(`Item 1 of the parameter "attestations" ${message}`);
-      }
-      for (const params of [[], [[]], { attestations: [] }, {}, { attestation: good }]) {
-        expect(await caller.error(POST_ATTESTATIONS, params)).toMatchObject({ code: -32602 });
-      }
-      for (const filter of [["x"], [null, -1], [null, null, null], { index: 1 }]) {
-        expect(await caller.error(ATTESTATIONS, filter)).toMatchObject({ code: -32602 });
-      }
-      expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([]);
-    });
-  });
-});
-
-test("the attestation pool shows each attestation in the form of its fork", async () => {
-  const forks: ScheduledFork[] = [
-    { fork: "deneb", epoch: 0 },
-    { fork: "electra", epoch: 1 },
-  ];
-  const { devChain } = await openDevChain({ validators: 8, forks });
-  await devChain.clock.advanceTo(SLOTS_PER_EPOCH + 2);
-  const caller = new Caller(devChain.api);
-  const list: Json[] = await caller.call(ATTESTATIONS);
-  const isElectra = (attestation: Json) => Number(attestation.data.slot) >= SLOTS_PER_EPOCH;
-  expect(new Set(list.map(isElectra))).toEqual(new Set([true, false]));
-  for (const attestation of list) expect("committee_bits" in attestation).toBe(isElectra(attestation));
-  const { data } = await devChain.api.beacon.getPoolAttestationsV2({});
-  expect(data).toHaveLength(list.filter(isElectra).length);
-});
 
 /** The statuses that a validator goes through while time passes, each once. */
 async function statusesUntil(devChain: DevChain, caller: Caller, validators: number[], epoch: number) {

@@ -124,6 +124,11 @@ describe("attester duties", () => {
   });
 });
 
+it("never speaks of an infinite epoch", async () => {
+  const { message } = await caller.error(PROPOSER, ["1152921504606846975"]);
+  expect(message).toBe("Duties of epoch 9007199254740992 or higher are not known yet: the last known epoch is 3.");
+});
+
 describe("proposer duties", () => {
   it("list every slot of an epoch, slot 0 too, and name who proposed", async () => {
     for (const epoch of [0, 1, 2]) {

@@ -7,6 +7,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams, notFound, unavailable, unsupported } from "../../errors.ts";
 import { requireSynced } from "../gate.ts";
 import { requireTaken } from "../submissions.ts";
+import { shown } from "./shown-number.ts";
 import { requireSyncCommittees } from "./sync-committee-state.ts";
 
 export type AggregationApi = Pick<
@@ -26,8 +27,8 @@ export function createAggregationApi(chain: BeaconChain): AggregationApi {
   const bestAggregate = (slot: Slot, dataRoot: RootHex, committeeIndex?: CommitteeIndex): Attestation => {
     const aggregate = attestations.getAggregate(slot, dataRoot, committeeIndex);
     if (!aggregate) {
-      const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${committeeIndex}`;
-      throw notFound(`No attestation of slot ${slot}${ofCommittee} with data ${dataRoot} is known.`);
+      const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${shown(committeeIndex)}`;
+      throw notFound(`No attestation of slot ${shown(slot)}${ofCommittee} with data ${dataRoot} is known.`);
     }
     requireVerifiedBlock(chain, toRootHex(aggregate.data.beaconBlockRoot));
     return aggregate;
@@ -59,14 +60,14 @@ export function createAggregationApi(chain: BeaconChain): AggregationApi {
       requireSyncCommittees(chain);
       if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
         throw invalidParams(
-          `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${subcommitteeIndex} is too high.`,
+          `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${shown(subcommitteeIndex)} is too high.`,
         );
       }
       const root = toRootHex(beaconBlockRoot);
       const data = syncCommittee.getContribution(subcommitteeIndex, slot, root);
       if (!data) {
         throw notFound(
-          `No message of slot ${slot} and sync subcommittee ${subcommitteeIndex} for block ${root} is known.`,
+          `No message of slot ${shown(slot)} and sync subcommittee ${subcommitteeIndex} for block ${root} is known.`,
         );
       }
       requireVerifiedBlock(chain, root);

@@ -14,6 +14,7 @@ import { committeePosition } from "../../chain/committee-positions.ts";
 import { invalidParams } from "../../errors.ts";
 import { requireSynced } from "../gate.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
+import { shown } from "./shown-number.ts";
 import { stateForSyncCommittee } from "./sync-committee-state.ts";
 
 type StandardDuties = Pick<
@@ -97,7 +98,7 @@ export function createDutiesApi(chain: BeaconChain): DutiesApi {
 function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
   const lastEpoch = lastKnownEpoch(chain);
   if (epoch > lastEpoch) {
-    throw invalidParams(`Duties of epoch ${epoch} are not known yet: the last known epoch is ${lastEpoch}.`);
+    throw invalidParams(`Duties of epoch ${shown(epoch)} are not known yet: the last known epoch is ${lastEpoch}.`);
   }
 }
 

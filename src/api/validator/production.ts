@@ -15,6 +15,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { ProducedBlock } from "../../chain/production/block-producer.ts";
 import { invalidParams, notFound, unavailable, unsupported } from "../../errors.ts";
 import { requireSynced, requireVerifiedHead } from "../gate.ts";
+import { shown } from "./shown-number.ts";
 
 export type ProductionApi = Pick<
   ApplicationMethods<routes.validator.Endpoints>,
@@ -71,7 +72,7 @@ export function createProductionApi(chain: BeaconChain): ProductionApi {
       requireVerifiedHead(chain);
       const { clock, blocks, config } = chain;
       if (slot > clock.currentSlot + 1) {
-        throw invalidParams(`Slot ${slot} is too far ahead: the current slot is ${clock.currentSlot}.`);
+        throw invalidParams(`Slot ${shown(slot)} is too far ahead: the current slot is ${clock.currentSlot}.`);
       }
       const epoch = computeEpochAtSlot(slot);
       const epochStart = computeStartSlotAtEpoch(epoch);
@@ -81,7 +82,7 @@ export function createProductionApi(chain: BeaconChain): ProductionApi {
       const committees = state.epochCtx.getCommitteeCountPerSlot(epoch);
       if (committeeIndex !== undefined && committeeIndex >= committees) {
         throw invalidParams(
-          `Slot ${slot} has ${committees} committees, so the committee index ${committeeIndex} is too high.`,
+          `Slot ${slot} has ${committees} committees, so the committee index ${shown(committeeIndex)} is too high.`,
         );
       }
       const isPostElectra = config.getForkSeq(slot) >= ForkSeq.electra;
@@ -128,11 +129,12 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
   }
   if (slot > head.slot + MAX_EPOCHS_AHEAD * SLOTS_PER_EPOCH) {
     throw invalidParams(
-      `Slot ${slot} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
+      `Slot ${shown(slot)} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
     );
   }
   const preState = await chain.states.afterBlock(head.root, slot);
   await requireRandaoReveal(chain, preState, request);
+  requireUnslashedProposer(preState, slot);
   requireNoDepositsDue(preState);
   return chain.producer.produce({
     slot,
@@ -141,6 +143,14 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
     graffiti: request.graffiti ?? chain.graffiti.get(),
     feeRecipient: request.feeRecipient ?? ZERO_ADDRESS,
   });
+}
+
+/** phase0/beacon-chain.md, process_block_header: no block of a slashed validator is valid. */
+function requireUnslashedProposer({ epochCtx, validators }: CachedBeaconStateAllForks, slot: Slot): void {
+  const proposer = epochCtx.getBeaconProposer(slot);
+  if (validators.getReadonly(proposer).slashed) {
+    throw invalidParams(`Slot ${slot} can have no block: its proposer, validator ${proposer}, is slashed.`);
+  }
 }
 
 async function requireRandaoReveal(

@@ -4,6 +4,7 @@ import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams, unavailable, unsupported } from "../../errors.ts";
 import { stateForDuties } from "./duty-state.ts";
+import { shown } from "./shown-number.ts";
 
 /** Refuses what has to do with sync committees on a chain that never gets any. */
 export function requireSyncCommittees({ config }: Pick<BeaconChain, "config">): void {
@@ -21,7 +22,9 @@ export async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): P
   const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
   const period = (e: Epoch) => Math.floor(e / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
   if (period(epoch) > period(currentEpoch) + 1) {
-    throw invalidParams(`The sync committee of epoch ${epoch} is not known yet: the current epoch is ${currentEpoch}.`);
+    throw invalidParams(
+      `The sync committee of epoch ${shown(epoch)} is not known yet: the current epoch is ${currentEpoch}.`,
+    );
   }
   const state = await stateForDuties(chain, Math.min(epoch, currentEpoch));
   if (!("currentSyncCommittee" in state)) {
