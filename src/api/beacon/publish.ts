@@ -1,6 +1,7 @@
 import { HttpStatusCode, type routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import { CELLS_PER_EXT_BLOB, isForkPostFulu } from "@lodestar/params";
+import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { deneb, SignedBeaconBlock, SignedBlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -43,16 +44,16 @@ export async function publishBlock(chain: BeaconChain, contents: SignedBlockCont
     await validateGossipBlock(chain.validation, signed);
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
-    // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows.
     if (!error.known) throw refused(error.message);
+    // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows. It was
+    // recognised by its root, which does not cover the signature.
+    if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));
   }
   try {
     await chain.importBlock(signed);
     return { imported: true };
   } catch (error) {
     if (!(error instanceof BlockRejection)) throw error;
-    // The gossip rules compare a block seen before by its root only, which does not cover the signature.
-    if (error.reason === "invalid-signature") throw refused(error.message);
     return { imported: false, rejection: error };
   }
 }
@@ -63,7 +64,15 @@ async function isHeldAlready({ config, blocks }: BeaconChain, { message, signatu
   const held = await blocks.signedByRoot(root);
   if (held === null) return false;
   if (Buffer.compare(held.signature, signature) === 0) return true;
-  throw refused(`The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`);
+  throw refused(notSigned({ message, signature }));
+}
+
+function isSignedByProposer({ config, validation }: BeaconChain, signed: SignedBeaconBlock): Promise<boolean> {
+  return validation.bls.verify([getBlockProposerSignatureSet(config, signed)]);
+}
+
+function notSigned({ message }: SignedBeaconBlock): string {
+  return `The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`;
 }
 
 /** Fulu has a proof for each cell of a blob (EIP-7594), Deneb one for the whole blob. */

@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type JsonForm, paramSchema } from "./schema.ts";
 
 export const MAX_UINT64 = 2n ** 64n - 1n;
-export const MAX_UINT256 = 2n ** 256n - 1n;
+const MAX_UINT256 = 2n ** 256n - 1n;
 const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
 
 const INTEGER_FORM: JsonForm = {
