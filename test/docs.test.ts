@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { EXIT_CODES } from "../src/cli/exit.ts";
-import { flagReference } from "../src/cli/flag-reference.ts";
+import { flagReference } from "../src/cli/flags/flag-reference.ts";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 

@@ -1,9 +1,9 @@
 import type { Api } from "../api/api.ts";
+import { nearestName } from "../nearest-name.ts";
 import type { Method, MethodTable } from "../server/method-table.ts";
 import { bind } from "./bind.ts";
 import { catalogue } from "./catalogue.ts";
 import type { Entry, EntryParam } from "./entry.ts";
-import { nearestName } from "./nearest-name.ts";
 
 export function createMethodTable(api: Api, entries: readonly Entry[] = catalogue): Required<MethodTable> {
   const methods = new Map<string, Method>();

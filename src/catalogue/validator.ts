@@ -4,7 +4,7 @@ import { arrangeAttestationData, arrangeRootAfterSlot } from "./params/attestati
 import { boolean } from "./params/boolean.ts";
 import { parseFixedHex, root, signature } from "./params/bytes.ts";
 import { arrangeProvenSubscription, committeeSubscription } from "./params/committee-subscription.ts";
-import { graffiti, parseGraffiti } from "./params/graffiti.ts";
+import { graffiti, graffitiFrom } from "./params/graffiti.ts";
 import { epoch, slot, uint64 } from "./params/integers.ts";
 import { signedAggregateAndProof } from "./params/operations.ts";
 import { validatorIds } from "./params/validator-ids.ts";
@@ -149,6 +149,6 @@ export const validatorEntries: Entry[] = [
 /** Servers of old took the graffiti first; their lengths tell the two apart. */
 function arrangeRevealBeforeGraffiti(params: unknown[]): unknown[] {
   const [slot, first, second, ...rest] = params;
-  const isSwapped = parseFixedHex(second, 96) !== undefined && parseGraffiti(first) !== undefined;
+  const isSwapped = parseFixedHex(second, 96) !== undefined && graffitiFrom(first) !== undefined;
   return isSwapped ? [slot, second, first, ...rest] : params;
 }

@@ -2,8 +2,8 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
+import type { DevOptions, NodeOptions } from "./flags/options.ts";
 import { main, type Surroundings } from "./main.ts";
-import type { DevOptions, NodeOptions } from "./options.ts";
 import type { RunningNode } from "./run.ts";
 
 const FINISHED: RunningNode = { stopped: Promise.resolve(), stop: async () => {} };

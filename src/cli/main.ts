@@ -1,14 +1,14 @@
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
-import { paramTexts } from "./call-params.ts";
-import { type CommandLine, parseCommandLine } from "./command-line.ts";
+import { paramTexts } from "./call/params.ts";
+import { processTerminal, type Terminal } from "./call/terminal.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
-import type { NodeCommandName } from "./flags.ts";
-import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./options.ts";
-import type { PresetName } from "./preset.ts";
-import { type FlagSources, resolveFlags } from "./resolve-flags.ts";
+import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
+import type { NodeCommandName } from "./flags/flags.ts";
+import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./flags/options.ts";
+import type { PresetName } from "./flags/preset.ts";
+import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
-import { processTerminal, type Terminal } from "./terminal.ts";
 import { readVersion } from "./version.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
@@ -44,8 +44,8 @@ function processSurroundings(): Surroundings {
     exitNow: (code) => process.exit(code),
     now: () => performance.now(),
     runners: {
-      dev: async () => (await import("./dev.ts")).runDev,
-      node: async () => (await import("./node.ts")).runNode,
+      dev: async () => (await import("./start/dev.ts")).runDev,
+      node: async () => (await import("./start/node.ts")).runNode,
     },
     terminal: processTerminal(),
   };
@@ -81,7 +81,7 @@ async function call(written: readonly string[], sources: FlagSources, terminal: 
     workingDirectory: sources.workingDirectory,
     readInput: () => terminal.readInput(),
   });
-  const { runCall } = await import("./call.ts");
+  const { runCall } = await import("./call/call.ts");
   return runCall({ ...flags, method, params: texts }, terminal);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../catalogue/catalogue.ts";
+import { wrapText } from "./call/wrap-text.ts";
 import { methodsJson, methodsText } from "./methods.ts";
-import { wrapText } from "./wrap-text.ts";
 
 describe("the list of methods", () => {
   const text = methodsText();

@@ -1,6 +1,6 @@
 import { families } from "../catalogue/catalogue.ts";
 import type { Entry, EntryParam } from "../catalogue/entry.ts";
-import { wrapText } from "./wrap-text.ts";
+import { wrapText } from "./call/wrap-text.ts";
 
 const WIDTH = 100;
 const NUMBER_WIDTH = 4;

@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { SetClock } from "../../chain/validation/testing-clock.ts";
+import { SetClock } from "../../chain/validation/clock.test-support.ts";
 import { lastKnownEpoch } from "./duty-state.ts";
 
 it("knows the committees of the next epoch, and those of the one after it half a second before the next begins", () => {

@@ -12,6 +12,7 @@ import {
 import { type BeaconBlock, type BlockContents, ProducedBlockSource, type RootHex, type Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
+import { GRAFFITI_BYTES, padGraffiti } from "../../chain/graffiti.ts";
 import type { ProducedBlock } from "../../chain/production/block-producer.ts";
 import { invalidParams, notFound, unavailable, unsupported } from "../../errors.ts";
 import { requireSynced, requireVerifiedHead } from "../gate.ts";
@@ -26,7 +27,6 @@ export type ProductionApi = Pick<
 
 /** How far past the head a block may be asked for. */
 const MAX_EPOCHS_AHEAD = 2;
-const GRAFFITI_BYTES = 32;
 const ZERO_ADDRESS = new Uint8Array(20);
 /** The compressed point at infinity, which stands for "no reveal" when its verification is skipped. */
 const POINT_AT_INFINITY = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
@@ -188,9 +188,8 @@ function toContents({ config }: BeaconChain, block: BeaconBlock): BlockContents 
 }
 
 function graffitiFromText(text: string): Uint8Array {
-  const bytes = Buffer.from(text, "utf8");
-  if (bytes.length > GRAFFITI_BYTES) {
-    throw invalidParams(`The graffiti is ${bytes.length} bytes long, and at most ${GRAFFITI_BYTES} fit into a block.`);
-  }
-  return new Uint8Array(Buffer.concat([bytes], GRAFFITI_BYTES));
+  const graffiti = padGraffiti(Buffer.from(text, "utf8"));
+  if (!graffiti)
+    throw invalidParams(`The graffiti does not fit into a block, which has ${GRAFFITI_BYTES} bytes for it.`);
+  return graffiti;
 }

@@ -70,7 +70,7 @@ describe("what is asked wrongly is refused", () => {
     [
       "a block with a graffiti that does not fit",
       (api) => api.produceBlockV3({ slot: SLOT + 1, randaoReveal: REVEAL, graffiti: "ü".repeat(17) }),
-      /is 34 bytes long/,
+      /does not fit into a block/,
     ],
   ];
 

@@ -17,7 +17,7 @@ import {
 import { bitListForm, bitVectorForm, parseBitList, parseBitVector } from "./bits.ts";
 import { parseFixedHex, parsePubkey } from "./bytes.ts";
 import { describeGiven, isIrregularNumber } from "./given.ts";
-import { GRAFFITI_FORM, parseGraffiti } from "./graffiti.ts";
+import { GRAFFITI_FORM, graffitiFrom } from "./graffiti.ts";
 import { parseInteger, WRITTEN } from "./integers.ts";
 
 /** What is wrong with a payload, as the rest of a sentence that begins with the payload's name. */
@@ -149,7 +149,7 @@ function integerForm(byteLength: number): string {
 function normaliseBytes(type: ByteVectorType, json: unknown, place: Place): string {
   const { lengthBytes } = type;
   if (place.member === "graffiti") {
-    const bytes = expected(place, GRAFFITI_FORM, json, parseGraffiti(json));
+    const bytes = expected(place, GRAFFITI_FORM, json, graffitiFrom(json));
     return `0x${Buffer.from(bytes).toString("hex")}`;
   }
   if (lengthBytes === 48 && place.member.includes("pubkey")) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { addBlock, EPOCH, makeForkChoice, root } from "./blocks.test-support.ts";
 import type { ForkChoice } from "./fork-choice.ts";
-import { addBlock, EPOCH, makeForkChoice, root } from "./test-blocks.ts";
 import type { ForkChoiceBlock } from "./types.ts";
 
 const ids = (blocks: Iterable<ForkChoiceBlock>) => [...blocks].map((block) => Number(block.root));

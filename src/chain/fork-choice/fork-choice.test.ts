@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { addBlock, EPOCH, GENESIS, makeBlock, makeForkChoice, root } from "./blocks.test-support.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoice } from "./fork-choice.ts";
-import { addBlock, EPOCH, GENESIS, makeBlock, makeForkChoice, root } from "./test-blocks.ts";
 
 const vote = (forkChoice: ForkChoice, indices: number[], block: number, slot: number) =>
   forkChoice.onAttestation({ indices, slot, targetEpoch: Math.floor(slot / EPOCH), blockRoot: root(block) });

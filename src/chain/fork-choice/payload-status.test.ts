@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { addBlock, makeForkChoice, optimistic, root } from "./blocks.test-support.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoice } from "./fork-choice.ts";
-import { addBlock, makeForkChoice, optimistic, root } from "./test-blocks.ts";
 
 const hash = (id: number) => root(id + 0xe000);
 

@@ -1,8 +1,8 @@
 import type { RootHex } from "@lodestar/types";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { SpecStore } from "./spec-store.ts";
-import { EPOCH, GENESIS, makeBlock, makeForkChoice } from "./test-blocks.ts";
+import { EPOCH, GENESIS, makeBlock, makeForkChoice } from "./blocks.test-support.ts";
+import { SpecStore } from "./spec-store.test-support.ts";
 import type { Checkpoint, ForkChoiceBlock } from "./types.ts";
 
 const VALIDATORS = 12;

@@ -2,8 +2,8 @@ import { type BeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
 import type { Clock } from "../clock/clock.ts";
+import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../fork-choice/blocks.test-support.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../fork-choice/test-blocks.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
 
 const clockAt = (slot: number) => ({ currentSlotWithTolerance: () => slot }) as unknown as Clock;

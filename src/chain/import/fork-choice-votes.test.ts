@@ -1,8 +1,8 @@
 import { type BeaconBlock, type phase0, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
+import { addBlock, makeForkChoice, root } from "../fork-choice/blocks.test-support.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { addBlock, makeForkChoice, root } from "../fork-choice/test-blocks.ts";
 import { voteWithBlock } from "./fork-choice-votes.ts";
 
 const NO_SLASHINGS: BeaconBlock = ssz.phase0.BeaconBlock.defaultValue();

@@ -4,7 +4,7 @@ import type { electra } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { packAttestations } from "./attestation-packing.ts";
 import { AttestationPool } from "./attestation-pool.ts";
-import { TestChain } from "./testing.ts";
+import { TestChain } from "./pool-chain.test-support.ts";
 
 const FORKS = [ForkName.phase0, ForkName.altair, ForkName.deneb, ForkName.electra, ForkName.fulu];
 const COMMITTEES = 2;

@@ -6,7 +6,7 @@ import { type electra, type phase0, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { beforeAll, describe, expect, it } from "vitest";
 import { AttestationPool } from "./attestation-pool.ts";
-import { TestChain } from "./testing.ts";
+import { TestChain } from "./pool-chain.test-support.ts";
 
 const ANY_SIGNATURE_KEY = 0;
 

@@ -16,7 +16,7 @@ import {
 import { type AttesterSlashing, type capella, type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { OperationPool } from "./operation-pool.ts";
-import { TestChain } from "./testing.ts";
+import { TestChain } from "./pool-chain.test-support.ts";
 
 /** No waiting before an exit, so that a young chain can show one. */
 const overrides = { SHARD_COMMITTEE_PERIOD: 0 };

@@ -10,8 +10,8 @@ import { G2_POINT_AT_INFINITY } from "@lodestar/state-transition";
 import { type altair, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
+import { TestChain } from "./pool-chain.test-support.ts";
 import { SyncCommitteePool } from "./sync-committee-pool.ts";
-import { TestChain } from "./testing.ts";
 
 describe("SyncCommitteePool", () => {
   let chain: TestChain;

@@ -4,8 +4,8 @@ import { type Attestation, type electra, type phase0, type SignedAggregateAndPro
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { validateAggregates } from "./aggregate.ts";
-import { summarize, TestChain } from "./testing.ts";
-import { aggregatedVotes, committeeOf, signAggregate } from "./testing-votes.ts";
+import { summarize, TestChain } from "./validation-chain.test-support.ts";
+import { aggregatedVotes, committeeOf, signAggregate } from "./votes.test-support.ts";
 
 let chain: TestChain;
 let committee: Uint32Array;

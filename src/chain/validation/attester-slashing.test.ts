@@ -4,7 +4,7 @@ import { computeSigningRoot } from "@lodestar/state-transition";
 import { type AttesterSlashing, type IndexedAttestationBigint, type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { validateAttesterSlashing } from "./attester-slashing.ts";
-import { refusalOf, TestChain } from "./testing.ts";
+import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of %s", (fork) => {
   let chain: TestChain;

@@ -3,7 +3,7 @@ import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
 import { type BeaconBlock, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { validateGossipBlock } from "./block.ts";
-import { refusalOf, TestChain } from "./testing.ts";
+import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of %s", (fork) => {
   let chain: TestChain;

@@ -4,7 +4,7 @@ import { computeSigningRoot } from "@lodestar/state-transition";
 import { type capella, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { validateBlsChange } from "./bls-change.ts";
-import { refusalOf, TestChain } from "./testing.ts";
+import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 let chain: TestChain;
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { computeSigningRoot } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { validateProposerSlashing } from "./proposer-slashing.ts";
-import { refusalOf, TestChain } from "./testing.ts";
+import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 type HeaderFields = Partial<phase0.BeaconBlockHeaderBigint> & { signedBy?: number };
 

@@ -2,10 +2,10 @@ import { BitArray } from "@chainsafe/ssz";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type altair, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { contributionOf, membersOf, signContribution, syncMessage } from "./sync-committee.test-support.ts";
 import { validateContributions, validateSyncMessages } from "./sync-committee.ts";
 import { positionsOf } from "./sync-committee-at.ts";
-import { summarize, TestChain } from "./testing.ts";
-import { contributionOf, membersOf, signContribution, syncMessage } from "./testing-sync.ts";
+import { summarize, TestChain } from "./validation-chain.test-support.ts";
 
 const OTHER_ROOT = new Uint8Array(32).fill(9);
 

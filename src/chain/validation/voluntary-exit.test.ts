@@ -2,7 +2,7 @@ import { DOMAIN_VOLUNTARY_EXIT, ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lode
 import { type CachedBeaconStateElectra, computeSigningRoot } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { refusalOf, TestChain } from "./testing.ts";
+import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 import { validateVoluntaryExit } from "./voluntary-exit.ts";
 
 /** Validators of the test chain may exit after this many epochs. */

@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import { devChainConfig } from "../chain-config.ts";
 import { DEV_FORKS, type ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
-import { createLocalApi } from "./testing/local-api.ts";
-import { ManualClock } from "./testing/manual-clock.ts";
-import { createRecordingLogger } from "./testing/recording-logger.ts";
+import { createLocalApi } from "./local-api.test-support.ts";
+import { ManualClock } from "./manual-clock.test-support.ts";
+import { createRecordingLogger } from "./recording-logger.test-support.ts";
 import { createDevValidators } from "./validators.ts";
 
 const genesisTime = 1_700_000_000;

@@ -3,8 +3,15 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  createRecordingLogger,
+  type Door,
+  type DoorOptions,
+  openDoor,
+  requestText,
+  send,
+} from "./door.test-support.ts";
 import { createJsonRpcServer } from "./server.ts";
-import { createRecordingLogger, type Door, type DoorOptions, openDoor, requestText, send } from "./test-door.ts";
 
 let door: Door;
 beforeAll(async () => {

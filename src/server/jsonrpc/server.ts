@@ -1,14 +1,14 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
-import fastify, { type FastifyError } from "fastify";
 import type { Logger } from "../../log/logger.ts";
 import type { MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { thrownError } from "./errors.ts";
 import { createExecutor } from "./execute.ts";
+import { receiveBody } from "./receive.ts";
 import { errorResponse } from "./respond.ts";
 import { sendRefusal, sendResponse } from "./send.ts";
 
@@ -50,10 +50,11 @@ const DEFAULT_LIMITS: JsonRpcLimits = {
 /** How long a client may take to send a request, so that half-sent ones do not hold connections for ever. */
 const RECEIVE_MILLIS = 300_000;
 
+/** How long a connection may stay idle. Longer than the minute that proxies keep theirs, which would else find it closed. */
+const IDLE_MILLIS = 72_000;
+
 /** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
 const MEDIA_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
-
-const EMPTY_BODY = Buffer.alloc(0);
 
 export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcServerOptions): JsonRpcServer {
   const limits = { ...DEFAULT_LIMITS, ...given };
@@ -62,41 +63,25 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
   let closing: Promise<void> | undefined;
   let nothingRuns: (() => void) | undefined;
 
-  const app = fastify({
-    bodyLimit: limits.bodyBytes,
-    requestTimeout: RECEIVE_MILLIS,
-    // There is one resource; whatever path a client was configured with leads to it.
-    rewriteUrl: () => "/",
+  // There is one resource; whatever path a client was configured with leads to it.
+  const server = createServer({ requestTimeout: RECEIVE_MILLIS, keepAliveTimeout: IDLE_MILLIS }, (req, res) => {
+    if (req.method !== "POST") {
+      req.resume();
+      answerOtherMethod(req, res);
+    } else if (!isJson(req.headers["content-type"])) {
+      req.resume();
+      refuseMediaType(res);
+    } else {
+      receiveBody(
+        req,
+        limits.bodyBytes,
+        (body) => void serve(body, res),
+        () => sendRefusal(res, 413, `The request body is larger than ${limits.bodyBytes} bytes.`),
+      );
+    }
   });
-  app.server.on("connection", (socket) => {
+  server.on("connection", (socket) => {
     socket.once("close", () => closePipelined(socket));
-  });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(MEDIA_TYPES, { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-  app.post("/", (request, reply) => {
-    reply.hijack();
-    if (request.headers["content-type"] === undefined) {
-      refuseMediaType(reply.raw);
-    } else {
-      void serve((request.body as Buffer | undefined) ?? EMPTY_BODY, reply.raw);
-    }
-  });
-  app.setNotFoundHandler((request, reply) => {
-    reply.hijack();
-    answerOtherMethod(request.raw, reply.raw);
-  });
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    reply.hijack();
-    // What is left of a refused body is read and dropped: closing at once would reset the connection, and the client,
-    // still sending, would never see the answer.
-    request.raw.resume();
-    if (request.method !== "POST") answerOtherMethod(request.raw, reply.raw);
-    else if (error.statusCode === 415) refuseMediaType(reply.raw);
-    else if (error.statusCode === 413) {
-      sendRefusal(reply.raw, 413, `The request body is larger than ${limits.bodyBytes} bytes.`);
-    } else {
-      sendRefusal(reply.raw, error.statusCode ?? 400, "The request could not be received.");
-    }
   });
 
   async function serve(body: Buffer, res: ServerResponse): Promise<void> {
@@ -132,10 +117,10 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
   }
 
   async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
-    // Resolved here, because fastify opens a second server of its own for the name localhost.
     const { address } = await lookup(host);
-    await app.listen({ host: address, port });
-    const bound = app.server.address();
+    server.listen({ host: address, port });
+    await once(server, "listening");
+    const bound = server.address();
     if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
     const authority = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
     const url = `http://${authority}:${bound.port}`;
@@ -146,7 +131,6 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
   }
 
   async function shutDown(): Promise<void> {
-    const { server } = app;
     const closed = server.listening ? once(server, "close") : undefined;
     // Also closes the connections that are idle now.
     server.close();
@@ -158,7 +142,6 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
     // What remains has no call running: half-sent requests, and connections whose streamed answer promised keep-alive.
     server.closeAllConnections();
     await closed;
-    await app.close();
   }
 
   return {
@@ -180,6 +163,12 @@ function answerOtherMethod(req: IncomingMessage, res: ServerResponse): void {
   } else {
     sendRefusal(res, 405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: "POST" });
   }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false;
+  const mediaType = contentType.split(";", 1)[0]!;
+  return MEDIA_TYPES.includes(mediaType) || MEDIA_TYPES.includes(mediaType.trim().toLowerCase());
 }
 
 function refuseMediaType(res: ServerResponse): void {

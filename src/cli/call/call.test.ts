@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { StartupError } from "../exit.ts";
+import { type CallOptions, runCall } from "./call.ts";
+import { CallPrinter } from "./printer.ts";
+import type { Terminal } from "./terminal.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+/** A server that answers as it is told, on any free port. */
+async function serve(handler: Handler): Promise<string> {
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => (body += chunk));
+    request.on("end", () => handler(request, response, body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const answering = (json: string, status = 200) =>
+  serve((_request, response) => response.writeHead(status, { "Content-Type": "application/json" }).end(json));
+
+/** A terminal whose reader leaves after some writes. */
+function terminal({ isInteractive = false, reads = Number.POSITIVE_INFINITY } = {}) {
+  const written = { out: "", err: "", count: 0 };
+  const fake: Terminal = {
+    isInteractive,
+    write: async (chunk) => {
+      written.count++;
+      if (written.count > reads) return false;
+      written.out += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
+      return true;
+    },
+    complain: (text) => (written.err += text),
+    readInput: async () => Buffer.alloc(0),
+  };
+  return { fake, written };
+}
+
+async function call(url: string, options: Partial<CallOptions> = {}, face = terminal()) {
+  const defaults = { method: "m", params: [], json: false, meta: false, timeout: 30 };
+  const code = await runCall({ ...defaults, ...options, url }, face.fake);
+  return { code, ...face.written };
+}
+
+describe("fanal call", () => {
+  it("sends the parameters as they were written", async () => {
+    let sent: { method?: string; type?: string; body?: string } = {};
+    const url = await serve((request, response, body) => {
+      sent = { method: request.method, type: request.headers["content-type"], body };
+      response.end('{"jsonrpc":"2.0","id":1,"result":true}');
+    });
+    const params = ['"head"', "18446744073709551615"];
+    expect(await call(url, { method: 'a"b', params, meta: true })).toMatchObject({ code: 0 });
+    expect(sent).toEqual({
+      method: "POST",
+      type: "application/json",
+      body: '{"jsonrpc":"2.0","id":1,"method":"a\\"b","params":["head",18446744073709551615],"meta":true}',
+    });
+  });
+
+  it("prints a result readably, and its metadata when asked", async () => {
+    const url = await answering('{"jsonrpc":"2.0","id":1,"result":{"slot":"5"},"meta":{"finalized":false}}');
+    expect(await call(url)).toMatchObject({ code: 0, out: "slot  5\n", err: "" });
+    expect(await call(url, { meta: true })).toMatchObject({ out: "slot  5\n\nmeta\n  finalized  false\n" });
+  });
+
+  it("prints the raw result, byte for byte, wherever it stands in the answer", async () => {
+    const result = '{ "n": 1.50, "big":18446744073709551615,"s":"ü\\n" }';
+    const url = await answering(`{"meta":{"a":1},"result":${result},"id":1,"jsonrpc":"2.0"}`);
+    expect(await call(url, { json: true })).toMatchObject({ code: 0, out: `${result}\n` });
+    expect(await call(url, { json: true, meta: true })).toMatchObject({ out: `{"result":${result},"meta":{"a":1}}\n` });
+  });
+
+  it("shortens hex only for a person", async () => {
+    const url = await answering(`{"jsonrpc":"2.0","id":1,"result":"0x${"ab".repeat(32)}"}`);
+    expect(await call(url)).toMatchObject({ out: `0x${"ab".repeat(32)}\n` });
+    expect(await call(url, {}, terminal({ isInteractive: true }))).toMatchObject({ out: "0xabababab…abababab\n" });
+  });
+
+  it("tells an error on standard error, with exit code 1", async () => {
+    const error = '{"code":-32001,"message":"There is none.","data":{"status":404}}';
+    const url = await answering(`{"jsonrpc":"2.0","id":1,"error":${error}}`, 404);
+    expect(await call(url)).toMatchObject({
+      code: 1,
+      out: "",
+      err: "fanal: There is none.\n  code  -32001\n  data\n    status  404\n",
+    });
+    expect(await call(url, { json: true })).toMatchObject({ code: 1, out: "", err: `${error}\n` });
+  });
+
+  it("prints null, which is a result", async () => {
+    expect(await call(await answering('{"jsonrpc":"2.0","id":1,"result":null}'))).toMatchObject({
+      code: 0,
+      out: "null\n",
+    });
+  });
+
+  it.each([
+    ["<html>", 200],
+    ["[]", 200],
+    ['{"jsonrpc":"2.0","id":1}', 200],
+    ['{"jsonrpc":"2.0","id":1,"error":7}', 200],
+    ['{"code":413,"message":"Too large."}', 413],
+    ["", 502],
+    ['{"jsonrpc":"2.0","id":1,"result":nonsense}', 200],
+  ])("says that %s is no answer, with exit code 8", async (body, status) => {
+    const refusal = call(await answering(body, status));
+    await expect(refusal).rejects.toBeInstanceOf(StartupError);
+    await expect(refusal).rejects.toMatchObject({ exitCode: 8 });
+    await expect(refusal).rejects.toThrow(
+      `does not speak JSON-RPC${status === 200 ? "" : ` (HTTP status ${status})`}.`,
+    );
+  });
+
+  it("says when nobody listens, with exit code 8", async () => {
+    await expect(call("http://127.0.0.1:1")).rejects.toMatchObject({
+      exitCode: 8,
+      message:
+        "No node can be reached at http://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1. Does a node run there, with --rpc?",
+    });
+  });
+
+  it("gives up on a node that is silent, before its answer and within it", async () => {
+    const silent = await serve(() => {});
+    await expect(call(silent, { timeout: 0.05 })).rejects.toMatchObject({
+      exitCode: 8,
+      message: `The node at ${silent} did not answer within 0.05 seconds.`,
+    });
+    const stuck = await serve((_request, response) => response.write('{"jsonrpc":"2.0","id":1,"result":['));
+    await expect(call(stuck, { timeout: 0.2 })).rejects.toMatchObject({ exitCode: 8 });
+  });
+
+  it("says when the node breaks off", async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { "Content-Length": 1000 });
+      response.write('{"jsonrpc":"2.0","id":1,"result":[1,', () => response.destroy());
+    });
+    await expect(call(url)).rejects.toMatchObject({
+      exitCode: 8,
+      message: `The node at ${url} broke off in the middle of its answer.`,
+    });
+  });
+
+  it("stops without complaint when nobody reads on, and lets the node go", async () => {
+    const left = Promise.withResolvers<void>();
+    const url = await serve((_request, response) => {
+      response.on("close", left.resolve);
+      response.write('{"jsonrpc":"2.0","id":1,"result":[0');
+      const more = () => {
+        if (!response.destroyed) response.write(`,${"1".repeat(10_000)}`, more);
+      };
+      more();
+    });
+    expect(await call(url, { json: true }, terminal({ reads: 3 }))).toMatchObject({ code: 0, err: "" });
+    await left.promise;
+  });
+});
+
+describe("a result too large to be laid out", () => {
+  it("is printed as JSON while it arrives", async () => {
+    const { fake, written } = terminal();
+    const printer = new CallPrinter({ json: false, meta: true }, fake, 5);
+    await printer.takeResult(Buffer.from("[1,2"));
+    expect(written).toMatchObject({ out: "", err: "" });
+    await printer.takeResult(Buffer.from(",3"));
+    expect(written.out).toBe('{"result":[1,2,3');
+    expect(written.err).toBe("fanal: The result is larger than 5 bytes, so it is printed as the JSON it is.\n");
+    await printer.takeResult(Buffer.from("]"));
+    await printer.finish(Buffer.from('{"a":1}'));
+    expect(written.out).toBe('{"result":[1,2,3],"meta":{"a":1}}\n');
+  });
+});

@@ -1,0 +1,77 @@
+import { parseMessage, UnreadableMessage } from "../../server/jsonrpc/parse.ts";
+import { EXIT_CODES, StartupError } from "../exit.ts";
+import { EnvelopeSplitter } from "./envelope.ts";
+import { CallPrinter } from "./printer.ts";
+import { type HttpAnswer, NoAnswerError, postJson } from "./request.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface CallOptions {
+  method: string;
+  /** The JSON texts of the parameters. */
+  params: readonly string[];
+  url: string;
+  json: boolean;
+  meta: boolean;
+  timeout: number;
+}
+
+/** Calls a method of a node and prints what it answers; the result is the exit code. */
+export async function runCall(options: CallOptions, terminal: Terminal): Promise<number> {
+  try {
+    const answer = await postJson(options.url, requestText(options), options.timeout);
+    return await printAnswer(answer, options, terminal);
+  } catch (error) {
+    if (!(error instanceof NoAnswerError)) throw error;
+    throw new StartupError("noAnswer", error.message, error);
+  }
+}
+
+function requestText({ method, params, meta }: CallOptions): string {
+  const call = `"method":${JSON.stringify(method)},"params":[${params.join(",")}]`;
+  return `{"jsonrpc":"2.0","id":1,${call}${meta ? ',"meta":true' : ""}}`;
+}
+
+async function printAnswer(answer: HttpAnswer, options: CallOptions, terminal: Terminal): Promise<number> {
+  const splitter = new EnvelopeSplitter();
+  const printer = new CallPrinter(options, terminal);
+  const others = { error: [] as Buffer[], meta: [] as Buffer[] };
+  const unreadable = (cause?: unknown) => new NoAnswerError(notJsonRpc(options.url, answer.status), cause);
+  for await (const chunk of answer.body) {
+    for (const { name, bytes } of pieces(splitter, chunk, unreadable)) {
+      if (name === "result") await printer.takeResult(bytes);
+      else if (name === "error" || name === "meta") others[name].push(bytes);
+    }
+    if (!printer.isRead) return EXIT_CODES.ok;
+  }
+  if (!splitter.isComplete) throw unreadable();
+  try {
+    if (printer.hasResult) {
+      await printer.finish(Buffer.concat(others.meta));
+      return EXIT_CODES.ok;
+    }
+    const error = Buffer.concat(others.error);
+    const read = parseMessage(error);
+    if (!isErrorObject(read)) throw unreadable();
+    printer.printError(read, error);
+    return EXIT_CODES.internal;
+  } catch (cause) {
+    throw cause instanceof UnreadableMessage ? unreadable(cause) : cause;
+  }
+}
+
+function* pieces(splitter: EnvelopeSplitter, chunk: Buffer, unreadable: (cause: unknown) => Error) {
+  try {
+    yield* splitter.split(chunk);
+  } catch (error) {
+    throw error instanceof SyntaxError ? unreadable(error) : error;
+  }
+}
+
+function notJsonRpc(url: string, status: number): string {
+  const aside = status === 200 ? "" : ` (HTTP status ${status})`;
+  return `What answers at ${url} does not speak JSON-RPC${aside}.`;
+}
+
+function isErrorObject(value: unknown): value is { code: unknown; message: unknown; data?: unknown } {
+  return typeof value === "object" && value !== null && "code" in value && "message" in value;
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { usageError } from "../exit.ts";
+
+export interface ParamSources {
+  workingDirectory: string;
+  readInput(): Promise<Buffer>;
+}
+
+/**
+ * The JSON text of each parameter as written on the command line. JSON is passed on as it was written, never as what
+ * JavaScript makes of it: a number that JavaScript would round is the node's to refuse.
+ */
+export async function paramTexts(written: readonly string[], sources: ParamSources): Promise<string[]> {
+  if (written.filter((param) => param === "-").length > 1) {
+    throw usageError('Only one parameter can be "-": standard input can be read once.');
+  }
+  const texts: string[] = [];
+  for (const param of written) texts.push(await paramText(param, sources));
+  return texts;
+}
+
+async function paramText(param: string, { workingDirectory, readInput }: ParamSources): Promise<string> {
+  if (param === "-") return requireJson(await readInput(), "standard input");
+  if (param.startsWith("@")) return requireJson(readPayload(resolve(workingDirectory, param.slice(1)), param), param);
+  return problemOf(param) === undefined ? param : JSON.stringify(param);
+}
+
+function readPayload(path: string, param: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw usageError(
+      `The file of the parameter ${param} cannot be read: ${reason}. For a string that begins with @, write '"${param}"'.`,
+      error,
+    );
+  }
+}
+
+function requireJson(bytes: Buffer, place: string): string {
+  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+  const problem = problemOf(text);
+  if (problem === undefined) return text;
+  throw usageError(
+    text.trim() === "" ? `There is no JSON in ${place}: it is empty.` : `There is no JSON in ${place}: ${problem}.`,
+  );
+}
+
+/** Why a text is not JSON; undefined when it is. */
+function problemOf(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message.replaceAll("\n", " ");
+  }
+}

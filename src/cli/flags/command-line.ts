@@ -1,0 +1,166 @@
+import { Command, CommanderError, Option } from "commander";
+import { usageError } from "../exit.ts";
+import { environmentName, type Flag, flagNames } from "./flag.ts";
+import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "./flags.ts";
+import { HELP_NOTES } from "./help-notes.ts";
+import { didYouMean } from "./nearest.ts";
+
+/** What the arguments ask for: a command to run, or only words to print. */
+export type CommandLine =
+  | { kind: "run"; command: CommandName; given: Map<string, string[]>; operands?: string[] }
+  | { kind: "print"; text: string; wasAskedFor: boolean };
+
+const definitionOf = (command: CommandName): CommandDefinition => COMMANDS[command];
+const commandFlags = (command: CommandName): Flag<unknown>[] => Object.values(definitionOf(command).flags);
+
+function helpText(flag: Flag<unknown>): string {
+  const facts = [`env: ${environmentName(flag.name)}`];
+  if (flag.aliases.length > 0) facts.unshift(`also ${flag.aliases.map((alias) => `--${alias}`).join(", ")}`);
+  if (flag.fallbackText !== undefined) facts.unshift(`default: ${flag.fallbackText}`);
+  return `${flag.description} (${facts.join("; ")})`;
+}
+
+function addFlag(command: Command, flag: Flag<unknown>): void {
+  for (const name of flagNames(flag)) {
+    const isAlias = name !== flag.name;
+    const usage = flag.placeholder === undefined ? `--${name}` : `--${name} <${flag.placeholder}>`;
+    const option = new Option(usage, helpText(flag)).hideHelp(isAlias);
+    if (flag.kind === "list") {
+      option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+    }
+    command.addOption(option);
+    if (flag.kind === "boolean") command.addOption(new Option(`--no-${name}`).hideHelp());
+  }
+}
+
+function givenTexts(command: Command, flags: readonly Flag<unknown>[]): Map<string, string[]> {
+  const given = new Map<string, string[]>();
+  for (const flag of flags) {
+    for (const name of flagNames(flag)) {
+      const value: unknown = command.getOptionValue(new Option(`--${name}`).attributeName());
+      if (value !== undefined && !given.has(flag.name)) given.set(flag.name, [value].flat().map(String));
+    }
+  }
+  return given;
+}
+
+/**
+ * The arguments beside the flags. Those after a `--` are taken as they are; before it, one that looks like a flag is
+ * one that is not known. A single dash and negative numbers do not look like flags.
+ */
+function operandsOf(command: CommandName, args: readonly string[], literalCount: number): string[] {
+  const unknown = args
+    .slice(0, args.length - literalCount)
+    .find((argument) => argument.startsWith("-") && argument !== "-" && !/^-\.?\d/.test(argument));
+  if (unknown !== undefined) throw unexpectedArgument(unknown, command);
+  return [...args];
+}
+
+/** Explains an argument that no flag of the command took. */
+function unexpectedArgument(argument: string, command: CommandName): Error {
+  if (!argument.startsWith("-")) {
+    return usageError(`The argument "${argument}" is not expected: "fanal ${command}" takes nothing but flags.`);
+  }
+  const written = argument.split("=")[0]!;
+  const name = written.replace(/^-+(?:no-)?/, "");
+  const owner = COMMAND_NAMES.find((other) => commandFlags(other).some((flag) => flagNames(flag).includes(name)));
+  if (owner === command) {
+    return usageError(`The flag ${written} cannot be written that way; "fanal ${command} --help" shows how it is.`);
+  }
+  if (owner !== undefined) {
+    return usageError(`The flag ${written} belongs to "fanal ${owner}", not to "fanal ${command}".`);
+  }
+  const hint = didYouMean(name, ["help", ...commandFlags(command).flatMap(flagNames)], "--");
+  return usageError(`The flag ${written} is not known.${hint || ` "fanal ${command} --help" lists the flags.`}`);
+}
+
+function unexpectedBeforeCommand(argument: string): Error {
+  if (!argument.startsWith("-")) {
+    const hint = didYouMean(argument, COMMAND_NAMES);
+    return usageError(
+      `The command "${argument}" is not known.${hint || ` The commands are ${COMMAND_NAMES.slice(0, -1).join(", ")} and ${COMMAND_NAMES.at(-1)}.`}`,
+    );
+  }
+  const written = argument.split("=")[0]!;
+  const name = written.replace(/^-+(?:no-)?/, "");
+  const owner = COMMAND_NAMES.find((command) => commandFlags(command).some((flag) => flagNames(flag).includes(name)));
+  if (owner !== undefined) {
+    return usageError(
+      `The flag ${written} stands before the command; it must follow it, as in "fanal ${owner} ${written}".`,
+    );
+  }
+  const names = COMMAND_NAMES.flatMap((command) => commandFlags(command).flatMap(flagNames));
+  return usageError(`The flag ${written} is not known.${didYouMean(name, ["help", "version", ...names], "--")}`);
+}
+
+/** The library's own complaints; the only one left to it is that a flag at the end lacks its value. */
+function refusal(error: CommanderError): Error {
+  const flag = /'(--\S+) <(\S+)>'/.exec(error.message);
+  return flag === null
+    ? usageError(`The arguments cannot be understood (${error.message.replace(/^error: /, "")}).`, error)
+    : usageError(`The flag ${flag[1]} needs a value: ${flag[1]} ${flag[2]}.`, error);
+}
+
+/** Takes the arguments apart, without those of node and of the script. Throws a `StartupError` for what it cannot take. */
+export function parseCommandLine(argv: readonly string[], version: string): CommandLine {
+  let printed = "";
+  let result: CommandLine | undefined;
+
+  // Left-over arguments are let through to be explained here, where the flags of all commands are known.
+  const lenient = (command: Command) =>
+    command
+      .exitOverride()
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .configureHelp({
+        subcommandTerm: (subcommand) => subcommand.name(),
+        styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
+      })
+      .configureOutput({ writeOut: (text) => (printed += text), writeErr: () => {} });
+
+  const program = lenient(new Command("fanal"))
+    .description("An Ethereum beacon node whose first-class interface is JSON-RPC 2.0.")
+    .usage("<command> [flags]")
+    // What follows a command is its own, so that a `--` among it reaches the command.
+    .enablePositionalOptions()
+    .version(`fanal ${version}`, "--version", "Print the version")
+    .helpOption("--help", "Print this help")
+    .helpCommand("help [command]", "Print the help of a command")
+    .action((_options: unknown, command: Command) => {
+      const first = command.args[0];
+      if (first !== undefined) throw unexpectedBeforeCommand(first);
+      result = { kind: "print", text: command.helpInformation(), wasAskedFor: false };
+    });
+
+  const terminator = argv.indexOf("--");
+  const literalCount = terminator === -1 ? 0 : argv.length - terminator - 1;
+
+  for (const name of COMMAND_NAMES) {
+    const flags = commandFlags(name);
+    const { description, operands: operandWords } = definitionOf(name);
+    const command = lenient(program.command(name))
+      .description(description)
+      .usage(operandWords === undefined ? "[flags]" : `${operandWords} [flags]`)
+      .helpOption("--help", "Print this help")
+      .addHelpText("after", HELP_NOTES[name])
+      .action((_options: unknown, parsed: Command) => {
+        const run = { kind: "run", command: name, given: givenTexts(parsed, flags) } as const;
+        if (operandWords !== undefined) {
+          result = { ...run, operands: operandsOf(name, parsed.args, literalCount) };
+          return;
+        }
+        const first = parsed.args[0];
+        if (first !== undefined) throw unexpectedArgument(first, name);
+        result = run;
+      });
+    for (const flag of flags) addFlag(command, flag);
+  }
+
+  try {
+    program.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw refusal(error);
+  }
+  return result ?? { kind: "print", text: printed, wasAskedFor: true };
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { extname } from "node:path";
+import { parse as parseToml } from "smol-toml";
+import { parse as parseYaml } from "yaml";
+import { usageError } from "../exit.ts";
+import { type Flag, type FlagTable, flagNames } from "./flag.ts";
+import { COMMAND_NAMES, COMMANDS, CONFIG_FILE_FLAG, type CommandName } from "./flags.ts";
+import { nearestFlag } from "./nearest.ts";
+
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split("\n")[0]!.replace(/[.:]$/, "");
+}
+
+function readDocument(path: string): unknown {
+  const extension = extname(path).toLowerCase();
+  if (![".yaml", ".yml", ".toml"].includes(extension)) {
+    throw usageError(`The config file ${path} must be YAML or TOML; its name must end in .yaml, .yml or .toml.`);
+  }
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw usageError(`The config file ${path} cannot be read: ${reasonOf(error)}.`, error);
+  }
+  try {
+    // YAML scalars stay as they are written: a graffiti 0x1234 is not the number 4660. The flags read the text.
+    return extension === ".toml" ? parseToml(text) : (parseYaml(text, { schema: "failsafe" }) ?? {});
+  } catch (error) {
+    throw usageError(`The config file ${path} is not valid: ${reasonOf(error)}.`, error);
+  }
+}
+
+const KIND_WORDS = { boolean: "true or false", number: "a number", text: "a text", list: "a list of texts" } as const;
+
+function scalarText(value: unknown, flag: Flag<unknown>): string | undefined {
+  if (typeof value === "string") return value;
+  const fits =
+    (flag.kind === "boolean" && typeof value === "boolean") || (flag.kind === "number" && typeof value === "number");
+  return fits ? String(value) : undefined;
+}
+
+function valueTexts(value: unknown, flag: Flag<unknown>, path: string): string[] {
+  const items = flag.kind === "list" && Array.isArray(value) ? value : [value];
+  return items.map((item) => {
+    const text = scalarText(item, flag);
+    if (text !== undefined) return text;
+    throw usageError(`The key "${flag.name}" in the config file ${path} must be ${KIND_WORDS[flag.kind]}.`);
+  });
+}
+
+function unknownKey(key: string, path: string, command: CommandName, known: Iterable<string>): Error {
+  const owner = COMMAND_NAMES.find((name) =>
+    Object.values<Flag<unknown>>(COMMANDS[name].flags).some((flag) => flagNames(flag).includes(key)),
+  );
+  if (owner !== undefined && owner !== command) {
+    return usageError(
+      `The key "${key}" in the config file ${path} belongs to "fanal ${owner}", not to "fanal ${command}".`,
+    );
+  }
+  const nearest = nearestFlag(key, known);
+  const hint =
+    nearest === undefined ? `"fanal ${command} --help" lists the flags.` : `Did you mean "${nearest}" (--${nearest})?`;
+  return usageError(`The key "${key}" in the config file ${path} is not the name of a flag. ${hint}`);
+}
+
+/** What the file says about each flag, by the flag's name, as the texts the flag itself reads. */
+export function readConfigFile(path: string, command: CommandName): Map<string, string[]> {
+  const document = readDocument(path);
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw usageError(`The config file ${path} must hold keys and values, such as "rpc-port: 9190".`);
+  }
+  const table: FlagTable = COMMANDS[command].flags;
+  const flags = new Map<string, Flag<unknown>>();
+  for (const flag of Object.values(table)) {
+    if (flag.name === CONFIG_FILE_FLAG.name) continue;
+    for (const name of flagNames(flag)) flags.set(name, flag);
+  }
+  const found = new Map<string, string[]>();
+  for (const [key, value] of Object.entries(document)) {
+    if (key === CONFIG_FILE_FLAG.name) {
+      throw usageError(`The config file ${path} has the key "${key}"; a config file cannot name another one.`);
+    }
+    const flag = flags.get(key);
+    if (flag === undefined) throw unknownKey(key, path, command, flags.keys());
+    if (found.has(flag.name)) {
+      throw usageError(`The config file ${path} gives --${flag.name} twice, once under another name.`);
+    }
+    found.set(flag.name, valueTexts(value, flag, path));
+  }
+  return found;
+}

@@ -1,0 +1,94 @@
+import { isIP } from "node:net";
+import { parseGraffiti } from "../../chain/graffiti.ts";
+import { LogSpecError, parseLogSpec } from "../../log/log-spec.ts";
+
+/** What is wrong with a value, as a clause that continues "the value … of --flag is not accepted: ". */
+export class FlagValueError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "FlagValueError";
+  }
+}
+
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) throw new FlagValueError(`it must be a whole number ${range}`);
+    return value;
+  };
+}
+
+export function positiveNumber(text: string): number {
+  const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value > 0 && Number.isFinite(value))) {
+    throw new FlagValueError("it must be a number greater than 0, such as 2 or 0.5");
+  }
+  return value;
+}
+
+export function oneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    if (found === undefined) {
+      throw new FlagValueError(`it must be ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`);
+    }
+    return found;
+  };
+}
+
+export function truth(text: string): boolean {
+  if (text === "true" || text === "1") return true;
+  if (text === "false" || text === "0") return false;
+  throw new FlagValueError("it must be true or false");
+}
+
+export function nonEmpty(what: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() === "") throw new FlagValueError(`it must be ${what}, and it is empty`);
+    return text;
+  };
+}
+
+export function address(text: string): string {
+  const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i;
+  const looksNumeric = /^[\d.]+$/.test(text);
+  if (isIP(text) === 0 && (looksNumeric || !hostName.test(text))) {
+    throw new FlagValueError("it must be an IP address or a host name to listen on, such as 127.0.0.1");
+  }
+  return text;
+}
+
+/** A file, or an http(s) address to download it from. */
+export function fileOrUrl(text: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !(/^https?:/i.test(text) && URL.canParse(text))) {
+    throw new FlagValueError("it must be a file or a URL that begins with http:// or https://");
+  }
+  return nonEmpty("a file or a URL")(text);
+}
+
+export function httpUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new FlagValueError("it must be a URL that begins with http:// or https://");
+  }
+  return text;
+}
+
+/** Checked here so that a mistake is reported as one of the command line; the text itself is what the logger takes. */
+export function logSpec(text: string): string {
+  try {
+    parseLogSpec(text);
+  } catch (error) {
+    if (!(error instanceof LogSpecError)) throw error;
+    throw new FlagValueError(error.message.replace(/^The /, "the ").replace(/\.$/, ""));
+  }
+  return text;
+}
+
+export function graffiti(text: string): Uint8Array {
+  const bytes = parseGraffiti(text);
+  if (!bytes) {
+    throw new FlagValueError("it must be text of at most 32 bytes, or 0x and an even number of at most 64 hex digits");
+  }
+  return bytes;
+}

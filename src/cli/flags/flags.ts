@@ -1,0 +1,240 @@
+import { DEV_FORKS } from "../../dev/forks.ts";
+import { LOG_FORMATS } from "../../log/pino-logger.ts";
+import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
+import {
+  address,
+  fileOrUrl,
+  graffiti,
+  httpUrl,
+  logSpec,
+  nonEmpty,
+  oneOf,
+  positiveNumber,
+  wholeNumber,
+} from "./flag-values.ts";
+import { parseForkActivation } from "./fork-schedule.ts";
+import { parseValidatorList } from "./validator-list.ts";
+
+export const DEV_PRESETS = ["minimal", "mainnet"] as const;
+
+/** Names the file the other settings may stand in, so it is the one setting that cannot stand in it. */
+export const CONFIG_FILE_FLAG = valueFlag({
+  name: "config-file",
+  kind: "text",
+  placeholder: "FILE",
+  description: "YAML (.yaml, .yml) or TOML (.toml) file with settings; its keys are the names of these flags",
+  fallback: undefined,
+  parse: nonEmpty("a file"),
+});
+
+const SHARED_FLAGS = {
+  rpc: booleanFlag({ name: "rpc", description: "Serve the JSON-RPC interface" }),
+  rpcPort: valueFlag({
+    name: "rpc-port",
+    kind: "number",
+    placeholder: "PORT",
+    description: "Port of the JSON-RPC interface; 0 takes any free one",
+    fallback: 9190,
+    parse: wholeNumber(0, 65535),
+  }),
+  rpcAddress: valueFlag({
+    name: "rpc-address",
+    kind: "text",
+    placeholder: "ADDRESS",
+    description: "Address the JSON-RPC interface listens on",
+    fallback: "127.0.0.1",
+    parse: address,
+  }),
+  logLevel: valueFlag({
+    name: "log-level",
+    kind: "text",
+    placeholder: "SPEC",
+    description: 'What is logged: a level, or a specification such as "INFO; TRACE:chain; DISABLED:rpc"',
+    fallback: "INFO",
+    parse: logSpec,
+  }),
+  logFormat: valueFlag({
+    name: "log-format",
+    kind: "text",
+    placeholder: "FORMAT",
+    description: "Format of the log, text or json",
+    fallback: "text",
+    parse: oneOf(LOG_FORMATS),
+  }),
+  graffiti: valueFlag({
+    name: "graffiti",
+    kind: "text",
+    placeholder: "TEXT",
+    description: "Graffiti of proposed blocks: text of at most 32 bytes, or 0x and at most 64 hex digits",
+    fallback: undefined,
+    parse: graffiti,
+  }),
+  trackFutures: booleanFlag({
+    name: "track-futures",
+    description: "Keep track of pending promises for debug_getChronosFutures, which slows the node down",
+  }),
+  configFile: CONFIG_FILE_FLAG,
+} as const satisfies FlagTable;
+
+function dataDirFlag(fallbackText: string) {
+  return valueFlag({
+    name: "data-dir",
+    aliases: ["datadir"],
+    kind: "text",
+    placeholder: "DIR",
+    description: "Directory that keeps the chain",
+    fallback: undefined,
+    fallbackText,
+    parse: nonEmpty("a directory"),
+  });
+}
+
+export const DEV_FLAGS = {
+  validators: valueFlag({
+    name: "validators",
+    kind: "number",
+    placeholder: "COUNT",
+    description: "Validators of the chain",
+    fallback: 64,
+    parse: wholeNumber(1),
+  }),
+  devValidators: valueFlag({
+    name: "dev-validators",
+    kind: "text",
+    placeholder: "none|all|LIST",
+    description: "Validators run in this process; LIST is indices and ranges such as 0-15,20",
+    fallback: "all",
+    parse: parseValidatorList,
+  }),
+  fork: valueFlag({
+    name: "fork",
+    kind: "text",
+    placeholder: "NAME",
+    description: `Fork the chain starts in: ${DEV_FORKS.join(", ")}`,
+    fallback: "phase0",
+    parse: oneOf(DEV_FORKS),
+  }),
+  forkAt: listFlag({
+    name: "fork-at",
+    placeholder: "NAME=EPOCH",
+    description: "Fork to upgrade to in an epoch; repeatable, or several separated by commas",
+    parse: parseForkActivation,
+  }),
+  preset: valueFlag({
+    name: "preset",
+    kind: "text",
+    placeholder: "NAME",
+    description: "Preset of the chain, minimal or mainnet",
+    fallback: "minimal",
+    parse: oneOf(DEV_PRESETS),
+  }),
+  slotSeconds: valueFlag({
+    name: "slot-seconds",
+    kind: "number",
+    placeholder: "SECONDS",
+    description: "Length of a slot in whole seconds of chain time",
+    fallback: 2,
+    parse: wholeNumber(1),
+  }),
+  speed: valueFlag({
+    name: "speed",
+    kind: "number",
+    placeholder: "FACTOR",
+    description: "How many times faster than the wall clock chain time passes; fractions slow it down",
+    fallback: 1,
+    parse: positiveNumber,
+  }),
+  warmupEpochs: valueFlag({
+    name: "warmup-epochs",
+    kind: "number",
+    placeholder: "COUNT",
+    description: "Epochs a new chain is built ahead before it starts to run live",
+    fallback: 5,
+    parse: wholeNumber(0),
+  }),
+  reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
+  dataDir: dataDirFlag(".fanal/dev"),
+  ...SHARED_FLAGS,
+} as const satisfies FlagTable;
+
+export const NODE_FLAGS = {
+  network: valueFlag({
+    name: "network",
+    kind: "text",
+    placeholder: "NAME|DIR",
+    description: "Network to join: mainnet, sepolia, hoodi, another name built in, or a directory with its config.yaml",
+    fallback: "mainnet",
+    parse: nonEmpty("a network's name or a directory"),
+  }),
+  syncHorizon: valueFlag({
+    name: "sync-horizon",
+    kind: "number",
+    placeholder: "SLOTS",
+    description: "How many slots the head may lie behind the clock before the node counts as syncing",
+    fallback: undefined,
+    fallbackText: "ten minutes of slots",
+    parse: wholeNumber(0),
+  }),
+  genesisState: valueFlag({
+    name: "genesis-state",
+    kind: "text",
+    placeholder: "FILE|URL",
+    description: "Genesis state (SSZ) of the network",
+    fallback: undefined,
+    parse: fileOrUrl,
+  }),
+  checkpointState: valueFlag({
+    name: "checkpoint-state",
+    kind: "text",
+    placeholder: "FILE|URL",
+    description: "Finalized state (SSZ) to start from instead of genesis",
+    fallback: undefined,
+    parse: fileOrUrl,
+  }),
+  dataDir: dataDirFlag(".fanal/<network>"),
+  ...SHARED_FLAGS,
+} as const satisfies FlagTable;
+
+export const CALL_FLAGS = {
+  url: valueFlag({
+    name: "url",
+    kind: "text",
+    placeholder: "URL",
+    description: "Where the node serves JSON-RPC",
+    fallback: "http://127.0.0.1:9190",
+    parse: httpUrl,
+  }),
+  json: booleanFlag({ name: "json", description: "Print the result as the JSON that the node sent" }),
+  meta: booleanFlag({ name: "meta", description: "Ask for the metadata of the result, and print it after it" }),
+  timeout: valueFlag({
+    name: "timeout",
+    kind: "number",
+    placeholder: "SECONDS",
+    description: "How long to wait for the node before giving up",
+    fallback: 60,
+    parse: positiveNumber,
+  }),
+} as const satisfies FlagTable;
+
+export const METHODS_FLAGS = {
+  json: booleanFlag({ name: "json", description: "Print the list as JSON" }),
+} as const satisfies FlagTable;
+
+export interface CommandDefinition {
+  readonly description: string;
+  readonly flags: FlagTable;
+  /** What stands beside the flags, as the help writes it; undefined for a command that takes nothing but flags. */
+  readonly operands?: string;
+}
+
+export const COMMANDS = {
+  dev: { description: "Run a beacon chain of your own, with all its validators, in this process", flags: DEV_FLAGS },
+  node: { description: "Run a beacon node on a network", flags: NODE_FLAGS },
+  call: { description: "Call a method of a running node", flags: CALL_FLAGS, operands: "METHOD [PARAM...]" },
+  methods: { description: "List the methods that can be called", flags: METHODS_FLAGS },
+} as const satisfies Record<string, CommandDefinition>;
+
+export type CommandName = keyof typeof COMMANDS;
+/** The commands that run until they are stopped. */
+export type NodeCommandName = "dev" | "node";
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];

@@ -1,0 +1,240 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EXIT_CODES, StartupError } from "../exit.ts";
+import { parseCommandLine } from "./command-line.ts";
+import { devOptions, nodeOptions } from "./options.ts";
+import { resolveFlags } from "./resolve-flags.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "fanal-options-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function sources(argv: string[], environment: Record<string, string> = {}) {
+  const line = parseCommandLine(argv, "0.0.0");
+  if (line.kind !== "run") throw new Error("The arguments run nothing.");
+  return { given: line.given, environment, workingDirectory: folder };
+}
+const dev = (argv: string[] = [], environment?: Record<string, string>) =>
+  devOptions(resolveFlags("dev", sources(["dev", ...argv], environment)), folder);
+const node = (argv: string[] = [], environment?: Record<string, string>) =>
+  nodeOptions(resolveFlags("node", sources(["node", ...argv], environment)), folder);
+
+function file(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return name;
+}
+
+function refusal(attempt: () => unknown): string {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof StartupError && error.exitCode === EXIT_CODES.usage) return error.message;
+    throw error;
+  }
+  throw new Error("Nothing was refused.");
+}
+
+describe("defaults", () => {
+  it("of dev", () => {
+    expect(dev()).toEqual({
+      rpc: false,
+      rpcPort: 9190,
+      rpcAddress: "127.0.0.1",
+      dataDir: join(folder, ".fanal/dev"),
+      logLevel: "INFO",
+      logFormat: "text",
+      graffiti: undefined,
+      trackFutures: false,
+      preset: "minimal",
+      validators: 64,
+      forks: [{ fork: "phase0", epoch: 0 }],
+      slotSeconds: 2,
+      speed: 1,
+      warmupEpochs: 5,
+      reset: false,
+    });
+  });
+
+  it("of node", () => {
+    expect(node()).toEqual({
+      rpc: false,
+      rpcPort: 9190,
+      rpcAddress: "127.0.0.1",
+      dataDir: join(folder, ".fanal/mainnet"),
+      logLevel: "INFO",
+      logFormat: "text",
+      graffiti: undefined,
+      trackFutures: false,
+      network: { name: "mainnet", directory: undefined, preset: "mainnet" },
+      syncHorizon: undefined,
+      genesisState: undefined,
+      checkpointState: undefined,
+    });
+  });
+});
+
+describe("the command line", () => {
+  it("sets every option of dev", () => {
+    const options = dev(
+      `--rpc --rpc-port 0 --rpc-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
+       --validators 8 --fork altair --fork-at bellatrix=3 --fork-at capella=4,deneb=5 --preset=minimal --slot-seconds 6
+       --speed .5 --warmup-epochs 0 --reset --dev-validators 0-2,7`.split(/\s+/),
+    );
+    expect(options).toMatchObject({
+      rpc: true,
+      rpcPort: 0,
+      rpcAddress: "::1",
+      dataDir: join(folder, "here"),
+      logLevel: "DEBUG;TRACE:chain",
+      logFormat: "json",
+      validators: 8,
+      activeValidators: [0, 1, 2, 7],
+      slotSeconds: 6,
+      speed: 0.5,
+      warmupEpochs: 0,
+      reset: true,
+    });
+    expect(options.graffiti?.[0]).toBe(1);
+    expect(options.forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" ")).toBe(
+      "phase0=0 altair=0 bellatrix=3 capella=4 deneb=5",
+    );
+  });
+
+  it("sets every option of node, with files made absolute and addresses left alone", () => {
+    const url = "https://example.org/state.ssz";
+    expect(
+      node(`--network hoodi --sync-horizon 7 --genesis-state g.ssz --checkpoint-state ${url} --data-dir /d`.split(" ")),
+    ).toMatchObject({
+      network: { name: "hoodi" },
+      syncHorizon: 7,
+      genesisState: join(folder, "g.ssz"),
+      checkpointState: url,
+      dataDir: "/d",
+    });
+  });
+});
+
+describe("precedence", () => {
+  it("is flag, then environment, then config file, then default", () => {
+    const config = file("order.yaml", "rpc-port: 1\nvalidators: 10\nslot-seconds: 4\n");
+    const environment = { FANAL_RPC_PORT: "2", FANAL_VALIDATORS: "20", FANAL_CONFIG_FILE: config };
+    expect(dev(["--rpc-port", "3"], environment)).toMatchObject({
+      rpcPort: 3,
+      validators: 20,
+      slotSeconds: 4,
+      warmupEpochs: 5,
+    });
+  });
+
+  it("lets --no-rpc beat what the environment or the file switches on", () => {
+    const config = file("on.yaml", "rpc: true\n");
+    expect(dev(["--config-file", config]).rpc).toBe(true);
+    expect(dev(["--config-file", config], { FANAL_RPC: "false" }).rpc).toBe(false);
+    expect(dev(["--config-file", config, "--no-rpc"], { FANAL_RPC: "1" }).rpc).toBe(false);
+  });
+
+  it("takes an empty variable for none, and aliases for the names they stand for", () => {
+    expect(dev([], { FANAL_RPC_PORT: "" }).rpcPort).toBe(9190);
+    expect(dev([], { FANAL_DATADIR: "elsewhere" }).dataDir).toBe(join(folder, "elsewhere"));
+    expect(dev(["--config-file", file("alias.yaml", "datadir: there")]).dataDir).toBe(join(folder, "there"));
+  });
+});
+
+describe("the config file", () => {
+  it("may be YAML, whose scalars stay as written", () => {
+    const config = file("a.yml", "rpc: true\ngraffiti: 0x1234\nspeed: 2.5\nfork-at: [altair=1, bellatrix=2]\n");
+    const options = dev(["--config-file", config]);
+    expect(options).toMatchObject({ rpc: true, speed: 2.5 });
+    expect([...(options.graffiti ?? [])].slice(0, 3)).toEqual([0x12, 0x34, 0]);
+    expect(options.forks).toHaveLength(3);
+  });
+
+  it("may be TOML", () => {
+    const config = file(
+      "a.toml",
+      'rpc = true\nrpc-port = 80\nspeed = 2.5\nfork = "altair"\nfork-at = ["bellatrix=2"]\n',
+    );
+    expect(dev(["--config-file", config])).toMatchObject({ rpc: true, rpcPort: 80, speed: 2.5 });
+  });
+
+  it("may be empty", () => {
+    expect(dev(["--config-file", file("empty.yaml", "# nothing\n")]).rpcPort).toBe(9190);
+  });
+
+  const refused: [name: string, text: string, complaint: RegExp][] = [
+    [
+      "u1.yaml",
+      "rpc-prot: 1",
+      /"rpc-prot" in the config file .*u1\.yaml is not the name of a flag\. Did you mean "rpc-port"/,
+    ],
+    ["u2.toml", "rpcPort = 1", /"rpcPort".*u2\.toml.*Did you mean "rpc-port"/],
+    ["u3.yaml", "network: mainnet", /"network".*belongs to "fanal node"/],
+    ["u4.yaml", "qqqqqqqq: 1", /"qqqqqqqq".*"fanal dev --help" lists the flags/],
+    ["u5.yaml", "config-file: x.yaml", /cannot name another one/],
+    ["v1.yaml", "rpc-port: 70000", /"70000" of the key "rpc-port" in the config file .*v1\.yaml.*from 0 to 65535/],
+    ["v2.yaml", "rpc: yes", /"yes" of the key "rpc".*true or false/],
+    ["v3.yaml", "rpc:", /"" of the key "rpc".*true or false/],
+    ["v4.yaml", "rpc-port: [1]", /"rpc-port".*v4\.yaml must be a number/],
+    ["v5.toml", "graffiti = 0x1234", /"graffiti".*v5\.toml must be a text/],
+    ["v6.toml", "rpc-port = true", /"rpc-port".*must be a number/],
+    ["v7.yaml", "fork-at: {altair: 1}", /"fork-at".*must be a list of texts/],
+    ["w1.yaml", "- rpc", /must hold keys and values/],
+    ["w2.yaml", "rpc: [", /w2\.yaml is not valid: /],
+    ["w3.toml", "rpc = ", /w3\.toml is not valid: /],
+    ["w4.json", "{}", /w4\.json must be YAML or TOML/],
+    ["w5.yaml", "data-dir: a\ndatadir: b", /gives --data-dir twice/],
+  ];
+  for (const [name, text, complaint] of refused) {
+    it(`is refused for ${JSON.stringify(text)} in ${name}`, () => {
+      expect(refusal(() => dev(["--config-file", file(name, text)]))).toMatch(complaint);
+    });
+  }
+
+  it("must exist", () => {
+    expect(refusal(() => dev(["--config-file", "gone.yaml"]))).toMatch(/gone\.yaml cannot be read: ENOENT/);
+  });
+});
+
+describe("values that are refused", () => {
+  const onDev: [argv: string[], complaint: RegExp][] = [
+    [["--rpc-port", "65536"], /"65536" of --rpc-port is not accepted: it must be a whole number from 0 to 65535\./],
+    [["--rpc-port", "-1"], /"-1" of --rpc-port/],
+    [["--rpc-port", "0x10"], /whole number/],
+    [["--rpc-address", "300.1.1.1"], /IP address or a host name/],
+    [["--rpc-address", "a b"], /IP address or a host name/],
+    [["--log-level", "LOUD"], /"LOUD" of --log-level is not accepted: the log specification starts with "LOUD"/],
+    [["--log-format", "xml"], /it must be text or json/],
+    [["--graffiti", "0x1"], /even number of at most 64 hex digits/],
+    [["--data-dir", ""], /it must be a directory, and it is empty/],
+    [["--validators", "7"], /--validators 7 is too few.*minimal preset needs at least 8/],
+    [["--validators", "31", "--preset", "mainnet"], /mainnet preset needs at least 32/],
+    [["--validators", "1e3"], /whole number of at least 1/],
+    [["--fork", "gloas"], /phase0, altair, bellatrix, capella, deneb, electra or fulu/],
+    [["--fork-at", "altair"], /such as altair=2/],
+    [["--preset", "gnosis"], /minimal or mainnet/],
+    [["--slot-seconds", "0"], /at least 1/],
+    [["--slot-seconds", "1.5"], /whole number/],
+    [["--speed", "0"], /greater than 0/],
+    [["--speed", "-1"], /greater than 0/],
+    [["--speed", "fast"], /greater than 0/],
+    [["--warmup-epochs", "-1"], /at least 0/],
+  ];
+  for (const [argv, complaint] of onDev) {
+    it(argv.join(" "), () => expect(refusal(() => dev(argv))).toMatch(complaint));
+  }
+
+  it("says which variable holds the value", () => {
+    const attempt = () => dev([], { FANAL_RPC_PORT: "http" });
+    expect(refusal(attempt)).toMatch(/^The value "http" of the environment variable FANAL_RPC_PORT is not accepted/);
+  });
+
+  it("of node", () => {
+    expect(refusal(() => node(["--genesis-state", "ftp://x/y"]))).toMatch(/http:\/\/ or https:\/\//);
+    expect(refusal(() => node(["--sync-horizon", "x"]))).toMatch(/whole number/);
+    expect(refusal(() => node(["--network", "nowhere"]))).toMatch(/neither a network/);
+  });
+});

@@ -1,0 +1,98 @@
+import { resolve } from "node:path";
+import type { ScheduledFork } from "../../dev/forks.ts";
+import type { LogFormat } from "../../log/pino-logger.ts";
+import { usageError } from "../exit.ts";
+import type { FlagValues } from "./flag.ts";
+import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS } from "./flags.ts";
+import { forkSchedule } from "./fork-schedule.ts";
+import { type Network, resolveNetwork } from "./preset.ts";
+import { listedValidators } from "./validator-list.ts";
+
+export interface SharedOptions {
+  rpc: boolean;
+  /** 0 for any free port. */
+  rpcPort: number;
+  rpcAddress: string;
+  /** An absolute path. */
+  dataDir: string;
+  /** A log specification. */
+  logLevel: string;
+  logFormat: LogFormat;
+  /** 32 bytes, or undefined for the node's own default. */
+  graffiti: Uint8Array | undefined;
+  trackFutures: boolean;
+}
+
+export type DevPreset = (typeof DEV_PRESETS)[number];
+
+export interface DevOptions extends SharedOptions {
+  preset: DevPreset;
+  validators: number;
+  /** Indices of the validators that this process runs; undefined for all of them. */
+  activeValidators: readonly number[] | undefined;
+  /** Every fork the chain will have, in fork order, from phase0; those of epoch 0 are in force at genesis. */
+  forks: readonly ScheduledFork[];
+  slotSeconds: number;
+  speed: number;
+  warmupEpochs: number;
+  reset: boolean;
+}
+
+export interface NodeOptions extends SharedOptions {
+  network: Network;
+  /** In slots; undefined for the default of ten minutes, which is a number of slots only once the network is known. */
+  syncHorizon: number | undefined;
+  /** An absolute path or an http(s) URL. */
+  genesisState: string | undefined;
+  /** An absolute path or an http(s) URL. */
+  checkpointState: string | undefined;
+}
+
+/** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
+const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
+
+function sharedOptions(
+  values: Pick<
+    FlagValues<typeof NODE_FLAGS>,
+    "rpc" | "rpcPort" | "rpcAddress" | "logLevel" | "logFormat" | "graffiti" | "trackFutures"
+  >,
+): Omit<SharedOptions, "dataDir"> {
+  const { rpc, rpcPort, rpcAddress, logLevel, logFormat, graffiti, trackFutures } = values;
+  return { rpc, rpcPort, rpcAddress, logLevel, logFormat, graffiti, trackFutures };
+}
+
+export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
+  const { preset, validators, slotSeconds, speed, warmupEpochs, reset } = values;
+  const fewest = SLOTS_PER_EPOCH[preset];
+  if (validators < fewest) {
+    throw usageError(
+      `--validators ${validators} is too few: every slot of an epoch needs a committee, so the ${preset} preset needs at least ${fewest}.`,
+    );
+  }
+  return {
+    ...sharedOptions(values),
+    dataDir: resolve(workingDirectory, values.dataDir ?? ".fanal/dev"),
+    preset,
+    validators,
+    activeValidators: listedValidators(values.devValidators, validators, "--dev-validators"),
+    forks: forkSchedule(values.fork, values.forkAt),
+    slotSeconds,
+    speed,
+    warmupEpochs,
+    reset,
+  };
+}
+
+export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {
+  const network = resolveNetwork(values.network, workingDirectory);
+  const source = (text: string | undefined) =>
+    text === undefined || /^https?:\/\//i.test(text) ? text : resolve(workingDirectory, text);
+  return {
+    ...sharedOptions(values),
+    dataDir: resolve(workingDirectory, values.dataDir ?? `.fanal/${network.name}`),
+    network,
+    syncHorizon: values.syncHorizon,
+    genesisState: source(values.genesisState),
+    checkpointState: source(values.checkpointState),
+  };
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ChainConfig, chainConfigFromJson, createChainConfig } from "@lodestar/config";
+import { networksChainConfig } from "@lodestar/config/networks";
+import { parse } from "yaml";
+import { StartupError } from "../exit.ts";
+import type { Network } from "../flags/preset.ts";
+
+/** The run-time configuration of a network: built in, or read from the directory's `config.yaml`. */
+export function loadNetworkConfig({ name, directory }: Network): ChainConfig {
+  if (directory === undefined) return networksChainConfig[name as keyof typeof networksChainConfig];
+  const file = join(directory, "config.yaml");
+  try {
+    // Values stay text: a number in YAML would lose the digits of a version such as 0x00000001.
+    const json = parse(readFileSync(file, "utf8"), { schema: "failsafe" }) as Record<string, unknown>;
+    const config = chainConfigFromJson(json);
+    for (const [key, value] of Object.entries(config)) {
+      if (Number.isNaN(value)) throw new Error(`the value ${JSON.stringify(json[key])} of ${key} is not a number`);
+    }
+    return createChainConfig(config);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartupError("unreadableInput", `The network file ${file} cannot be used: ${reason}.`, error);
+  }
+}

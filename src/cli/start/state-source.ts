@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { type BeaconConfig, type ChainForkConfig, createBeaconConfig } from "@lodestar/config";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
+import { StartupError } from "../exit.ts";
+
+/** SSZ of BeaconState: genesis time (8 bytes), genesis validators root (32), slot (8), fork (16), … */
+const SLOT_OFFSET = 40;
+const FORK_OFFSET = 48;
+const SMALLEST_STATE = FORK_OFFSET + 16;
+const DOWNLOAD_TIMEOUT_MS = 120_000;
+
+export interface LoadedState {
+  state: BeaconStateAllForks;
+  config: BeaconConfig;
+}
+
+/** Reads an SSZ state from a file or a URL and makes sure that it is one of this network. */
+export async function loadState(source: string, config: ChainForkConfig): Promise<LoadedState> {
+  const bytes = await readSource(source);
+  const state = decode(source, bytes, config);
+  return { state, config: createBeaconConfig(config, state.genesisValidatorsRoot) };
+}
+
+export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source);
+
+async function readSource(source: string): Promise<Uint8Array> {
+  try {
+    if (!isUrl(source)) return await readFile(source);
+    const response = await fetch(source, {
+      headers: { accept: "application/octet-stream" },
+      signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS),
+    });
+    if (!response.ok) throw new Error(`the server answered ${response.status} ${response.statusText}`);
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    throw unreadable(source, reasonOf(error), error);
+  }
+}
+
+function decode(source: string, bytes: Uint8Array, config: ChainForkConfig): BeaconStateAllForks {
+  if (bytes.length < SMALLEST_STATE) {
+    throw unreadable(source, `it has ${bytes.length} bytes, which is too short for a beacon state`);
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const slot = Number(view.getBigUint64(SLOT_OFFSET, true));
+  const { currentVersion } = ssz.phase0.Fork.deserialize(bytes.subarray(FORK_OFFSET, SMALLEST_STATE));
+  const expectedVersion = config.getForkVersion(slot);
+  const fork = config.getForkName(slot);
+  if (Buffer.compare(currentVersion, expectedVersion) !== 0) {
+    throw unreadable(
+      source,
+      `its fork version is ${toHex(currentVersion)}, but at its slot ${slot} the network ${config.CONFIG_NAME} ` +
+        `is in ${fork}, whose version is ${toHex(expectedVersion)}`,
+    );
+  }
+  try {
+    return config.getForkTypes(slot).BeaconState.deserializeToViewDU(bytes);
+  } catch (error) {
+    throw unreadable(source, `it is not a whole ${fork} state (${reasonOf(error)})`, error);
+  }
+}
+
+function unreadable(source: string, reason: string, cause?: unknown): StartupError {
+  return new StartupError("unreadableInput", `The state ${source} cannot be used: ${reason}.`, cause);
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}

@@ -1,0 +1,231 @@
+import { aggregateSerializedSignatures, Signature, verify } from "@chainsafe/blst";
+import { BitArray, type Type } from "@chainsafe/ssz";
+import {
+  DOMAIN_AGGREGATE_AND_PROOF,
+  DOMAIN_BEACON_ATTESTER,
+  DOMAIN_CONTRIBUTION_AND_PROOF,
+  DOMAIN_SELECTION_PROOF,
+  DOMAIN_SYNC_COMMITTEE,
+  DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF,
+  ForkSeq,
+  MAX_COMMITTEES_PER_SLOT,
+  SYNC_COMMITTEE_SUBNET_SIZE,
+} from "@lodestar/params";
+import { computeSigningRoot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import {
+  type AggregateAndProof,
+  type Attestation,
+  type altair,
+  type BlockContents,
+  type DomainType,
+  isElectraSingleAttestation,
+  ProducedBlockSource,
+  type SignedAggregateAndProof,
+  type SingleAttestation,
+  type Slot,
+  ssz,
+  type ValidatorIndex,
+} from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { DevGenesis } from "../genesis.ts";
+import type { ValidatorApi } from "./api.ts";
+import { LocalChain } from "./local-chain.test-support.ts";
+
+type MethodName = keyof ValidatorApi["validator"] | keyof ValidatorApi["beacon"];
+
+export interface LocalApi extends ValidatorApi {
+  chain: LocalChain;
+  /** The names of the methods that were called, in order. */
+  calls: MethodName[];
+  attestations: SingleAttestation[];
+  aggregates: SignedAggregateAndProof[];
+  syncMessages: altair.SyncCommitteeMessage[];
+  contributions: altair.SignedContributionAndProof[];
+}
+
+/** The API of a `LocalChain`. Every signature that is submitted is checked against the validator's public key. */
+export function createLocalApi(genesis: DevGenesis): LocalApi {
+  const chain = new LocalChain(genesis);
+  const { config, keys } = genesis;
+  const calls: MethodName[] = [];
+  const attestations: SingleAttestation[] = [];
+  const aggregates: SignedAggregateAndProof[] = [];
+  const syncMessages: altair.SyncCommitteeMessage[] = [];
+  const contributions: altair.SignedContributionAndProof[] = [];
+
+  function check<T>(
+    signer: ValidatorIndex,
+    type: Type<T>,
+    message: T,
+    domain: DomainType,
+    slot: Slot,
+    sig: Uint8Array,
+  ) {
+    const signingRoot = computeSigningRoot(type, message, config.getDomain(slot, domain, slot));
+    if (!verify(signingRoot, keys.secretKey(signer)!.toPublicKey(), Signature.fromBytes(sig, true))) {
+      throw new Error(`Validator ${signer} did not sign this.`);
+    }
+  }
+
+  const attesterOf = (attestation: SingleAttestation): ValidatorIndex => {
+    if (isElectraSingleAttestation(attestation)) return attestation.attesterIndex;
+    const { slot, index } = attestation.data;
+    const committee = chain.stateAt(slot).epochCtx.getBeaconCommittee(slot, index);
+    return committee[attestation.aggregationBits.getTrueBitIndexes()[0]!]!;
+  };
+
+  function aggregateOf(slot: Slot, committeeIndex: number, dataRoot: Uint8Array): Attestation {
+    const committee = chain.stateAt(slot).epochCtx.getBeaconCommittee(slot, committeeIndex);
+    const matching = attestations.filter(
+      (attestation) =>
+        toRootHex(ssz.phase0.AttestationData.hashTreeRoot(attestation.data)) === toRootHex(dataRoot) &&
+        committee.includes(attesterOf(attestation)),
+    );
+    const bits = BitArray.fromBitLen(committee.length);
+    for (const attestation of matching) bits.set(committee.indexOf(attesterOf(attestation)), true);
+    const signature = aggregateSerializedSignatures(matching.map((attestation) => attestation.signature)).toBytes();
+    const aggregate = { aggregationBits: bits, data: matching[0]!.data, signature };
+    if (config.getForkSeq(slot) < ForkSeq.electra) return aggregate;
+    return { ...aggregate, committeeBits: BitArray.fromSingleBit(MAX_COMMITTEES_PER_SLOT, committeeIndex) };
+  }
+
+  const api: ValidatorApi = {
+    validator: {
+      async getProposerDuties({ epoch }) {
+        const start = computeStartSlotAtEpoch(epoch);
+        const proposers = chain.stateAt(start).epochCtx.getBeaconProposers();
+        const data = proposers.map((validatorIndex, position) => ({
+          slot: start + position,
+          validatorIndex,
+          pubkey: keys.publicKey(validatorIndex)!,
+        }));
+        return { data, meta: { executionOptimistic: false, dependentRoot: chain.dependentRoot(epoch) } };
+      },
+      async getAttesterDuties({ epoch, indices }) {
+        const { epochCtx } = chain.stateAt(computeStartSlotAtEpoch(epoch));
+        const data = Array.from(epochCtx.getCommitteeAssignments(epoch, indices).values(), (duty) => ({
+          ...duty,
+          pubkey: keys.publicKey(duty.validatorIndex)!,
+        }));
+        return { data, meta: { executionOptimistic: false, dependentRoot: chain.dependentRoot(epoch - 1) } };
+      },
+      async getSyncCommitteeDuties({ epoch, indices }) {
+        const { validatorIndexMap } = chain.head.epochCtx.getIndexedSyncCommitteeAtEpoch(epoch);
+        const data = indices
+          .filter((validatorIndex) => validatorIndexMap.has(validatorIndex))
+          .map((validatorIndex) => ({
+            pubkey: keys.publicKey(validatorIndex)!,
+            validatorIndex,
+            validatorSyncCommitteeIndices: [...validatorIndexMap.get(validatorIndex)!],
+          }));
+        return { data, meta: { executionOptimistic: false } };
+      },
+      async produceBlockV3({ slot, randaoReveal }) {
+        const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
+        const includable = aggregates
+          .map(({ message }) => message.aggregate)
+          .filter((aggregate) => aggregate.data.slot === slot - 1 && "committeeBits" in aggregate === isElectra);
+        const signedLastSlot = contributions
+          .map(({ message }) => message.contribution)
+          .filter((contribution) => contribution.slot === slot - 1);
+        const block = chain.produce(slot, randaoReveal, includable, signedLastSlot);
+        const isDeneb = config.getForkSeq(slot) >= ForkSeq.deneb;
+        const data = (isDeneb ? { block, kzgProofs: [], blobs: [] } : { block }) as BlockContents;
+        const values = { executionPayloadValue: 0n, consensusBlockValue: 0n };
+        const version = config.getForkName(slot);
+        const executionPayloadSource = ProducedBlockSource.engine;
+        return { data, meta: { version, executionPayloadBlinded: false, ...values, executionPayloadSource } };
+      },
+      async produceAttestationData({ slot, committeeIndex = 0 }) {
+        return { data: { ...chain.attestationData(slot), index: committeeIndex } };
+      },
+      async getAggregatedAttestationV2({ slot, committeeIndex, attestationDataRoot }) {
+        const data = aggregateOf(slot, committeeIndex, attestationDataRoot);
+        return { data, meta: { version: config.getForkName(slot) } };
+      },
+      async publishAggregateAndProofsV2({ signedAggregateAndProofs }) {
+        for (const { message, signature } of signedAggregateAndProofs) {
+          const { aggregatorIndex, aggregate, selectionProof } = message;
+          const { slot } = aggregate.data;
+          const type = config.getForkTypes(slot).AggregateAndProof as Type<AggregateAndProof>;
+          check(aggregatorIndex, ssz.Slot, slot, DOMAIN_SELECTION_PROOF, slot, selectionProof);
+          check(aggregatorIndex, type, message, DOMAIN_AGGREGATE_AND_PROOF, slot, signature);
+        }
+        aggregates.push(...signedAggregateAndProofs);
+      },
+      async produceSyncCommitteeContribution({ slot, subcommitteeIndex, beaconBlockRoot }) {
+        const { validatorIndices } = chain.head.epochCtx.getIndexedSyncCommittee(slot);
+        const firstSeat = subcommitteeIndex * SYNC_COMMITTEE_SUBNET_SIZE;
+        const aggregationBits = BitArray.fromBitLen(SYNC_COMMITTEE_SUBNET_SIZE);
+        const signatures: Uint8Array[] = [];
+        for (let position = 0; position < SYNC_COMMITTEE_SUBNET_SIZE; position++) {
+          const member = validatorIndices[firstSeat + position];
+          const message = syncMessages.find((known) => known.slot === slot && known.validatorIndex === member);
+          if (!message) continue;
+          aggregationBits.set(position, true);
+          signatures.push(message.signature);
+        }
+        const signature = aggregateSerializedSignatures(signatures).toBytes();
+        return { data: { slot, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature } };
+      },
+      async publishContributionAndProofs({ contributionAndProofs }) {
+        for (const { message, signature } of contributionAndProofs) {
+          const { aggregatorIndex, contribution, selectionProof } = message;
+          const { slot, subcommitteeIndex } = contribution;
+          const { ContributionAndProof, SyncAggregatorSelectionData } = ssz.altair;
+          const selection = { slot, subcommitteeIndex };
+          const selectionDomain = DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF;
+          check(aggregatorIndex, SyncAggregatorSelectionData, selection, selectionDomain, slot, selectionProof);
+          check(aggregatorIndex, ContributionAndProof, message, DOMAIN_CONTRIBUTION_AND_PROOF, slot, signature);
+        }
+        contributions.push(...contributionAndProofs);
+      },
+    },
+    beacon: {
+      async getBlockRoot() {
+        return { data: { root: chain.headRoot }, meta: { executionOptimistic: false, finalized: false } };
+      },
+      async publishBlockV2({ signedBlockContents }) {
+        chain.import(signedBlockContents.signedBlock);
+      },
+      async submitPoolAttestationsV2({ signedAttestations }) {
+        for (const attestation of signedAttestations) {
+          const { data, signature } = attestation;
+          check(
+            attesterOf(attestation),
+            ssz.phase0.AttestationData,
+            data,
+            DOMAIN_BEACON_ATTESTER,
+            data.slot,
+            signature,
+          );
+        }
+        attestations.push(...signedAttestations);
+      },
+      async submitPoolSyncCommitteeSignatures({ signatures }) {
+        for (const { slot, beaconBlockRoot, validatorIndex, signature } of signatures) {
+          check(validatorIndex, ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot, signature);
+        }
+        syncMessages.push(...signatures);
+      },
+    },
+  };
+
+  const record = <T extends object>(methods: T): T =>
+    new Proxy(methods, {
+      get(target, name, receiver) {
+        calls.push(name as MethodName);
+        return Reflect.get(target, name, receiver);
+      },
+    });
+  return {
+    validator: record(api.validator),
+    beacon: record(api.beacon),
+    chain,
+    calls,
+    attestations,
+    aggregates,
+    syncMessages,
+    contributions,
+  };
+}
