@@ -7,6 +7,7 @@ import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import { Failure, invalidParams, notFound } from "../errors.ts";
 import type { ChainView } from "./chain-view.ts";
+import { perState } from "./per-state.ts";
 
 type StateId = routes.beacon.StateId;
 type BlockId = routes.beacon.BlockId;
@@ -94,9 +95,9 @@ function nullWhereNotFound(error: unknown): null {
 }
 
 /** The root of the last block that the state has processed. */
-function latestBlockRoot(state: CachedBeaconStateAllForks): RootHex {
-  return toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
-}
+const latestBlockRoot = perState((state) =>
+  toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state))),
+);
 
 /** Final is the canonical chain up to the finalized checkpoint's state, which is one of the first slot of its epoch. */
 async function isFinalizedState(

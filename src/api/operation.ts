@@ -34,6 +34,26 @@ export function standard<Args, Data, Meta>(
   return async (args) => encodeResponse(definition, await handler(args));
 }
 
+/**
+ * The same for a handler that answers with the same object as long as nothing has changed, and never changes it: the bytes
+ * are kept as long as the object.
+ */
+export function standardKept<Args, Data extends object, Meta>(
+  { resp }: ResponseDefinition<Data, Meta>,
+  handler: (args: Args) => Promise<HandlerResponse<Data, Meta>>,
+): Operation<Args> {
+  const known = new WeakMap<object, Buffer>();
+  return async (args) => {
+    const { data, meta } = (await handler(args)) as { data: Data; meta: Meta };
+    let body = known.get(data);
+    if (body === undefined) {
+      body = encodeJson(resp.data.toJson(data, meta));
+      known.set(data, body);
+    }
+    return { body, ...besideData(resp.meta, meta) };
+  };
+}
+
 /** An operation that REST answers by its status alone: `resultOf` makes a result of the status. */
 export function byStatus<Args>(
   handler: (args: Args) => Promise<HandlerResponse<never, never>>,
@@ -87,13 +107,17 @@ export function encodeResponse<Data, Meta>(
 
 /** The metadata of an answer, in both of the forms in which it reaches a caller. */
 export function besideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): Pick<Answer, "meta" | "headers"> {
+  const beside: Pick<Answer, "meta" | "headers"> = {};
   const metaJson = codec.toJson(meta) as Record<string, unknown> | undefined;
-  // Which headers a browser may read is a matter of the door's CORS settings, not of the answer.
-  const headers = Object.entries(codec.toHeadersObject(meta)).filter(([name]) => name.startsWith("Eth-"));
-  return {
-    ...(metaJson && Object.keys(metaJson).length > 0 ? { meta: metaJson } : {}),
-    ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
-  };
+  if (metaJson && Object.keys(metaJson).length > 0) beside.meta = metaJson;
+  const all = codec.toHeadersObject(meta);
+  for (const name in all) {
+    // Which headers a browser may read is a matter of the door's CORS settings, not of the answer.
+    if (!name.startsWith("Eth-")) continue;
+    beside.headers ??= {};
+    beside.headers[name] = all[name]!;
+  }
+  return beside;
 }
 
 function hasData(body: unknown): boolean {

@@ -1,6 +1,8 @@
 import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
+import type { BeaconConfig } from "@lodestar/config";
 import { signedBlockToSignedHeader } from "@lodestar/state-transition";
+import type { SignedBeaconBlock } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
 import type { ChainView } from "../chain-view.ts";
@@ -17,16 +19,32 @@ export function versionedMetaOf({ config }: Pick<ChainView, "config">, block: Ch
   return { ...metaOf(block), version: config.getForkName(block.slot) };
 }
 
-function headerOf({ config }: ChainView, { root, canonical, signed }: ChainBlock): routes.beacon.BlockHeaderResponse {
-  return { root: fromHex(root), canonical, header: signedBlockToSignedHeader(config, signed) };
+/** Headers of blocks that are at hand; whether a block is canonical is the one thing about it that can change. */
+class Headers {
+  readonly #config: BeaconConfig;
+  readonly #known = new WeakMap<SignedBeaconBlock, routes.beacon.BlockHeaderResponse>();
+
+  constructor(config: BeaconConfig) {
+    this.#config = config;
+  }
+
+  of({ root, canonical, signed }: ChainBlock): routes.beacon.BlockHeaderResponse {
+    const known = this.#known.get(signed);
+    if (known?.canonical === canonical) return known;
+    const header = known?.header ?? signedBlockToSignedHeader(this.#config, signed);
+    const response = { root: fromHex(root), canonical, header };
+    this.#known.set(signed, response);
+    return response;
+  }
 }
 
 export function createBlocksApi(chain: ChainView): BlocksApi {
+  const headers = new Headers(chain.config);
   return {
     async getBlockHeaders({ slot, parentRoot }) {
       const blocks = await blocksMatching(chain, slot, parentRoot);
       return {
-        data: blocks.map((block) => headerOf(chain, block)),
+        data: blocks.map((block) => headers.of(block)),
         meta: {
           executionOptimistic: blocks.some((block) => block.executionOptimistic),
           finalized: blocks.length > 0 && blocks.every((block) => block.finalized),
@@ -36,7 +54,7 @@ export function createBlocksApi(chain: ChainView): BlocksApi {
 
     async getBlockHeader({ blockId }) {
       const block = await resolveBlock(chain, blockId);
-      return { data: headerOf(chain, block), meta: metaOf(block) };
+      return { data: headers.of(block), meta: metaOf(block) };
     },
 
     async getBlockV2({ blockId }) {

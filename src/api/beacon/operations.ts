@@ -4,7 +4,15 @@ import { streamPieces, writtenArrayPieces } from "../../json/json-stream.ts";
 import { balanceJson, validatorJson } from "../../json/validator-json.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { ChainView } from "../chain-view.ts";
-import { besideData, byStatus, extension, type Operation, standard, standardFamily } from "../operation.ts";
+import {
+  besideData,
+  byStatus,
+  extension,
+  type Operation,
+  standard,
+  standardFamily,
+  standardKept,
+} from "../operation.ts";
 import type { BeaconApi } from "./beacon.ts";
 import { type CommitteesQuery, listCommittees } from "./committees.ts";
 import type { AttestationFilter } from "./pool.ts";
@@ -43,6 +51,13 @@ export function createBeaconOperations(chain: ChainView, handlers: BeaconApi) {
 
   return {
     ...standardFamily(definitions, standardMethods),
+    getGenesis: standardKept(definitions.getGenesis, handlers.getGenesis),
+    getStateFork: standardKept(definitions.getStateFork, handlers.getStateFork),
+    getStateFinalityCheckpoints: standardKept(
+      definitions.getStateFinalityCheckpoints,
+      handlers.getStateFinalityCheckpoints,
+    ),
+    getBlockHeader: standardKept(definitions.getBlockHeader, handlers.getBlockHeader),
     getStateValidators,
     postStateValidators: getStateValidators,
     getStateValidatorBalances,

@@ -2,6 +2,7 @@ import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import type { ChainView } from "../chain-view.ts";
 import { type ResolvedState, resolveState } from "../identifiers.ts";
+import { perState } from "../per-state.ts";
 
 export type StatesApi = Pick<
   ApplicationMethods<routes.beacon.Endpoints>,
@@ -9,6 +10,14 @@ export type StatesApi = Pick<
 >;
 
 export const metaOf = ({ executionOptimistic, finalized }: ResolvedState) => ({ executionOptimistic, finalized });
+
+const forkOf = perState(({ fork }) => fork.toValue());
+
+const checkpointsOf = perState((state) => ({
+  previousJustified: state.previousJustifiedCheckpoint.toValue(),
+  currentJustified: state.currentJustifiedCheckpoint.toValue(),
+  finalized: state.finalizedCheckpoint.toValue(),
+}));
 
 export function createStatesApi(chain: ChainView): StatesApi {
   return {
@@ -19,20 +28,12 @@ export function createStatesApi(chain: ChainView): StatesApi {
 
     async getStateFork({ stateId }) {
       const resolved = await resolveState(chain, stateId);
-      return { data: resolved.state.fork.toValue(), meta: metaOf(resolved) };
+      return { data: forkOf(resolved.state), meta: metaOf(resolved) };
     },
 
     async getStateFinalityCheckpoints({ stateId }) {
       const resolved = await resolveState(chain, stateId);
-      const { state } = resolved;
-      return {
-        data: {
-          previousJustified: state.previousJustifiedCheckpoint.toValue(),
-          currentJustified: state.currentJustifiedCheckpoint.toValue(),
-          finalized: state.finalizedCheckpoint.toValue(),
-        },
-        meta: metaOf(resolved),
-      };
+      return { data: checkpointsOf(resolved.state), meta: metaOf(resolved) };
     },
   };
 }
