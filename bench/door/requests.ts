@@ -1,0 +1,29 @@
+export interface BenchedRequest {
+  title: string;
+  body: string;
+  /** How many calls the request makes. */
+  calls: number;
+}
+
+const request = (id: number, method: string, params: unknown[]) => ({ jsonrpc: "2.0", id, method, params });
+
+const single = (title: string, method: string, ...params: unknown[]): BenchedRequest => ({
+  title,
+  body: JSON.stringify(request(1, method, params)),
+  calls: 1,
+});
+
+export const GENESIS = single("genesis", "get_v1_beacon_genesis");
+
+export const SINGLE_REQUESTS: readonly BenchedRequest[] = [
+  GENESIS,
+  single("header of the head", "get_v1_beacon_headers_blockId", "head"),
+  single("finality checkpoints", "get_v1_beacon_states_finality_checkpoints", "head"),
+  single("one validator", "get_v1_beacon_states_stateId_validators_validatorId", "head", "7"),
+];
+
+export const BATCH: BenchedRequest = {
+  title: "100 times genesis in a batch",
+  body: JSON.stringify(Array.from({ length: 100 }, (_, id) => request(id, "get_v1_beacon_genesis", []))),
+  calls: 100,
+};

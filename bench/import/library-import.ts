@@ -1,0 +1,66 @@
+import { Signature, verifyMultipleAggregateSignatures } from "@chainsafe/blst";
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkSeq } from "@lodestar/params";
+import {
+  BeaconStateView,
+  type CachedBeaconStateAllForks,
+  createCachedBeaconState,
+  createPubkeyCache,
+  DataAvailabilityStatus,
+  ExecutionPayloadStatus,
+  getBlockSignatureSets,
+  getSignatureSetPubkey,
+  processSlots,
+  SyncCommitteeCacheEmpty,
+  stateTransition,
+} from "@lodestar/state-transition";
+import type { SignedBeaconBlock } from "@lodestar/types";
+import type { RecordedChain } from "./record-chain.ts";
+
+/** What no node can do without: transition with state root, and all signatures of a block in one batch. Nothing is kept. */
+export class LibraryImport {
+  readonly #config: BeaconConfig;
+  readonly #pubkeyCache = createPubkeyCache();
+  #state: CachedBeaconStateAllForks;
+
+  constructor({ config, genesisState }: RecordedChain) {
+    const view = config.getForkTypes(0).BeaconState.deserializeToViewDU(genesisState);
+    this.#config = config;
+    this.#state = createCachedBeaconState(view, { config, pubkeyCache: this.#pubkeyCache });
+  }
+
+  import(signed: SignedBeaconBlock): void {
+    const preState = processSlots(this.#state, signed.message.slot);
+    const postState = stateTransition(preState, signed, {
+      verifyStateRoot: true,
+      verifyProposer: false,
+      verifySignatures: false,
+      executionPayloadStatus: ExecutionPayloadStatus.valid,
+      dataAvailabilityStatus: DataAvailabilityStatus.Available,
+    });
+    if (!this.#verifySignatures(signed, preState)) {
+      throw new Error(`A signature of the block of slot ${signed.message.slot} is not valid.`);
+    }
+    this.#state = postState;
+  }
+
+  #verifySignatures(signed: SignedBeaconBlock, preState: CachedBeaconStateAllForks): boolean {
+    const { slot, body } = signed.message;
+    const fork = this.#config.getForkSeq(slot);
+    const { epochCtx } = preState;
+    const sets = getBlockSignatureSets(
+      this.#config,
+      fork >= ForkSeq.altair ? epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty(),
+      new BeaconStateView(preState),
+      signed,
+      body.attestations.map((attestation) => epochCtx.getIndexedAttestation(fork, attestation)),
+    );
+    return verifyMultipleAggregateSignatures(
+      sets.map((set) => ({
+        msg: set.signingRoot,
+        pk: getSignatureSetPubkey(set, this.#pubkeyCache),
+        sig: Signature.fromBytes(set.signature, true),
+      })),
+    );
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * How long a person waits after `npm start`: from the start of the process to the first answer, and to a finalized history.
+ *
+ *     npx node bench/startup.ts [runs]
+ */
+import { benchStartup } from "./startup/run.ts";
+
+await benchStartup(Number(process.argv[2] ?? 5));

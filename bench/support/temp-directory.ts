@@ -1,0 +1,24 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Runs the work with a directory of its own, which is gone afterwards, also when a signal ends the process. */
+export async function withTempDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), "fanal-bench-"));
+  const remove = () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  // A signal ends a process without its exit listeners, unless somebody makes an exit of it.
+  const exit = () => process.exit(1);
+  process.once("exit", remove).once("SIGINT", exit).once("SIGTERM", exit);
+  try {
+    return await work(directory);
+  } finally {
+    process.off("exit", remove).off("SIGINT", exit).off("SIGTERM", exit);
+    remove();
+  }
+}
+
+export function bytesIn(directory: string): number {
+  return readdirSync(directory)
+    .map((name) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
+}
