@@ -3,6 +3,8 @@ import type {
   AttesterSlashing,
   altair,
   capella,
+  LightClientFinalityUpdate,
+  LightClientOptimisticUpdate,
   phase0,
   RootHex,
   SingleAttestation,
@@ -30,6 +32,12 @@ export interface ReorgEvent {
   executionOptimistic: boolean;
 }
 
+/** A block that may be spread: it passed the gossip rules, but it may still turn out not to be valid. */
+export interface GossipBlockEvent {
+  slot: number;
+  root: RootHex;
+}
+
 export interface BlockEvent {
   slot: number;
   root: RootHex;
@@ -38,6 +46,7 @@ export interface BlockEvent {
 
 /** What happens on the chain, for everybody who wants to follow it. */
 export interface ChainEventMap {
+  blockGossip: GossipBlockEvent;
   block: BlockEvent;
   head: HeadEvent;
   reorg: ReorgEvent;
@@ -49,6 +58,8 @@ export interface ChainEventMap {
   attesterSlashing: AttesterSlashing;
   blsToExecutionChange: capella.SignedBLSToExecutionChange;
   contribution: altair.SignedContributionAndProof;
+  lightClientFinalityUpdate: LightClientFinalityUpdate;
+  lightClientOptimisticUpdate: LightClientOptimisticUpdate;
 }
 
 export type ChainEventName = keyof ChainEventMap;

@@ -1,3 +1,5 @@
+import type { Feed } from "./events/feed.ts";
+
 /** Positional or by-name parameters, as parsed from JSON. */
 export type Params = unknown[] | Record<string, unknown>;
 
@@ -10,12 +12,20 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
+/** What a door can do for the caller of a method beside answering it. */
+export interface Caller {
+  /** Sends the caller what the feed delivers, after the answer to the call; returns an id for the subscription. */
+  subscribe(feed: Feed): string;
+  /** Whether there was such a subscription of this caller. */
+  unsubscribe(id: string): boolean;
+}
+
 export interface Method {
   readonly name: string;
   /** Submissions change the node; inside a batch they run one after the other, in request order. */
   readonly submission: boolean;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
-  call(params: Params): Promise<Answer>;
+  call(params: Params, caller?: Caller): Promise<Answer>;
 }
 
 /** All that a door knows of what can be asked. */

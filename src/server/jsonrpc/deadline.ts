@@ -1,15 +1,60 @@
 import { Failure } from "../../errors.ts";
 
+/**
+ * Time limits of one length. They pass in the order in which they began, so one timer serves all of them: a timer for every
+ * message would cost more than many a call.
+ */
+export class Deadlines {
+  readonly #millis: number;
+  readonly #running = new Set<Deadline>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(millis: number) {
+    this.#millis = millis;
+  }
+
+  /** The limit must be ended with `end`. */
+  begin(): Deadline {
+    const deadline = new Deadline(this.#millis);
+    this.#running.add(deadline);
+    this.#timer ??= this.#wakeIn(this.#millis);
+    return deadline;
+  }
+
+  end(deadline: Deadline): void {
+    this.#running.delete(deadline);
+  }
+
+  #wakeIn(millis: number): NodeJS.Timeout {
+    const timer = setTimeout(() => this.#passOverdue(), millis);
+    // It is left running when the last limit has ended, which must not keep a process alive.
+    return timer.unref();
+  }
+
+  #passOverdue(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    for (const deadline of this.#running) {
+      if (deadline.at > now) {
+        this.#timer = this.#wakeIn(Math.ceil(deadline.at - now));
+        return;
+      }
+      this.#running.delete(deadline);
+      deadline.pass();
+    }
+  }
+}
+
 /** One time limit for everything that one message asks for. */
 export class Deadline {
+  readonly at: number;
   readonly #millis: number;
-  readonly #timer: NodeJS.Timeout;
   readonly #waiting = new Set<(reason: Failure) => void>();
   #passed = false;
 
   constructor(millis: number) {
     this.#millis = millis;
-    this.#timer = setTimeout(() => this.#pass(), millis);
+    this.at = performance.now() + millis;
   }
 
   get passed(): boolean {
@@ -39,11 +84,8 @@ export class Deadline {
     });
   }
 
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
-
-  #pass(): void {
+  /** Only for who keeps the time. */
+  pass(): void {
     this.#passed = true;
     const reason = this.failure();
     for (const reject of this.#waiting) reject(reason);

@@ -1,11 +1,12 @@
 import { request } from "node:http";
 import { Failure, type FailureKind } from "../../errors.ts";
 import type { Logger, LogLevel } from "../../log/logger.ts";
-import type { Answer, Method, MethodTable, Params } from "../method-table.ts";
+import type { Answer, Caller, Method, MethodTable, Params } from "../method-table.ts";
 import { IrregularNumber } from "./parse.ts";
 import { createJsonRpcServer, type JsonRpcLimits } from "./server.ts";
+import type { WebSocketLimits } from "./websocket/websockets.ts";
 
-type Handler = (params: Params) => Promise<Answer>;
+type Handler = (params: Params, caller?: Caller) => Promise<Answer>;
 
 /** Something that a test lets happen, or waits for. */
 export interface Signal {
@@ -93,6 +94,7 @@ export interface DoorOptions {
   /** Those of the test's methods that are submissions. */
   submissions?: string[];
   limits?: Partial<JsonRpcLimits>;
+  webSocketLimits?: Partial<WebSocketLimits>;
   suggest?: MethodTable["suggest"];
   host?: string;
   port?: number;
@@ -100,14 +102,14 @@ export interface DoorOptions {
 
 /** A door before a table of made-up methods, on a free port unless told otherwise. */
 export async function openDoor(options: DoorOptions = {}) {
-  const { handlers = {}, submissions = [], limits, suggest } = options;
+  const { handlers = {}, submissions = [], limits, webSocketLimits, suggest } = options;
   const methods = new Map<string, Method>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
     methods.set(name, { name, submission: submissions.includes(name), call });
   }
   const log: LogRecord[] = [];
   const table: MethodTable = { find: (name) => methods.get(name), suggest };
-  const server = createJsonRpcServer({ table, logger: createRecordingLogger(log), limits });
+  const server = createJsonRpcServer({ table, logger: createRecordingLogger(log), limits, webSocketLimits });
   const { url, port } = await server.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
   return {
     url,

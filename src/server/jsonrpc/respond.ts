@@ -5,7 +5,6 @@ import type { ErrorObject } from "./errors.ts";
 /** Below this, copying the result into its envelope costs less than handing several buffers to the socket. */
 const COPY_BELOW_BYTES = 64 * 1024;
 
-const CLOSING_BRACE = Buffer.from("}");
 const BATCH_START = Buffer.from("[");
 const BATCH_SEPARATOR = Buffer.from(",");
 const BATCH_END = Buffer.from("]");
@@ -19,9 +18,15 @@ type Meta = Record<string, unknown>;
 /** Puts an encoded result into its response object without ever decoding it; `meta` is undefined when nobody asked. */
 export function resultResponse(id: IdToken, body: Buffer, meta: Meta | undefined): Buffer[] {
   if (body.length === 0) throw new Error("The encoded result of a method is empty.");
+  if (body.length >= COPY_BELOW_BYTES) return [Buffer.from(resultStart(id)), body, Buffer.from(resultEnd(meta))];
   const start = resultStart(id);
   const end = resultEnd(meta);
-  return body.length < COPY_BELOW_BYTES ? [Buffer.concat([start, body, end])] : [start, body, end];
+  // The most that UTF-8 needs for a UTF-16 unit is three bytes.
+  const whole = Buffer.allocUnsafe((start.length + end.length) * 3 + body.length);
+  let length = whole.write(start);
+  length += body.copy(whole, length);
+  length += whole.write(end, length);
+  return [whole.subarray(0, length)];
 }
 
 /** The same for a streamed result, once its first bytes are there; rejects with what fails before them. */
@@ -30,16 +35,16 @@ export async function streamedResponse(
   body: AsyncIterable<Buffer>,
   meta: Meta | undefined,
 ): Promise<ResponsePart[]> {
-  const end = resultEnd(meta);
-  return [resultStart(id), await openStream(body), end];
+  const end = Buffer.from(resultEnd(meta));
+  return [Buffer.from(resultStart(id)), await openStream(body), end];
 }
 
-function resultStart(id: IdToken): Buffer {
-  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":`);
+function resultStart(id: IdToken): string {
+  return `{"jsonrpc":"2.0","id":${id},"result":`;
 }
 
-function resultEnd(meta: Meta | undefined): Buffer {
-  return meta === undefined ? CLOSING_BRACE : Buffer.from(`,"meta":${JSON.stringify(meta)}}`);
+function resultEnd(meta: Meta | undefined): string {
+  return meta === undefined ? "}" : `,"meta":${JSON.stringify(meta)}}`;
 }
 
 /** Joins response objects into the array that answers a batch. */

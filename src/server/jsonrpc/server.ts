@@ -4,13 +4,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import type { Logger } from "../../log/logger.ts";
-import type { MethodTable } from "../method-table.ts";
+import type { Caller, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { thrownError } from "./errors.ts";
 import { createExecutor } from "./execute.ts";
+import { createPostCaller } from "./post-caller.ts";
 import { receiveBody } from "./receive.ts";
 import { errorResponse } from "./respond.ts";
 import { sendRefusal, sendResponse } from "./send.ts";
+import { createWebSockets, isWebSocketUpgrade, type WebSocketLimits } from "./websocket/websockets.ts";
 
 export interface JsonRpcLimits {
   /** The largest request body. */
@@ -25,6 +27,7 @@ export interface JsonRpcServerOptions {
   table: MethodTable;
   logger: Logger;
   limits?: Partial<JsonRpcLimits>;
+  webSocketLimits?: Partial<WebSocketLimits>;
 }
 
 export interface ListeningAddress {
@@ -56,15 +59,24 @@ const IDLE_MILLIS = 72_000;
 /** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
 const MEDIA_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
-export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcServerOptions): JsonRpcServer {
-  const limits = { ...DEFAULT_LIMITS, ...given };
+export function createJsonRpcServer(options: JsonRpcServerOptions): JsonRpcServer {
+  const { table, logger, webSocketLimits } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const execute = createExecutor({ table, logger, ...limits });
+  const webSockets = createWebSockets({ execute, logger, messageBytes: limits.bodyBytes, limits: webSocketLimits });
   const running = new Set<ServerResponse>();
   let closing: Promise<void> | undefined;
   let nothingRuns: (() => void) | undefined;
+  let caller: Caller | undefined;
 
   // There is one resource; whatever path a client was configured with leads to it.
-  const server = createServer({ requestTimeout: RECEIVE_MILLIS, keepAliveTimeout: IDLE_MILLIS }, (req, res) => {
+  const http = {
+    requestTimeout: RECEIVE_MILLIS,
+    keepAliveTimeout: IDLE_MILLIS,
+    // Some HTTP clients offer an upgrade to HTTP/2 with every request, which is theirs to do and ours to ignore.
+    shouldUpgradeCallback: isWebSocketUpgrade,
+  };
+  const server = createServer(http, (req, res) => {
     if (req.method !== "POST") {
       req.resume();
       answerOtherMethod(req, res);
@@ -80,6 +92,7 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
       );
     }
   });
+  server.on("upgrade", webSockets.accept);
   server.on("connection", (socket) => {
     socket.once("close", () => closePipelined(socket));
   });
@@ -87,7 +100,7 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
   async function serve(body: Buffer, res: ServerResponse): Promise<void> {
     running.add(res);
     try {
-      const response = await execute(body);
+      const response = await execute(body, caller);
       if (closing !== undefined) res.shouldKeepAlive = false;
       await sendResponse(res, response, limits.requestMillis);
     } catch (error) {
@@ -124,6 +137,7 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
     if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
     const authority = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
     const url = `http://${authority}:${bound.port}`;
+    caller = createPostCaller(`ws://${authority}:${bound.port}`);
     if (!isLoopback(bound.address)) {
       logger.warn("The JSON-RPC server has no authentication and can be reached from other machines.", { url });
     }
@@ -134,6 +148,7 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
     const closed = server.listening ? once(server, "close") : undefined;
     // Also closes the connections that are idle now.
     server.close();
+    await webSockets.close();
     if (running.size > 0) {
       await new Promise<void>((resolve) => {
         nothingRuns = resolve;
@@ -153,7 +168,7 @@ export function createJsonRpcServer({ table, logger, limits: given }: JsonRpcSer
   };
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   return address.startsWith("127.") || address === "::1";
 }
 

@@ -1,0 +1,81 @@
+/** A dev chain whose slots pass when its parent says so, behind the real doors. Tells its parent the addresses. */
+import { createRouteTable } from "../../src/catalogue/rest/table.ts";
+import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createLogger } from "../../src/log/pino-logger.ts";
+import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
+import { createRestServer } from "../../src/server/rest/server.ts";
+import { parentGone, report } from "../door/child.ts";
+import { withDevChain } from "../support/dev-chain.ts";
+
+export interface NodeAddresses {
+  jsonRpcUrl: string;
+  restUrl: string;
+}
+
+export interface CpuUsage {
+  cpuMicroseconds: number;
+}
+
+export interface MemoryUsage {
+  residentBytes: number;
+}
+
+export interface PublishedHead {
+  slot: string;
+  block: string;
+  /** Milliseconds since 1970. */
+  time: number;
+}
+
+export interface PublishedHeads {
+  heads: PublishedHead[];
+  cpuMicroseconds: number;
+}
+
+/** So many that no run of the benchmark comes to the end of them. */
+const LOCKSTEP_EPOCHS = 1000;
+
+await withDevChain(
+  { validators: 64, forks: [{ fork: "fulu", epoch: 0 }], epochs: LOCKSTEP_EPOCHS },
+  async ({ devChain }) => {
+    const { logger } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
+    const methods = createMethodTable(devChain.api);
+    const jsonRpc = createJsonRpcServer({ table: methods, logger });
+    const rest = createRestServer({ table: createRouteTable(devChain.api, methods), logger });
+    const anywhere = { host: "127.0.0.1", port: 0 };
+    const addresses: NodeAddresses = {
+      jsonRpcUrl: (await jsonRpc.listen(anywhere)).url,
+      restUrl: (await rest.listen(anywhere)).url,
+    };
+    const { chain, clock } = devChain;
+
+    async function passSlots(slots: number): Promise<PublishedHeads> {
+      const heads: PublishedHead[] = [];
+      const end = chain.events.on("head", ({ slot, root }) => {
+        heads.push({ slot: String(slot), block: root, time: performance.timeOrigin + performance.now() });
+      });
+      const before = cpu().cpuMicroseconds;
+      await clock.advanceTo(clock.currentSlot + slots);
+      end();
+      return { heads, cpuMicroseconds: cpu().cpuMicroseconds - before };
+    }
+
+    process.on("message", (message: { slots: number } | { ask: "cpu" | "memory" }) => {
+      if ("slots" in message) void passSlots(message.slots).then(report);
+      else report(message.ask === "cpu" ? cpu() : memory());
+    });
+    report(addresses);
+    await parentGone();
+    await Promise.all([jsonRpc.close(), rest.close()]);
+  },
+);
+
+function cpu(): CpuUsage {
+  const { user, system } = process.cpuUsage();
+  return { cpuMicroseconds: user + system };
+}
+
+function memory(): MemoryUsage {
+  globalThis.gc?.();
+  return { residentBytes: process.memoryUsage.rss() };
+}

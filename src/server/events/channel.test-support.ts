@@ -1,0 +1,33 @@
+import type { Deliver, Feed } from "./feed.ts";
+
+/** A made-up feed, whose events the test makes happen. */
+export class Channel {
+  readonly #readers = new Set<Deliver>();
+
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  readonly feed: Feed = (deliver) => {
+    this.#readers.add(deliver);
+    return () => this.#readers.delete(deliver);
+  };
+
+  publish(data: unknown, topic = "head"): void {
+    const event = { topic, data: Buffer.from(JSON.stringify(data)) };
+    for (const deliver of this.#readers) deliver(event);
+  }
+
+  /** Publishes events, each with its number, until nobody reads them any more; returns how many there were. */
+  async publishUntilCut(bytes: number): Promise<number> {
+    const padding = "x".repeat(bytes);
+    let count = 0;
+    while (this.readers > 0) {
+      if (count > 100_000) throw new Error("Nobody was cut off.");
+      this.publish({ number: count++, padding });
+      // What can be written is written now.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return count;
+  }
+}

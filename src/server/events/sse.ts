@@ -1,0 +1,133 @@
+import type { ServerResponse } from "node:http";
+import type { Feed, StreamEvent } from "./feed.ts";
+
+export interface EventStreamLimits {
+  streams: number;
+  /** How far a reader may fall behind the events. */
+  bufferBytes: number;
+  /** How often a reader that nothing happens for is shown that the stream is alive. */
+  keepAliveMillis: number;
+  /** How long a reader that was told that it is too slow may take to read that. */
+  leaveMillis: number;
+  /** How long a reader may take for what it has not read when all streams are closed. */
+  closeMillis: number;
+}
+
+/** Events over HTTP, as text/event-stream (HTML standard, section 9.2, server-sent events). */
+export interface EventStreams {
+  /** Whether another stream may be served; a refusal is the caller's to send. */
+  readonly hasRoom: boolean;
+  /** Answers with what the feed delivers, until the reader leaves, is too slow, or the streams are closed. */
+  serve(feed: Feed, res: ServerResponse): void;
+  /** Ends all streams. */
+  close(): void;
+}
+
+const DEFAULT_LIMITS: EventStreamLimits = {
+  streams: 10_000,
+  bufferBytes: 8 * 1024 * 1024,
+  keepAliveMillis: 15_000,
+  leaveMillis: 30_000,
+  closeMillis: 2_000,
+};
+
+const HEADERS = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  // Proxies such as nginx would hold back what they have not enough of.
+  "X-Accel-Buffering": "no",
+};
+
+/** A comment: every reader skips it. */
+const KEEP_ALIVE = Buffer.from(":\n\n");
+
+export function createEventStreams(given: Partial<EventStreamLimits> = {}): EventStreams {
+  const limits = { ...DEFAULT_LIMITS, ...given };
+  /** The open streams with what ends their feeds. */
+  const streams = new Map<ServerResponse, () => void>();
+  /** Those that have got their last bytes, but may not have read them. */
+  const leaving = new Set<ServerResponse>();
+  const frameOf = createFramer();
+  const tooSlow = tooSlowFrame(limits.bufferBytes);
+  const keepAlive = setInterval(() => {
+    // Who has something left to read needs no more.
+    for (const res of streams.keys()) if (res.writableLength === 0) res.write(KEEP_ALIVE);
+  }, limits.keepAliveMillis);
+  keepAlive.unref();
+  let isClosed = false;
+
+  function deliver(res: ServerResponse, event: StreamEvent): void {
+    const frame = frameOf(event);
+    if (res.writableLength + frame.length <= limits.bufferBytes) res.write(frame);
+    else cut(res);
+  }
+
+  function cut(res: ServerResponse): void {
+    forget(res);
+    res.end(tooSlow);
+    leaving.add(res);
+    destroyAfter(res, limits.leaveMillis);
+  }
+
+  function forget(res: ServerResponse): void {
+    streams.get(res)?.();
+    streams.delete(res);
+    leaving.delete(res);
+  }
+
+  return {
+    get hasRoom() {
+      return streams.size < limits.streams;
+    },
+    serve(feed, res) {
+      res.writeHead(200, HEADERS);
+      // The reader learns at once that the stream is open, however long nothing happens.
+      res.flushHeaders();
+      if (isClosed || res.destroyed) {
+        res.end();
+        return;
+      }
+      streams.set(
+        res,
+        feed((event) => deliver(res, event)),
+      );
+      res.once("close", () => forget(res));
+      res.on("error", () => forget(res));
+    },
+    close() {
+      isClosed = true;
+      clearInterval(keepAlive);
+      for (const res of leaving) destroyAfter(res, limits.closeMillis);
+      for (const res of streams.keys()) {
+        forget(res);
+        res.end();
+        destroyAfter(res, limits.closeMillis);
+      }
+    },
+  };
+}
+
+/** Unless its reader has read everything before. */
+function destroyAfter(res: ServerResponse, millis: number): void {
+  const impatience = setTimeout(() => res.destroy(), millis);
+  res.once("close", () => clearTimeout(impatience));
+}
+
+/** An event goes to all its readers before the next one happens, so only the last frame is worth keeping. */
+function createFramer(): (event: StreamEvent) => Buffer {
+  let last: { event: StreamEvent; frame: Buffer } | undefined;
+  return (event) => {
+    if (last?.event !== event) last = { event, frame: frameText(event.topic, event.data) };
+    return last.frame;
+  };
+}
+
+function tooSlowFrame(bufferBytes: number): Buffer {
+  const message = `The events were read too slowly: more than ${bufferBytes} bytes of them waited for this connection.`;
+  return frameText("error", Buffer.from(JSON.stringify({ code: 503, message })));
+}
+
+/** JSON has no line breaks of its own, so one data line holds it. */
+function frameText(topic: string, data: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`event: ${topic}\ndata: `), data, Buffer.from("\n\n")]);
+}

@@ -1,0 +1,281 @@
+import { once } from "node:events";
+import { expect, it } from "vitest";
+import { Channel } from "../../events/channel.test-support.ts";
+import type { Caller } from "../../method-table.ts";
+import { createSignal, type DoorOptions, json, openDoor } from "../door.test-support.ts";
+import { Client, numberOf } from "./client.test-support.ts";
+
+/** A door whose method `subscribe` leads to the channel. */
+async function openChannelDoor(channel: Channel, options: DoorOptions = {}) {
+  const door = await openDoor({
+    ...options,
+    handlers: {
+      subscribe: async (_params, caller) => json(caller?.subscribe(channel.feed)),
+      unsubscribe: async (params, caller) => json(caller?.unsubscribe((params as [string])[0])),
+      ...options.handlers,
+    },
+  });
+  return door;
+}
+
+it("every event arrives, in order, with the id of its subscription", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel);
+  const client = await Client.connect(door.url);
+  const id = await client.subscribe();
+  expect(id).toMatch(/^0x[0-9a-f]{16}$/);
+
+  for (let number = 0; number < 1000; number++) channel.publish({ number }, number % 2 ? "block" : "head");
+
+  const received = await client.notifications.take(1000);
+  expect(received).toEqual(
+    Array.from({ length: 1000 }, (_, number) => ({
+      subscription: id,
+      topic: number % 2 ? "block" : "head",
+      data: { number },
+    })),
+  );
+  await door.close();
+});
+
+it("a notification has the form that the interface gives it, and the data's own bytes", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel);
+  const client = await Client.connect(door.url);
+  const id = await client.subscribe();
+  await client.messages.next();
+
+  channel.publish({ slot: "10", text: "é" });
+
+  expect(await client.messages.next()).toBe(
+    `{"jsonrpc":"2.0","method":"subscription","params":{"subscription":"${id}","topic":"head","data":{"slot":"10","text":"é"}}}`,
+  );
+  await door.close();
+});
+
+it("the answer with the id comes before the first event, even one that happens during the call", async () => {
+  const channel = new Channel();
+  const go = createSignal();
+  const door = await openChannelDoor(channel, {
+    handlers: {
+      subscribe: async (_params, caller) => {
+        const id = caller?.subscribe(channel.feed);
+        channel.publish({ number: 1 });
+        await go.happened;
+        return json(id);
+      },
+    },
+  });
+  const client = await Client.connect(door.url);
+  const answer = client.call("subscribe");
+  await client.call("echo");
+  channel.publish({ number: 2 });
+  go.happen();
+  const { result } = await answer;
+  channel.publish({ number: 3 });
+
+  await client.messages.next();
+  expect(await client.messages.next()).toBe(`{"jsonrpc":"2.0","id":1,"result":"${result}"}`);
+  expect((await client.notifications.take(3)).map(numberOf)).toEqual([1, 2, 3]);
+  await door.close();
+});
+
+it("more events before the answer than may wait end the subscription after it", async () => {
+  const channel = new Channel();
+  const go = createSignal();
+  const door = await openChannelDoor(channel, {
+    webSocketLimits: { eventBytes: 1000 },
+    handlers: {
+      subscribe: async (_params, caller) => {
+        const id = caller?.subscribe(channel.feed);
+        await go.happened;
+        return json(id);
+      },
+    },
+  });
+  const client = await Client.connect(door.url);
+  const answer = client.call("subscribe");
+  await client.call("echo");
+  const published = await channel.publishUntilCut(200);
+  go.happen();
+  const { result } = await answer;
+  const told = await client.notifications.take(1);
+  while (!told.at(-1)?.error) told.push(await client.notifications.next());
+  expect(published).toBe(5);
+  expect(told.at(-1)).toMatchObject({ subscription: result, error: { code: -32005 } });
+  expect(told.slice(0, -1).map(numberOf)).toEqual([0, 1]);
+  await door.close();
+});
+
+it("two subscriptions of a connection are told apart", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel);
+  const client = await Client.connect(door.url);
+  const ids = [await client.subscribe(), await client.subscribe()];
+  channel.publish(1);
+  expect((await client.notifications.take(2)).map(({ subscription }) => subscription)).toEqual(ids);
+  await door.close();
+});
+
+it("who has unsubscribed is told nothing more, and of no other's subscription", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel);
+  const [client, other] = [await Client.connect(door.url), await Client.connect(door.url)];
+  const id = await client.subscribe();
+  const staying = await client.subscribe();
+
+  expect(await other.call("unsubscribe", id)).toMatchObject({ result: false });
+  expect(await client.call("unsubscribe", id)).toMatchObject({ result: true });
+  expect(await client.call("unsubscribe", id)).toMatchObject({ result: false });
+  channel.publish(1);
+
+  expect(await client.notifications.next()).toMatchObject({ subscription: staying });
+  await client.call("echo");
+  expect(client.notifications.left).toBe(0);
+  expect(channel.readers).toBe(1);
+  await door.close();
+});
+
+it("a connection that ends takes its subscriptions with it", async () => {
+  const gone = createSignal();
+  const door = await openDoor({
+    handlers: {
+      subscribe: async (_params, caller) => json(caller?.subscribe(() => gone.happen)),
+    },
+  });
+  const client = await Client.connect(door.url);
+  await client.subscribe();
+  client.socket.terminate();
+  await gone.happened;
+  await door.close();
+});
+
+it("a call that outlives its connection cannot subscribe any more", async () => {
+  const channel = new Channel();
+  const called = createSignal();
+  const go = createSignal();
+  const refused = Promise.withResolvers<unknown>();
+  const subscribeLate = async (_params: unknown, caller?: Caller) => {
+    called.happen();
+    await go.happened;
+    try {
+      return json(caller?.subscribe(channel.feed));
+    } catch (error) {
+      refused.resolve(error);
+      throw error;
+    }
+  };
+  const isGone = createSignal();
+  const door = await openChannelDoor(channel, {
+    handlers: {
+      late: subscribeLate,
+      witness: async (_params, caller) => json(caller?.subscribe(() => isGone.happen)),
+    },
+  });
+  const client = await Client.connect(door.url);
+  await client.call("witness");
+  void client.call("late");
+  await called.happened;
+  client.socket.terminate();
+  await isGone.happened;
+  go.happen();
+  expect(await refused.promise).toMatchObject({ kind: "unavailable" });
+  expect(channel.readers).toBe(0);
+  await door.close();
+});
+
+it("a reader that is too slow gets all events up to a point, is told so, and can subscribe again", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel, { webSocketLimits: { eventBytes: 256 * 1024 } });
+  const client = await Client.connect(door.url);
+  const id = await client.subscribe();
+  client.socket.pause();
+
+  const published = await channel.publishUntilCut(32 * 1024);
+  client.socket.resume();
+
+  const received = await client.notifications.take(published);
+  const last = received.pop();
+  expect(received.map(numberOf)).toEqual(Array.from({ length: published - 1 }, (_, n) => n));
+  expect(last).toEqual({
+    subscription: id,
+    error: { code: -32005, message: expect.stringContaining("read too slowly"), data: { status: 413 } },
+  });
+  expect(await client.call("unsubscribe", id)).toMatchObject({ result: false });
+  const again = await client.subscribe();
+  channel.publish(1);
+  expect(await client.notifications.next()).toMatchObject({ subscription: again, data: 1 });
+  await door.close();
+});
+
+it("a slow reader does not hold up the others", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel, { webSocketLimits: { eventBytes: 256 * 1024 } });
+  const [slow, quick] = [await Client.connect(door.url), await Client.connect(door.url)];
+  await slow.subscribe();
+  await quick.subscribe();
+  slow.socket.pause();
+  for (let number = 0; channel.readers > 1; number++) {
+    channel.publish({ number, padding: "x".repeat(32 * 1024) });
+    expect(numberOf(await quick.notifications.next())).toBe(number);
+  }
+  channel.publish("after");
+  expect((await quick.notifications.next()).data).toBe("after");
+  slow.socket.terminate();
+  await door.close();
+});
+
+it("an event during an answer that is sent in pieces comes after it", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel, {
+    handlers: {
+      slow: async () => ({
+        body: (async function* () {
+          yield Buffer.from('["first",');
+          // Whoever asks for more has written the first piece.
+          channel.publish("during");
+          yield Buffer.from('"middle",');
+          channel.publish("late");
+          yield Buffer.from('"last"]');
+        })(),
+      }),
+    },
+  });
+  const client = await Client.connect(door.url);
+  await client.subscribe();
+  expect(await client.call("slow")).toMatchObject({ result: ["first", "middle", "last"] });
+  expect((await client.notifications.take(2)).map(({ data }) => data)).toEqual(["during", "late"]);
+  await door.close();
+});
+
+it("a connection may have only so many subscriptions", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel, { webSocketLimits: { subscriptions: 2 } });
+  const client = await Client.connect(door.url);
+  const first = await client.subscribe();
+  await client.subscribe();
+  expect(await client.call("subscribe")).toMatchObject({ error: { code: -32005 } });
+  await client.call("unsubscribe", first);
+  await client.subscribe();
+  await door.close();
+});
+
+it("over HTTP, subscriptions are unsupported, and the answer says where they are not", async () => {
+  const door = await openChannelDoor(new Channel());
+  const answer = JSON.parse((await door.post('{"jsonrpc":"2.0","id":1,"method":"subscribe"}')).text);
+  expect(answer.error).toMatchObject({ code: -32004, data: { status: 501 } });
+  expect(answer.error.message).toContain(`ws://127.0.0.1:${door.port}`);
+  await door.close();
+});
+
+it("closing the door ends subscriptions and tells the reader why", async () => {
+  const channel = new Channel();
+  const door = await openChannelDoor(channel);
+  const client = await Client.connect(door.url);
+  await client.subscribe();
+  const closed = once(client.socket, "close");
+  await door.close();
+  await closed;
+  expect(await client.closed).toEqual({ code: 1001, reason: "The node is shutting down." });
+  expect(channel.readers).toBe(0);
+});

@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import { Failure } from "../../../errors.ts";
+import type { Feed, StreamEvent } from "../../events/feed.ts";
+import { thrownError } from "../errors.ts";
+import type { Outbox } from "./outbox.ts";
+
+export interface SubscriptionLimits {
+  /** How many subscriptions a connection may have at once. */
+  subscriptions: number;
+  /** How far a reader may fall behind the events. */
+  eventBytes: number;
+}
+
+interface Subscription {
+  id: string;
+  /** Events from before the answer that tells the id; undefined from then on. */
+  early: EarlyEvents | undefined;
+  /** May be called again. */
+  end(): void;
+}
+
+interface EarlyEvents {
+  events: StreamEvent[];
+  bytes: number;
+}
+
+const NOTIFICATION_END = Buffer.from("}}");
+
+/** The subscriptions of one connection. A reader that falls too far behind is told so, and its subscription ends. */
+export class Subscriptions {
+  readonly #outbox: Outbox;
+  readonly #limits: SubscriptionLimits;
+  readonly #running = new Map<string, Subscription>();
+  #closed = false;
+
+  constructor(outbox: Outbox, limits: SubscriptionLimits) {
+    this.#outbox = outbox;
+    this.#limits = limits;
+  }
+
+  /** Its events are held back until `release`. */
+  start(feed: Feed): string {
+    if (this.#closed) throw new Failure("unavailable", "The connection is closing.");
+    if (this.#running.size >= this.#limits.subscriptions) {
+      const message = `A connection may have at most ${this.#limits.subscriptions} subscriptions; unsubscribe from one first.`;
+      throw new Failure("limit-exceeded", message);
+    }
+    const id = `0x${randomBytes(8).toString("hex")}`;
+    const subscription: Subscription = {
+      id,
+      early: { events: [], bytes: 0 },
+      end: feed((event) => this.#deliver(subscription, event)),
+    };
+    this.#running.set(id, subscription);
+    return id;
+  }
+
+  /** To be called when the answer that tells the id is on its way. */
+  release(id: string): void {
+    const subscription = this.#running.get(id);
+    const early = subscription?.early;
+    if (!subscription || !early) return;
+    subscription.early = undefined;
+    for (const event of early.events) {
+      if (this.#running.has(id)) this.#deliver(subscription, event);
+    }
+    if (this.#running.has(id) && early.bytes > this.#limits.eventBytes) this.#cut(subscription);
+  }
+
+  end(id: string): boolean {
+    this.#running.get(id)?.end();
+    return this.#running.delete(id);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const id of this.#running.keys()) this.end(id);
+  }
+
+  #deliver(subscription: Subscription, event: StreamEvent): void {
+    if (subscription.early) this.#hold(subscription, subscription.early, event);
+    else this.#send(subscription, event);
+  }
+
+  #hold(subscription: Subscription, early: EarlyEvents, event: StreamEvent): void {
+    early.bytes += event.data.length;
+    if (early.bytes <= this.#limits.eventBytes) early.events.push(event);
+    else subscription.end();
+  }
+
+  #send(subscription: Subscription, event: StreamEvent): void {
+    const notification = eventNotification(subscription.id, event);
+    if (this.#outbox.eventBytes + notification.length <= this.#limits.eventBytes) {
+      this.#outbox.event(notification);
+    } else {
+      this.#cut(subscription);
+    }
+  }
+
+  #cut({ id }: Subscription): void {
+    this.end(id);
+    this.#outbox.event(this.#overflowNotification(id));
+  }
+
+  #overflowNotification(subscription: string): Buffer {
+    const message =
+      `The subscription ended because its events were read too slowly: more than ${this.#limits.eventBytes} bytes of ` +
+      "events waited for this connection.";
+    const error = thrownError(new Failure("limit-exceeded", message));
+    return Buffer.from(JSON.stringify({ jsonrpc: "2.0", method: "subscription", params: { subscription, error } }));
+  }
+}
+
+/** The data is encoded already and the same for all; ids and topics need no escapes. */
+function eventNotification(id: string, { topic, data }: StreamEvent): Buffer {
+  const start = `{"jsonrpc":"2.0","method":"subscription","params":{"subscription":"${id}","topic":"${topic}","data":`;
+  return Buffer.concat([Buffer.from(start), data, NOTIFICATION_END]);
+}

@@ -1,0 +1,87 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createRouteTable } from "../../src/catalogue/rest/table.ts";
+import { createMethodTable } from "../../src/catalogue/table.ts";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
+import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
+import { createRecordingLogger } from "../../src/server/jsonrpc/door.test-support.ts";
+import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
+import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
+import { createRestServer } from "../../src/server/rest/server.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { openDevChain, QUIET } from "../support/dev-chain.ts";
+
+async function openBothDoors({ api }: DevChain) {
+  const methods = createMethodTable(api);
+  const logger = createRecordingLogger([]);
+  const jsonRpc = createJsonRpcServer({ table: methods, logger });
+  const rest = createRestServer({ table: createRouteTable(api, methods), logger });
+  const close = async () => {
+    await Promise.all([jsonRpc.close(), rest.close()]);
+  };
+  onTestFinished(close);
+  const anywhere = { host: "127.0.0.1", port: 0 };
+  const [{ url: jsonRpcUrl }, { url: restUrl }] = [await jsonRpc.listen(anywhere), await rest.listen(anywhere)];
+  return { jsonRpcUrl, eventsUrl: `${restUrl}/eth/v1/events`, close };
+}
+
+test("SSE and WebSocket tell the same, in the same order", async () => {
+  const { devChain } = await openDevChain();
+  const { jsonRpcUrl, eventsUrl } = await openBothDoors(devChain);
+  const topics = ["head", "block", "block_gossip", "attestation", "finalized_checkpoint"];
+  const [sse, webSocket] = [
+    await SseClient.connect(`${eventsUrl}?topics=${topics.join(",")}`),
+    await Client.connect(jsonRpcUrl),
+  ];
+  const subscription = await webSocket.subscribe(topics);
+  const heads: string[] = [];
+  devChain.chain.events.on("head", ({ slot }) => heads.push(String(slot)));
+
+  await devChain.clock.advanceTo(10);
+
+  await webSocket.call("getNodeVersion");
+  const told = await webSocket.notifications.take(webSocket.notifications.left);
+  expect(told.filter(({ topic }) => topic === "head").map(({ data }) => (data as { slot: string }).slot)).toEqual(
+    heads,
+  );
+  expect(new Set(told.map(({ topic }) => topic))).toEqual(new Set(topics.slice(0, 4)));
+  expect(await sse.events.take(told.length)).toEqual(told.map(({ topic, data }) => ({ topic, data })));
+  expect(told.every((notification) => notification.subscription === subscription)).toBe(true);
+});
+
+test("a stream has only what was asked for, by repeated names as well", async () => {
+  const { devChain } = await openDevChain(QUIET);
+  const { eventsUrl } = await openBothDoors(devChain);
+  const sse = await SseClient.connect(`${eventsUrl}?topics=block&topics=head`);
+  const headsOnly = await SseClient.connect(`${eventsUrl}?topics=head`);
+  await devChain.clock.advanceTo(1);
+  const { root } = await new ByHand(devChain).propose(1, devChain.chain.head.root);
+  expect(await sse.events.take(2)).toMatchObject([
+    { topic: "block", data: { slot: "1", block: root } },
+    { topic: "head", data: { slot: "1", block: root } },
+  ]);
+  expect(await headsOnly.events.next()).toMatchObject({ topic: "head" });
+  expect(headsOnly.events.left).toBe(0);
+});
+
+test.each([
+  ["an unknown topic", "?topics=head,weather_forecast", "weather_forecast"],
+  ["no topics", "", "topics"],
+  ["empty topics", "?topics=", "topics"],
+])("%s is refused with 400", async (_what, query, named) => {
+  const { devChain } = await openDevChain(QUIET);
+  const { eventsUrl } = await openBothDoors(devChain);
+  const response = await fetch(`${eventsUrl}${query}`);
+  expect(response.status).toBe(400);
+  const body = (await response.json()) as { code: number; message: string };
+  expect(body).toMatchObject({ code: 400, message: expect.stringContaining(named) });
+});
+
+test("closing the doors ends every subscription", async () => {
+  const { devChain } = await openDevChain(QUIET);
+  const { jsonRpcUrl, eventsUrl, close } = await openBothDoors(devChain);
+  const [sse, webSocket] = [await SseClient.connect(`${eventsUrl}?topics=head`), await Client.connect(jsonRpcUrl)];
+  await webSocket.subscribe(["head"]);
+  await close();
+  await sse.closed;
+  expect(await webSocket.closed).toMatchObject({ code: 1001 });
+});

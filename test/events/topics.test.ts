@@ -1,0 +1,202 @@
+import { ForkName } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+import { expect, onTestFinished, test } from "vitest";
+import type { Api } from "../../src/api/api.ts";
+import { TOPICS, type Topic } from "../../src/api/events/topics.ts";
+import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
+import { ConformanceChain } from "../conformance/conformance-chain.ts";
+import { serveDoor } from "../conformance/served-door.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { formOf, readExamples } from "./event-examples.ts";
+
+const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };
+
+/** All but what light clients follow, of which a block may bring something or not. */
+const POSTED = TOPICS.filter((topic) => !topic.startsWith("light_client"));
+
+interface Told {
+  topic: Topic;
+  // Of whatever form the topic's example has.
+  data: Record<string, unknown>;
+}
+
+/** What a WebSocket client hears of the topics. */
+async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 | ForkName.fulu) {
+  const door = await serveDoor(api);
+  onTestFinished(() => door.close());
+  const client = await Client.connect(door.url);
+  const id = await client.subscribe(topics);
+  return {
+    id,
+    client,
+    /** The next events, each of the form that the standard's example of its topic has. */
+    async next(count: number): Promise<Told[]> {
+      const notifications = await client.notifications.take(count);
+      return notifications.map(({ subscription, topic, data }) => {
+        expect(subscription).toBe(id);
+        const told = { topic, data } as Told;
+        expect(formOf(told.data), told.topic).toEqual(formOf(EXAMPLES[fork].get(told.topic)));
+        return told;
+      });
+    },
+    /** What was told and not asked for, once everything that was told before has arrived. */
+    async rest(): Promise<number> {
+      await client.call("getNodeVersion");
+      return client.notifications.left;
+    },
+  };
+}
+
+test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is told as it was posted", async (fork) => {
+  const chain = await ConformanceChain.open(fork);
+  onTestFinished(() => chain.close());
+  const listener = await listen(chain.api, POSTED, fork);
+  const { caller } = chain;
+  const heard = new Set<Topic>();
+  const expectTold = async (...expected: Told[]) => {
+    expect(await listener.next(expected.length)).toEqual(expected);
+    for (const { topic } of expected) heard.add(topic);
+  };
+  const as = (topic: string, data: unknown) => ({ topic, data }) as Told;
+
+  const block = await chain.signedBlock();
+  await caller.call("post_v1_beacon_blocks", [block]);
+  const { root, slot } = chain.chain.head;
+  const { block: reached, ...rest } = (await listener.next(3)).reduce<Record<string, Told["data"]>>(
+    (told, { topic, data }) => Object.assign(told, { [topic]: data }),
+    {},
+  );
+  expect(reached).toEqual({ slot: String(slot), block: root, execution_optimistic: false });
+  expect(Object.keys(rest)).toEqual(["block_gossip", "head"]);
+  expect(rest.block_gossip).toEqual({ slot: String(slot), block: root });
+  expect(rest.head).toMatchObject({
+    slot: String(slot),
+    block: root,
+    state: chain.chain.head.stateRoot,
+    epoch_transition: false,
+    execution_optimistic: false,
+  });
+  // A block that is posted again is no news.
+  await caller.call("post_v1_beacon_blocks", [block]);
+  expect(await listener.rest()).toBe(0);
+
+  const votes = await chain.attestations();
+  await caller.call("post_v1_beacon_pool_attestations", votes);
+  const voteTopic = fork === ForkName.phase0 ? "attestation" : "single_attestation";
+  await expectTold(...votes.map((vote) => as(voteTopic, vote)));
+
+  const aggregate = await chain.signedAggregate();
+  await caller.call("post_v1_validator_aggregate_and_proofs", [aggregate]);
+  await expectTold(as("attestation", (aggregate.message as Record<string, unknown>).aggregate));
+
+  const exit = chain.voluntaryExit(12);
+  await caller.call("post_v1_beacon_pool_voluntary_exits", [exit]);
+  await expectTold(as("voluntary_exit", exit));
+  const proposerSlashing = chain.proposerSlashing(11);
+  await caller.call("post_v1_beacon_pool_proposer_slashings", [proposerSlashing]);
+  await expectTold(as("proposer_slashing", proposerSlashing));
+  const attesterSlashing = chain.attesterSlashing(9, 10);
+  await caller.call("post_v1_beacon_pool_attester_slashings", [attesterSlashing]);
+  await expectTold(as("attester_slashing", attesterSlashing));
+
+  if (fork === ForkName.fulu) {
+    await caller.call("post_v1_beacon_pool_sync_committees", [await chain.syncMessages()]);
+    const contribution = await chain.signedContribution();
+    await caller.call("post_v1_validator_contribution_and_proofs", [[contribution]]);
+    await expectTold(as("contribution_and_proof", contribution));
+    const change = chain.operations.credentialsChange(3, new Uint8Array(20).fill(0xab));
+    await chain.chain.intake.blsToExecutionChange(change);
+    await expectTold(as("bls_to_execution_change", ssz.capella.SignedBLSToExecutionChange.toJson(change)));
+    const unheard = POSTED.filter((topic) => !heard.has(topic));
+    expect(unheard).toEqual(["head", "block", "block_gossip", "finalized_checkpoint", "chain_reorg"]);
+  }
+  expect(await listener.rest()).toBe(0);
+});
+
+test("every head of a chain that finalizes is told in order, and what becomes final", async () => {
+  const { devChain } = await openDevChain();
+  const listener = await listen(devChain.api, ["head", "finalized_checkpoint"] as Topic[], ForkName.phase0);
+  await devChain.clock.advanceTo(40);
+  const { finalized } = devChain.chain.forkChoice;
+  expect(finalized.epoch).toBeGreaterThan(0);
+
+  const told = await listener.next(40 + finalized.epoch - 1);
+  expect(await listener.rest()).toBe(0);
+  const heads = told.filter(({ topic }) => topic === "head");
+  expect(heads.map(({ data }) => data.slot)).toEqual(Array.from({ length: 40 }, (_, index) => String(index + 1)));
+  expect(heads.filter(({ data }) => data.epoch_transition).map(({ data }) => data.slot)).toEqual(
+    [8, 16, 24, 32, 40].map(String),
+  );
+  const checkpoints = told.filter(({ topic }) => topic === "finalized_checkpoint").map(({ data }) => data);
+  expect(checkpoints.at(-1)).toMatchObject({ epoch: String(finalized.epoch), block: finalized.root });
+});
+
+test("what light clients follow is told", async () => {
+  const { devChain } = await openDevChain({ forks: [{ fork: ForkName.altair, epoch: 0 }] });
+  const topics = ["light_client_optimistic_update", "light_client_finality_update"] as Topic[];
+  const listener = await listen(devChain.api, topics, ForkName.phase0);
+  await devChain.clock.advanceTo(33);
+  const told = await listener.next((await listener.rest()) || 1);
+  const attestedSlots = (topic: string) =>
+    told.filter((event) => event.topic === topic).map(({ data }) => attestedSlot(data as unknown as LightClientUpdate));
+
+  // The block of each slot has the signatures under the one before.
+  const slots = Array.from({ length: 32 }, (_, index) => index + 1);
+  expect(attestedSlots("light_client_optimistic_update")).toEqual(slots);
+  expect(attestedSlots("light_client_finality_update").length).toBeGreaterThan(0);
+  expect(told.map(({ data }) => data.version)).toEqual(told.map(() => "altair"));
+});
+
+interface LightClientUpdate {
+  data: { attested_header: { beacon: { slot: string } } };
+}
+const attestedSlot = ({ data }: LightClientUpdate) => Number(data.attested_header.beacon.slot);
+
+test("a reorganisation is told before the head that it leads to", async () => {
+  const { devChain } = await openDevChain(QUIET);
+  const { chain, clock } = devChain;
+  const byHand = new ByHand(devChain);
+  const genesis = chain.head.root;
+  await clock.advanceTo(1);
+  const first = await byHand.propose(1, genesis, 1);
+  const second = await byHand.propose(1, genesis, 2);
+  await clock.advanceTo(2);
+  const [leading, trailing] = chain.head.root === first.root ? [first, second] : [second, first];
+  const listener = await listen(devChain.api, ["chain_reorg", "head"] as Topic[], ForkName.phase0);
+  const stateBefore = chain.head.stateRoot;
+
+  const overturning = await byHand.propose(2, trailing.root);
+
+  const [reorg, head] = await listener.next(2);
+  expect(reorg).toEqual({
+    topic: "chain_reorg",
+    data: {
+      slot: "2",
+      depth: "1",
+      old_head_block: leading.root,
+      new_head_block: overturning.root,
+      old_head_state: stateBefore,
+      new_head_state: chain.head.stateRoot,
+      epoch: "0",
+      execution_optimistic: false,
+    },
+  });
+  expect(head).toMatchObject({ topic: "head", data: { slot: "2", block: overturning.root } });
+});
+
+test("get_v1_events is another name of subscribe, and unknown topics are refused by it too", async () => {
+  const { devChain } = await openDevChain(QUIET);
+  const { client } = await listen(devChain.api, ["block"] as Topic[], ForkName.phase0);
+  const { result } = await client.call("get_v1_events", ["head"]);
+  await devChain.clock.advanceTo(1);
+  await new ByHand(devChain).propose(1, devChain.chain.head.root);
+  const [first, second] = await client.notifications.take(2);
+  expect(first).toMatchObject({ topic: "block" });
+  expect(second).toMatchObject({ topic: "head", subscription: result });
+  const { error } = await client.call("get_v1_events", ["weather_forecast"]);
+  expect(error).toMatchObject({ code: -32602 });
+  expect(error?.message).toContain('"finalized_checkpoint"');
+  expect(await client.call("subscribe", [])).toMatchObject({ error: { code: -32602 } });
+  expect(await client.call("unsubscribe", result)).toMatchObject({ result: true });
+});
