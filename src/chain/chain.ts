@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import {
   type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
   getEffectiveBalanceIncrementsZeroInactive,
   type PubkeyCache,
 } from "@lodestar/state-transition";
@@ -21,13 +22,16 @@ import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import { BlockImporter, type ImportedBlock } from "./import/block-importer.ts";
 import { Intake } from "./intake.ts";
+import { LightClientServer } from "./light-client/light-client-server.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
+import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreVotes } from "./restore-votes.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
+import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
 import type { ValidationContext } from "./validation/context.ts";
 
@@ -59,7 +63,10 @@ export class BeaconChain {
   readonly intake: Intake;
   readonly producer: BlockProducer;
   readonly graffiti: Graffiti;
+  readonly lightClient: LightClientServer;
   readonly subscriptions = new CommitteeSubscriptions();
+  readonly syncSubscriptions = new SyncSubscriptions();
+  readonly preparations = new ProposerPreparations();
   readonly status: SyncStatus;
   /** What the gossip rules look at; block submissions and, later, the network validate with it. */
   readonly validation: ValidationContext;
@@ -148,6 +155,15 @@ export class BeaconChain {
       events: this.events,
       pools: this.pools,
       refreshHead: () => this.refreshHead(),
+    });
+    this.lightClient = new LightClientServer({
+      config,
+      db,
+      forkChoice,
+      blocks: this.blocks,
+      states: this.states,
+      events: this.events,
+      logger: log,
     });
     this.producer = new BlockProducer({ config, states: this.states, engine, pools: this.pools });
   }
@@ -239,11 +255,13 @@ export class BeaconChain {
     this.forkChoice.onTick(slot);
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
+    this.syncSubscriptions.prune(computeEpochAtSlot(slot));
     await this.refreshHead();
   }
 
   async #settle(): Promise<void> {
     await this.#tracker.refresh();
+    await this.lightClient.follow(this.head);
     if (!this.#archiver.isBehind) return;
     const { checkpoint, state } = await this.#archiver.archive();
     this.pools.pruneByFinality(state);

@@ -8,6 +8,7 @@ import {
 } from "./block-repositories.ts";
 import { Bucket } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
+import { LightClientRepository } from "./light-client-repository.ts";
 import { MetaRepository, MetaWrites } from "./meta-repository.ts";
 import { OperationRepository } from "./operation-repository.ts";
 import { SnapshotRepository, SnapshotWrites, StateIndexRepository, StateIndexWrites } from "./state-repositories.ts";
@@ -55,6 +56,7 @@ export class BeaconDb {
   readonly stateIndex: StateIndexRepository;
   readonly snapshots: SnapshotRepository;
   readonly operations: OperationRepository;
+  readonly lightClient: LightClientRepository;
   readonly meta: MetaRepository;
   private readonly store: LevelStore;
 
@@ -67,6 +69,7 @@ export class BeaconDb {
     this.stateIndex = new StateIndexRepository(store);
     this.snapshots = new SnapshotRepository(store);
     this.operations = new OperationRepository(store);
+    this.lightClient = new LightClientRepository(store);
     this.meta = new MetaRepository(store);
   }
 

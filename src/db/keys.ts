@@ -10,6 +10,7 @@ export const Bucket = {
   stateIndex: 4,
   snapshots: 5,
   operations: 6,
+  lightClientUpdates: 7,
 } as const;
 
 export type Root = RootHex | Uint8Array;

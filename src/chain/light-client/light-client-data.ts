@@ -1,0 +1,92 @@
+import { Tree } from "@chainsafe/persistent-merkle-tree";
+import type { BeaconConfig } from "@lodestar/config";
+import { type ForkPostAltair, ZERO_HASH } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  type CachedBeaconStateAltair,
+  computeSyncPeriodAtSlot,
+} from "@lodestar/state-transition";
+import type { LightClientUpdateSummary } from "@lodestar/state-transition/light-client";
+import type {
+  altair,
+  LightClientBootstrap,
+  LightClientFinalityUpdate,
+  LightClientHeader,
+  LightClientUpdate,
+} from "@lodestar/types";
+import { byteArrayEquals } from "@lodestar/utils";
+import { headerInFork } from "./header.ts";
+
+// altair/light-client/full-node.md, "Deriving light client data".
+
+export interface SignedAttestedBlock {
+  /** Of the block whose sync aggregate signs its parent. */
+  syncAggregate: altair.SyncAggregate;
+  signatureSlot: number;
+  /** Of that parent. */
+  attestedHeader: LightClientHeader;
+  attestedState: CachedBeaconStateAllForks;
+  /** Of the block that the parent's state finalizes; null when it is genesis, undefined when it is not held. */
+  finalizedHeader: LightClientHeader | null | undefined;
+}
+
+export function createBootstrap(header: LightClientHeader, state: CachedBeaconStateAllForks): LightClientBootstrap {
+  return {
+    header,
+    currentSyncCommittee: (state as CachedBeaconStateAltair).currentSyncCommittee.toValue(),
+    currentSyncCommitteeBranch: stateProof(state, ["currentSyncCommittee"]),
+  } as LightClientBootstrap;
+}
+
+/** All of an update but the next sync committee, which is the large part and only wanted of the best update of a period. */
+export function createFinalityUpdate(config: BeaconConfig, signed: SignedAttestedBlock): LightClientFinalityUpdate {
+  const { syncAggregate, signatureSlot, attestedHeader, attestedState, finalizedHeader } = signed;
+  const { slot } = attestedHeader.beacon;
+  const fork = config.getForkName(slot) as ForkPostAltair;
+  const empty = config.getPostAltairForkTypes(slot).LightClientFinalityUpdate.defaultValue();
+  return {
+    attestedHeader,
+    finalizedHeader: finalizedHeader ? headerInFork(config, fork, finalizedHeader) : empty.finalizedHeader,
+    finalityBranch:
+      finalizedHeader === undefined ? empty.finalityBranch : stateProof(attestedState, ["finalizedCheckpoint", "root"]),
+    syncAggregate,
+    signatureSlot,
+  } as LightClientFinalityUpdate;
+}
+
+export function withNextSyncCommittee(
+  update: LightClientFinalityUpdate,
+  attestedState: CachedBeaconStateAllForks,
+): LightClientUpdate {
+  return {
+    ...update,
+    nextSyncCommittee: (attestedState as CachedBeaconStateAltair).nextSyncCommittee.toValue(),
+    nextSyncCommitteeBranch: stateProof(attestedState, ["nextSyncCommittee"]),
+  } as LightClientUpdate;
+}
+
+/** What decides over which update of a period is best, told before the update is made. */
+export function summaryOf(update: LightClientFinalityUpdate): LightClientUpdateSummary {
+  return {
+    activeParticipants: participants(update.syncAggregate),
+    attestedHeaderSlot: update.attestedHeader.beacon.slot,
+    signatureSlot: update.signatureSlot,
+    finalizedHeaderSlot: update.finalizedHeader.beacon.slot,
+    isSyncCommitteeUpdate: isSignedInSamePeriod(update),
+    isFinalityUpdate: update.finalityBranch.some((node) => !byteArrayEquals(node, ZERO_HASH)),
+  };
+}
+
+/** The next sync committee is of use only when the current one signed it. */
+export function isSignedInSamePeriod({ attestedHeader, signatureSlot }: LightClientFinalityUpdate): boolean {
+  return computeSyncPeriodAtSlot(attestedHeader.beacon.slot) === computeSyncPeriodAtSlot(signatureSlot);
+}
+
+export function participants({ syncCommitteeBits }: altair.SyncAggregate): number {
+  return syncCommitteeBits.getTrueBitIndexes().length;
+}
+
+function stateProof(state: CachedBeaconStateAllForks, path: string[]): Uint8Array[] {
+  state.commit();
+  return new Tree(state.node).getSingleProof(state.type.getPathInfo(path).gindex);
+}

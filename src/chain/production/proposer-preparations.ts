@@ -1,0 +1,47 @@
+import type { bellatrix, Epoch, PubkeyHex, ValidatorIndex } from "@lodestar/types";
+import { toPubkeyHex } from "@lodestar/utils";
+import { LruMap } from "../lru-map.ts";
+
+/** The standard wants a preparation to last through the epoch in which it was made and two more. */
+const EPOCHS_KEPT_AFTER = 2;
+/** More than any operator runs on one node; whoever made up indices could else fill the memory. */
+const MAX_ENTRIES = 200_000;
+
+interface Told<T> {
+  value: T;
+  epoch: Epoch;
+}
+
+/**
+ * What clients told of the validators that they run, until it is too old: where the fees of their blocks go, and how they
+ * are registered for builders. No builder is ever asked, so that registrations are only kept.
+ */
+export class ProposerPreparations {
+  readonly #feeRecipients = new LruMap<ValidatorIndex, Told<Uint8Array>>(MAX_ENTRIES);
+  readonly #registrations = new LruMap<PubkeyHex, Told<bellatrix.SignedValidatorRegistrationV1>>(MAX_ENTRIES);
+
+  prepare(validator: ValidatorIndex, feeRecipient: Uint8Array, currentEpoch: Epoch): void {
+    this.#feeRecipients.set(validator, { value: feeRecipient, epoch: currentEpoch });
+  }
+
+  /** Undefined when nothing was told, or too long ago. */
+  feeRecipient(validator: ValidatorIndex, currentEpoch: Epoch): Uint8Array | undefined {
+    return current(this.#feeRecipients.get(validator), currentEpoch);
+  }
+
+  /** A registration that is older than the known one does not replace it. */
+  register(registration: bellatrix.SignedValidatorRegistrationV1, currentEpoch: Epoch): void {
+    const pubkey = toPubkeyHex(registration.message.pubkey);
+    const known = this.registration(pubkey, currentEpoch);
+    if (known && known.message.timestamp > registration.message.timestamp) return;
+    this.#registrations.set(pubkey, { value: registration, epoch: currentEpoch });
+  }
+
+  registration(pubkey: PubkeyHex, currentEpoch: Epoch): bellatrix.SignedValidatorRegistrationV1 | undefined {
+    return current(this.#registrations.get(pubkey), currentEpoch);
+  }
+}
+
+function current<T>(told: Told<T> | undefined, currentEpoch: Epoch): T | undefined {
+  return told && currentEpoch <= told.epoch + EPOCHS_KEPT_AFTER ? told.value : undefined;
+}

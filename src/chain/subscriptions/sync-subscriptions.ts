@@ -1,0 +1,34 @@
+import { SYNC_COMMITTEE_SUBNET_SIZE } from "@lodestar/params";
+import type { Epoch } from "@lodestar/types";
+
+export interface SyncSubscription {
+  subnet: number;
+  /** The first epoch in which nobody needs the subnet any more. */
+  untilEpoch: Epoch;
+}
+
+/** The sync committee subnets that clients of this node take part in. The network reads them. */
+export class SyncSubscriptions {
+  readonly #untilEpochs = new Map<number, Epoch>();
+
+  /** `positions` are those of a validator in the whole sync committee. */
+  add(positions: readonly number[], untilEpoch: Epoch): void {
+    for (const position of positions) {
+      const subnet = Math.floor(position / SYNC_COMMITTEE_SUBNET_SIZE);
+      this.#untilEpochs.set(subnet, Math.max(untilEpoch, this.#untilEpochs.get(subnet) ?? 0));
+    }
+  }
+
+  /** By subnet. */
+  list(): SyncSubscription[] {
+    return Array.from(this.#untilEpochs, ([subnet, untilEpoch]) => ({ subnet, untilEpoch })).sort(
+      (a, b) => a.subnet - b.subnet,
+    );
+  }
+
+  prune(currentEpoch: Epoch): void {
+    for (const [subnet, untilEpoch] of this.#untilEpochs) {
+      if (untilEpoch <= currentEpoch) this.#untilEpochs.delete(subnet);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { toRootHex } from "@lodestar/utils";
+import { expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "./open-database.ts";
+import { createTempDir } from "./temp-dir.test-support.ts";
+
+it("keeps the light client update of each period, and drops the old ones with a new one", async () => {
+  const dir = await createTempDir();
+  const db = await openDatabase(dir.path, { sync: false });
+  onTestFinished(async () => {
+    await db.close();
+    await dir.remove();
+  });
+  const update = (n: number) => ({
+    attestedSlot: 64 * n,
+    blockRoot: toRootHex(new Uint8Array(32).fill(n)),
+    bytes: Uint8Array.of(n, n),
+  });
+  const { lightClient } = db;
+  for (const period of [2, 3, 5, 256]) await lightClient.put(period, update(period), 0);
+  expect(await lightClient.get(2)).toEqual(update(2));
+  expect(await lightClient.get(4)).toBeNull();
+  expect(await lightClient.firstPeriodFrom(0)).toBe(2);
+  expect(await lightClient.firstPeriodFrom(4)).toBe(5);
+  expect(await lightClient.firstPeriodFrom(6)).toBe(256);
+  expect(await lightClient.firstPeriodFrom(Number.POSITIVE_INFINITY)).toBeNull();
+
+  await lightClient.put(256, { ...update(7), attestedSlot: 1 }, 5);
+  expect(await lightClient.get(3)).toBeNull();
+  expect(await lightClient.firstPeriodFrom(0)).toBe(5);
+  expect(await lightClient.get(256)).toEqual({ ...update(7), attestedSlot: 1 });
+});

@@ -1,0 +1,171 @@
+import { DOMAIN_SYNC_COMMITTEE, ForkName, type ForkPostAltair, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { LightclientSpec, validateLightClientBootstrap } from "@lodestar/state-transition/light-client";
+import { type LightClientBootstrap, type LightClientUpdate, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
+import type { ScheduledFork } from "../../src/dev/forks.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { Caller } from "../support/caller.ts";
+import {
+  type OpenedDevChain,
+  openDevChain,
+  openQuietDevChain,
+  QUIET,
+  startQuietDevChain,
+} from "../support/dev-chain.ts";
+
+const BOOTSTRAP = "get_v1_beacon_light_client_bootstrap_blockRoot";
+const UPDATES = "get_v1_beacon_light_client_updates";
+const FINALITY = "get_v1_beacon_light_client_finality_update";
+const OPTIMISTIC = "get_v1_beacon_light_client_optimistic_update";
+const INVALID = -32602;
+const NOT_FOUND = -32001;
+
+const PERIOD_SLOTS = 64;
+/** The second period is old enough at this slot to have finalized its first blocks. */
+const HEAD = PERIOD_SLOTS + 3 * SLOTS_PER_EPOCH + 2;
+
+const FORKS: ScheduledFork[] = [
+  { fork: "altair", epoch: 1 },
+  { fork: "bellatrix", epoch: 2 },
+  { fork: "capella", epoch: 3 },
+  { fork: "deneb", epoch: 5 },
+  { fork: "electra", epoch: 7 },
+  { fork: "fulu", epoch: 9 },
+];
+
+const typesOf = (version: string) => sszTypesFor(version as ForkPostAltair);
+
+const headerRoot = ({ beacon }: { beacon: ReturnType<typeof ssz.phase0.BeaconBlockHeader.defaultValue> }) =>
+  toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(beacon));
+
+async function blockRoot(caller: Caller, slot: number): Promise<RootHex> {
+  return (await caller.call("get_v1_beacon_blocks_blockId_root", [slot])).root;
+}
+
+describe("on a chain that has passed all forks and a sync committee period", () => {
+  let opened: OpenedDevChain;
+  let devChain: DevChain;
+  let caller: Caller;
+  beforeAll(async () => {
+    // The history was made by another instance: what it collected must outlive it.
+    opened = await startQuietDevChain(HEAD, { forks: FORKS });
+    devChain = opened.devChain;
+    caller = new Caller(devChain.api);
+  });
+  afterAll(() => opened.close());
+
+  it("a client that trusts one block gets to the head", async () => {
+    const { config, chain } = devChain;
+    const head = chain.head.slot;
+    const trusted = await blockRoot(caller, SLOTS_PER_EPOCH + 3);
+    const bootstrap = ssz.altair.LightClientBootstrap.fromJson(await caller.call(BOOTSTRAP, [trusted]));
+    const client = new LightclientSpec(config, {}, bootstrap);
+
+    const updates: { version: string; data: unknown }[] = await caller.call(UPDATES, [0, 200]);
+    expect(updates.length).toBe(2);
+    for (const { version, data } of updates) {
+      client.onUpdate(head, typesOf(version).LightClientUpdate.fromJson(data) as LightClientUpdate);
+    }
+    const { LightClientFinalityUpdate, LightClientOptimisticUpdate } = typesOf(ForkName.fulu);
+    client.onFinalityUpdate(head, LightClientFinalityUpdate.fromJson(await caller.call(FINALITY)));
+    client.onOptimisticUpdate(head, LightClientOptimisticUpdate.fromJson(await caller.call(OPTIMISTIC)));
+    expect(await caller.meta(FINALITY)).toEqual({ version: ForkName.fulu });
+    expect(await caller.meta(OPTIMISTIC)).toEqual({ version: ForkName.fulu });
+
+    const parentState = await chain.states.afterBlock(chain.head.parentRoot);
+    expect(headerRoot(client.store.optimisticHeader)).toBe(chain.head.parentRoot);
+    expect(headerRoot(client.store.finalizedHeader)).toBe(toRootHex(parentState.finalizedCheckpoint.root));
+    expect(client.store.finalizedHeader.beacon.slot).toBeGreaterThanOrEqual(PERIOD_SLOTS);
+
+    expect(await caller.call(UPDATES, [1, 1])).toEqual([updates[1]]);
+    expect(await caller.call(UPDATES, [2, 1])).toEqual([]);
+  });
+
+  it.each(FORKS)("a client can start from a block of $fork", async ({ fork, epoch }) => {
+    const { config } = devChain;
+    const root = await blockRoot(caller, epoch * SLOTS_PER_EPOCH);
+    expect(await caller.meta(BOOTSTRAP, [root])).toEqual({ version: fork });
+    const bootstrap = typesOf(fork).LightClientBootstrap.fromJson(
+      await caller.call(BOOTSTRAP, [root]),
+    ) as LightClientBootstrap;
+    validateLightClientBootstrap(config, fromHex(root), bootstrap);
+    const other = fromHex(await blockRoot(caller, epoch * SLOTS_PER_EPOCH + 1));
+    expect(() => validateLightClientBootstrap(config, other, bootstrap)).toThrow();
+  });
+
+  it("no client can start before altair", async () => {
+    expect(await caller.error(BOOTSTRAP, [await blockRoot(caller, 3)])).toMatchObject({ code: INVALID });
+  });
+
+  it("nothing went wrong", () => expect(opened.complaints).toEqual([]));
+});
+
+test("every signed block is announced, and every finalized one once", async () => {
+  const { devChain, complaints } = await openDevChain({ forks: [{ fork: "altair", epoch: 0 }] });
+  const { chain, clock } = devChain;
+  const attested: number[] = [];
+  const finalized: number[] = [];
+  chain.events.on("lightClientOptimisticUpdate", (update) => attested.push(update.attestedHeader.beacon.slot));
+  chain.events.on("lightClientFinalityUpdate", (update) => finalized.push(update.finalizedHeader.beacon.slot));
+  await clock.advanceTo(5 * SLOTS_PER_EPOCH + 1);
+  expect(attested).toEqual(attested.map((_, position) => position + 1));
+  expect(attested.length).toBeGreaterThanOrEqual(4 * SLOTS_PER_EPOCH);
+  expect(finalized).toEqual([2 * SLOTS_PER_EPOCH, 3 * SLOTS_PER_EPOCH]);
+  expect(complaints).toEqual([]);
+});
+
+test("what an abandoned block signed is not given out", async () => {
+  const historySlots = 2;
+  const { devChain } = await openQuietDevChain(historySlots, { forks: [{ fork: "altair", epoch: 0 }] });
+  const { chain, clock } = devChain;
+  const caller = new Caller(devChain.api);
+  const byHand = new ByHand(devChain);
+  const parent = chain.head.root;
+  const before = await caller.call(OPTIMISTIC);
+
+  await clock.advanceTo(historySlots + 1);
+  await signHead(devChain, caller, byHand, historySlots + 1);
+  await clock.advanceTo(historySlots + 2);
+  const abandoned = await byHand.propose(historySlots + 2, parent);
+  expect(chain.head.root).toBe(abandoned.root);
+  expect(await caller.call(OPTIMISTIC)).toMatchObject({ signature_slot: String(historySlots + 2) });
+  expect(await caller.call(OPTIMISTIC)).not.toEqual(before);
+
+  await clock.advanceTo(historySlots + 3);
+  const { root } = await byHand.propose(historySlots + 3, parent);
+  await byHand.vote(historySlots + 3, root);
+  await clock.advanceTo(historySlots + 4);
+  await chain.refreshHead();
+  expect(chain.head.root).toBe(root);
+  expect(await caller.error(OPTIMISTIC)).toMatchObject({ code: NOT_FOUND });
+  expect(await caller.error(BOOTSTRAP, [abandoned.root])).toMatchObject({ code: NOT_FOUND });
+});
+
+test("before anybody has signed anything there is nothing to give", async () => {
+  const { devChain } = await openDevChain({ forks: [{ fork: "altair", epoch: 0 }], ...QUIET });
+  const caller = new Caller(devChain.api);
+  expect(await caller.error(OPTIMISTIC)).toMatchObject({ code: NOT_FOUND });
+  expect(await caller.error(FINALITY)).toMatchObject({ code: NOT_FOUND });
+  expect(await caller.call(UPDATES, [0, 1])).toEqual([]);
+  // A client may trust genesis.
+  const root = devChain.chain.head.root;
+  const bootstrap = ssz.altair.LightClientBootstrap.fromJson(await caller.call(BOOTSTRAP, [root]));
+  validateLightClientBootstrap(devChain.config, fromHex(root), bootstrap);
+});
+
+/** Has every member of the sync committee sign the head. */
+async function signHead(devChain: DevChain, caller: Caller, { signer }: ByHand, slot: number): Promise<void> {
+  const beaconBlockRoot = fromHex(devChain.chain.head.root);
+  const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
+  const messages = Array.from({ length: devChain.keys.count }, (_, validatorIndex) =>
+    ssz.altair.SyncCommitteeMessage.toJson({
+      slot,
+      beaconBlockRoot,
+      validatorIndex,
+      signature: signer.sign(validatorIndex, signingRoot),
+    }),
+  );
+  await caller.call("post_v1_beacon_pool_sync_committees", [messages]);
+}
