@@ -10,7 +10,7 @@ import { DevChain, type DevChainOptions } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { thrownError } from "../../src/server/jsonrpc/errors.ts";
-import type { Params } from "../../src/server/method-table.ts";
+import type { Caller, Params } from "../../src/server/method-table.ts";
 import { ByHand } from "../../test/support/by-hand.ts";
 import { SignedOperations } from "../../test/support/signed-operations.ts";
 
@@ -18,6 +18,9 @@ import { SignedOperations } from "../../test/support/signed-operations.ts";
 const GENESIS_TIME = 1_700_000_000;
 const NODE_KEY = new Uint8Array(32).fill(7);
 const VALIDATORS = 16;
+export const SUBSCRIPTION_ID = "0x5a1d7c0de4b39f62";
+/** Stands for a WebSocket client. */
+const CALLER: Caller = { subscribe: () => SUBSCRIPTION_ID, unsubscribe: (id) => id === SUBSCRIPTION_ID };
 
 export interface ExampleAnswer {
   result?: unknown;
@@ -76,7 +79,7 @@ export class ExampleChain {
     const method = this.#table.find(name);
     if (method === undefined) throw new Error(`There is no method ${name}.`);
     try {
-      const { body, meta } = await method.call(params);
+      const { body, meta } = await method.call(params, CALLER);
       const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
       return { result: JSON.parse(bytes.toString("utf8")), ...(meta ? { meta } : {}) };
     } catch (error) {

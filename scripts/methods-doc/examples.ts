@@ -1,10 +1,13 @@
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import type { ExampleChain } from "./example-chain.ts";
+import { type ExampleChain, SUBSCRIPTION_ID } from "./example-chain.ts";
+import { EXTENDED_BEACON_EXAMPLES } from "./extended-beacon-examples.ts";
+import { EXTENDED_VALIDATOR_EXAMPLES } from "./extended-validator-examples.ts";
 import {
   attestationDataRoot,
   committeeDuties,
   proposal,
+  selectionProof,
   signedAggregate,
   signedAttestation,
   signedBlock,
@@ -17,7 +20,7 @@ export interface Example {
   /** The parameters of the call; may do before it what a caller would have done. */
   params(chain: ExampleChain): unknown[] | Promise<unknown[]>;
   /** Where the chain has to be for the example; phase0 unless said otherwise. */
-  fork?: "altair";
+  fork?: "altair" | "fulu";
 }
 
 const given = (...params: unknown[]): Example => ({ params: () => params });
@@ -27,6 +30,13 @@ const nothing = given();
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   // Duties of the slot after the history, and what its proposer does.
   get_v1_validator_duties_proposer: { params: async (chain) => [await reachedEpoch(chain)] },
+  get_v2_validator_duties_proposer_epoch: { params: async (chain) => [await reachedEpoch(chain)] },
+  get_v3_validator_blocks_slot: {
+    params: async (chain) => {
+      const { randaoReveal } = await proposal(chain, chain.slot);
+      return [String(chain.slot), randaoReveal, "an example"];
+    },
+  },
   get_v1_validator_duties_attester: { params: async (chain) => [await reachedEpoch(chain), [pubkey(chain, 3)]] },
   post_v1_validator_duties_attester: { params: async (chain) => [await reachedEpoch(chain), ["3", "4"]] },
   get_v1_validator_block: {
@@ -69,6 +79,14 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   post_v1_validator_aggregate_and_proofs: { params: async (chain) => [await signedAggregate(chain, chain.slot)] },
   post_v1_validator_aggregate_and_proof: { params: async (chain) => [await signedAggregate(chain, chain.slot)] },
+  post_v2_validator_aggregate_and_proofs: { params: async (chain) => [[await signedAggregate(chain, chain.slot)]] },
+  post_v1_validator_liveness_epoch: { params: async (chain) => [await reachedEpoch(chain), ["3", "4"]] },
+  post_v1_validator_beacon_committee_selections: {
+    params: (chain) => {
+      const selection_proof = selectionProof(chain, 3, chain.slot);
+      return [[{ validator_index: "3", slot: String(chain.slot), selection_proof }]];
+    },
+  },
 
   // Operations, which the next block then includes.
   post_v1_beacon_pool_voluntary_exits: {
@@ -112,6 +130,19 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     fork: "altair",
     params: async (chain) => [[await signedContribution(chain, chain.slot)]],
   },
+  post_v1_validator_sync_committee_subscriptions: {
+    fork: "altair",
+    params: () => [[{ validator_index: "3", sync_committee_indices: ["0", "9"], until_epoch: "8" }]],
+  },
+  post_v1_validator_sync_committee_selections: {
+    fork: "altair",
+    params: (chain) => {
+      const selection_proof = selectionProof(chain, 3, chain.slot);
+      return [[{ validator_index: "3", slot: String(chain.slot), subcommittee_index: "0", selection_proof }]];
+    },
+  },
+
+  ...EXTENDED_VALIDATOR_EXAMPLES,
 
   get_v1_beacon_genesis: nothing,
   get_v1_beacon_states_root: given("head"),
@@ -126,6 +157,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   get_v1_beacon_blocks_blockId: given("head"),
   get_v1_beacon_blocks_blockId_root: given(12),
   get_v1_beacon_blocks_blockId_attestations: given("12"),
+
+  ...EXTENDED_BEACON_EXAMPLES,
 
   get_v1_node_identity: nothing,
   get_v1_node_peers: given(["connected"], ["outbound"]),
@@ -159,6 +192,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   getEth1ProposalData: nothing,
   debug_getChronosFutures: nothing,
   debug_getGossipSubPeers: nothing,
+  subscribe: given(["head", "finalized_checkpoint"]),
+  unsubscribe: given(SUBSCRIPTION_ID),
   "rpc.discover": nothing,
 };
 

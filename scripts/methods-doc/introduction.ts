@@ -16,6 +16,8 @@ list, \`rpc.discover\` gives it to programs, and \`fanal call METHOD PARAM...\` 
 - Integers are accepted as decimal strings or as JSON integers, and answered as decimal strings. Bytes are \`0x\` and hex.
 - A \`state_id\` is \`head\`, \`genesis\`, \`finalized\`, \`justified\`, a slot or a state root. A \`block_id\` is \`head\`, \`genesis\`,
   \`finalized\`, a slot or a block root.
+- The same address takes WebSocket connections: every method can be called there too, and \`subscribe\` has what happens
+  sent as notifications, \`{"method": "subscription", "params": {"subscription", "topic", "data"}}\`.
 
 The examples are real calls, made one after the other to a dev chain of 16 validators in phase0; where a … stands, something
 long was cut.`;

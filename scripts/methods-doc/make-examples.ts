@@ -12,7 +12,9 @@ export async function makeExamples(): Promise<Map<string, MadeExample>> {
   const phase0 = await ExampleChain.open([], 5);
   const made = await makeOn(phase0, "phase0");
   const altair = await ExampleChain.open([{ fork: "altair", epoch: 0 }], 1);
-  return new Map([...made, ...(await makeOn(altair, "altair"))]);
+  const madeOnAltair = await makeOn(altair, "altair");
+  const fulu = await ExampleChain.open([{ fork: "fulu", epoch: 0 }], 5);
+  return new Map([...made, ...madeOnAltair, ...(await makeOn(fulu, "fulu"))]);
 }
 
 async function makeOn(chain: ExampleChain, chainFork: string): Promise<Map<string, MadeExample>> {

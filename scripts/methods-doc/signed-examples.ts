@@ -1,13 +1,15 @@
 import {
   DOMAIN_AGGREGATE_AND_PROOF,
+  DOMAIN_APPLICATION_BUILDER,
   DOMAIN_BEACON_ATTESTER,
   DOMAIN_BEACON_PROPOSER,
   DOMAIN_CONTRIBUTION_AND_PROOF,
   DOMAIN_SELECTION_PROOF,
   DOMAIN_SYNC_COMMITTEE,
   DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF,
+  ZERO_HASH,
 } from "@lodestar/params";
-import { isSyncCommitteeAggregator } from "@lodestar/state-transition";
+import { computeDomain, computeSigningRoot, isSyncCommitteeAggregator } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
 import type { ExampleChain } from "./example-chain.ts";
@@ -73,6 +75,16 @@ export async function attestationDataRoot(chain: ExampleChain, slot: number): Pr
 export function selectionProof(chain: ExampleChain, validator: number, slot: number): string {
   const { signer } = chain.byHand;
   return toHex(signer.sign(validator, signer.signingRoot(ssz.Slot, slot, DOMAIN_SELECTION_PROOF, slot)));
+}
+
+/** What a validator tells builders; their domain is the same in all forks. */
+export function signedRegistration(chain: ExampleChain, validator: number, told: Record<string, string>) {
+  const { ValidatorRegistrationV1, SignedValidatorRegistrationV1 } = ssz.bellatrix;
+  const { config, keys } = chain.devChain;
+  const message = ValidatorRegistrationV1.fromJson({ ...told, pubkey: toHex(keys.publicKey(validator)!) });
+  const domain = computeDomain(DOMAIN_APPLICATION_BUILDER, config.GENESIS_FORK_VERSION, ZERO_HASH);
+  const root = computeSigningRoot(ValidatorRegistrationV1, message, domain);
+  return SignedValidatorRegistrationV1.toJson({ message, signature: chain.byHand.signer.sign(validator, root) });
 }
 
 export async function signedAggregate(chain: ExampleChain, slot: number): Promise<unknown> {

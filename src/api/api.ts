@@ -4,9 +4,11 @@ import { createBeaconApi } from "./beacon/beacon.ts";
 import { createConfigApi } from "./config.ts";
 import { createDebugApi } from "./debug.ts";
 import { createEth1Api } from "./eth1.ts";
+import { createEventStream, type EventStream } from "./events/event-stream.ts";
 import { createExtensionsApi } from "./extensions.ts";
 import { createFuturesApi, type FuturesView } from "./futures.ts";
 import type { Handlers } from "./handlers.ts";
+import { createLightClientApi } from "./lightclient/lightclient.ts";
 import { createNetworkApi } from "./network.ts";
 import type { NetworkView } from "./network-view.ts";
 import { createNodeApi } from "./node.ts";
@@ -26,6 +28,8 @@ export interface ApiDependencies {
 export interface Api extends Handlers {
   /** The same answers as JSON bytes: what the doors use. */
   readonly operations: Operations;
+  /** What happens, as it happens. */
+  readonly events: EventStream;
   /** Says which fork an object belongs to. */
   readonly chainConfig: BeaconConfig;
 }
@@ -35,6 +39,7 @@ export function createApi({ chain, network, setLogSpec, futures }: ApiDependenci
   const handlers: Handlers = {
     beacon: createBeaconApi(chain),
     validator: createValidatorApi(chain),
+    lightclient: createLightClientApi(chain),
     node: createNodeApi(chain, network, version),
     config: createConfigApi(chain.config),
     debug: createDebugApi(chain),
@@ -43,5 +48,10 @@ export function createApi({ chain, network, setLogSpec, futures }: ApiDependenci
     eth1: createEth1Api(chain),
     futures: createFuturesApi(futures),
   };
-  return { ...handlers, operations: createOperations(chain, handlers), chainConfig: chain.config };
+  return {
+    ...handlers,
+    operations: createOperations(chain, handlers),
+    events: createEventStream(chain),
+    chainConfig: chain.config,
+  };
 }

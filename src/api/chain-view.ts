@@ -10,7 +10,7 @@ import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts"
 export interface ChainView {
   readonly config: BeaconConfig;
   readonly clock: Pick<Clock, "currentSlot">;
-  readonly forkChoice: Pick<ForkChoice, "finalized" | "get" | "leaves">;
+  readonly forkChoice: Pick<ForkChoice, "justified" | "finalized" | "get" | "leaves" | "all" | "weightOf">;
   readonly genesis: { readonly time: number; readonly validatorsRoot: Uint8Array };
   readonly head: ForkChoiceBlock;
   /** The post-state of the head block. */
@@ -26,6 +26,7 @@ export interface ChainView {
   readonly states: {
     canonicalAtSlot(slot: Slot): Promise<CachedBeaconStateAllForks | null>;
     byRoot(stateRoot: RootHex): Promise<CachedBeaconStateAllForks | null>;
+    afterBlock(blockRoot: RootHex, slot?: Slot): Promise<CachedBeaconStateAllForks>;
     atCheckpoint(checkpoint: Checkpoint): Promise<CachedBeaconStateAllForks>;
     genesis(): Promise<CachedBeaconStateAllForks | null>;
   };

@@ -5,6 +5,7 @@ import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../chain/fork-choice/types.ts";
+import type { LightClientServer } from "../chain/light-client/light-client-server.ts";
 import { Pools } from "../chain/pools/pools.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
 import type { ScheduledFork } from "../dev/forks.ts";
@@ -87,7 +88,10 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
       return forkChoiceBlock(headBlock);
     },
     forkChoice: {
+      justified: finalized,
       finalized,
+      all: () => blocks.map(forkChoiceBlock),
+      weightOf: () => 0,
       // The head state was not made by processing the head block, so its latest block is genesis.
       get: (root) => blocks.filter((block) => block.root === root).map(forkChoiceBlock)[0],
       leaves: () => [forkChoiceBlock(headBlock), forkChoiceBlock(sideBlock)],
@@ -104,6 +108,7 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
     states: {
       canonicalAtSlot: async (slot) => (slot === 0 ? genesis.state : processSlots(genesis.state, slot)),
       byRoot: async (root) => states.find((state) => toRootHex(state.hashTreeRoot()) === root) ?? null,
+      afterBlock: async (_root, slot = 0) => (slot === 0 ? genesis.state : processSlots(genesis.state, slot)),
       atCheckpoint: async ({ epoch }) => (epoch === 0 ? genesis.state : processSlots(genesis.state, epoch * 8)),
       genesis: async () => genesis.state,
     },
@@ -135,7 +140,17 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
 
 /** For handlers that only read. The others find of a chain what they take hold of when they are created, and no more. */
 export function asBeaconChain(view: ChainView): BeaconChain {
-  return Object.assign(view, { pools: new Pools(), intake: {} }) as unknown as BeaconChain;
+  const lightClient = lightClientOf(view);
+  return Object.assign(view, { pools: new Pools(), intake: {}, lightClient }) as unknown as BeaconChain;
+}
+
+/** Updates in the form of the chain's fork that prove nothing. */
+function lightClientOf({ config }: ChainView): Pick<LightClientServer, "finalityUpdate" | "optimisticUpdate"> {
+  const types = () => config.getPostAltairForkTypes(HEAD_SLOT);
+  return {
+    finalityUpdate: async () => types().LightClientFinalityUpdate.defaultValue(),
+    optimisticUpdate: async () => types().LightClientOptimisticUpdate.defaultValue(),
+  };
 }
 
 /** Nobody else, for a node with a key of its own. */

@@ -4,6 +4,7 @@ import type { DebugApi } from "./debug.ts";
 import type { Eth1Api } from "./eth1.ts";
 import type { ExtensionsApi } from "./extensions.ts";
 import type { FuturesApi } from "./futures.ts";
+import type { LightClientApi } from "./lightclient/lightclient.ts";
 import type { NetworkApi } from "./network.ts";
 import type { NodeApi } from "./node.ts";
 import type { ValidatorApi } from "./validator/validator.ts";
@@ -12,6 +13,7 @@ import type { ValidatorApi } from "./validator/validator.ts";
 export interface Handlers {
   readonly beacon: BeaconApi;
   readonly validator: ValidatorApi;
+  readonly lightclient: LightClientApi;
   readonly node: NodeApi;
   readonly config: ConfigApi;
   readonly debug: DebugApi;

@@ -25,13 +25,15 @@ export async function resolveState(chain: ChainView, stateId: StateId): Promise<
 }
 
 export async function findState(chain: ChainView, stateId: StateId): Promise<ResolvedState | null> {
-  const state = await lookUpState(chain, stateId).catch(nullWhereNotFound);
+  // The head's is asked for most, and needs no looking up.
+  const state = stateId === "head" ? chain.headState : await lookUpState(chain, stateId).catch(nullWhereNotFound);
   if (state === null) return null;
   const blockRoot = latestBlockRoot(state);
+  const finalized = isFinalizedState(chain, state, blockRoot);
   return {
     state,
     executionOptimistic: chain.forkChoice.get(blockRoot)?.execution.status === "optimistic",
-    finalized: await isFinalizedState(chain, state, blockRoot),
+    finalized: typeof finalized === "boolean" ? finalized : await finalized,
   };
 }
 
@@ -68,8 +70,6 @@ async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBe
   }
   if (stateId.startsWith("0x")) return chain.states.byRoot(stateId);
   switch (stateId) {
-    case "head":
-      return chain.headState;
     case "genesis":
       return chain.states.genesis();
     case "finalized":
@@ -100,17 +100,18 @@ const latestBlockRoot = perState((state) =>
 );
 
 /** Final is the canonical chain up to the finalized checkpoint's state, which is one of the first slot of its epoch. */
-async function isFinalizedState(
+function isFinalizedState(
   chain: ChainView,
   state: CachedBeaconStateAllForks,
   blockRoot: RootHex,
-): Promise<boolean> {
+): boolean | Promise<boolean> {
   const { finalized } = chain.forkChoice;
-  if (state.slot > computeStartSlotAtEpoch(finalized.epoch)) {
-    // Unless the chain was started from a later state of that epoch.
-    return blockRoot === finalized.root && state.slot <= (await chain.states.atCheckpoint(finalized)).slot;
+  if (state.slot <= computeStartSlotAtEpoch(finalized.epoch)) {
+    return chain.blocks.rootAtOrBefore(state.slot).then((root) => root === blockRoot);
   }
-  return (await chain.blocks.rootAtOrBefore(state.slot)) === blockRoot;
+  if (blockRoot !== finalized.root) return false;
+  // Only when the chain was started from a later state of that epoch.
+  return chain.states.atCheckpoint(finalized).then(({ slot }) => state.slot <= slot);
 }
 
 function describeId(id: StateId | BlockId): string {

@@ -1,4 +1,4 @@
-import type { HttpSuccessCodes, routes } from "@lodestar/api";
+import { type HttpSuccessCodes, routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import { ForkSeq } from "@lodestar/params";
 import { invalidParams, notFound } from "../errors.ts";
@@ -8,8 +8,17 @@ import type { NetworkView, Peer, PeerDirection, PeerState } from "./network-view
 
 export type NodeApi = Pick<
   ApplicationMethods<routes.node.Endpoints>,
-  "getNetworkIdentity" | "getPeers" | "getPeer" | "getPeerCount" | "getNodeVersion" | "getSyncingStatus" | "getHealth"
+  | "getNetworkIdentity"
+  | "getPeers"
+  | "getPeer"
+  | "getPeerCount"
+  | "getNodeVersion"
+  | "getNodeVersionV2"
+  | "getSyncingStatus"
+  | "getHealth"
 >;
+
+const UNKNOWN_COMMIT = "0x00000000";
 
 const READY = 200;
 const SYNCING = 206;
@@ -50,6 +59,11 @@ export function createNodeApi(
       return { data: { version } };
     },
 
+    /** The execution engine is not asked who it is; the standard lets it be left out. */
+    async getNodeVersionV2() {
+      return { data: { beaconNode: clientVersion(version) } };
+    },
+
     async getSyncingStatus() {
       const { isSyncing, syncDistance, isOptimistic, executionOffline } = chain.status;
       return {
@@ -69,6 +83,12 @@ export function createNodeApi(
       return { status: status as HttpSuccessCodes };
     },
   };
+}
+
+/** Clients without a code of their own have XX; a version that was not built from a commit names none. */
+function clientVersion(text: string): routes.node.ClientVersion {
+  const [name = text, version = ""] = text.split("/");
+  return { code: routes.node.ClientCode.XX, name, version, commit: UNKNOWN_COMMIT };
 }
 
 type IdentityDefinition = ReturnType<typeof routes.node.getDefinitions>["getNetworkIdentity"];

@@ -105,9 +105,29 @@ export function encodeResponse<Data, Meta>(
   return { body: encodeJson(dataJson), ...besideData(resp.meta, meta) };
 }
 
+type BesideData = Pick<Answer, "meta" | "headers">;
+
+/** Of metadata that can no longer change, by the codec and the object. */
+const keptBesideData = new WeakMap<object, WeakMap<object, BesideData>>();
+
 /** The metadata of an answer, in both of the forms in which it reaches a caller. */
-export function besideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): Pick<Answer, "meta" | "headers"> {
-  const beside: Pick<Answer, "meta" | "headers"> = {};
+export function besideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): BesideData {
+  if (typeof meta !== "object" || meta === null || !Object.isFrozen(meta)) return encodeBesideData(codec, meta);
+  let ofCodec = keptBesideData.get(codec);
+  if (ofCodec === undefined) {
+    ofCodec = new WeakMap();
+    keptBesideData.set(codec, ofCodec);
+  }
+  let kept = ofCodec.get(meta);
+  if (kept === undefined) {
+    kept = encodeBesideData(codec, meta);
+    ofCodec.set(meta, kept);
+  }
+  return kept;
+}
+
+function encodeBesideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): BesideData {
+  const beside: BesideData = {};
   const metaJson = codec.toJson(meta) as Record<string, unknown> | undefined;
   if (metaJson && Object.keys(metaJson).length > 0) beside.meta = metaJson;
   const all = codec.toHeadersObject(meta);

@@ -50,6 +50,7 @@ export function createOperations(chain: ChainView, handlers: Handlers) {
   return {
     beacon: createBeaconOperations(chain, handlers.beacon),
     validator: createValidatorOperations(chain.config, handlers.validator),
+    lightclient: standardFamily(routes.lightclient.getDefinitions(chain.config), handlers.lightclient),
     node: {
       ...standardFamily(node, nodeMethods),
       getNetworkIdentity: standard(identityOfFork(node.getNetworkIdentity, chain), handlers.node.getNetworkIdentity),
@@ -61,6 +62,8 @@ export function createOperations(chain: ChainView, handlers: Handlers) {
     },
     debug: {
       getDebugChainHeadsV2: standard(debug.getDebugChainHeadsV2, handlers.debug.getDebugChainHeadsV2),
+      getDebugForkChoice: standard(debug.getDebugForkChoice, handlers.debug.getDebugForkChoice),
+      getDebugDataColumnSidecars: standard(debug.getDebugDataColumnSidecars, handlers.debug.getDebugDataColumnSidecars),
       getDebugChainHeads: extension<void>(handlers.debug.getDebugChainHeads),
       getStateV2,
     },

@@ -1,5 +1,7 @@
-import { defineEntry, get, required } from "./entry.ts";
-import { stateId } from "./params/identifiers.ts";
+import { defineEntry, get, optional, required } from "./entry.ts";
+import { arrayOf } from "./params/arrays.ts";
+import { blockId, stateId } from "./params/identifiers.ts";
+import { uint64 } from "./params/integers.ts";
 
 export const debugEntries = [
   defineEntry({
@@ -26,5 +28,25 @@ export const debugEntries = [
     summary: "Every leaf of the fork-choice tree.",
     rest: get("/eth/v1/debug/beacon/heads"),
     invoke: ({ operations }) => operations.debug.getDebugChainHeads(),
+  }),
+  defineEntry({
+    number: null,
+    name: "get_v1_debug_fork_choice",
+    summary: "The checkpoints of fork choice and every block that it considers, with the weight behind it in Gwei.",
+    rest: get("/eth/v1/debug/fork_choice"),
+    invoke: ({ operations }) => operations.debug.getDebugForkChoice(),
+  }),
+  defineEntry({
+    number: null,
+    name: "get_v1_debug_beacon_data_column_sidecars_blockId",
+    summary:
+      "The data columns of a block, from fulu on. The node keeps none, so it answers only for blocks without any.",
+    params: {
+      block_id: required(blockId, "Which block: head, genesis, finalized, a slot or a block root."),
+      indices: optional(arrayOf(uint64, { noun: "column indices" }), "Only these columns; by default all."),
+    },
+    rest: get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}"),
+    invoke: ({ operations }, { block_id, indices }) =>
+      operations.debug.getDebugDataColumnSidecars({ blockId: block_id, indices }),
   }),
 ];

@@ -1,7 +1,7 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import type { z } from "zod";
 import type { Api } from "../api/api.ts";
-import type { Answer } from "../server/method-table.ts";
+import type { Answer, Caller } from "../server/method-table.ts";
 import type { ForkSchema, ParamSchema } from "./params/schema.ts";
 
 export interface RestTwin {
@@ -41,7 +41,7 @@ export interface Entry {
   /** Submissions change the node. */
   readonly submission: boolean;
   /** `args` holds what the schemas of `params` made of a call's parameters, by name. */
-  invoke(api: Api, args: Record<string, unknown>): Promise<Answer>;
+  invoke(api: Api, args: Record<string, unknown>, caller?: Caller): Promise<Answer>;
 }
 
 interface ParamDefinition<T, Required extends boolean> extends Omit<EntryParam, "name"> {
@@ -71,7 +71,7 @@ export interface EntryDefinition<Definitions extends ParamDefinitions> {
   arrange?(params: unknown[]): unknown[];
   rest?: RestTwin;
   submission?: boolean;
-  invoke(api: Api, args: ArgsOf<Definitions>): Promise<Answer>;
+  invoke(api: Api, args: ArgsOf<Definitions>, caller?: Caller): Promise<Answer>;
 }
 
 export function required<T>(schema: ParamSchema<T> | ForkSchema<T>, description: string): ParamDefinition<T, true> {

@@ -63,4 +63,11 @@ export const nodeEntries = [
     rest: get("/eth/v1/node/health"),
     invoke: ({ operations }, { syncing_status }) => operations.node.getHealth({ syncingStatus: syncing_status }),
   }),
+  defineEntry({
+    number: null,
+    name: "get_v2_node_version",
+    summary: "Which client the node is, in the form in which execution clients tell it.",
+    rest: get("/eth/v2/node/version"),
+    invoke: ({ operations }) => operations.node.getNodeVersionV2(),
+  }),
 ];

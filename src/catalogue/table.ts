@@ -13,8 +13,15 @@ export function createMethodTable(api: Api, entries: readonly Entry[] = catalogu
     const method: Method = {
       name: entry.name,
       submission: entry.submission,
-      // A wrong parameter is a rejection like every other failure, not an exception of the caller.
-      call: async (params) => entry.invoke(api, bind(signature, params)),
+      // Not an async function, which would take three turns more to settle than the promise that it returns.
+      call: (params, caller) => {
+        try {
+          return entry.invoke(api, bind(signature, params), caller);
+        } catch (failure) {
+          // A wrong parameter is a rejection like every other failure, not an exception of the caller.
+          return Promise.reject(failure);
+        }
+      },
     };
     for (const name of [entry.name, ...entry.aliases]) {
       if (methods.has(name)) throw new Error(`The catalogue has two methods called ${name}; a name stands for one.`);

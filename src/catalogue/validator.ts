@@ -9,6 +9,8 @@ import { epoch, slot, uint64 } from "./params/integers.ts";
 import { signedAggregateAndProof } from "./params/operations.ts";
 import { validatorIds } from "./params/validator-ids.ts";
 import { syncCommitteeEntries } from "./sync-committee.ts";
+import { extendedValidatorEntries } from "./validator-extended.ts";
+import { validatorGloasEntries } from "./validator-gloas.ts";
 
 const EPOCH = required(epoch, "The epoch of the duties, at most the one after the current.");
 
@@ -144,6 +146,8 @@ export const validatorEntries: Entry[] = [
     invoke: ({ operations }, args) => operations.validator.subscribeToCommittees(args),
   }),
   ...syncCommitteeEntries,
+  ...extendedValidatorEntries,
+  ...validatorGloasEntries,
 ];
 
 /** Servers of old took the graffiti first; their lengths tell the two apart. */

@@ -7,13 +7,12 @@ import { fromHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
 import type { ChainView } from "../chain-view.ts";
 import { resolveBlock } from "../identifiers.ts";
+import { metaOf } from "./states.ts";
 
 export type BlocksApi = Pick<
   ApplicationMethods<routes.beacon.Endpoints>,
   "getBlockHeaders" | "getBlockHeader" | "getBlockV2" | "getBlockRoot" | "getBlockAttestationsV2"
 >;
-
-const metaOf = ({ executionOptimistic, finalized }: ChainBlock) => ({ executionOptimistic, finalized });
 
 export function versionedMetaOf({ config }: Pick<ChainView, "config">, block: ChainBlock) {
   return { ...metaOf(block), version: config.getForkName(block.slot) };

@@ -1,11 +1,14 @@
 import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
-import { isForkPostElectra } from "@lodestar/params";
+import { ForkName, isForkPostElectra } from "@lodestar/params";
 import { type Attestation, type CommitteeIndex, isElectraAttestation, type Slot } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
+import { requireScheduled } from "../fork-support.ts";
 import { requireTaken, requireValid } from "../submissions.ts";
 import { requireSyncCommittees } from "../validator/sync-committee-state.ts";
+
+const CREDENTIALS_CHANGES = "Changes of BLS to execution credentials";
 
 export interface AttestationFilter {
   slot?: Slot;
@@ -39,7 +42,8 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain): Po
     },
 
     async getPoolAttestationsV2({ slot, committeeIndex }) {
-      const version = config.getForkName(slot ?? clock.currentSlot);
+      // A slot beyond what a number holds has become infinite, as are the epochs of forks that never come.
+      const version = config.getForkName(Math.min(slot ?? clock.currentSlot, Number.MAX_SAFE_INTEGER));
       const held = pools.attestations.list({ slot, committeeIndex });
       // A list has one version. Those of another form are of the last epoch before a fork, and no block takes them now.
       const data = held.filter((attestation) => isElectraAttestation(attestation) === isForkPostElectra(version));
@@ -60,6 +64,7 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain): Po
     },
 
     async getPoolBLSToExecutionChanges() {
+      requireScheduled(config, ForkName.capella, CREDENTIALS_CHANGES);
       return { data: pools.operations.listBlsToExecutionChanges() };
     },
 
@@ -80,6 +85,7 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain): Po
     },
 
     async submitPoolBLSToExecutionChange({ blsToExecutionChanges }) {
+      requireScheduled(config, ForkName.capella, CREDENTIALS_CHANGES);
       const results = [];
       for (const change of blsToExecutionChanges) {
         results.push(

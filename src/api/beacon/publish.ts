@@ -1,4 +1,4 @@
-import { HttpStatusCode, type routes } from "@lodestar/api";
+import { HttpStatusCode, routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import { CELLS_PER_EXT_BLOB, isForkPostFulu } from "@lodestar/params";
 import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
@@ -11,6 +11,9 @@ import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { rejected } from "../../errors.ts";
 import { requireSynced } from "../gate.ts";
 
+const { BroadcastValidation } = routes.beacon;
+type BroadcastValidation = routes.beacon.BroadcastValidation;
+
 export interface PublishApi extends Pick<ApplicationMethods<routes.beacon.Endpoints>, "publishBlockV2"> {
   /** The standard's draft of 2020: a block that is not imported is a failure, though it was spread. */
   publishValidatorBlock(args: { signedBlockContents: SignedBlockContents }): Promise<true>;
@@ -18,8 +21,8 @@ export interface PublishApi extends Pick<ApplicationMethods<routes.beacon.Endpoi
 
 export function createPublishApi(chain: BeaconChain): PublishApi {
   return {
-    async publishBlockV2({ signedBlockContents }) {
-      const { imported } = await publishBlock(chain, signedBlockContents);
+    async publishBlockV2({ signedBlockContents, broadcastValidation }) {
+      const { imported } = await publishAtLevel(chain, signedBlockContents, broadcastValidation);
       return { status: imported ? HttpStatusCode.OK : HttpStatusCode.ACCEPTED };
     },
 
@@ -29,6 +32,34 @@ export function createPublishApi(chain: BeaconChain): PublishApi {
       return true;
     },
   };
+}
+
+/** Publishes a block only if it passes the rules of that level; by default they are those of gossip. */
+export async function publishAtLevel(
+  chain: BeaconChain,
+  contents: SignedBlockContents,
+  level: BroadcastValidation = BroadcastValidation.gossip,
+): Promise<Publication> {
+  if (level === BroadcastValidation.consensusAndEquivocation) await refuseEquivocation(chain, contents.signedBlock);
+  const publication = await publishBlock(chain, contents);
+  if (publication.imported || level === BroadcastValidation.gossip || level === BroadcastValidation.none) {
+    return publication;
+  }
+  throw refused(publication.rejection.message);
+}
+
+/** The gossip rules know the first block of a proposer that they saw; the chain may hold others that came another way. */
+async function refuseEquivocation({ config, blocks }: BeaconChain, { message }: SignedBeaconBlock): Promise<void> {
+  const root = toRootHex(config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message));
+  const atSlot = await blocks.atSlot(message.slot);
+  const other = atSlot.find((block) => {
+    return block.root !== root && block.signed.message.proposerIndex === message.proposerIndex;
+  });
+  if (other === undefined) return;
+  throw refused(
+    `Validator ${message.proposerIndex} has already proposed another block for slot ${message.slot} (${other.root}, now ` +
+      `${root}).`,
+  );
 }
 
 /** The block passed the gossip rules; it may still have turned out not to be a valid block. */
@@ -41,7 +72,8 @@ export async function publishBlock(chain: BeaconChain, contents: SignedBlockCont
   if (await isHeldAlready(chain, signed)) return { imported: true };
   refuseWrongBlobs(chain, contents);
   try {
-    await validateGossipBlock(chain.validation, signed);
+    const { root } = await validateGossipBlock(chain.validation, signed);
+    chain.events.publish("blockGossip", { slot: signed.message.slot, root });
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
     if (!error.known) throw refused(error.message);

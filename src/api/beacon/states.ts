@@ -9,7 +9,15 @@ export type StatesApi = Pick<
   "getStateRoot" | "getStateFork" | "getStateFinalityCheckpoints"
 >;
 
-export const metaOf = ({ executionOptimistic, finalized }: ResolvedState) => ({ executionOptimistic, finalized });
+/** What stands beside the data of a state or a block. There are four such objects, so that each is encoded once. */
+export const metaOf = ({ executionOptimistic, finalized }: StateMeta): StateMeta =>
+  META_OBJECTS[(executionOptimistic ? 2 : 0) + (finalized ? 1 : 0)]!;
+
+type StateMeta = Pick<ResolvedState, "executionOptimistic" | "finalized">;
+
+const META_OBJECTS: readonly StateMeta[] = [false, true].flatMap((executionOptimistic) =>
+  [false, true].map((finalized) => Object.freeze({ executionOptimistic, finalized })),
+);
 
 const forkOf = perState(({ fork }) => fork.toValue());
 

@@ -51,20 +51,33 @@ export function createValidatorsApi(chain: ChainView): ValidatorsApi {
   const getValidators = async (query: ValidatorsQuery) => wholeList(await listValidators(chain, query));
   const getBalances = async (query: BalancesQuery) => wholeList(await listBalances(chain, query));
   return {
-    async getStateValidator({ stateId, validatorId }) {
-      const resolved = await resolveState(chain, stateId);
-      const { state } = resolved;
-      const index = indexInRegistry(state, validatorId);
-      if (index === undefined) {
-        throw notFound(`The state of slot ${state.slot} has no validator ${describeValidator(validatorId)}.`);
-      }
-      return { data: responseAt(state, index), meta: metaOf(resolved) };
+    async getStateValidator(query) {
+      const { resolved, index } = await findValidator(chain, query);
+      return { data: validatorAt(resolved.state, index), meta: metaOf(resolved) };
     },
     getStateValidators: getValidators,
     postStateValidators: getValidators,
     getStateValidatorBalances: getBalances,
     postStateValidatorBalances: getBalances,
   };
+}
+
+export interface ValidatorQuery {
+  stateId: routes.beacon.StateId;
+  validatorId: routes.beacon.state.ValidatorId;
+}
+
+export async function findValidator(
+  chain: ChainView,
+  { stateId, validatorId }: ValidatorQuery,
+): Promise<{ resolved: ResolvedState; index: ValidatorIndex }> {
+  const resolved = await resolveState(chain, stateId);
+  const { state } = resolved;
+  const index = indexInRegistry(state, validatorId);
+  if (index === undefined) {
+    throw notFound(`The state of slot ${state.slot} has no validator ${describeValidator(validatorId)}.`);
+  }
+  return { resolved, index };
 }
 
 export async function listValidators(
@@ -121,7 +134,7 @@ function* responsesOf(
 ): Generator<ValidatorResponse[], void, undefined> {
   const indices = indicesInRegistry(state, ids);
   for (let start = 0; start < indices.length; start += REGISTRY_SLICE) {
-    yield indices.slice(start, start + REGISTRY_SLICE).map((index) => responseAt(state, index));
+    yield indices.slice(start, start + REGISTRY_SLICE).map((index) => validatorAt(state, index));
   }
 }
 
@@ -134,7 +147,7 @@ function* withStatus(
   }
 }
 
-function responseAt(state: CachedBeaconStateAllForks, index: ValidatorIndex): ValidatorResponse {
+export function validatorAt(state: CachedBeaconStateAllForks, index: ValidatorIndex): ValidatorResponse {
   const validator = state.validators.getReadonly(index).toValue();
   return toResponse(index, validator, state.balances.get(index), computeEpochAtSlot(state.slot));
 }

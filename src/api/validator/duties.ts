@@ -19,7 +19,7 @@ import { stateForSyncCommittee } from "./sync-committee-state.ts";
 
 type StandardDuties = Pick<
   ApplicationMethods<routes.validator.Endpoints>,
-  "getAttesterDuties" | "getProposerDuties" | "getSyncCommitteeDuties"
+  "getAttesterDuties" | "getProposerDuties" | "getProposerDutiesV2" | "getSyncCommitteeDuties"
 >;
 
 /** Validators by index or by public key, mixed as the caller likes. */
@@ -64,31 +64,39 @@ export function createDutiesApi(chain: BeaconChain): DutiesApi {
     return { data, meta: { executionOptimistic: chain.status.isOptimistic } };
   };
 
+  /** `dependsOn` is the epoch before which the deciding block was made. */
+  const getProposerDutiesOf = async (
+    epoch: Epoch,
+    dependsOn: Epoch,
+  ): Promise<{
+    data: routes.validator.ProposerDuty[];
+    meta: { dependentRoot: RootHex; executionOptimistic: boolean };
+  }> => {
+    requireSynced(chain);
+    requireKnownEpoch(chain, epoch);
+    const state = await stateForDuties(chain, epoch);
+    const startSlot = computeStartSlotAtEpoch(epoch);
+    const proposers =
+      computeEpochAtSlot(state.slot) === epoch
+        ? state.epochCtx.getBeaconProposers()
+        : state.epochCtx.getBeaconProposersNextEpoch();
+    return {
+      data: proposers.map((validatorIndex, i) => ({
+        pubkey: pubkeyOf(state, validatorIndex),
+        validatorIndex,
+        slot: startSlot + i,
+      })),
+      meta: { dependentRoot: rootBeforeEpoch(state, dependsOn), executionOptimistic: chain.status.isOptimistic },
+    };
+  };
+
   return {
     getAttesterDuties: ({ epoch, indices }) => getAttesterDutiesOf({ epoch, validators: indices }),
     getAttesterDutiesOf,
 
-    async getProposerDuties({ epoch }) {
-      requireSynced(chain);
-      requireKnownEpoch(chain, epoch);
-      const state = await stateForDuties(chain, epoch);
-      const startSlot = computeStartSlotAtEpoch(epoch);
-      const proposers =
-        computeEpochAtSlot(state.slot) === epoch
-          ? state.epochCtx.getBeaconProposers()
-          : state.epochCtx.getBeaconProposersNextEpoch();
-      return {
-        data: proposers.map((validatorIndex, i) => ({
-          pubkey: pubkeyOf(state, validatorIndex),
-          validatorIndex,
-          slot: startSlot + i,
-        })),
-        meta: {
-          dependentRoot: rootBeforeEpoch(state, epoch),
-          executionOptimistic: chain.status.isOptimistic,
-        },
-      };
-    },
+    getProposerDuties: ({ epoch }) => getProposerDutiesOf(epoch, epoch),
+    /** Since fulu proposers are decided an epoch ahead, and the second version says by which block for every fork. */
+    getProposerDutiesV2: ({ epoch }) => getProposerDutiesOf(epoch, epoch - 1),
 
     getSyncCommitteeDuties: ({ epoch, indices }) => getSyncCommitteeDutiesOf({ epoch, validators: indices }),
     getSyncCommitteeDutiesOf,

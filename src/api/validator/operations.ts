@@ -2,7 +2,7 @@ import { routes } from "@lodestar/api";
 import type { ChainForkConfig } from "@lodestar/config";
 import type { ForkName } from "@lodestar/params";
 import { type Attestation, type BlockContents, ProducedBlockSource, type phase0, ssz } from "@lodestar/types";
-import { byStatus, standard, standardFamily } from "../operation.ts";
+import { byStatus, extension, standard, standardFamily } from "../operation.ts";
 import type { ValidatorApi } from "./validator.ts";
 
 /** The validator handlers with their encoders. */
@@ -12,8 +12,10 @@ export function createValidatorOperations(config: ChainForkConfig, handlers: Val
     getAttesterDutiesOf,
     getSyncCommitteeDutiesOf,
     produceBlockV2,
+    produceBlockV3Of,
     getAggregatedAttestation,
     subscribeToCommittees,
+    getExecutionPayloadBid,
     ...standardMethods
   } = handlers;
   const blockCodec = definitions.produceBlockV3.resp.data;
@@ -42,6 +44,7 @@ export function createValidatorOperations(config: ChainForkConfig, handlers: Val
       },
       produceBlockV2,
     ),
+    produceBlockV3Of: standard(definitions.produceBlockV3, produceBlockV3Of),
     /** Only ever of a fork before electra. */
     getAggregatedAttestation: standard(
       {
@@ -55,6 +58,7 @@ export function createValidatorOperations(config: ChainForkConfig, handlers: Val
       },
       getAggregatedAttestation,
     ),
+    getExecutionPayloadBid: extension(getExecutionPayloadBid),
     subscribeToCommittees: byStatus(subscribeToCommittees, () => true),
   };
 }

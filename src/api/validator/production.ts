@@ -23,6 +23,10 @@ export type ProductionApi = Pick<
   "produceBlockV3" | "produceAttestationData"
 > & {
   produceBlockV2(request: BlockProductionRequest): Promise<{ data: BlockContents; meta: { version: ForkName } }>;
+  /** As `produceBlockV3`, but takes the graffiti as bytes. */
+  produceBlockV3Of(
+    request: BlockProductionRequest,
+  ): Promise<{ data: BlockContents; meta: routes.validator.ProduceBlockV3Meta }>;
 };
 
 /** How far past the head a block may be asked for. */
@@ -40,6 +44,21 @@ export interface BlockProductionRequest {
 }
 
 export function createProductionApi(chain: BeaconChain): ProductionApi {
+  /** Never blinded: no builder is asked for a payload, whatever its bids would be weighed with. */
+  const produceBlockV3Of: ProductionApi["produceBlockV3Of"] = async (request) => {
+    const produced = await produceBlock(chain, request);
+    return {
+      data: toContents(chain, produced.block),
+      meta: {
+        version: produced.fork,
+        executionPayloadBlinded: false,
+        executionPayloadSource: ProducedBlockSource.engine,
+        executionPayloadValue: produced.executionPayloadValue,
+        consensusBlockValue: produced.consensusBlockValue,
+      },
+    };
+  };
+
   return {
     /** Takes the graffiti as bytes: not all graffiti are text. */
     async produceBlockV2(request) {
@@ -47,24 +66,16 @@ export function createProductionApi(chain: BeaconChain): ProductionApi {
       return { data: toContents(chain, block), meta: { version: fork } };
     },
 
+    produceBlockV3Of,
+
     async produceBlockV3({ slot, randaoReveal, graffiti, feeRecipient, skipRandaoVerification }) {
-      const produced = await produceBlock(chain, {
+      return produceBlockV3Of({
         slot,
         randaoReveal,
         graffiti: graffiti === undefined ? undefined : graffitiFromText(graffiti),
         feeRecipient: feeRecipient === undefined ? undefined : fromHex(feeRecipient),
         skipRandaoVerification,
       });
-      return {
-        data: toContents(chain, produced.block),
-        meta: {
-          version: produced.fork,
-          executionPayloadBlinded: false,
-          executionPayloadSource: ProducedBlockSource.engine,
-          executionPayloadValue: produced.executionPayloadValue,
-          consensusBlockValue: produced.consensusBlockValue,
-        },
-      };
     },
 
     async produceAttestationData({ slot, committeeIndex }) {
@@ -141,7 +152,10 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
     parentRoot: head.root,
     randaoReveal: request.randaoReveal,
     graffiti: request.graffiti ?? chain.graffiti.get(),
-    feeRecipient: request.feeRecipient ?? ZERO_ADDRESS,
+    feeRecipient:
+      request.feeRecipient ??
+      chain.preparations.feeRecipient(preState.epochCtx.getBeaconProposer(slot), chain.clock.currentEpoch) ??
+      ZERO_ADDRESS,
   });
 }
 

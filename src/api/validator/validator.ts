@@ -1,10 +1,19 @@
 import type { BeaconChain } from "../../chain/chain.ts";
 import { type AggregationApi, createAggregationApi } from "./aggregation.ts";
 import { createDutiesApi, type DutiesApi } from "./duties.ts";
+import { createValidatorGloasApi, type ValidatorGloasApi } from "./gloas.ts";
+import { createLivenessApi, type LivenessApi } from "./liveness.ts";
+import { createPreparationApi, type PreparationApi } from "./preparation.ts";
 import { createProductionApi, type ProductionApi } from "./production.ts";
 import { createSubscriptionsApi, type SubscriptionsApi } from "./subscriptions.ts";
 
-export type ValidatorApi = DutiesApi & ProductionApi & AggregationApi & SubscriptionsApi;
+export type ValidatorApi = DutiesApi &
+  ProductionApi &
+  AggregationApi &
+  SubscriptionsApi &
+  PreparationApi &
+  LivenessApi &
+  ValidatorGloasApi;
 
 /** What a validator client needs: its duties, what to sign, and where to send what it signed. */
 export function createValidatorApi(chain: BeaconChain): ValidatorApi {
@@ -13,5 +22,8 @@ export function createValidatorApi(chain: BeaconChain): ValidatorApi {
     ...createProductionApi(chain),
     ...createAggregationApi(chain),
     ...createSubscriptionsApi(chain),
+    ...createPreparationApi(chain),
+    ...createLivenessApi(chain),
+    ...createValidatorGloasApi(),
   };
 }

@@ -171,11 +171,16 @@ function booleanOf(json: unknown): boolean | undefined {
 
 /** For the kinds of types that only forks after those served here have. */
 function readByCodecAlone(type: Type<unknown>, json: unknown, place: Place): unknown {
+  return expected(place, `a value of the type ${type.typeName}`, json, isReadByCodec(type, json) ? json : undefined);
+}
+
+function isReadByCodec(type: Type<unknown>, json: unknown): boolean {
   try {
-    type.fromJson(json);
-    return json;
+    const value = type.fromJson(json);
+    // The codec takes digits that are no hex for zeros.
+    return typeof json !== "string" || type.toJson(value) === json.toLowerCase();
   } catch {
-    return expected(place, `a value of the type ${type.typeName}`, json, undefined);
+    return false;
   }
 }
 

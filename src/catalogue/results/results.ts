@@ -1,3 +1,5 @@
+import { EXTENDED_BEACON } from "./extended-beacon.ts";
+import { EXTENDED_VALIDATOR, producedBlock, proposerDuties } from "./extended-validator.ts";
 import {
   boolean,
   dictionary,
@@ -10,6 +12,7 @@ import {
   object,
   text,
 } from "./json-schema.ts";
+import { LIGHT_CLIENT } from "./light-client.ts";
 import { shape } from "./shapes.ts";
 
 export interface ResultForm {
@@ -108,14 +111,8 @@ const NODE: Record<string, ResultForm> = {
 const VALIDATOR: Record<string, ResultForm> = {
   get_v1_validator_duties_attester: attesterDuties,
   post_v1_validator_duties_attester: attesterDuties,
-  get_v1_validator_duties_proposer: { name: "duties", schema: list(shape("ProposerDuty")) },
-  get_v1_validator_block: {
-    name: "block",
-    schema: either(
-      shape("BeaconBlock"),
-      object({ block: shape("BeaconBlock"), kzg_proofs: list(text), blobs: list(text) }),
-    ),
-  },
+  get_v1_validator_duties_proposer: proposerDuties,
+  get_v1_validator_block: producedBlock,
   post_v1_validator_block: accepted,
   get_v1_validator_attestation_data: attestationData,
   get_v1_validator_attestation: attestationData,
@@ -233,8 +230,24 @@ const EXTENSIONS: Record<string, ResultForm> = {
   },
 };
 
+const EVENTS: Record<string, ResultForm> = {
+  subscribe: { name: "subscription", schema: text },
+  unsubscribe: { name: "ended", schema: boolean },
+};
+
 const RESULTS = new Map(
-  Object.entries({ ...CHAIN, ...POOLS, ...NODE, ...VALIDATOR, ...CONFIG_AND_DEBUG, ...EXTENSIONS }),
+  Object.entries({
+    ...CHAIN,
+    ...POOLS,
+    ...NODE,
+    ...VALIDATOR,
+    ...EXTENDED_VALIDATOR,
+    ...LIGHT_CLIENT,
+    ...CONFIG_AND_DEBUG,
+    ...EXTENSIONS,
+    ...EVENTS,
+    ...EXTENDED_BEACON,
+  }),
 );
 
 /** What a method of the catalogue answers with; undefined for a name that is none. */

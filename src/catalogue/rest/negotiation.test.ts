@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { bodyFormat, chooseFormat, type Format } from "./negotiation.ts";
+
+const BOTH: Format[] = ["json", "ssz"];
+const SSZ = "application/octet-stream";
+const JSON_TYPE = "application/json";
+
+describe("the form of an answer", () => {
+  it.each<[string | undefined, Format]>([
+    [undefined, "json"],
+    ["", "json"],
+    ["*/*", "json"],
+    ["application/*", "json"],
+    [JSON_TYPE, "json"],
+    [`${JSON_TYPE}; charset=utf-8`, "json"],
+    [SSZ, "ssz"],
+    ["APPLICATION/OCTET-STREAM", "ssz"],
+    [`${SSZ}, ${JSON_TYPE}`, "json"],
+    [`${SSZ};q=1.0,${JSON_TYPE};q=0.9`, "ssz"],
+    [`${SSZ};q=0.4, ${JSON_TYPE};q=0.5`, "json"],
+    [`${SSZ}, */*;q=0.1`, "ssz"],
+    [`${SSZ};q=0, */*`, "json"],
+    [`${JSON_TYPE};q=0, */*`, "ssz"],
+    ["text/html, application/xhtml+xml, */*;q=0.8", "json"],
+    [`${SSZ};q=nonsense, ${JSON_TYPE};q=0.1`, "json"],
+  ])("that suits Accept: %s is %s", (accept, expected) => {
+    expect(chooseFormat(accept, BOTH)).toBe(expected);
+  });
+
+  it.each(["text/html", `${JSON_TYPE};q=0`, `${JSON_TYPE};q=2`, "nonsense", "*/*;q=0"])("cannot suit %s", (accept) => {
+    expect(() => chooseFormat(accept, BOTH)).toThrow(expect.objectContaining({ status: 406 }));
+  });
+
+  it("is JSON where there is no other, if that is allowed", () => {
+    expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0.1`, ["json"])).toBe("json");
+    expect(() => chooseFormat(SSZ, ["json"])).toThrow(expect.objectContaining({ status: 406 }));
+  });
+});
+
+describe("the form of a body", () => {
+  it.each<[string, Format]>([
+    [JSON_TYPE, "json"],
+    ["Application/JSON;charset=UTF-8", "json"],
+    [SSZ, "ssz"],
+  ])("%s is %s", (contentType, expected) => {
+    expect(bodyFormat(contentType, BOTH)).toBe(expected);
+  });
+
+  it.each([undefined, "", "text/plain", "application/x-www-form-urlencoded"])("cannot be %s", (contentType) => {
+    expect(() => bodyFormat(contentType, BOTH)).toThrow(expect.objectContaining({ status: 415 }));
+  });
+
+  it("is not SSZ where only JSON is read", () => {
+    expect(() => bodyFormat(SSZ, ["json"])).toThrow(expect.objectContaining({ status: 415 }));
+  });
+});

@@ -1,0 +1,162 @@
+import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { signedBlindedBlockToFull } from "@lodestar/state-transition";
+import { type SignedBeaconBlock, type SignedBlindedBeaconBlock, sszTypesFor } from "@lodestar/types";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ByHand } from "../support/by-hand.ts";
+import { Caller } from "../support/caller.ts";
+import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+
+const POST = "post_v2_beacon_blocks";
+const POST_BLINDED = "post_v2_beacon_blinded_blocks";
+const BLOCK = "get_v2_beacon_blocks_blockId";
+const BLINDED = "get_v1_beacon_blinded_blocks_blockId";
+const INVALID = -32602;
+const REJECTED = -32003;
+const UNSUPPORTED = -32004;
+
+/** As a caller sends it: from deneb on with the blobs, of which there are none. */
+function postedForm(fork: ForkName, signed: SignedBeaconBlock): unknown {
+  const json = sszTypesFor(fork).SignedBeaconBlock.toJson(signed as never);
+  return fork === ForkName.fulu ? { signed_block: json, kzg_proofs: [], blobs: [] } : json;
+}
+
+async function atNextSlot(fork: ForkName) {
+  const forks = fork === ForkName.phase0 ? [] : [{ fork: ForkName.fulu, epoch: 0 } as const];
+  const { devChain } = await openQuietDevChain(4, { validators: 8, forks });
+  await devChain.clock.advanceTo(5);
+  return { devChain, caller: new Caller(devChain.api), byHand: new ByHand(devChain) };
+}
+
+describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken", (fork) => {
+  it.each(["gossip", "consensus", "consensus_and_equivocation"])("by the rules of %s", async (level) => {
+    const { devChain, caller, byHand } = await atNextSlot(fork);
+    const { signed, root } = byHand.sign(await byHand.produce(5, devChain.chain.head.root));
+    expect(await caller.call(POST, [postedForm(fork, signed), level, fork])).toBe(200);
+    expect(devChain.chain.head.root).toBe(root);
+    // Whoever posts it again is told the same.
+    expect(await caller.call(POST, [postedForm(fork, signed), level])).toBe(200);
+  });
+
+  it("or not, when they pass the rules of gossip only and more was asked for", async () => {
+    const { devChain, caller, byHand } = await atNextSlot(fork);
+    const block = await byHand.produce(5, devChain.chain.head.root);
+    const { signed } = byHand.sign({ ...block, stateRoot: new Uint8Array(32) } as typeof block);
+    const posted = postedForm(fork, signed);
+    for (const level of ["consensus", "consensus_and_equivocation"]) {
+      expect(await caller.error(POST, [posted, level])).toMatchObject({
+        code: REJECTED,
+        message: expect.stringMatching(/state root/),
+      });
+    }
+    expect(await caller.call(POST, [posted])).toBe(202);
+    expect(devChain.chain.head.slot).toBe(4);
+  });
+
+  it("unless there is another one of the proposer, though it came another way", async () => {
+    const { devChain, caller, byHand } = await atNextSlot(fork);
+    const parent = devChain.chain.head.root;
+    await byHand.propose(5, parent, 1);
+    const { signed } = byHand.sign(await byHand.produce(5, parent, 2));
+    expect(await caller.error(POST, [postedForm(fork, signed), "consensus_and_equivocation"])).toMatchObject({
+      code: REJECTED,
+      message: expect.stringMatching(/already proposed another block/),
+    });
+    expect(await caller.call(POST, [postedForm(fork, signed), "consensus"])).toBe(200);
+  });
+
+  it("only as blocks of their own fork", async () => {
+    const { devChain, caller, byHand } = await atNextSlot(fork);
+    const { signed } = byHand.sign(await byHand.produce(5, devChain.chain.head.root));
+    expect(await caller.error(POST, [postedForm(fork, signed), null, "capella"])).toMatchObject({ code: INVALID });
+    expect(devChain.chain.head.slot).toBe(4);
+  });
+});
+
+describe("blinded blocks", () => {
+  let opened: OpenedDevChain;
+  let caller: Caller;
+  const HEAD = 2 * SLOTS_PER_EPOCH + 2;
+  beforeAll(async () => {
+    const forks = [
+      { fork: ForkName.bellatrix, epoch: 1 },
+      { fork: ForkName.capella, epoch: 2 },
+    ] as const;
+    opened = await startQuietDevChain(HEAD, { validators: 8, forks });
+    await opened.devChain.clock.advanceTo(HEAD + 1);
+    caller = new Caller(opened.devChain.api);
+  });
+  afterAll(() => opened?.close());
+
+  it("before bellatrix are the blocks themselves", async () => {
+    expect(await caller.call(BLINDED, [3])).toEqual(await caller.call(BLOCK, [3]));
+    expect(await caller.meta(BLINDED, [3])).toMatchObject({ version: "altair" });
+  });
+
+  it.each([
+    [ForkName.bellatrix, SLOTS_PER_EPOCH + 1],
+    [ForkName.capella, HEAD],
+  ] as const)("of %s have the header of the payload, and become whole with it", async (fork, slot) => {
+    const blindedJson = await caller.call(BLINDED, [slot]);
+    const wholeJson = await caller.call(BLOCK, [slot]);
+    expect(blindedJson.message.body.execution_payload).toBeUndefined();
+    expect(await caller.meta(BLINDED, [slot])).toMatchObject({ version: fork });
+
+    const { SignedBeaconBlock, SignedBlindedBeaconBlock, BlindedBeaconBlock, BeaconBlock } = sszTypesFor(fork);
+    const blinded = SignedBlindedBeaconBlock.fromJson(blindedJson) as SignedBlindedBeaconBlock;
+    const whole = SignedBeaconBlock.fromJson(wholeJson);
+    expect(BlindedBeaconBlock.hashTreeRoot(blinded.message as never)).toEqual(
+      BeaconBlock.hashTreeRoot(whole.message as never),
+    );
+    const restored = signedBlindedBlockToFull(fork, blinded, whole.message.body.executionPayload);
+    expect(SignedBeaconBlock.toJson(restored as never)).toEqual(wholeJson);
+  });
+
+  it("can be posted when the payload is known", async () => {
+    expect(await caller.call(POST_BLINDED, [await caller.call(BLINDED, ["head"])])).toBe(200);
+  });
+
+  it("become a new block when only the payload is known", async () => {
+    const { devChain } = opened;
+    const byHand = new ByHand(devChain);
+    const parent = devChain.chain.head.root;
+    const first = await byHand.produce(HEAD + 1, parent, 1);
+    const second = byHand.sign(await byHand.produce(HEAD + 1, parent, 2));
+    const { config } = devChain;
+    const type = config.getPostBellatrixForkTypes(HEAD + 1);
+    const blind = async (root: string) => caller.call(BLINDED, [root]);
+
+    await devChain.chain.importBlock(byHand.sign(first).signed);
+    const known = await blind(byHand.sign(first).root);
+    const secondJson = sszTypesFor(ForkName.capella).SignedBeaconBlock.toJson(second.signed as never) as {
+      message: { body: Record<string, unknown> };
+      signature: string;
+    };
+    const { execution_payload: _payload, ...body } = secondJson.message.body;
+    const { execution_payload_header } = known.message.body;
+    const blinded = {
+      message: { ...secondJson.message, body: { ...body, execution_payload_header } },
+      signature: secondJson.signature,
+    };
+    expect(type.SignedBlindedBeaconBlock.fromJson(blinded)).toBeDefined();
+    expect(await caller.call(POST_BLINDED, [blinded, "consensus"])).toBe(200);
+    expect(await blind(second.root)).toEqual(blinded);
+  });
+
+  it("cannot be posted with a payload that nobody has seen, nor before bellatrix", async () => {
+    const blinded = await caller.call(BLINDED, ["head"]);
+    blinded.message.body.execution_payload_header.block_hash = `0x${"11".repeat(32)}`;
+    expect(await caller.error(POST_BLINDED, [blinded])).toMatchObject({
+      code: UNSUPPORTED,
+      message: expect.stringMatching(/no builder/),
+    });
+    expect(await caller.error(POST_BLINDED, [await caller.call(BLOCK, [3])])).toMatchObject({ code: INVALID });
+  });
+
+  it("and attestations tell their fork", async () => {
+    const attestations = "get_v2_beacon_blocks_blockId_attestations";
+    expect(await caller.call(attestations, [HEAD])).toEqual(
+      (await caller.call(BLOCK, [HEAD])).message.body.attestations,
+    );
+    expect(await caller.meta(attestations, [HEAD])).toMatchObject({ version: "capella" });
+  });
+});
