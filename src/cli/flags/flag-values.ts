@@ -92,3 +92,12 @@ export function graffiti(text: string): Uint8Array {
   }
   return bytes;
 }
+
+/** As browsers name the site of a page: scheme, host and port, nothing after them. */
+export function webOrigin(text: string): string {
+  if (text === "*") return text;
+  if (!URL.canParse(text) || new URL(text).origin !== text.toLowerCase()) {
+    throw new FlagValueError("it must be * or an origin such as http://localhost:3000, without a path");
+  }
+  return text.toLowerCase();
+}

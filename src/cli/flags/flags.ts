@@ -10,6 +10,7 @@ import {
   nonEmpty,
   oneOf,
   positiveNumber,
+  webOrigin,
   wholeNumber,
 } from "./flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
@@ -44,6 +45,29 @@ const SHARED_FLAGS = {
     description: "Address the JSON-RPC interface listens on",
     fallback: "127.0.0.1",
     parse: address,
+  }),
+  rest: booleanFlag({ name: "rest", description: "Serve the standard REST API" }),
+  restPort: valueFlag({
+    name: "rest-port",
+    kind: "number",
+    placeholder: "PORT",
+    description: "Port of the REST API; 0 takes any free one",
+    fallback: 5052,
+    parse: wholeNumber(0, 65535),
+  }),
+  restAddress: valueFlag({
+    name: "rest-address",
+    kind: "text",
+    placeholder: "ADDRESS",
+    description: "Address the REST API listens on",
+    fallback: "127.0.0.1",
+    parse: address,
+  }),
+  restAllowOrigin: listFlag({
+    name: "rest-allow-origin",
+    placeholder: "ORIGIN",
+    description: "Origin whose web pages may use the REST API, such as http://localhost:3000, or * for all; repeatable",
+    parse: webOrigin,
   }),
   logLevel: valueFlag({
     name: "log-level",

@@ -44,6 +44,10 @@ describe("defaults", () => {
       rpc: false,
       rpcPort: 9190,
       rpcAddress: "127.0.0.1",
+      rest: false,
+      restPort: 5052,
+      restAddress: "127.0.0.1",
+      restAllowOrigin: [],
       dataDir: join(folder, ".fanal/dev"),
       logLevel: "INFO",
       logFormat: "text",
@@ -64,6 +68,10 @@ describe("defaults", () => {
       rpc: false,
       rpcPort: 9190,
       rpcAddress: "127.0.0.1",
+      rest: false,
+      restPort: 5052,
+      restAddress: "127.0.0.1",
+      restAllowOrigin: [],
       dataDir: join(folder, ".fanal/mainnet"),
       logLevel: "INFO",
       logFormat: "text",
@@ -80,7 +88,7 @@ describe("defaults", () => {
 describe("the command line", () => {
   it("sets every option of dev", () => {
     const options = dev(
-      `--rpc --rpc-port 0 --rpc-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
+      `--rpc --rpc-port 0 --rpc-address ::1 --rest --rest-port 1 --rest-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
        --validators 8 --fork altair --fork-at bellatrix=3 --fork-at capella=4,deneb=5 --preset=minimal --slot-seconds 6
        --speed .5 --warmup-epochs 0 --reset --dev-validators 0-2,7`.split(/\s+/),
     );
@@ -88,6 +96,9 @@ describe("the command line", () => {
       rpc: true,
       rpcPort: 0,
       rpcAddress: "::1",
+      rest: true,
+      restPort: 1,
+      restAddress: "::1",
       dataDir: join(folder, "here"),
       logLevel: "DEBUG;TRACE:chain",
       logFormat: "json",
@@ -202,6 +213,12 @@ describe("the config file", () => {
 describe("values that are refused", () => {
   const onDev: [argv: string[], complaint: RegExp][] = [
     [["--rpc-port", "65536"], /"65536" of --rpc-port is not accepted: it must be a whole number from 0 to 65535\./],
+    [["--rest-port", "x"], /"x" of --rest-port/],
+    [
+      ["--rest-allow-origin", "http://a.b/c"],
+      /it must be \* or an origin such as http:\/\/localhost:3000, without a path/,
+    ],
+    [["--rest-allow-origin", "localhost"], /it must be \* or an origin/],
     [["--rpc-port", "-1"], /"-1" of --rpc-port/],
     [["--rpc-port", "0x10"], /whole number/],
     [["--rpc-address", "300.1.1.1"], /IP address or a host name/],

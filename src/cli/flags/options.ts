@@ -13,6 +13,12 @@ export interface SharedOptions {
   /** 0 for any free port. */
   rpcPort: number;
   rpcAddress: string;
+  rest: boolean;
+  /** 0 for any free port. */
+  restPort: number;
+  restAddress: string;
+  /** Origins of web pages; "*" for all. */
+  restAllowOrigin: readonly string[];
   /** An absolute path. */
   dataDir: string;
   /** A log specification. */
@@ -51,15 +57,15 @@ export interface NodeOptions extends SharedOptions {
 /** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
 const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 
-function sharedOptions(
-  values: Pick<
-    FlagValues<typeof NODE_FLAGS>,
-    "rpc" | "rpcPort" | "rpcAddress" | "logLevel" | "logFormat" | "graffiti" | "trackFutures"
-  >,
-): Omit<SharedOptions, "dataDir"> {
-  const { rpc, rpcPort, rpcAddress, logLevel, logFormat, graffiti, trackFutures } = values;
-  return { rpc, rpcPort, rpcAddress, logLevel, logFormat, graffiti, trackFutures };
+function sharedOptions(values: Pick<FlagValues<typeof NODE_FLAGS>, SharedFlag>): Pick<SharedOptions, SharedFlag> {
+  const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin } = values;
+  const { logLevel, logFormat, graffiti, trackFutures } = values;
+  const doors = { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin };
+  return { ...doors, logLevel, logFormat, graffiti, trackFutures };
 }
+
+/** The data directory is named by each command in its own way. */
+type SharedFlag = Exclude<keyof SharedOptions, "dataDir">;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
   const { preset, validators, slotSeconds, speed, warmupEpochs, reset } = values;

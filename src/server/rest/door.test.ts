@@ -1,0 +1,288 @@
+import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSignal, json, LARGE, openRestDoor, type RestDoor } from "./rest-door.test-support.ts";
+
+let door: RestDoor;
+beforeAll(async () => {
+  door = await openRestDoor({ limits: { bodyBytes: 1000 } });
+});
+afterAll(() => door.close());
+
+describe("requests", () => {
+  it("reach their route with what HTTP carried", async () => {
+    const { status, text, headers } = await door.ask("/echo/a%2Fb?x=1&y=a,b", { headers: { Accept: "a/b" } });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
+    expect(headers["content-length"]).toBe(String(text.length));
+    expect(JSON.parse(text)).toEqual({ params: { name: "a/b" }, query: "x=1&y=a,b", accept: "a/b" });
+  });
+
+  it.each<Record<string, string>>([
+    { "Content-Type": "application/json" },
+    { "Content-Type": "application/octet-stream" },
+    {},
+  ])("keep their body as it is with %j", async (headers) => {
+    const { text } = await door.ask("/echo/n", { method: "POST", headers, body: "{not json" });
+    expect(JSON.parse(text)).toEqual({ params: { name: "n" }, body: "{not json" });
+  });
+
+  it("may have no body", async () => {
+    expect(JSON.parse((await door.ask("/echo/n", { method: "POST" })).text).body).toBeNull();
+  });
+});
+
+describe("refusals", () => {
+  it.each([
+    ["/nowhere", "GET", 404, "There is nothing at /nowhere."],
+    ["/invalid", "GET", 400, "It is wrong."],
+    ["/refused", "GET", 406, "Not this."],
+    ["/crash", "GET", 500, "Internal error"],
+    ["/broken-early", "GET", 503, "The stream broke."],
+    ["/large", "DELETE", 405, "/large is asked with GET or HEAD."],
+    ["/echo/%zz", "GET", 400, "The path of the request cannot be read."],
+  ])("%s %s is %i", async (path, method, status, message) => {
+    const reply = await door.ask(path, { method });
+    expect(reply.status).toBe(status);
+    expect(reply.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
+    expect(JSON.parse(reply.text)).toEqual({ code: status, message });
+  });
+
+  it("name the items that failed", async () => {
+    expect(JSON.parse((await door.ask("/rejected")).text)).toEqual({
+      code: 400,
+      message: "Rejected.",
+      failures: [{ index: 1, message: "No." }],
+    });
+  });
+
+  it("of a method name those that are allowed", async () => {
+    expect((await door.ask("/large", { method: "POST" })).headers.allow).toBe("GET, HEAD, OPTIONS");
+    expect(await door.ask("/echo/n", { method: "OPTIONS" })).toMatchObject({
+      status: 204,
+      headers: { allow: "GET, HEAD, POST, OPTIONS" },
+    });
+  });
+
+  it("of a body that is too large come before the route", async () => {
+    const reply = await door.ask("/echo/n", { method: "POST", body: "x".repeat(1001) });
+    expect(reply.status).toBe(413);
+    expect(JSON.parse(reply.text)).toEqual({ code: 413, message: "The request body is too large." });
+  });
+
+  it.each([
+    ["nonsense\r\n\r\n", "400 Bad Request", "The request is not valid HTTP."],
+    [`GET / HTTP/1.1\r\nA: ${"x".repeat(20_000)}\r\n\r\n`, "431 ", "The headers of the request are too large."],
+  ])("of what is no request have the same form", async (sent, status, message) => {
+    const socket = connect(door.port, "127.0.0.1");
+    socket.write(sent);
+    const text = Buffer.concat(await Array.fromAsync(socket)).toString();
+    expect(text.startsWith(`HTTP/1.1 ${status}`)).toBe(true);
+    expect(JSON.parse(text.split("\r\n\r\n")[1]!).message).toBe(message);
+  });
+
+  it("of defects tell nobody but the log", async () => {
+    const before = door.log.length;
+    await door.ask("/crash");
+    expect(door.log.slice(before)).toMatchObject([{ level: "error", fields: { url: "/crash" } }]);
+  });
+});
+
+describe("answers", () => {
+  it("may be a status alone", async () => {
+    const { status, headers, text } = await door.ask("/empty");
+    expect({ status, text }).toEqual({ status: 206, text: "" });
+    expect(headers).toMatchObject({ "content-length": "0", "eth-consensus-version": "deneb" });
+    expect(headers["content-type"]).toBeUndefined();
+  });
+
+  it("may be streamed", async () => {
+    expect((await door.ask("/stream")).text).toBe('{"data":[1,2]}');
+  });
+
+  it("break off with the connection when their stream does", async () => {
+    await expect(door.ask("/broken-late")).rejects.toThrow();
+  });
+
+  it.each<Record<string, string>>([{ "Accept-Encoding": "identity" }, { "Accept-Encoding": "gzip" }])(
+    "that nobody reads to the end are given up, which is no failure, with %j",
+    async (headers) => {
+      const gone = createSignal();
+      async function* endless() {
+        try {
+          for (;;) yield randomBytes(65_536);
+        } finally {
+          gone.happen();
+        }
+      }
+      const parts = [endless()];
+      const own = await openRestDoor({
+        handlers: { "GET /endless": async () => ({ status: 200, content: { mediaType: "application/json", parts } }) },
+      });
+      const leaving = new AbortController();
+      await fetch(`${own.url}/endless`, { signal: leaving.signal, headers });
+      leaving.abort();
+      await gone.happened;
+      await own.close();
+      expect(own.log.filter(({ level }) => level === "error")).toEqual([]);
+    },
+  );
+
+  it("to HEAD have the headers only", async () => {
+    expect(await door.ask("/large", { method: "HEAD" })).toMatchObject({
+      status: 200,
+      text: "",
+      headers: { "content-length": String(LARGE.length + 2) },
+    });
+    expect(await door.ask("/stream", { method: "HEAD" })).toMatchObject({ status: 200, text: "" });
+  });
+});
+
+describe("compression", () => {
+  it.each(["gzip", "deflate, gzip;q=0.5", "*", "GZIP"])("is used with Accept-Encoding: %s", async (accepted) => {
+    const { headers, bytes } = await door.ask("/large", { headers: { "Accept-Encoding": accepted } });
+    expect(headers).toMatchObject({ "content-encoding": "gzip", "content-length": String(bytes.length) });
+    expect(headers.vary).toContain("Accept-Encoding");
+    expect(gunzipSync(bytes).toString()).toBe(JSON.stringify(LARGE));
+  });
+
+  it("is used for streams", async () => {
+    const { headers, bytes } = await door.ask("/stream", { headers: { "Accept-Encoding": "gzip" } });
+    expect(headers["content-encoding"]).toBe("gzip");
+    expect(gunzipSync(bytes).toString()).toBe('{"data":[1,2]}');
+  });
+
+  it.each(["identity", "gzip;q=0", "br", "*;q=0", "gzip;q=0, *"])("is not used with %s", async (accepted) => {
+    const { headers, text } = await door.ask("/large", { headers: { "Accept-Encoding": accepted } });
+    expect(headers["content-encoding"]).toBeUndefined();
+    expect(text).toHaveLength(LARGE.length + 2);
+  });
+
+  it("is not used for what is small", async () => {
+    const { headers } = await door.ask("/unchanged", { headers: { "Accept-Encoding": "gzip" } });
+    expect(headers["content-encoding"]).toBeUndefined();
+  });
+});
+
+describe("caching", () => {
+  it("of what can change with its chain asks again", async () => {
+    const { headers } = await door.ask("/unchanged");
+    expect(headers["cache-control"]).toBe("no-cache");
+    const tag = headers.etag as string;
+    for (const known of [tag, `"other", ${tag}`, tag.replace("W/", ""), "*"]) {
+      const again = await door.ask("/unchanged", { headers: { "If-None-Match": known } });
+      expect(again).toMatchObject({ status: 304, text: "", headers: { etag: tag } });
+    }
+    expect((await door.ask("/unchanged", { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
+  });
+
+  it("of what cannot change is for ever", async () => {
+    const { headers } = await door.ask("/forever");
+    expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(headers.etag).toMatch(/^W\/"/);
+  });
+});
+
+describe("pages of other sites", () => {
+  const origin = "http://localhost:3000";
+  const headers = { Origin: origin };
+
+  it("are told nothing, and cannot change the node", async () => {
+    const read = await door.ask("/empty", { headers });
+    expect(read.status).toBe(206);
+    expect(read.headers["access-control-allow-origin"]).toBeUndefined();
+    expect((await door.ask("/echo/n", { method: "POST", headers })).status).toBe(403);
+  });
+
+  it("can use the door when they are allowed to", async () => {
+    const open = await openRestDoor({ allowedOrigins: [origin] });
+    try {
+      const read = await open.ask("/empty", { headers });
+      expect(read.headers["access-control-allow-origin"]).toBe(origin);
+      expect(read.headers["access-control-expose-headers"]).toContain("Eth-Consensus-Version");
+      expect((await open.ask("/echo/n", { method: "POST", headers })).status).toBe(200);
+      expect((await open.ask("/echo/n", { method: "POST", headers: { Origin: "http://evil" } })).status).toBe(403);
+      const preflight = await open.ask("/echo/n", {
+        method: "OPTIONS",
+        headers: { ...headers, "Access-Control-Request-Headers": "content-type" },
+      });
+      expect(preflight).toMatchObject({
+        status: 204,
+        headers: { "access-control-allow-methods": "GET, HEAD, POST", "access-control-allow-headers": "content-type" },
+      });
+    } finally {
+      await open.close();
+    }
+  });
+
+  it("are all allowed by a star", async () => {
+    const open = await openRestDoor({ allowedOrigins: ["*"] });
+    try {
+      expect((await open.ask("/empty", { headers })).headers["access-control-allow-origin"]).toBe("*");
+    } finally {
+      await open.close();
+    }
+  });
+});
+
+describe("limits and life", () => {
+  it("gives up what takes too long", async () => {
+    const impatient = await openRestDoor({ limits: { requestMillis: 20 } });
+    try {
+      const { status, text } = await impatient.ask("/never");
+      expect(status).toBe(500);
+      expect(JSON.parse(text).message).toContain("not finished within 20 milliseconds");
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  it("finishes what runs before it closes", async () => {
+    const begun = createSignal();
+    const go = createSignal();
+    const closing = await openRestDoor({
+      handlers: {
+        "GET /slow": async () => {
+          begun.happen();
+          await go.happened;
+          return json("done");
+        },
+      },
+    });
+    const reply = closing.ask("/slow");
+    await begun.happened;
+    const closed = closing.close();
+    go.happen();
+    expect((await reply).text).toBe('"done"');
+    await closed;
+    await expect(closing.ask("/empty")).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  it("says when its port is taken", async () => {
+    await expect(openRestDoor({ port: door.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+
+  it("ends event streams when it closes", async () => {
+    let readers = 0;
+    const begun = createSignal();
+    const streaming = await openRestDoor({
+      handlers: {
+        "GET /events": async () => ({
+          status: 200,
+          feed: (deliver) => {
+            readers++;
+            deliver({ topic: "head", data: Buffer.from("{}") });
+            begun.happen();
+            return () => readers--;
+          },
+        }),
+      },
+    });
+    const reply = streaming.ask("/events");
+    await begun.happened;
+    await streaming.close();
+    expect(await reply).toMatchObject({ status: 200, text: "event: head\ndata: {}\n\n" });
+    expect(readers).toBe(0);
+  });
+});

@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { constants, createGzip, gzip } from "node:zlib";
+import { ChunkStream, openStream, type ResponsePart } from "../jsonrpc/chunk-stream.ts";
+import { acceptsGzip, isWorthCompressing } from "./compression.ts";
+import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
+
+const compress = promisify(gzip);
+
+/** Hex compresses about as well at the lowest level, which takes a fraction of the time. */
+const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
+
+const CACHE_CONTROL: Record<Lasting, string> = {
+  never: "no-store",
+  "while-unchanged": "no-cache",
+  forever: "public, max-age=31536000, immutable",
+};
+
+const VARIES_WITH = "Accept, Accept-Encoding";
+
+/** Answers below this leave for the operating system at once; above it a client that stops reading would hold them. */
+const WATCH_FROM_BYTES = 64 * 1024;
+
+/** Up to here, copying a body costs less than a second buffer to write. */
+const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
+
+/** An answer whose first bytes are there, so that it can no longer turn into an error. */
+export interface OpenAnswer {
+  answer: RestAnswer;
+  body: Buffer | ChunkStream | undefined;
+}
+
+/** Waits for the first bytes of a streamed answer; rejects with what fails before them. */
+export async function openAnswer(answer: RestAnswer): Promise<OpenAnswer> {
+  const parts = answer.content?.parts;
+  if (parts === undefined) return { answer, body: undefined };
+  if (parts.every((part) => Buffer.isBuffer(part))) {
+    return { answer, body: parts.length === 1 ? parts[0] : Buffer.concat(parts) };
+  }
+  return { answer, body: new ChunkStream(await Promise.all(parts.map(opened))) };
+}
+
+/** Gives up an answer that nobody waits for any more. */
+export function abandonAnswer({ body }: OpenAnswer): void {
+  if (body !== undefined && !Buffer.isBuffer(body)) void body.return();
+}
+
+/**
+ * Writes an answer. A client that takes nothing for `stallMillis` is disconnected. Rejects with what a stream throws; the
+ * connection is then already cut, which is all that is left to tell the client.
+ */
+export async function sendAnswer(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { answer, body }: OpenAnswer,
+  stallMillis: number,
+): Promise<void> {
+  if (res.destroyed) {
+    abandonAnswer({ answer, body });
+    return;
+  }
+  const { status, content, lasting = "never" } = answer;
+  // Given to the response all at once: that costs less than one after the other.
+  const headers: OutgoingHttpHeaders = { ...answer.headers, "Cache-Control": CACHE_CONTROL[lasting] };
+  if (content === undefined || body === undefined) {
+    if (status !== 204) headers["Content-Length"] = 0;
+    res.writeHead(status, headers).end();
+    return;
+  }
+  headers["Content-Type"] = content.mediaType;
+  headers.Vary = res.hasHeader("Vary") ? `${res.getHeader("Vary")}, ${VARIES_WITH}` : VARIES_WITH;
+  const compressed = acceptsGzip(req.headers["accept-encoding"]);
+  if (Buffer.isBuffer(body)) {
+    if (body.length >= WATCH_FROM_BYTES) cutWhenStalled(res, stallMillis);
+    await sendWhole(req, res, status, headers, body, { compressed, lasting });
+  } else {
+    cutWhenStalled(res, stallMillis);
+    await sendStream(req, res, status, headers, body, compressed);
+  }
+}
+
+function cutWhenStalled(res: ServerResponse, stallMillis: number): void {
+  res.setTimeout(stallMillis, () => res.destroy());
+}
+
+async function sendWhole(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  body: Buffer,
+  { compressed, lasting }: { compressed: boolean; lasting: Lasting },
+): Promise<void> {
+  if (lasting !== "never") {
+    headers.ETag = entityTag(body);
+    if (matches(req.headers["if-none-match"], headers.ETag)) {
+      delete headers["Content-Type"];
+      res.writeHead(304, headers).end();
+      return;
+    }
+  }
+  let sent = body;
+  if (compressed && isWorthCompressing(body.length)) {
+    sent = await compress(body, GZIP_OPTIONS);
+    headers["Content-Encoding"] = "gzip";
+  }
+  headers["Content-Length"] = sent.length;
+  if (res.destroyed) return;
+  res.writeHead(status, headers);
+  // Node joins the head and a small body given as a string into one write; latin1 stands for the bytes as they are.
+  if (sent.length < SINGLE_WRITE_BELOW_BYTES) res.end(sent.toString("latin1"), "latin1");
+  else res.end(sent);
+}
+
+async function sendStream(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  chunks: ChunkStream,
+  compressed: boolean,
+): Promise<void> {
+  if (compressed) headers["Content-Encoding"] = "gzip";
+  res.writeHead(status, headers);
+  if (req.method === "HEAD") {
+    await chunks.return();
+    res.end();
+    return;
+  }
+  const source = Readable.from(chunks, { objectMode: false });
+  try {
+    await (compressed ? pipeline(source, createGzip(GZIP_OPTIONS), res) : pipeline(source, res));
+  } catch (error) {
+    // A client that leaves is no failure of ours.
+    const left = res.destroyed && isPrematureClose(error);
+    res.destroy();
+    if (!left) throw error;
+  }
+}
+
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+async function opened(part: BodyPart): Promise<ResponsePart> {
+  return Buffer.isBuffer(part) ? part : openStream(part);
+}
+
+/** Weak, because the same answer may be sent compressed or not (RFC 9110, section 8.8.1). */
+function entityTag(body: Buffer): string {
+  return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
+}
+
+function matches(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = (text: string) => text.trim().replace(/^W\//, "");
+  return ifNoneMatch.split(",").some((each) => each.trim() === "*" || opaque(each) === opaque(tag));
+}

@@ -1,0 +1,236 @@
+import { lookup } from "node:dns/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { inspect } from "node:util";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { Failure } from "../../errors.ts";
+import type { Logger } from "../../log/logger.ts";
+import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
+import { Deadlines } from "../jsonrpc/deadline.ts";
+import { isLoopback, type ListeningAddress } from "../jsonrpc/server.ts";
+import { answerClientError } from "./client-error.ts";
+import { CrossOriginPolicy } from "./cross-origin.ts";
+import { RestRefusal, refusalAnswer } from "./refusal.ts";
+import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
+import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
+
+export interface RestLimits {
+  /** The largest request body. */
+  bodyBytes: number;
+  /** How long a request may run, and how long a client may stop reading its answer. */
+  requestMillis: number;
+}
+
+export interface RestServerOptions {
+  table: RouteTable;
+  logger: Logger;
+  /** Origins whose pages may use the door from a browser; "*" stands for all, none given for none. */
+  allowedOrigins?: readonly string[];
+  limits?: Partial<RestLimits>;
+  eventLimits?: Partial<EventStreamLimits>;
+}
+
+export interface RestServer {
+  /** Rejects with the system's error, whose `code` is `EADDRINUSE` when the port is taken. */
+  listen(where: { host: string; port: number }): Promise<ListeningAddress>;
+  /** Accepts nothing more, lets running requests finish, then closes every connection. */
+  close(): Promise<void>;
+}
+
+/** Those of the JSON-RPC door. */
+const DEFAULT_LIMITS: RestLimits = { bodyBytes: 32 * 1024 * 1024, requestMillis: 60_000 };
+const RECEIVE_MILLIS = 300_000;
+const IDLE_MILLIS = 72_000;
+
+/** A public key in hex has 98 characters; what is longer than this names nothing. */
+const LONGEST_PATH_PARAMETER = 500;
+
+const OTHER_VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+export function createRestServer(options: RestServerOptions): RestServer {
+  const { table, logger, allowedOrigins = [] } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const eventStreams = createEventStreams(options.eventLimits);
+  const origins = new CrossOriginPolicy(allowedOrigins);
+  const deadlines = new Deadlines(limits.requestMillis);
+  const running = new Set<ServerResponse>();
+  let nothingRuns: (() => void) | undefined;
+  let closing: Promise<void> | undefined;
+
+  const app = fastify({
+    logger: false,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: RECEIVE_MILLIS,
+    keepAliveTimeout: IDLE_MILLIS,
+    routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, querystringParser: () => ({}) },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      void answer(request.raw, reply, async () => {
+        throw new RestRefusal(error.statusCode ?? 400, "The path of the request cannot be read.");
+      });
+    },
+  });
+  app.removeAllContentTypeParsers();
+  // What a body is, its route knows.
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.setNotFoundHandler((request, reply) =>
+    answer(request.raw, reply, async () => {
+      throw new RestRefusal(404, `There is nothing at ${shortened(pathOf(request))}.`);
+    }),
+  );
+  app.setErrorHandler((error, request, reply) =>
+    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error))),
+  );
+  app.addHook("onRequest", async (request, reply) => {
+    const res = reply.raw;
+    running.add(res);
+    res.once("close", () => {
+      running.delete(res);
+      if (running.size === 0) nothingRuns?.();
+    });
+    origins.setHeaders(request.raw, res);
+  });
+  for (const [path, routes] of byPath(table)) addPath(app, path, routes);
+
+  function addPath(instance: FastifyInstance, path: string, routes: RestRoute[]): void {
+    const url = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    const served = routes.flatMap(({ verb }) => (verb === "GET" ? ["GET", "HEAD"] : [verb]));
+    const allow = [...served, "OPTIONS"].join(", ");
+    for (const route of routes) {
+      instance.route({
+        method: route.verb,
+        url,
+        handler: (request, reply) => answer(request.raw, reply, () => run(route, request)),
+      });
+    }
+    instance.route({
+      method: OTHER_VERBS.filter((verb) => !served.includes(verb)),
+      url,
+      exposeHeadRoute: true,
+      handler: (request, reply) =>
+        answer(request.raw, reply, async () => {
+          throw new RestRefusal(405, `${path} is asked with ${served.join(" or ")}.`, { Allow: allow });
+        }),
+    });
+    instance.options(url, (request, reply) =>
+      answer(request.raw, reply, async () => {
+        origins.setPreflightHeaders(request.raw, reply.raw, served.join(", "));
+        return { status: 204, headers: { Allow: allow } };
+      }),
+    );
+  }
+
+  async function run(route: RestRoute, request: FastifyRequest): Promise<RestAnswer> {
+    // Pages of other sites could else change the node with requests that browsers send without asking first.
+    if (route.verb !== "GET" && !origins.allows(request.headers.origin)) {
+      throw new RestRefusal(403, `Pages of ${request.headers.origin} may not use this node.`);
+    }
+    const { url = "" } = request.raw;
+    const mark = url.indexOf("?");
+    const answer = await route.handle({
+      params: request.params as Record<string, string>,
+      query: mark === -1 ? "" : url.slice(mark + 1),
+      // Node joins repeated headers, but for one that no route reads.
+      headers: request.headers as Record<string, string | undefined>,
+      body: request.body as Buffer | undefined,
+    });
+    if (answer.feed && !eventStreams.hasRoom) {
+      throw new RestRefusal(503, "As many callers as the node can serve are reading events now.");
+    }
+    return answer;
+  }
+
+  /** Never rejects. */
+  async function answer(req: IncomingMessage, reply: FastifyReply, work: () => Promise<RestAnswer>): Promise<void> {
+    reply.hijack();
+    const res = reply.raw;
+    const deadline = deadlines.begin();
+    let open: OpenAnswer;
+    try {
+      open = await deadline.race(work().then(openAnswer), abandonAnswer);
+    } catch (error) {
+      report(req, error);
+      open = await openAnswer(refusalAnswer(error));
+    } finally {
+      deadlines.end(deadline);
+    }
+    if (closing !== undefined) res.shouldKeepAlive = false;
+    const { feed } = open.answer;
+    try {
+      if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res);
+      else await sendAnswer(req, res, open, limits.requestMillis);
+    } catch (error) {
+      logger.error("A REST request could not be answered as it should.", { url: req.url, error: inspect(error) });
+      res.destroy();
+    }
+  }
+
+  function report({ method, url }: IncomingMessage, error: unknown): void {
+    if (error instanceof Failure || error instanceof RestRefusal) {
+      logger.debug("A request failed.", { method, url, message: error.message });
+    } else {
+      logger.error("A request failed unexpectedly.", { method, url, error: inspect(error) });
+    }
+  }
+
+  async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
+    const { address } = await lookup(host);
+    const url = await app.listen({ host: address, port });
+    const bound = app.server.address();
+    if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
+    if (!isLoopback(bound.address)) {
+      logger.warn("The REST server has no authentication and can be reached from other machines.", { url });
+    }
+    return { host: bound.address, port: bound.port, url };
+  }
+
+  async function shutDown(): Promise<void> {
+    const closed = new Promise((resolve) => app.server.close(resolve));
+    // They would never end by themselves.
+    eventStreams.close();
+    if (running.size > 0) {
+      await new Promise<void>((resolve) => {
+        nothingRuns = resolve;
+      });
+    }
+    app.server.closeAllConnections();
+    await closed;
+    await app.close();
+  }
+
+  return {
+    listen,
+    close: () => {
+      closing ??= shutDown();
+      return closing;
+    },
+  };
+}
+
+function byPath(table: RouteTable): Map<string, RestRoute[]> {
+  const paths = new Map<string, RestRoute[]>();
+  for (const route of table) {
+    const same = paths.get(route.path) ?? [];
+    if (same.some(({ verb }) => verb === route.verb)) {
+      throw new Error(`Two routes answer ${route.verb} ${route.path}.`);
+    }
+    paths.set(route.path, [...same, route]);
+  }
+  return paths;
+}
+
+/** What fastify refuses before a route sees it: a body that is too large or cut short, a type that is none. */
+function bodyRefusal(error: unknown): unknown {
+  const { statusCode, message } = error as { statusCode?: number; message?: string };
+  if (statusCode === undefined || statusCode >= 500) return error;
+  if (statusCode === 413) return new RestRefusal(413, "The request body is too large.");
+  if (statusCode === 415) return new RestRefusal(415, "The header Content-Type is not a media type.");
+  return new RestRefusal(statusCode, `The request cannot be read: ${message}.`);
+}
+
+function pathOf({ raw }: FastifyRequest): string {
+  return (raw.url ?? "").split("?", 1)[0]!;
+}
+
+function shortened(path: string): string {
+  return path.length <= 100 ? path : `${path.slice(0, 100)}…`;
+}

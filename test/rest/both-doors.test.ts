@@ -1,0 +1,93 @@
+import { ForkName } from "@lodestar/params";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { catalogue } from "../../src/catalogue/catalogue.ts";
+import type { Entry } from "../../src/catalogue/entry.ts";
+import { CASES } from "../conformance/cases.ts";
+import { ConformanceChain } from "../conformance/conformance-chain.ts";
+import { askTwin } from "./lodestar-client.ts";
+import { type RestCall, restCall } from "./rest-request.ts";
+import { type ServedDoors, serveDoors } from "./served-doors.ts";
+
+const entries = new Map(catalogue.map((entry) => [entry.name, entry]));
+
+/** In the order of a slot that is lived through. Events are no answer of a method. */
+const SHARED = Object.entries(CASES).filter(([name]) => entries.get(name)?.rest && name !== "subscribe");
+
+interface Response {
+  result?: unknown;
+  error?: { message: string; data: { status: number; failures?: unknown } };
+  meta?: Record<string, unknown>;
+}
+
+/** The result in a response object, to the byte. */
+function resultText(text: string, { meta }: Response): string {
+  const start = '{"jsonrpc":"2.0","id":1,"result":';
+  const end = `,"meta":${JSON.stringify(meta)}}`;
+  expect(text.startsWith(start) && text.endsWith(end)).toBe(true);
+  return text.slice(start.length, -end.length);
+}
+
+/** Operations whose REST body is the result itself. */
+const WITHOUT_DATA = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
+
+/** What the REST twin must have sent. */
+function expectedText(entry: Entry, text: string, response: Response): string {
+  const result = resultText(text, response);
+  const meta = response.meta ?? {};
+  if (WITHOUT_DATA.includes(entry.name)) return result;
+  if (entry.name === "get_v1_node_peers") return `{"data":${result},"meta":${JSON.stringify(meta)}}`;
+  const beside = Object.keys(meta).length === 0 ? "}" : `,${JSON.stringify(meta).slice(1)}`;
+  return `{"data":${result}${beside}`;
+}
+
+const init = ({ verb, headers, body }: RestCall) => ({ method: verb, headers, body });
+
+describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
+  let chain: ConformanceChain;
+  let doors: ServedDoors;
+  beforeAll(async () => {
+    chain = await ConformanceChain.open(fork);
+    doors = await serveDoors(chain.api);
+  });
+  afterAll(async () => {
+    await doors?.close();
+    await chain?.close();
+  });
+
+  it.each(SHARED)("%s answers alike through both doors", async (name, { params: paramsOf }) => {
+    const entry = entries.get(name)!;
+    const params = await paramsOf(chain);
+    const text = await doors.call(name, params);
+    const response = JSON.parse(text) as Response;
+    const call = restCall(entry, params, fork);
+    const reply = await doors.ask(call.path, init(call));
+
+    if (response.error) {
+      const { message, data } = response.error;
+      expect(reply.status).toBe(data.status);
+      expect(JSON.parse(reply.text)).toEqual({
+        code: data.status,
+        message: expect.any(String),
+        failures: data.failures,
+      });
+      if (data.status === 501) expect(JSON.parse(reply.text).message).toBe(message);
+    } else if (name === "get_v1_node_health") {
+      expect(reply).toMatchObject({ status: (response.result as { health: number }).health, text: "" });
+    } else if (entry.submission) {
+      expect(reply).toMatchObject({ status: response.result === true ? 200 : response.result, text: "" });
+    } else {
+      expect(reply.status).toBe(200);
+      expect(reply.text).toBe(expectedText(entry, text, response));
+      expect(reply.headers.get("content-type")).toBe("application/json");
+      if (!WITHOUT_DATA.includes(name)) {
+        expect(reply.headers.get("eth-consensus-version")).toBe(response.meta?.version ?? null);
+      }
+    }
+    await askTwin(doors, chain, { entry, call, response });
+  });
+
+  it("complained of nothing", () => {
+    expect(chain.complaints).toEqual([]);
+    expect(doors.log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});

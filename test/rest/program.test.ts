@@ -1,0 +1,36 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { EXIT_CODES } from "../../src/cli/exit.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const devFlags = () => ["dev", "--validators", "8", "--warmup-epochs", "0", "--data-dir", tempDirectory(), "--rest"];
+
+test("the program serves REST, alone and to the origins that it is told", async () => {
+  const program = new Program([...devFlags(), "--rest-port", "0", "--rest-allow-origin", "http://localhost:3000"]);
+  const [, url] = await program.untilLine(/REST is served at (http:\S+)/);
+  expect(program.output).toContain("The JSON-RPC server is off");
+  const response = await fetch(`${url}/eth/v1/node/version`, { headers: { Origin: "http://localhost:3000" } });
+  expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
+  expect(await response.json()).toEqual({ data: { version: expect.stringMatching(/^Fanal\//) } });
+  // An open event stream does not keep the program from ending.
+  const events = await fetch(`${url}/eth/v1/events?topics=head`);
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+  await events.text();
+});
+
+test("a REST port in use is said in one sentence, and the other door is closed again", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const program = new Program([...devFlags(), "--rest-port", String(port), "--rpc", "--rpc-port", "0"]);
+  expect(await program.exited).toEqual({ code: EXIT_CODES.listen, signal: null });
+  expect(program.errors).toEqual([
+    `fanal: Port ${port} of 127.0.0.1 is in use by another process; stop that one, or give another --rest-port.`,
+  ]);
+});

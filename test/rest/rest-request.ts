@@ -1,0 +1,48 @@
+import type { Entry } from "../../src/catalogue/entry.ts";
+
+export interface RestCall {
+  verb: "GET" | "POST";
+  /** With its query. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+const QUERY_OF_POST = ["broadcast_validation"];
+const HEADERS: Record<string, string> = {
+  consensus_version: "Eth-Consensus-Version",
+  blob_data_included: "Eth-Blob-Data-Included",
+};
+
+/** The request that asks the REST twin of a method for the same as positional parameters ask the method. */
+export function restCall({ params: signature, rest }: Entry, params: unknown[], fork: string): RestCall {
+  const { verb, path: template } = rest!;
+  const query = new URLSearchParams();
+  const headers: Record<string, string> = {};
+  let path = template;
+  let body: unknown;
+  for (const [position, { name, each }] of signature.entries()) {
+    const given = each ? params.slice(position).flat() : params[position];
+    const value = given ?? (name === "consensus_version" ? fork : undefined);
+    if (value === undefined) continue;
+    if (path.includes(`{${name}}`)) path = path.replace(`{${name}}`, encodeURIComponent(String(value)));
+    else if (HEADERS[name]) headers[HEADERS[name]] = String(value);
+    else if (verb === "GET" || QUERY_OF_POST.includes(name)) setQuery(query, name, value);
+    else body = value;
+  }
+  const text = query.toString();
+  const call: RestCall = { verb, path: text === "" ? path : `${path}?${text}`, headers };
+  if (body === undefined) return call;
+  return { ...call, headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
+}
+
+function setQuery(query: URLSearchParams, name: string, value: unknown): void {
+  // REST has flags that are set by being there, and graffiti in hex only.
+  if (name === "skip_randao_verification") {
+    if (value === true) query.set(name, "");
+  } else if (name === "graffiti" && !String(value).startsWith("0x")) {
+    query.set(name, `0x${Buffer.from(String(value)).toString("hex")}`);
+  } else {
+    query.set(name, Array.isArray(value) ? value.join(",") : String(value));
+  }
+}
