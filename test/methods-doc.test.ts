@@ -9,8 +9,26 @@ import { renderDocument } from "../scripts/methods-doc/render.ts";
 import { catalogue, families } from "../src/catalogue/catalogue.ts";
 import { openRpcDocument } from "../src/catalogue/openrpc.ts";
 
-/** What cannot be answered on a dev chain without peers and without --track-futures. */
-const REFUSED: Record<string, number> = { get_v1_node_peers_peerId: -32001, debug_getChronosFutures: -32004 };
+/** What cannot be answered on a dev chain without peers, without --track-futures and without middleware before it. */
+const REFUSED: Record<string, number> = {
+  get_v1_node_peers_peerId: -32001,
+  debug_getChronosFutures: -32004,
+  post_v1_validator_beacon_committee_selections: -32004,
+  post_v1_validator_sync_committee_selections: -32004,
+  // The node knows no gloas.
+  post_v1_validator_duties_ptc_epoch: -32004,
+  get_v4_validator_blocks_slot: -32004,
+  get_v1_validator_payload_attestation_data: -32004,
+  post_v1_validator_proposer_preferences: -32004,
+  get_v1_validator_execution_payload_bids_slot_builderIndex: -32004,
+  get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot: -32004,
+  post_v1_beacon_states_stateId_builders: -32004,
+  post_v1_beacon_execution_payload_bids: -32004,
+  post_v1_beacon_execution_payload_envelopes: -32004,
+  get_v1_beacon_execution_payload_envelopes_blockId: -32004,
+  get_v1_beacon_pool_payload_attestations: -32004,
+  post_v1_beacon_pool_payload_attestations: -32004,
+};
 
 describe("docs/methods.md", () => {
   let examples: Map<string, MadeExample>;

@@ -8,7 +8,10 @@ import { resultOf } from "../src/catalogue/results/results.ts";
 import { createMethodTable } from "../src/catalogue/table.ts";
 import { Failure, type FailureKind } from "../src/errors.ts";
 import { thrownError } from "../src/server/jsonrpc/errors.ts";
+import { CASES } from "./conformance/cases.ts";
 import { openRpcValidator } from "./support/openrpc-meta-schema.ts";
+
+const UNSUPPORTED = OPENRPC_ERRORS.unsupported.code;
 
 const chain = createFakeChain();
 const api = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} });
@@ -101,14 +104,25 @@ describe("rpc.discover", () => {
         .filter(({ errors }) => errors.some(({ $ref }) => $ref.endsWith(`/${kind}`)))
         .map(({ name }) => name);
     const submissions = catalogue.filter(({ submission }) => submission).map(({ name }) => name);
-    const onlyChecked = ["post_v1_validator_beacon_committee_subscriptions", "setLogLevel", "setGraffiti"];
+    const onlyChecked = [
+      "post_v1_validator_beacon_committee_subscriptions",
+      "post_v1_validator_prepare_beacon_proposer",
+      "post_v1_validator_register_validator",
+      "post_v1_validator_sync_committee_subscriptions",
+      "setLogLevel",
+      "setGraffiti",
+    ];
     expect(withError("rejected")).toEqual(submissions.filter((name) => !onlyChecked.includes(name)));
-    expect(withError("unsupported")).toEqual([
+    const numbered = catalogue.filter(({ number }) => number !== null).map(({ name }) => name);
+    expect(withError("unsupported").filter((name) => numbered.includes(name))).toEqual([
       "get_v1_validator_block",
       "get_v1_validator_aggregate_attestation",
       "get_v1_validator_aggregate_and_proof",
       "debug_getChronosFutures",
     ]);
+    for (const [name, { refused = {} }] of Object.entries(CASES)) {
+      if (Object.values(refused).includes(UNSUPPORTED)) expect(withError("unsupported")).toContain(name);
+    }
     for (const { name, params } of catalogue) {
       if (params.some((param) => param.name === "state_id")) expect(withError("not-found")).toContain(name);
     }

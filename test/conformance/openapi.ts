@@ -1,0 +1,117 @@
+import { readFileSync } from "node:fs";
+import { SYNC_COMMITTEE_SIZE } from "@lodestar/params";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { RestTwin } from "../../src/catalogue/entry.ts";
+
+const MAINNET_SYNC_COMMITTEE_SIZE = 512;
+
+export type DocumentVersion = "v2.5.0" | "v4.0.0";
+
+interface JsonSchema {
+  required?: string[];
+  properties?: Record<string, JsonSchema>;
+  anyOf?: JsonSchema[];
+}
+
+interface Document {
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>
+  >;
+}
+
+/** Checks what the successful response of an operation of the standard looks like. */
+export interface TwinValidator {
+  /** The `data` member, or the whole body when it has none. */
+  data: ValidateFunction;
+  /** The members beside `data`; undefined when there are none. */
+  meta: ValidateFunction | undefined;
+}
+
+export interface ValidatorOptions {
+  variant?: number;
+  younger?: readonly string[];
+}
+
+/** One of the standard's documents, whose schemas become validators. */
+export class OpenApi {
+  readonly version: DocumentVersion;
+  readonly #document: Document;
+  readonly #ajv: Ajv2020;
+
+  constructor(version: DocumentVersion) {
+    this.version = version;
+    const text = readFileSync(new URL(`../fixtures/openapi/${version}.json`, import.meta.url), "utf8");
+    this.#document = JSON.parse(text, sizesOfPreset) as Document;
+    // OpenAPI adds keywords of its own to JSON Schema (example, discriminator), which a strict Ajv would refuse.
+    this.#ajv = new Ajv2020({ strict: false, allErrors: true, formats: { hex: /^0x(?:[0-9a-fA-F]{2})*$/ } });
+    this.#ajv.addSchema(this.#document, version);
+  }
+
+  has({ verb, path }: RestTwin): boolean {
+    return this.#operation({ verb, path }) !== undefined;
+  }
+
+  /**
+   * Undefined when the operation answers with a status alone. `variant` chooses among the forms that a result may have:
+   * each document lists them by fork, and without a choice an object that lacks what its fork added would pass as
+   * one of an older fork. Of the members beside `data`, the `younger` ones are not asked for.
+   */
+  validator(twin: RestTwin, { variant = 0, younger = [] }: ValidatorOptions = {}): TwinValidator | undefined {
+    const operation = this.#operation(twin);
+    if (operation === undefined) throw new Error(`${this.version} has no operation ${twin.verb} ${twin.path}.`);
+    const body = operation.responses["200"]?.content?.["application/json"]?.schema as JsonSchema | undefined;
+    if (body === undefined) return undefined;
+    const place = ["paths", twin.path, verbOf(twin), "responses", "200", "content", "application/json", "schema"];
+    const { data, ...beside } = body.properties ?? {};
+    if (data === undefined) return { data: this.#compile({ $ref: this.#reference(place) }), meta: undefined };
+    const dataPlace = [...place, "properties", "data"];
+    const form = data.anyOf ? [...dataPlace, "anyOf", String(variant)] : dataPlace;
+    return {
+      data: this.#compile({ $ref: this.#reference(form) }),
+      meta: this.#besideValidator(body, beside, place, younger),
+    };
+  }
+
+  #besideValidator(
+    { required = [] }: JsonSchema,
+    beside: Record<string, JsonSchema>,
+    place: string[],
+    younger: readonly string[],
+  ): ValidateFunction | undefined {
+    const names = Object.keys(beside).filter((name) => !younger.includes(name));
+    if (names.length === 0) return undefined;
+    const propertiesPlace = [...place, "properties"];
+    // A member that is itself called "meta" is the metadata.
+    if (names.includes("meta")) return this.#compile({ $ref: this.#reference([...propertiesPlace, "meta"]) });
+    const properties = names.map((name) => [name, { $ref: this.#reference([...propertiesPlace, name]) }]);
+    return this.#compile({
+      type: "object",
+      required: names.filter((name) => required.includes(name)),
+      properties: Object.fromEntries(properties),
+    });
+  }
+
+  #operation(twin: RestTwin) {
+    return this.#document.paths[twin.path]?.[verbOf(twin)];
+  }
+
+  #compile(schema: object): ValidateFunction {
+    return this.#ajv.compile(schema);
+  }
+
+  /** A JSON pointer into the document, as a URI fragment (RFC 6901, section 6). */
+  #reference(place: readonly string[]): string {
+    const pointer = place.map((name) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1")));
+    return `${this.version}#/${pointer.join("/")}`;
+  }
+}
+
+/** The documents give the size that the sync committee has in the mainnet preset. */
+function sizesOfPreset(_key: string, value: unknown): unknown {
+  const { minItems, maxItems } = (value ?? {}) as { minItems?: number; maxItems?: number };
+  if (minItems !== MAINNET_SYNC_COMMITTEE_SIZE || maxItems !== MAINNET_SYNC_COMMITTEE_SIZE) return value;
+  return { ...(value as object), minItems: SYNC_COMMITTEE_SIZE, maxItems: SYNC_COMMITTEE_SIZE };
+}
+
+const verbOf = ({ verb }: RestTwin) => verb.toLowerCase();

@@ -1,0 +1,82 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Entry, EntryParam } from "../../src/catalogue/entry.ts";
+import { paramJsonSchema } from "../../src/catalogue/openrpc.ts";
+import type { Params } from "../../src/server/method-table.ts";
+import { wrongPayloads } from "./wrong-payloads.ts";
+
+export type Mistake = "count" | "type" | "form" | "range";
+
+export interface WrongCall {
+  mistake: Mistake;
+  params: Params;
+}
+
+const WRONG_TYPES: readonly unknown[] = [true, 5, -1, {}, [], [[]], [{}], [true], null];
+const WRONG_FORMS: readonly unknown[] = [
+  1.5,
+  "",
+  " ",
+  "zz",
+  "HEAD",
+  "-1",
+  "+1",
+  "01",
+  " 1",
+  "1e3",
+  "0x",
+  "0X00",
+  "0xzz",
+  `0x${"0".repeat(63)}`,
+  `0x${"0".repeat(66)}`,
+  "0".repeat(95),
+  ["zz"],
+  ["0x"],
+  ["1", "1"],
+  ["-1"],
+];
+const OUT_OF_RANGE: readonly unknown[] = ["18446744073709551616", 2 ** 53, `${2n ** 256n}`, ["18446744073709551616"]];
+
+/**
+ * Calls that every method must refuse as invalid, made from its parameters' own schemas and from parameters that it takes.
+ * `given` are all of them by position.
+ */
+export function* wrongCalls(entry: Entry, given: readonly unknown[]): Generator<WrongCall> {
+  yield* wrongCounts(entry, given);
+  const padded = [...given, ...entry.params.slice(given.length).map(() => null)];
+  for (const [position, param] of entry.params.entries()) {
+    const replaced = (value: unknown) => padded.with(position, value);
+    const isTaken = takes(param);
+    const wrong = (mistake: Mistake, values: readonly unknown[]): WrongCall[] =>
+      values.filter((value) => !isTaken(value)).map((value) => ({ mistake, params: replaced(value) }));
+    yield* wrong("type", WRONG_TYPES);
+    yield* wrong("form", WRONG_FORMS);
+    if ((isTaken("1") && !isTaken("z")) || (isTaken(["1"]) && !isTaken(["z"]))) {
+      yield* OUT_OF_RANGE.map((value): WrongCall => ({ mistake: "range", params: replaced(value) }));
+    }
+    for (const { mistake, payload } of wrongPayloads(given[position])) yield { mistake, params: replaced(payload) };
+  }
+}
+
+function* wrongCounts({ params }: Entry, given: readonly unknown[]): Generator<WrongCall> {
+  const takesMany = params.at(-1)?.each === true;
+  yield { mistake: "count", params: [...given, takesMany ? null : "surplus"] };
+  yield { mistake: "count", params: { unheard_of: 1 } };
+  const requiredCount = params.filter(({ required }) => required).length;
+  for (let count = 0; count < requiredCount; count++) {
+    yield { mistake: "count", params: given.slice(0, count) };
+    const named = params.slice(0, count).map(({ name }, position) => [name, given[position]]);
+    yield { mistake: "count", params: Object.fromEntries(named) };
+  }
+}
+
+/** Whether a value has the form that the documents derived from the catalogue promise to be taken. */
+function takes(param: EntryParam): (value: unknown) => boolean {
+  const ajv = new Ajv2020({ strict: false });
+  const validate = ajv.compile(paramJsonSchema(param));
+  const isOfForm = (value: unknown): boolean => validate(value);
+  return (value) => {
+    if (value === null) return !param.required;
+    // Among other items, an empty list of items adds nothing.
+    return isOfForm(value) || (param.each && Array.isArray(value) && value.length === 0);
+  };
+}

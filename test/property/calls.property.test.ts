@@ -1,0 +1,126 @@
+import { ForkName } from "@lodestar/params";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { catalogue } from "../../src/catalogue/catalogue.ts";
+import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createRecordingLogger, type LogRecord } from "../../src/server/jsonrpc/door.test-support.ts";
+import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";
+import { CASES } from "../conformance/cases.ts";
+import { ConformanceChain, type TestedFork } from "../conformance/conformance-chain.ts";
+import { type Edit, edit, edited } from "./mutation.ts";
+
+const LISTS_A_FORK = 10_000;
+/** The time that the door gives a call unless it is told otherwise. */
+const REQUEST_MILLIS = 60_000;
+
+const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);
+
+/** What no parameters may ever be answered with: a defect of the node, or a call that never ends. */
+const INTERNAL_ERROR = -32603;
+const SERVER_ERROR = -32000;
+
+const names = catalogue.map(({ name }) => name);
+
+/** Lists that have nothing to do with a method, or that begin as what it takes. */
+type List = { kind: "arbitrary"; params: unknown } | { kind: "edited"; edits: Edit[]; byName: boolean };
+
+const list: fc.Arbitrary<List> = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("arbitrary" as const), params: fc.array(fc.jsonValue()) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("arbitrary" as const),
+      params: fc.dictionary(fc.string(), fc.jsonValue()),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("edited" as const),
+      edits: fc.array(edit, { minLength: 0, maxLength: 3 }),
+      byName: fc.boolean(),
+    }),
+  },
+);
+
+describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
+  let chain: ConformanceChain;
+  let validParams: Map<string, unknown[]>;
+  let execute: Execute;
+  const log: LogRecord[] = [];
+  const rejections: unknown[] = [];
+  const onRejection = (reason: unknown) => rejections.push(reason);
+
+  beforeAll(async () => {
+    chain = await ConformanceChain.open(fork);
+    validParams = await paramsOfCases(chain, fork);
+    execute = createExecutor({
+      table: createMethodTable(chain.api),
+      logger: createRecordingLogger(log),
+      batchLength: 1000,
+      requestMillis: REQUEST_MILLIS,
+    });
+  });
+  afterAll(() => chain?.close());
+  beforeEach(() => {
+    process.on("unhandledRejection", onRejection);
+  });
+  afterEach(() => {
+    process.off("unhandledRejection", onRejection);
+  });
+
+  it("no parameters whatever break a method", async () => {
+    console.info(`The parameters of this run are those of FANAL_TEST_SEED=${SEED}.`);
+    const codes = new Map<number | "result", number>();
+    const property = fc.asyncProperty(fc.constantFrom(...names), list, async (name, given) => {
+      const params = given.kind === "arbitrary" ? given.params : editedParams(name, given, validParams);
+      const code = await outcomeOf(execute, { jsonrpc: "2.0", id: 1, method: name, params });
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+      expect([INTERNAL_ERROR, SERVER_ERROR], `${name}: ${JSON.stringify(log.at(-1))}`).not.toContain(code);
+    });
+    await fc.assert(property, { numRuns: LISTS_A_FORK, seed: SEED });
+
+    // Unless some calls got through to every part of the node, the above would say little.
+    for (const code of ["result", -32602, -32001, -32003] as const)
+      expect(codes.get(code), `${code}`).toBeGreaterThan(0);
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+    expect(chain.complaints).toEqual([]);
+    expect(rejections).toEqual([]);
+  }, 300_000); // Shrinking a counterexample takes its time.
+});
+
+/** Parameters that every method takes, on a chain whose pools hold what they need. */
+async function paramsOfCases(chain: ConformanceChain, fork: TestedFork): Promise<Map<string, unknown[]>> {
+  const params = new Map<string, unknown[]>();
+  for (const [name, methodCase] of Object.entries(CASES)) {
+    const given = await methodCase.params(chain);
+    params.set(name, given);
+    if (name.startsWith("post_v1_beacon_pool") && methodCase.refused?.[fork] === undefined) {
+      await chain.caller.call(name, given);
+    }
+  }
+  return params;
+}
+
+function editedParams(
+  name: string,
+  { edits, byName }: Extract<List, { kind: "edited" }>,
+  validParams: ReadonlyMap<string, unknown[]>,
+): unknown {
+  const params = edited(validParams.get(name) ?? [], edits);
+  if (!byName) return params;
+  const entry = catalogue.find((each) => each.name === name)!;
+  return Object.fromEntries(
+    entry.params.slice(0, params.length).map((param, position) => [param.name, params[position]]),
+  );
+}
+
+async function outcomeOf(execute: Execute, request: object): Promise<number | "result"> {
+  const response = await execute(Buffer.from(JSON.stringify(request)));
+  if (!Array.isArray(response?.body)) {
+    for await (const _chunk of response!.body);
+    return "result";
+  }
+  const { error } = JSON.parse(Buffer.concat(response.body).toString()) as { error?: { code: number } };
+  return error ? error.code : "result";
+}
