@@ -1,5 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
+import type { Example } from "./example.ts";
 import { type ExampleChain, SUBSCRIPTION_ID } from "./example-chain.ts";
 import { EXTENDED_BEACON_EXAMPLES } from "./extended-beacon-examples.ts";
 import { EXTENDED_VALIDATOR_EXAMPLES } from "./extended-validator-examples.ts";
@@ -15,13 +16,6 @@ import {
   syncMessage,
   syncSubcommittee,
 } from "./signed-examples.ts";
-
-export interface Example {
-  /** The parameters of the call; may do before it what a caller would have done. */
-  params(chain: ExampleChain): unknown[] | Promise<unknown[]>;
-  /** Where the chain has to be for the example; phase0 unless said otherwise. */
-  fork?: "altair" | "fulu";
-}
 
 const given = (...params: unknown[]): Example => ({ params: () => params });
 const nothing = given();

@@ -1,5 +1,5 @@
 import { ssz } from "@lodestar/types";
-import type { Example } from "./examples.ts";
+import type { Example } from "./example.ts";
 import { committeeDuties, signedAttestation } from "./signed-examples.ts";
 
 const given = (...params: unknown[]): Example => ({ params: () => params });

@@ -1,5 +1,5 @@
 import { ssz } from "@lodestar/types";
-import type { Example } from "./examples.ts";
+import type { Example } from "./example.ts";
 import { proposal, signedRegistration } from "./signed-examples.ts";
 
 const FEE_RECIPIENT = `0x${"fe".repeat(20)}`;

@@ -1,7 +1,7 @@
 import { word } from "./word.ts";
 
-/** The statuses of validators and the groups of them, which are legal in filters only. */
-export const validatorStatus = word([
+/** What a validator can be, in the order of its life. */
+export const VALIDATOR_STATUSES = [
   "pending_initialized",
   "pending_queued",
   "active_ongoing",
@@ -11,8 +11,9 @@ export const validatorStatus = word([
   "exited_slashed",
   "withdrawal_possible",
   "withdrawal_done",
-  "pending",
-  "active",
-  "exited",
-  "withdrawal",
-]);
+] as const;
+
+/** Groups of statuses are legal in filters only. */
+const STATUS_GROUPS = ["pending", "active", "exited", "withdrawal"] as const;
+
+export const validatorStatus = word([...VALIDATOR_STATUSES, ...STATUS_GROUPS]);

@@ -1,5 +1,5 @@
 import { described, isTrue, list, object, text } from "./json-schema.ts";
-import type { ResultForm } from "./results.ts";
+import type { ResultForm } from "./result-form.ts";
 import { shape } from "./shapes.ts";
 
 const uint64 = shape("Uint64");

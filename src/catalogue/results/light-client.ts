@@ -1,5 +1,5 @@
 import { described, list, object } from "./json-schema.ts";
-import type { ResultForm } from "./results.ts";
+import type { ResultForm } from "./result-form.ts";
 import { shape } from "./shapes.ts";
 
 const proof = list(shape("Root"));

@@ -1,25 +1,9 @@
 import { EXTENDED_BEACON } from "./extended-beacon.ts";
 import { EXTENDED_VALIDATOR, producedBlock, proposerDuties } from "./extended-validator.ts";
-import {
-  boolean,
-  dictionary,
-  either,
-  isTrue,
-  type JsonSchema,
-  list,
-  nothing,
-  number,
-  object,
-  text,
-} from "./json-schema.ts";
+import { boolean, dictionary, either, isTrue, list, nothing, number, object, text } from "./json-schema.ts";
 import { LIGHT_CLIENT } from "./light-client.ts";
+import type { ResultForm } from "./result-form.ts";
 import { shape } from "./shapes.ts";
-
-export interface ResultForm {
-  /** A name for what comes back, as OpenRPC wants one. */
-  name: string;
-  schema: JsonSchema;
-}
 
 const uint64 = shape("Uint64");
 const root = shape("Root");

@@ -1,3 +1,4 @@
+import { VALIDATOR_STATUSES } from "../params/validator-status.ts";
 import { boolean, described, either, type JsonSchema, list, object, text } from "./json-schema.ts";
 
 const hex = (bytes: number): JsonSchema => ({ type: "string", pattern: `^0x[0-9a-f]{${2 * bytes}}$` });
@@ -12,17 +13,7 @@ const SCALARS = {
   Bits: described({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }, "A list or vector of bits in its SSZ form."),
   ValidatorStatus: {
     type: "string",
-    enum: [
-      "pending_initialized",
-      "pending_queued",
-      "active_ongoing",
-      "active_exiting",
-      "active_slashed",
-      "exited_unslashed",
-      "exited_slashed",
-      "withdrawal_possible",
-      "withdrawal_done",
-    ],
+    enum: [...VALIDATOR_STATUSES],
   },
 } satisfies Record<string, JsonSchema>;
 

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StartupError } from "../exit.ts";
-import { type CallOptions, runCall } from "./call.ts";
+import { runCall } from "./call.ts";
+import type { CallOptions } from "./call-options.ts";
 import { CallPrinter } from "./printer.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,5 +1,5 @@
 import { parseMessage } from "../../server/jsonrpc/parse.ts";
-import type { CallOptions } from "./call.ts";
+import type { CallOptions } from "./call-options.ts";
 import { type ReadableOptions, readableLines } from "./readable.ts";
 import type { Terminal } from "./terminal.ts";
 
