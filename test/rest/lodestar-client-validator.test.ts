@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { interopKeys } from "../json-rpc-validator/keys.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { connect } from "./client-connection.ts";
+import { GRAFFITI } from "./client-proposing.ts";
+import { finalize } from "./client-validator.ts";
+
+const VALIDATORS = 16;
+const SLOTS_PER_EPOCH = 8;
+const FINAL_EPOCH = 2;
+/** Every slot takes half a second: the node's time does not wait for a client, and a busy machine must keep up. */
+const SPEED = "4";
+
+const IN_BOTH_FORMATS = [
+  "GET /eth/v1/validator/attestation_data",
+  "GET /eth/v1/validator/sync_committee_contribution",
+  "GET /eth/v2/validator/aggregate_attestation",
+  "GET /eth/v3/validator/blocks/{n}",
+  "POST /eth/v1/beacon/pool/sync_committees",
+  "POST /eth/v1/validator/contribution_and_proofs",
+  "POST /eth/v2/beacon/blocks",
+  "POST /eth/v2/beacon/pool/attestations",
+  "POST /eth/v2/validator/aggregate_and_proofs",
+];
+
+test("validators that have nothing but the client of @lodestar/api finalize a chain of fulu", async () => {
+  const program = await Program.dev([
+    ...["--data-dir", tempDirectory(), "--fork", "fulu", "--validators", String(VALIDATORS)],
+    ...["--dev-validators", "none", "--warmup-epochs", "0", "--speed", SPEED, "--rest", "--rest-port", "0"],
+  ]);
+  const [, url] = await program.untilLine(/REST is served at (http:\S+)/);
+  const connection = await connect(url!);
+  const lastSlot = await finalize(connection, interopKeys(VALIDATORS), FINAL_EPOCH);
+
+  expect([...connection.answered]).toEqual(
+    expect.arrayContaining(IN_BOTH_FORMATS.flatMap((request) => [`${request} json`, `${request} ssz`])),
+  );
+  // The other door tells of the same chain.
+  const head = await program.call("getChainHead");
+  expect(Number(head.head_slot)).toBe(lastSlot);
+  expect(Number(head.finalized_slot)).toBe(FINAL_EPOCH * SLOTS_PER_EPOCH);
+
+  const { beacon } = connection.clientAt(lastSlot);
+  let synced = 0;
+  let voted = 0;
+  for (let slot = 1; slot <= lastSlot; slot++) {
+    const { body } = (await beacon.getBlockV2({ blockId: slot })).value().message;
+    expect(Buffer.from(body.graffiti).toString().replace(/\0+$/, "")).toBe(GRAFFITI);
+    if (body.attestations.length > 0) voted++;
+    if ("syncAggregate" in body && body.syncAggregate.syncCommitteeBits.getTrueBitIndexes().length > 0) synced++;
+  }
+  // Every slot but the last has votes, which the next block takes up.
+  expect(voted).toBe(lastSlot - 1);
+  // Messages that came too late for their slot count for nothing, but not all of them can have come too late.
+  expect(synced).toBeGreaterThan(0);
+  expect(program.errors).toEqual([]);
+});
