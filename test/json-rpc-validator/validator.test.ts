@@ -8,7 +8,7 @@ import { runValidator } from "./validator.ts";
 
 const VALIDATORS = 16;
 const SLOTS_PER_EPOCH = 8;
-/** Every slot takes a third of a second: the node's time does not wait for a client. */
+/** Every slot takes half a second: the time of the node does not wait for a client. */
 const SPEED = "4";
 
 interface ChainHead {
