@@ -46,6 +46,7 @@ interface DevChainParts {
   keys: InteropKeys;
   validators: DevValidators;
   warmupSlot: Slot;
+  keepsRealTime: boolean;
 }
 
 /** A whole beacon chain in one process: virtual time, validators of its own, and the dev execution engine. */
@@ -57,11 +58,13 @@ export class DevChain {
   readonly keys: InteropKeys;
   readonly #validators: DevValidators;
   readonly #warmupSlot: Slot;
+  readonly #keepsRealTime: boolean;
 
   /** Opens the dev chain of the database where it stopped, or makes a new one there. */
   static async open(db: BeaconDb, options: DevChainOptions): Promise<DevChain> {
     const { logger, slotSeconds, speed } = options;
-    const identity = (await storedIdentity(db, options)) ?? (await createChain(db, options));
+    const stored = await storedIdentity(db, options);
+    const identity = stored ?? (await createChain(db, options));
     const config = createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
     const clock = new VirtualClock({
       genesisTime: identity.genesisTime,
@@ -93,12 +96,14 @@ export class DevChain {
       speed,
     });
     const warmupSlot = options.warmupEpochs * SLOTS_PER_EPOCH;
-    const devChain = new DevChain({ config, clock, chain, api, keys, validators, warmupSlot });
+    // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
+    const keepsRealTime = stored === null && speed === 1 && options.activeValidators !== undefined;
+    const devChain = new DevChain({ config, clock, chain, api, keys, validators, warmupSlot, keepsRealTime });
     clock.onSlot((slot) => db.meta.putClockSlot(slot));
     return devChain;
   }
 
-  private constructor({ config, clock, chain, api, keys, validators, warmupSlot }: DevChainParts) {
+  private constructor({ config, clock, chain, api, keys, validators, warmupSlot, keepsRealTime }: DevChainParts) {
     this.config = config;
     this.clock = clock;
     this.chain = chain;
@@ -106,6 +111,7 @@ export class DevChain {
     this.keys = keys;
     this.#validators = validators;
     this.#warmupSlot = warmupSlot;
+    this.#keepsRealTime = keepsRealTime;
     // The chain takes note of a new slot before its validators act in it.
     chain.start();
     chain.events.on("head", (head) => validators.onHead(head));
@@ -115,11 +121,15 @@ export class DevChain {
   /** Makes what is missing of the warm-up history, as fast as it goes. */
   async warmUp(): Promise<void> {
     if (this.clock.currentSlot < this.#warmupSlot) await this.clock.advanceTo(this.#warmupSlot);
+    if (!this.#keepsRealTime) return;
+    const { genesisTime, secondsPerSlot } = this.clock;
+    const realSlot = Math.floor((Date.now() / 1000 - genesisTime) / secondsPerSlot);
+    if (this.clock.currentSlot < realSlot) await this.clock.advanceTo(realSlot);
   }
 
   /** Lets time flow. */
   run(): void {
-    this.clock.run();
+    this.clock.run(this.#keepsRealTime ? { fromSeconds: Date.now() / 1000, keepTimetable: true } : {});
   }
 
   async close(): Promise<void> {

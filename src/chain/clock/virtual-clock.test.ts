@@ -147,6 +147,20 @@ describe("VirtualClock", () => {
   });
 
   describe("running", () => {
+    it("starts within its slot when told so, and makes up for late slots when it keeps its timetable", async () => {
+      const work = gate();
+      clock.onSlot((slot) => (slot === 4 ? work.promise : undefined));
+      clock.run({ fromSeconds: GENESIS_TIME + 21, keepTimetable: true });
+      expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + 21, 3);
+      await vi.advanceTimersByTimeAsync(3 * SLOT_MS);
+      expect(clock.currentSlot).toBe(4);
+      work.resolve();
+      await vi.advanceTimersByTimeAsync(1);
+      await vi.advanceTimersByTimeAsync(SLOT_MS / 10);
+      expect(clock.currentSlot).toBe(6);
+      expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + 21 + (3 * SLOT_MS + 1 + SLOT_MS / 10) * (SPEED / 1000), 1);
+    });
+
     it("flows at its speed", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));

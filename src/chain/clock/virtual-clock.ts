@@ -26,6 +26,11 @@ export interface VirtualClockOptions {
   onListenerError: ListenerErrorHandler;
 }
 
+export interface RunOptions {
+  fromSeconds?: number;
+  keepTimetable?: boolean;
+}
+
 /**
  * The clock of a dev chain. Every slot is announced, one after the other: a slot begins only when the listeners of the
  * one before it have finished, so when they take longer than a slot, chain time slips behind instead of skipping slots.
@@ -43,6 +48,7 @@ export class VirtualClock implements Clock {
   private baseSeconds: number;
   /** … when the monotonic real time was that. Without meaning unless running. */
   private baseRealMs = 0;
+  private keepTimetable = false;
   private unfinishedListeners = 0;
   private slotWork: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
@@ -92,9 +98,14 @@ export class VirtualClock implements Clock {
     return waiting;
   }
 
-  /** Lets time flow. */
-  run(): void {
+  /**
+   * Lets time flow, from where it stands or from a later moment of the slot. A clock that keeps its timetable makes up for
+   * late slots with shorter ones.
+   */
+  run({ fromSeconds = this.baseSeconds, keepTimetable = false }: RunOptions = {}): void {
     this.requirePaused("run");
+    this.keepTimetable = keepTimetable;
+    this.baseSeconds = Math.max(this.baseSeconds, Math.min(fromSeconds, this.endOfSlot()));
     this.mode = "running";
     this.baseRealMs = performance.now();
     this.proceed();
@@ -176,7 +187,7 @@ export class VirtualClock implements Clock {
     const nextSlotStart = this.slotTime.startOf(this.slot + 1);
     const timetable = this.timetableSeconds();
     if (timetable >= nextSlotStart && this.unfinishedListeners === 0) {
-      const isOnTime = timetable - nextSlotStart <= this.secondsPerSlot * TOLERATED_LATENESS;
+      const isOnTime = this.keepTimetable || timetable - nextSlotStart <= this.secondsPerSlot * TOLERATED_LATENESS;
       this.beginSlot(this.slot + 1, isOnTime ? timetable : nextSlotStart);
       return;
     }
