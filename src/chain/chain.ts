@@ -21,6 +21,7 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import { BlockImporter, type ImportedBlock } from "./import/block-importer.ts";
+import { BlockRejection } from "./import/block-rejection.ts";
 import { Intake } from "./intake.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { Pools } from "./pools/pools.ts";
@@ -190,6 +191,7 @@ export class BeaconChain {
   async importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
     const { slot } = signed.message;
     const root = toRootHex(this.config.getForkTypes(slot).BeaconBlock.hashTreeRoot(signed.message));
+    await this.#untilCurrent(slot);
     return this.#changes.run(async () => {
       const imported = await this.#importer.import(signed, root);
       if (imported.known) return imported;
@@ -249,6 +251,23 @@ export class BeaconChain {
       finalized: this.forkChoice.finalized.epoch,
       restored,
     });
+  }
+
+  /**
+   * A sender's clock may be a little ahead, so gossip lets a block pass before its slot; fork choice takes it only when the
+   * slot has begun. The wait stays outside the queue of changes, which must not stand still meanwhile.
+   */
+  async #untilCurrent(slot: Slot): Promise<void> {
+    const isEarly =
+      slot > this.clock.currentSlot &&
+      slot <= this.clock.currentSlotWithTolerance(this.config.MAXIMUM_GOSSIP_CLOCK_DISPARITY);
+    if (!isEarly) return;
+    try {
+      await this.clock.untilSlot(slot);
+    } catch (cause) {
+      throw new BlockRejection("future-slot", `The node stopped before slot ${slot} of the block began.`, cause);
+    }
+    this.forkChoice.onTick(slot);
   }
 
   async #onSlot(slot: Slot): Promise<void> {

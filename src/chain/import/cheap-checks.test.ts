@@ -6,7 +6,7 @@ import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../fork-choic
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
 
-const clockAt = (slot: number) => ({ currentSlotWithTolerance: () => slot }) as unknown as Clock;
+const clockAt = (slot: number) => ({ currentSlot: slot }) as unknown as Clock;
 
 function blockAt(slot: number, parent: number): BeaconBlock {
   return { ...ssz.phase0.BeaconBlock.defaultValue(), slot, parentRoot: fromHex(root(parent)) };

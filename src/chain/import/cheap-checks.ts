@@ -5,15 +5,12 @@ import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { BlockRejection } from "./block-rejection.ts";
 
-/** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
-const CLOCK_DISPARITY_MS = 500;
-
 /** What can be said about a block from fork choice and the clock alone (fork-choice.md, on_block). */
 export function checkBeforeTransition(
   { slot, parentRoot }: BeaconBlock,
   { forkChoice, clock }: { forkChoice: ForkChoice; clock: Clock },
 ): void {
-  const currentSlot = clock.currentSlotWithTolerance(CLOCK_DISPARITY_MS);
+  const { currentSlot } = clock;
   if (slot > currentSlot) {
     throw new BlockRejection("future-slot", `The block is of slot ${slot}, but the current slot is ${currentSlot}.`);
   }
