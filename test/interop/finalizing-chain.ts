@@ -1,0 +1,64 @@
+import { onTestFailed } from "vitest";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { startBlockValueProxy } from "./block-value-proxy.ts";
+import { writeLodestarConfig } from "./lodestar-config.ts";
+import { LodestarValidator } from "./lodestar-validator.ts";
+
+const VALIDATORS = 16;
+const LAST_LINES = 60;
+
+const GRAFFITI = "signed by Lodestar";
+
+export const GRAFFITI_BYTES = `0x${Buffer.from(GRAFFITI).toString("hex").padEnd(64, "0")}`;
+
+export interface BlockMessage {
+  slot: string;
+  body: { graffiti: string; sync_aggregate?: { sync_committee_bits: string } };
+}
+
+interface ChainHead {
+  finalized_slot: string;
+}
+
+/**
+ * A dev chain without validators of its own, and Lodestar's validator client on its REST API, up to the moment when what the
+ * client did has finalized a slot.
+ */
+export async function chainFinalizedByLodestar(
+  fork: string,
+  slot: number,
+): Promise<{ program: Program; finalizedSlot: number }> {
+  const program = await Program.dev([
+    ...["--fork", fork],
+    ...["--validators", String(VALIDATORS)],
+    ...["--dev-validators", "none"],
+    ...["--warmup-epochs", "0"],
+    ...["--slot-seconds", "2"],
+    ...["--data-dir", tempDirectory()],
+    ...["--rest", "--rest-port", "0"],
+  ]);
+  const restUrl = (await program.untilLine(/REST is served at (http:\S+)/))[1]!;
+  const dataDirectory = tempDirectory();
+  const client = new LodestarValidator({
+    restUrl: await startBlockValueProxy(restUrl),
+    validators: VALIDATORS,
+    configFile: await writeLodestarConfig(restUrl, dataDirectory),
+    dataDirectory,
+    graffiti: GRAFFITI,
+  });
+  onTestFailed(() => {
+    console.error(`The last lines of the node:\n${program.lines.slice(-LAST_LINES).join("\n")}`);
+    console.error(`The last lines of the client:\n${client.lines.slice(-LAST_LINES).join("\n")}`);
+  });
+  const finalized = program.callUntil<ChainHead>("getChainHead", (head) => Number(head.finalized_slot) >= slot);
+  const head = await Promise.race([finalized, client.ended]);
+  return { program, finalizedSlot: Number(head.finalized_slot) };
+}
+
+/** The canonical blocks after genesis; a slot that the client was too late for has none. */
+export async function blocksUpTo(program: Program, lastSlot: number): Promise<BlockMessage[]> {
+  const slots = Array.from({ length: lastSlot }, (_, index) => index + 1);
+  const replies = await program.batch(slots.map((slot) => ["get_v1_beacon_blocks_blockId", [slot]]));
+  return replies.flatMap(({ result }) => (result === undefined ? [] : [result.message]));
+}
