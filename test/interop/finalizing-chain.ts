@@ -1,7 +1,6 @@
 import { onTestFailed } from "vitest";
 import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { startBlockValueProxy } from "./block-value-proxy.ts";
 import { writeLodestarConfig } from "./lodestar-config.ts";
 import { LodestarValidator } from "./lodestar-validator.ts";
 
@@ -41,7 +40,7 @@ export async function chainFinalizedByLodestar(
   const restUrl = (await program.untilLine(/REST is served at (http:\S+)/))[1]!;
   const dataDirectory = tempDirectory();
   const client = new LodestarValidator({
-    restUrl: await startBlockValueProxy(restUrl),
+    restUrl,
     validators: VALIDATORS,
     configFile: await writeLodestarConfig(restUrl, dataDirectory),
     dataDirectory,

@@ -50,7 +50,7 @@ describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "
 
       const result = await caller.call(BLOCK, params);
 
-      expect(await caller.meta(BLOCK, params)).toEqual({ version: fork });
+      expect(await caller.meta(BLOCK, params)).toEqual({ version: fork, block_value: "0" });
       const isWrapped = ForkSeq[fork] >= ForkSeq.deneb;
       if (isWrapped) expect(result).toMatchObject({ kzg_proofs: [], blobs: [] });
       const json = isWrapped ? result.block : result;

@@ -3,6 +3,7 @@ import type { ChainForkConfig } from "@lodestar/config";
 import type { ForkName } from "@lodestar/params";
 import { type Attestation, type BlockContents, ProducedBlockSource, type phase0, ssz } from "@lodestar/types";
 import { byStatus, extension, standard, standardFamily } from "../operation.ts";
+import type { ProduceBlockV2Meta } from "./production.ts";
 import type { ValidatorApi } from "./validator.ts";
 
 /** The validator handlers with their encoders. */
@@ -19,6 +20,7 @@ export function createValidatorOperations(config: ChainForkConfig, handlers: Val
     ...standardMethods
   } = handlers;
   const blockCodec = definitions.produceBlockV3.resp.data;
+  const versionMeta = definitions.getAggregatedAttestationV2.resp.meta;
   /** What the third version's codecs want to know of a block to encode it as the second version did. */
   const unblinded = (version: ForkName) => ({
     version,
@@ -39,7 +41,14 @@ export function createValidatorOperations(config: ChainForkConfig, handlers: Val
             toJson: (data: BlockContents, { version }) => blockCodec.toJson(data, unblinded(version)),
             deserialize: (bytes, { version }) => blockCodec.deserialize(bytes, unblinded(version)) as BlockContents,
           },
-          meta: definitions.getAggregatedAttestationV2.resp.meta,
+          meta: {
+            // Validator clients of the second version's time read the value under this name, and some insist on it.
+            toJson: (meta: ProduceBlockV2Meta) => ({
+              ...(versionMeta.toJson(meta) as object),
+              block_value: meta.executionPayloadValue.toString(),
+            }),
+            toHeadersObject: (meta: ProduceBlockV2Meta) => versionMeta.toHeadersObject(meta),
+          },
         },
       },
       produceBlockV2,

@@ -22,12 +22,18 @@ export type ProductionApi = Pick<
   ApplicationMethods<routes.validator.Endpoints>,
   "produceBlockV3" | "produceAttestationData"
 > & {
-  produceBlockV2(request: BlockProductionRequest): Promise<{ data: BlockContents; meta: { version: ForkName } }>;
+  produceBlockV2(request: BlockProductionRequest): Promise<{ data: BlockContents; meta: ProduceBlockV2Meta }>;
   /** As `produceBlockV3`, but takes the graffiti as bytes. */
   produceBlockV3Of(
     request: BlockProductionRequest,
   ): Promise<{ data: BlockContents; meta: routes.validator.ProduceBlockV3Meta }>;
 };
+
+export interface ProduceBlockV2Meta {
+  version: ForkName;
+  /** In Wei. */
+  executionPayloadValue: bigint;
+}
 
 /** How far past the head a block may be asked for. */
 const MAX_EPOCHS_AHEAD = 2;
@@ -62,8 +68,8 @@ export function createProductionApi(chain: BeaconChain): ProductionApi {
   return {
     /** Takes the graffiti as bytes: not all graffiti are text. */
     async produceBlockV2(request) {
-      const { block, fork } = await produceBlock(chain, request);
-      return { data: toContents(chain, block), meta: { version: fork } };
+      const { block, fork, executionPayloadValue } = await produceBlock(chain, request);
+      return { data: toContents(chain, block), meta: { version: fork, executionPayloadValue } };
     },
 
     produceBlockV3Of,
