@@ -1,5 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { BeaconChain } from "../chain/chain.ts";
+import type { NetworkView } from "../network/network-view.ts";
 import { createBeaconApi } from "./beacon/beacon.ts";
 import { createConfigApi } from "./config.ts";
 import { createDebugApi } from "./debug.ts";
@@ -10,7 +11,6 @@ import { createFuturesApi, type FuturesView } from "./futures.ts";
 import type { Handlers } from "./handlers.ts";
 import { createLightClientApi } from "./lightclient/lightclient.ts";
 import { createNetworkApi } from "./network.ts";
-import type { NetworkView } from "./network-view.ts";
 import { createNodeApi } from "./node.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import { createValidatorApi } from "./validator/validator.ts";

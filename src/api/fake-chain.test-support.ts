@@ -11,8 +11,8 @@ import { devChainConfig } from "../dev/chain-config.ts";
 import type { ScheduledFork } from "../dev/forks.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
 import { LocalNode } from "../network/local-node.ts";
+import { type NetworkView, noNetwork } from "../network/network-view.ts";
 import type { ChainView } from "./chain-view.ts";
-import { type NetworkView, noNetwork } from "./network-view.ts";
 
 export const GENESIS_TIME = 1_700_000_000;
 export const HEAD_SLOT = 4;

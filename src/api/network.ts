@@ -1,4 +1,4 @@
-import type { GossipPeers, NetworkView, Peer, PeerState } from "./network-view.ts";
+import type { GossipPeers, NetworkView, Peer, PeerState } from "../network/network-view.ts";
 
 /** A connected peer as the historical server told of it. */
 export interface PooledPeer {

@@ -2,9 +2,9 @@ import { type HttpSuccessCodes, routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import { ForkSeq } from "@lodestar/params";
 import { invalidParams, notFound } from "../errors.ts";
+import type { NetworkView, Peer, PeerDirection, PeerState } from "../network/network-view.ts";
 import { parsePeerId } from "../network/peer-id.ts";
 import type { ChainView } from "./chain-view.ts";
-import type { NetworkView, Peer, PeerDirection, PeerState } from "./network-view.ts";
 
 export type NodeApi = Pick<
   ApplicationMethods<routes.node.Endpoints>,

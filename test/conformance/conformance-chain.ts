@@ -12,9 +12,9 @@ import {
 import { type AggregateAndProof, type AttesterSlashing, ssz, sszTypesFor } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
 import { type Api, createApi } from "../../src/api/api.ts";
-import { noNetwork } from "../../src/api/network-view.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { LocalNode } from "../../src/network/local-node.ts";
+import { noNetwork } from "../../src/network/network-view.ts";
 import { openNodeKey } from "../../src/network/node-key.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";

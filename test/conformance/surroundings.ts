@@ -1,5 +1,5 @@
-import type { GossipPeers, GossipTopicPeer } from "../../src/api/network-view.ts";
 import type { PendingFuture } from "../../src/debug/future-tracker.ts";
+import type { GossipPeers, GossipTopicPeer } from "../../src/network/network-view.ts";
 import { CONNECTED_IN } from "../support/peers.ts";
 
 const TOPIC_PEER: GossipTopicPeer = {

@@ -1,4 +1,4 @@
-import type { NetworkView, Peer, PeerState } from "../../src/api/network-view.ts";
+import type { NetworkView, Peer, PeerState } from "../../src/network/network-view.ts";
 
 function peer(peerId: string, state: PeerState, direction: Peer["direction"], enr: string | null): Peer {
   return {

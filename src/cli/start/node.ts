@@ -1,6 +1,5 @@
 import { createPubkeyCache } from "@lodestar/state-transition";
 import { createApi } from "../../api/api.ts";
-import { noNetwork } from "../../api/network-view.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { WallClock } from "../../chain/clock/wall-clock.ts";
 import { useNativeHasher } from "../../chain/native-hasher.ts";
@@ -10,6 +9,7 @@ import { NoExecutionEngine } from "../../execution/no-engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import { LocalNode } from "../../network/local-node.ts";
+import { noNetwork } from "../../network/network-view.ts";
 import { openNodeKey } from "../../network/node-key.ts";
 import type { NodeOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";

@@ -1,5 +1,5 @@
 import type { routes } from "@lodestar/api";
-import type { LocalNode, NodeIdentity } from "../network/local-node.ts";
+import type { LocalNode, NodeIdentity } from "./local-node.ts";
 
 export type PeerCounts = routes.node.PeerCount;
 export type PeerState = routes.node.PeerState;

@@ -1,0 +1,22 @@
+import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { PeerJudge } from "../network/peers/peer-judge.ts";
+import type { BlockRange } from "../network/reqresp/beacon-requests.ts";
+
+export interface SyncPeer {
+  /** In base58btc. */
+  peerId: string;
+  /** What it told last about its chain. */
+  status: fulu.Status;
+}
+
+/** What syncing needs of the network. Failed requests are `RequestError`s; the network itself penalizes peers for those. */
+export interface SyncPeers extends PeerJudge {
+  /** Connected peers of our chain whose status is known. */
+  list(): SyncPeer[];
+  /** Calls the listener when a peer is there, told a new status, or is gone. Returns the function that ends it. */
+  onChange(listener: () => void): () => void;
+  /** Asks a peer for its status anew. */
+  refreshStatus(peerId: string): void;
+  blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
+  blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
+}
