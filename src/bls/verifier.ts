@@ -19,7 +19,7 @@ export interface BlsVerifier {
 export interface BlsVerifierOptions {
   pubkeyCache: PubkeyCache;
   logger?: Logger;
-  /** How many worker threads at most; by default all processors but the one of the main thread. */
+  /** How many worker threads at most; by default `defaultThreads`. */
   threads?: number;
   /** Replaces the threads that are started. */
   startWorker?: () => Worker;
@@ -38,7 +38,7 @@ const MIN_SETS_PER_JOB = 16;
 const MAX_SETS_PER_JOB = 256;
 
 export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }: BlsVerifierOptions): BlsVerifier {
-  const workers = new WorkerPool({ threads: Math.max(1, threads ?? availableParallelism() - 1), logger, startWorker });
+  const workers = new WorkerPool({ threads: Math.max(1, threads ?? defaultThreads()), logger, startWorker });
 
   async function keyed(sets: ISignatureSet[]): Promise<(KeyedSignature | null)[]> {
     if (workers.closed) throw closedError();
@@ -70,6 +70,15 @@ export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }:
 
     close: () => workers.close(),
   };
+}
+
+/**
+ * All processors but the one of the main thread. Of two processors both: while the node syncs, nearly all work is signatures,
+ * and the main thread waits for them.
+ */
+function defaultThreads(): number {
+  const processors = availableParallelism();
+  return Math.max(processors - 1, Math.min(processors, 2));
 }
 
 function isComplete(signatures: (KeyedSignature | null)[]): signatures is KeyedSignature[] {

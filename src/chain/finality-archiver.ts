@@ -1,7 +1,7 @@
-import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import type { Checkpoint } from "./fork-choice/types.ts";
+import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
 import type { SnapshotStore } from "./states/snapshot-store.ts";
 import type { StateStore } from "./states/state-store.ts";
 
@@ -40,20 +40,38 @@ export class FinalityArchiver {
 
   /** Archives up to the finalized checkpoint and returns the checkpoint's state. */
   async archive() {
-    const finalized = this.#forkChoice.finalized;
-    const state = await this.#states.atCheckpoint(finalized);
+    const { finalized, state } = await this.#finalizedState();
     const batch = this.#db.batch();
-    for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) {
-      batch.finalizedBlocks.put(slot, root);
-      batch.hotBlocks.delete(slot, root);
-    }
-    for (const { slot, root } of this.#forkChoice.prune()) batch.hotBlocks.delete(slot, root);
+    for (const { slot, root } of this.#settledBlocks(finalized)) batch.hotBlocks.delete(slot, root);
+    for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) batch.finalizedBlocks.put(slot, root);
     if (this.#isSuperseded(this.#archived, finalized)) this.#snapshots.delete(batch, this.#archived.root);
     this.#snapshots.put(batch, finalized.root, state);
     batch.meta.putFinalized(finalized);
     await batch.write();
+    // Only now, so that every block can be found in one place or the other. A tick may have finalized more in the
+    // meantime; then fork choice keeps what the next call is to archive.
+    if (sameCheckpoint(finalized, this.#forkChoice.finalized)) this.#forkChoice.prune();
     this.#archived = finalized;
     return { checkpoint: finalized, state };
+  }
+
+  /** The finalized block and all that do not descend from it: on their fate nothing more is to be decided. */
+  *#settledBlocks({ epoch, root: finalizedRoot }: Checkpoint): Iterable<ForkChoiceBlock> {
+    const firstSlot = computeStartSlotAtEpoch(epoch);
+    const descendants = new Set([finalizedRoot]);
+    for (const block of this.#forkChoice.all()) {
+      if (block.slot > firstSlot && descendants.has(block.parentRoot)) descendants.add(block.root);
+      else yield block;
+    }
+  }
+
+  /** A tick can finalize more while the state is regenerated. */
+  async #finalizedState() {
+    for (;;) {
+      const { finalized } = this.#forkChoice;
+      const state = await this.#states.atCheckpoint(finalized);
+      if (sameCheckpoint(finalized, this.#forkChoice.finalized)) return { finalized, state };
+    }
   }
 
   /** The last state of each interval stays, and so does the first one, from which all history is rebuilt. */

@@ -90,8 +90,8 @@ export class BlockStore {
 
   /** The root of the canonical block at that slot or, when the slot is empty, before it. */
   async rootAtOrBefore(slot: Slot): Promise<RootHex | null> {
-    if (slot >= this.#finalizedBlockSlot) return this.#forkChoice.canonicalAtSlot(slot)?.root ?? null;
-    return (await this.#db.finalizedBlocks.lastAtOrBefore(slot))?.root ?? null;
+    const recent = this.#forkChoice.canonicalAtSlot(slot);
+    return recent?.root ?? (await this.#db.finalizedBlocks.lastAtOrBefore(slot))?.root ?? null;
   }
 
   async isCanonical(root: RootHex, slot: Slot): Promise<boolean> {
@@ -108,9 +108,10 @@ export class BlockStore {
   }
 
   async #canonicalRoot(slot: Slot): Promise<RootHex | null> {
-    if (slot < this.#finalizedBlockSlot) return (await this.#db.finalizedBlocks.get(slot)) ?? null;
-    const block = this.#forkChoice.canonicalAtSlot(slot);
-    return block?.slot === slot ? block.root : null;
+    // Fork choice first: it lets go of what became final only when that is in the database.
+    const recent = this.#forkChoice.canonicalAtSlot(slot);
+    if (recent) return recent.slot === slot ? recent.root : null;
+    return (await this.#db.finalizedBlocks.get(slot)) ?? null;
   }
 
   async #finalizedChildOf(root: RootHex): Promise<RootHex | null> {

@@ -1,19 +1,17 @@
 import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
-import type { BeaconBlock } from "@lodestar/types";
+import type { BeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { BlockRejection } from "./block-rejection.ts";
 
-/** What can be said about a block from fork choice and the clock alone (fork-choice.md, on_block). */
+/** What can be said about a block from fork choice and the clock alone (fork-choice.md, on_block). Returns its parent. */
 export function checkBeforeTransition(
   { slot, parentRoot }: BeaconBlock,
   { forkChoice, clock }: { forkChoice: ForkChoice; clock: Clock },
-): void {
-  const { currentSlot } = clock;
-  if (slot > currentSlot) {
-    throw new BlockRejection("future-slot", `The block is of slot ${slot}, but the current slot is ${currentSlot}.`);
-  }
+): ForkChoiceBlock {
+  refuseFutureSlot(slot, clock);
   const { finalized } = forkChoice;
   const finalizedSlot = computeStartSlotAtEpoch(finalized.epoch);
   if (slot <= finalizedSlot) {
@@ -28,16 +26,31 @@ export function checkBeforeTransition(
   if (parent.execution.status === "invalid") {
     throw new BlockRejection("invalid-parent", `The execution payload of the parent block ${parentHex} is invalid.`);
   }
-  if (slot <= parent.slot) {
-    throw new BlockRejection(
-      "not-later-than-parent",
-      `The block is of slot ${slot}, which is not after its parent's slot ${parent.slot}.`,
-    );
-  }
+  refuseEarlierThanParent(slot, parent.slot);
   if (!forkChoice.isDescendantOfFinalized(parentHex)) {
     throw new BlockRejection(
       "not-descendant-of-finalized",
       `The block does not descend from the finalized block ${finalized.root}.`,
     );
   }
+  return parent;
+}
+
+/** The same for a block whose parent passed all this just before, but is not in fork choice yet. */
+export function checkAfterParent({ slot }: BeaconBlock, parent: BeaconBlock, clock: Clock): void {
+  refuseFutureSlot(slot, clock);
+  refuseEarlierThanParent(slot, parent.slot);
+}
+
+function refuseFutureSlot(slot: Slot, { currentSlot }: Clock): void {
+  if (slot <= currentSlot) return;
+  throw new BlockRejection("future-slot", `The block is of slot ${slot}, but the current slot is ${currentSlot}.`);
+}
+
+function refuseEarlierThanParent(slot: Slot, parentSlot: Slot): void {
+  if (slot > parentSlot) return;
+  throw new BlockRejection(
+    "not-later-than-parent",
+    `The block is of slot ${slot}, which is not after its parent's slot ${parentSlot}.`,
+  );
 }

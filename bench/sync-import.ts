@@ -1,0 +1,10 @@
+/**
+ * How fast a node takes in history, as it does when it syncs: the same real chain goes through `BeaconChain.importSegment`,
+ * through `BeaconChain.importBlock` in a loop, and through the library's state transition alone, with and without
+ * signatures.
+ *
+ *     npx node bench/sync-import.ts [slots] [blocks in a segment]
+ */
+process.env.LODESTAR_PRESET = "minimal";
+const { benchSyncImport } = await import("./sync-import/run.ts");
+await benchSyncImport({ slots: Number(process.argv[2] ?? 2000), segment: Number(process.argv[3] ?? 64) });

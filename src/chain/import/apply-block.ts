@@ -1,0 +1,104 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkSeq } from "@lodestar/params";
+import {
+  BeaconStateView,
+  type CachedBeaconStateAllForks,
+  DataAvailabilityStatus,
+  ExecutionPayloadStatus,
+  getBlockSignatureSets,
+  type ISignatureSet,
+  isExecutionEnabled,
+  isExecutionStateType,
+  SyncCommitteeCacheEmpty,
+  stateTransition,
+} from "@lodestar/state-transition";
+import type { deneb, IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { BlockRejection } from "./block-rejection.ts";
+
+export interface ReadBlock {
+  indexedAttestations: IndexedAttestation[];
+  /** Everything that has to be signed in the block. */
+  signatureSets: ISignatureSet[];
+  /** Whether the block has a payload for the execution engine (bellatrix/beacon-chain.md, is_execution_enabled). */
+  hasPayload: boolean;
+}
+
+/** What a block says on its pre-state (the parent's state advanced to the block's slot), before anything of it is verified. */
+export function readBlock(
+  config: BeaconConfig,
+  signed: SignedBeaconBlock,
+  preState: CachedBeaconStateAllForks,
+): ReadBlock {
+  const { slot, proposerIndex, body } = signed.message;
+  const expectedProposer = preState.epochCtx.getBeaconProposer(slot);
+  if (proposerIndex !== expectedProposer) {
+    throw new BlockRejection(
+      "wrong-proposer",
+      `The proposer of slot ${slot} is validator ${expectedProposer}, not ${proposerIndex}.`,
+    );
+  }
+  try {
+    const fork = config.getForkSeq(slot);
+    const indexedAttestations = body.attestations.map((attestation) =>
+      preState.epochCtx.getIndexedAttestation(fork, attestation),
+    );
+    const syncCommittee =
+      fork >= ForkSeq.altair ? preState.epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty();
+    const view = new BeaconStateView(preState);
+    const signatureSets = getBlockSignatureSets(config, syncCommittee, view, signed, indexedAttestations);
+    const hasPayload = isExecutionStateType(preState) && isExecutionEnabled(preState, signed.message);
+    return { indexedAttestations, signatureSets, hasPayload };
+  } catch (error) {
+    throw invalidTransition(slot, error);
+  }
+}
+
+/** The state after a block, which is the one that the block claims. Signatures and payload are not looked at. */
+export function applyBlock(
+  config: BeaconConfig,
+  signed: SignedBeaconBlock,
+  preState: CachedBeaconStateAllForks,
+): CachedBeaconStateAllForks {
+  const { slot, stateRoot } = signed.message;
+  requireData(config, signed);
+  let postState: CachedBeaconStateAllForks;
+  try {
+    postState = stateTransition(preState, signed, {
+      verifyStateRoot: false,
+      verifyProposer: false,
+      verifySignatures: false,
+      executionPayloadStatus: ExecutionPayloadStatus.valid,
+      dataAvailabilityStatus: DataAvailabilityStatus.Available,
+    });
+  } catch (error) {
+    throw invalidTransition(slot, error);
+  }
+  const actual = toRootHex(postState.hashTreeRoot());
+  const claimed = toRootHex(stateRoot);
+  if (actual !== claimed) {
+    throw new BlockRejection("wrong-state-root", `The block claims state root ${claimed}, but leads to ${actual}.`);
+  }
+  return postState;
+}
+
+/** Deneb, is_data_available: the node holds no blobs, so it cannot vouch for a block that refers to some. */
+function requireData(config: BeaconConfig, { message }: SignedBeaconBlock): void {
+  if (config.getForkSeq(message.slot) < ForkSeq.deneb) return;
+  const { blobKzgCommitments } = message.body as deneb.BeaconBlockBody;
+  if (blobKzgCommitments.length > 0) {
+    throw new BlockRejection(
+      "data-unavailable",
+      `The block refers to ${blobKzgCommitments.length} blobs, and this node does not store blobs.`,
+    );
+  }
+}
+
+function invalidTransition(slot: number, error: unknown): BlockRejection {
+  const detail = error instanceof Error ? error.message : String(error);
+  return new BlockRejection(
+    "invalid-transition",
+    `The block of slot ${slot} breaks a consensus rule: ${detail}`,
+    error,
+  );
+}

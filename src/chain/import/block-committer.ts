@@ -1,0 +1,84 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
+import type { SignedBeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import { serializeSignedBlock } from "../blocks/block-bytes.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { StateStore } from "../states/state-store.ts";
+import { BlockRejection, blaming } from "./block-rejection.ts";
+import { toForkChoiceBlock } from "./fork-choice-block.ts";
+import { voteWithBlock } from "./fork-choice-votes.ts";
+import type { VerifiedBlock } from "./verify-block.ts";
+
+export interface BlockCommitterParts {
+  config: BeaconConfig;
+  db: BeaconDb;
+  clock: Clock;
+  forkChoice: ForkChoice;
+  blocks: BlockStore;
+  states: StateStore;
+}
+
+/**
+ * Makes verified blocks part of the chain. The database comes before fork choice, so that whatever the node builds on is
+ * there after a crash. Calls must not overlap; the chain queues them.
+ */
+export class BlockCommitter {
+  readonly #parts: BlockCommitterParts;
+
+  constructor(parts: BlockCommitterParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes a run of blocks, each the child of the one before, in one write to the database. */
+  async commit(run: readonly VerifiedBlock[]): Promise<void> {
+    const first = run[0];
+    if (!first) return;
+    const parent = this.#parts.forkChoice.get(toRootHex(first.signed.message.parentRoot));
+    if (!parent) {
+      const rejection = new BlockRejection("unknown-parent", "The parent left the chain while the block was verified.");
+      throw blaming(rejection, { slot: first.signed.message.slot, root: first.root });
+    }
+    const batch = this.#parts.db.batch();
+    let before: { slot: number; root: string } = parent;
+    for (const verified of run) {
+      this.#store(batch, verified, before);
+      before = { slot: verified.signed.message.slot, root: verified.root };
+    }
+    await batch.write();
+    for (const verified of run) this.addToForkChoice(verified);
+  }
+
+  /** For a block that the database has already. */
+  addToForkChoice(verified: VerifiedBlock): void {
+    const { forkChoice, blocks, states, clock } = this.#parts;
+    const { signed, root, state, indexedAttestations } = verified;
+    // The slot may have begun without having been announced yet: announcements are late when the process is busy.
+    forkChoice.onTick(clock.currentSlot);
+    blocks.remember(root, signed);
+    states.hold(root, state);
+    forkChoice.onBlock(toForkChoiceBlock(signed.message, root, verified), { timely: this.#isTimely(signed) });
+    voteWithBlock(forkChoice, signed.message, indexedAttestations);
+  }
+
+  /** Proposer boost is for blocks that came before attesting was due (fork-choice.md, record_block_timeliness). */
+  #isTimely({ message: { slot } }: SignedBeaconBlock): boolean {
+    const { clock } = this.#parts;
+    return slot === clock.currentSlot && clock.nowSeconds() - clock.slotStartSeconds(slot) < clock.secondsPerSlot / 3;
+  }
+
+  #store(batch: BeaconDbBatch, { signed, root, state }: VerifiedBlock, parent: { slot: number; root: string }): void {
+    const { slot, stateRoot } = signed.message;
+    batch.blocks.put(root, serializeSignedBlock(this.#parts.config, signed));
+    batch.hotBlocks.put(slot, root, parent.root);
+    batch.stateIndex.put(toRootHex(stateRoot), { slot, blockRoot: root });
+    // This block confirms the slots since its parent as empty; their states can be asked for by root, too.
+    for (let empty = Math.max(parent.slot + 1, slot - SLOTS_PER_HISTORICAL_ROOT); empty < slot; empty++) {
+      const emptySlotRoot = state.stateRoots.get(empty % SLOTS_PER_HISTORICAL_ROOT);
+      batch.stateIndex.put(toRootHex(emptySlotRoot), { slot: empty, blockRoot: parent.root });
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { BeaconConfig } from "@lodestar/config";
+import {
+  type CachedBeaconStateAllForks,
+  computeStartSlotAtEpoch,
+  type ISignatureSet,
+} from "@lodestar/state-transition";
+import type { IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
+import type { BlsVerifier } from "../../bls/verifier.ts";
+import type { ExecutionEngine } from "../../execution/engine.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { advanceToSlot } from "../states/advance.ts";
+import type { StateStore } from "../states/state-store.ts";
+import { applyBlock, readBlock } from "./apply-block.ts";
+import { blaming } from "./block-rejection.ts";
+import { checkAfterParent, checkBeforeTransition } from "./cheap-checks.ts";
+import { refuseUnsignedLeap } from "./long-gap.ts";
+import { mayAddValidators } from "./new-validators.ts";
+import { preStateOf } from "./pre-state.ts";
+import { linkSegment, type RootedBlock } from "./segment-links.ts";
+import { badSignature, PRE_MERGE, type VerifiedBlock } from "./verify-block.ts";
+import { verifyPayload } from "./verify-payload.ts";
+
+/** How many blocks are verified and stored together. The light client server looks at no more behind a new head. */
+const BLOCKS_PER_RUN = 32;
+
+export interface ImportedSegment {
+  imported: number;
+  /** How many of the blocks the node had already. */
+  known: number;
+}
+
+export interface SegmentImporterParts {
+  config: BeaconConfig;
+  clock: Clock;
+  forkChoice: ForkChoice;
+  blocks: BlockStore;
+  states: StateStore;
+  bls: BlsVerifier;
+  engine: ExecutionEngine;
+  /** Takes verified blocks onto the chain; tells how many of them were new to it. */
+  commit(run: readonly VerifiedBlock[]): Promise<number>;
+}
+
+interface AppliedBlock extends RootedBlock {
+  state: CachedBeaconStateAllForks;
+  indexedAttestations: IndexedAttestation[];
+  hasPayload: boolean;
+}
+
+/** Blocks that went through the state transition, with the verdict on their signatures under way. */
+interface AppliedRun {
+  blocks: AppliedBlock[];
+  /** Those of each block; the last ones may belong to a block that failed in the transition. */
+  signatureSets: ISignatureSet[][];
+  signatures: Promise<boolean>;
+  failure: { block: RootedBlock; error: unknown } | null;
+}
+
+/**
+ * Takes many blocks of one chain onto ours, as syncing has them, in runs: all signatures of a run are verified in one batch
+ * by the threads, while the main thread is at the state transitions of the next run; a run is stored in one
+ * write, and fork choice decides once. All of that but the taking in of a run happens outside the chain's queue, so
+ * that gossip and ticks never wait for long. Calls must not overlap.
+ */
+export class SegmentImporter {
+  readonly #parts: SegmentImporterParts;
+
+  constructor(parts: SegmentImporterParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The blocks have to be in order, each the child of the one before. Throws a `BlockRejection` that names the first
+   * block which is not valid; the blocks before it stay imported. So do those taken in before the signal.
+   */
+  async import(segment: readonly SignedBeaconBlock[], signal: AbortSignal): Promise<ImportedSegment> {
+    const linked = await linkSegment(this.#parts.config, segment);
+    const known = await this.#countKnown(linked);
+    let imported = 0;
+    let parent: AppliedBlock | undefined;
+    let underway: Promise<void> = Promise.resolve();
+    try {
+      for (let next = known; next < linked.length; ) {
+        const run = await this.#apply(linked.slice(next, next + BLOCKS_PER_RUN), parent, { underway, signal });
+        await underway;
+        signal.throwIfAborted();
+        underway = this.#finish(run).then((count) => {
+          imported += count;
+        });
+        // It is awaited later; until then its failure is not one that nobody cares for.
+        underway.catch(() => undefined);
+        if (run.failure) break;
+        parent = run.blocks.at(-1);
+        next += run.blocks.length;
+      }
+    } catch (error) {
+      // Nothing goes on after the answer, and a failure of the blocks before is the one that counts.
+      await underway;
+      throw error;
+    }
+    await underway;
+    return { imported, known: linked.length - imported };
+  }
+
+  /** Blocks of the finalized history, which fork choice has forgotten, are known as well. */
+  async #countKnown(linked: readonly RootedBlock[]): Promise<number> {
+    const { forkChoice, blocks } = this.#parts;
+    const finalizedSlot = computeStartSlotAtEpoch(forkChoice.finalized.epoch);
+    for (const [index, { root, signed }] of linked.entries()) {
+      const { slot } = signed.message;
+      const isKnown = forkChoice.has(root) || (slot <= finalizedSlot && (await blocks.isCanonical(root, slot)));
+      if (!isKnown) return index;
+    }
+    return linked.length;
+  }
+
+  /** Applies as many of the blocks as can be before those that came before are known to be valid. */
+  async #apply(
+    run: readonly RootedBlock[],
+    applied: AppliedBlock | undefined,
+    { underway, signal }: { underway: Promise<void>; signal: AbortSignal },
+  ): Promise<AppliedRun> {
+    const { config } = this.#parts;
+    const blocks: AppliedBlock[] = [];
+    const signatureSets: ISignatureSet[][] = [];
+    let failure: AppliedRun["failure"] = null;
+    let parent = applied;
+    for (const block of run) {
+      signal.throwIfAborted();
+      if (parent && mayAddValidators(parent.state, block.signed)) {
+        if (blocks.length > 0) break;
+        await underway;
+      }
+      try {
+        const preState = await this.#preState(block, parent);
+        const read = readBlock(config, block.signed, preState);
+        signatureSets.push(read.signatureSets);
+        const state = applyBlock(config, block.signed, preState);
+        parent = { ...block, state, indexedAttestations: read.indexedAttestations, hasPayload: read.hasPayload };
+        blocks.push(parent);
+      } catch (error) {
+        failure = { block, error };
+        break;
+      }
+      await nextTurn();
+    }
+    const signatures = this.#parts.bls.verify(signatureSets.flat());
+    signatures.catch(() => undefined);
+    return { blocks, signatureSets, signatures, failure };
+  }
+
+  async #preState({ signed }: RootedBlock, parent: AppliedBlock | undefined): Promise<CachedBeaconStateAllForks> {
+    const { clock, forkChoice, states } = this.#parts;
+    if (parent) {
+      checkAfterParent(signed.message, parent.signed.message, clock);
+      await refuseUnsignedLeap(signed, parent.signed.message.slot, this.#parts);
+      return advanceToSlot(parent.state, signed.message.slot);
+    }
+    const { slot } = checkBeforeTransition(signed.message, { forkChoice, clock });
+    await refuseUnsignedLeap(signed, slot, this.#parts);
+    return preStateOf(signed, states);
+  }
+
+  /** Takes in what is valid of a run, and throws what is wrong with the block after that. */
+  async #finish(run: AppliedRun): Promise<number> {
+    let { blocks } = run;
+    let failure = run.failure;
+    const unsigned = (await run.signatures) ? -1 : await this.#firstUnsigned(run.signatureSets);
+    if (unsigned !== -1) {
+      const block = blocks[unsigned] ?? run.failure?.block;
+      if (block) failure = { block, error: badSignature(block.signed) };
+      blocks = blocks.slice(0, unsigned);
+    }
+    const verified: VerifiedBlock[] = [];
+    for (const block of blocks) {
+      try {
+        verified.push(await this.#withVerifiedPayload(block));
+      } catch (error) {
+        failure = { block, error };
+        break;
+      }
+    }
+    const imported = verified.length > 0 ? await this.#parts.commit(verified) : 0;
+    if (failure) throw blaming(failure.error, { slot: failure.block.signed.message.slot, root: failure.block.root });
+    return imported;
+  }
+
+  async #withVerifiedPayload({ hasPayload, ...block }: AppliedBlock): Promise<VerifiedBlock> {
+    const execution = hasPayload ? await verifyPayload(block.signed, this.#parts) : PRE_MERGE;
+    return { ...block, execution };
+  }
+
+  /** The index of the first block that has a bad signature. */
+  async #firstUnsigned(signatureSets: ISignatureSet[][]): Promise<number> {
+    const verdicts = await this.#parts.bls.verifyEach(signatureSets.flat());
+    let next = 0;
+    for (const [index, { length }] of signatureSets.entries()) {
+      if (verdicts.slice(next, next + length).includes(false)) return index;
+      next += length;
+    }
+    return -1;
+  }
+}
