@@ -1,0 +1,91 @@
+import { createECDH, randomBytes } from "node:crypto";
+import { noise } from "@chainsafe/libp2p-noise";
+import { gossipsub } from "@libp2p/gossipsub";
+import { identify } from "@libp2p/identify";
+import { mplex } from "@libp2p/mplex";
+import { tcp } from "@libp2p/tcp";
+import { createLibp2p } from "libp2p";
+import { afterEach, describe, expect, test } from "vitest";
+import { createHost, type Host, type HostOptions } from "./host.ts";
+
+const running: { stop(): void | Promise<void> }[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((host) => host.stop()));
+});
+
+function publicKeyOf(key: Uint8Array): Buffer {
+  const ecdh = createECDH("secp256k1");
+  ecdh.setPrivateKey(key);
+  return ecdh.getPublicKey(null, "compressed");
+}
+
+async function startHost(options: Partial<HostOptions> = {}): Promise<Host> {
+  const host = await createHost({
+    key: randomBytes(32),
+    listen: { address: "127.0.0.1", port: 0 },
+    agentVersion: "Fanal/v1.2.3",
+    maxConnections: 10,
+    pubsub: (components) => gossipsub()(components),
+    ...options,
+  });
+  await host.start();
+  running.push(host);
+  return host;
+}
+
+describe("a host", () => {
+  test("is known by its key and its agent, and speaks yamux with its like", async () => {
+    const key = randomBytes(32);
+    const [first, second] = await Promise.all([startHost({ key }), startHost()]);
+    const identified = new Promise<string | undefined>((resolve) =>
+      second.addEventListener("peer:identify", ({ detail }) => resolve(detail.agentVersion)),
+    );
+
+    const connection = await second.dial(first.getMultiaddrs());
+
+    expect(connection.multiplexer).toBe("/yamux/1.0.0");
+    expect(connection.encryption).toBe("/noise");
+    expect(await identified).toBe("Fanal/v1.2.3");
+    expect(first.peerId.publicKey?.raw).toEqual(Uint8Array.from(publicKeyOf(key)));
+    expect(first.getMultiaddrs().map(String)).toEqual([
+      expect.stringMatching(new RegExp(`^/ip4/127\\.0\\.0\\.1/tcp/[1-9][0-9]*/p2p/${first.peerId.toString()}$`)),
+    ]);
+  });
+
+  test("speaks mplex with those that know nothing else, many streams in a short time included", async () => {
+    const host = await startHost();
+    const other = await createLibp2p({
+      transports: [tcp()],
+      connectionEncrypters: [noise()],
+      streamMuxers: [mplex()],
+      services: { identify: identify() },
+    });
+    running.push(other);
+    await host.handle("/test", (stream) => stream.close());
+
+    const connection = await other.dial(host.getMultiaddrs());
+    for (let count = 0; count < 30; count++) await (await connection.newStream("/test")).close();
+
+    expect(connection.multiplexer).toBe("/mplex/6.7.0");
+    expect(connection.status).toBe("open");
+  });
+
+  test("neither dials nor lets in who is not allowed", async () => {
+    const banned = new Set<string>();
+    const [host, other] = await Promise.all([startHost({ allowPeer: (peerId) => !banned.has(peerId) }), startHost()]);
+    const connected: string[] = [];
+    host.addEventListener("peer:connect", ({ detail }) => connected.push(detail.toString()));
+    banned.add(other.peerId.toString());
+
+    await expect(host.dial(other.getMultiaddrs())).rejects.toThrow();
+    // Whoever dials may believe in a connection until the other end has decided.
+    const inbound = await other.dial(host.getMultiaddrs()).catch(() => undefined);
+    if (inbound?.status === "open") await new Promise((resolve) => inbound.addEventListener("close", resolve));
+    expect(connected).toEqual([]);
+
+    banned.clear();
+    await host.dial(other.getMultiaddrs());
+    expect(connected).toEqual([other.peerId.toString()]);
+  });
+});

@@ -1,0 +1,81 @@
+import { isIPv6 } from "node:net";
+import { noise } from "@chainsafe/libp2p-noise";
+import { yamux } from "@chainsafe/libp2p-yamux";
+import { privateKeyFromRaw } from "@libp2p/crypto/keys";
+import type { GossipSub, GossipSubComponents } from "@libp2p/gossipsub";
+import { type Identify, identify } from "@libp2p/identify";
+import type { ConnectionGater, Libp2p, PeerId } from "@libp2p/interface";
+import { mplex } from "@libp2p/mplex";
+import { tcp } from "@libp2p/tcp";
+import { createLibp2p } from "libp2p";
+
+export type Host = Libp2p<{ identify: Identify; pubsub: GossipSub }>;
+
+/** Makes the gossip of a host out of the host's own parts. */
+export type PubsubFactory = (components: GossipSubComponents) => GossipSub;
+
+export interface HostOptions {
+  /** The node's private secp256k1 key, 32 bytes. */
+  key: Uint8Array;
+  /** `address` is an IPv4 or IPv6 address; port 0 lets the system choose. */
+  listen: { address: string; port: number };
+  agentVersion: string;
+  /** Beyond these, inbound connections are refused and others closed. */
+  maxConnections: number;
+  pubsub: PubsubFactory;
+  /** Whether connections with the peer (in base58btc) are wanted, whoever dials; all are when this is left out. */
+  allowPeer?: (peerId: string) => boolean;
+}
+
+/** A stream that nobody reads fills its window and then stops; the library's read buffer of 4 MiB must hold the window. */
+const MAX_WINDOW_BYTES = 1 << 20;
+const MAX_INBOUND_STREAMS = 256;
+/** mplex closes the connection when a peer opens more streams a second than this, however many it has open. */
+const MPLEX_STREAMS_PER_SECOND = 256;
+/** Several honest nodes may stand behind one address, and all come at once when a network starts. */
+const INBOUND_CONNECTIONS_PER_SECOND = 32;
+const MAX_PENDING_INBOUND_CONNECTIONS = 32;
+const HANDSHAKE_TIMEOUT_MS = 5_000;
+
+/** The node's end of all connections (phase0/p2p-interface.md, Network fundamentals). It is not started, and dials nobody by itself. */
+export async function createHost(options: HostOptions): Promise<Host> {
+  const { key, listen, agentVersion, maxConnections, pubsub, allowPeer } = options;
+  return createLibp2p({
+    start: false,
+    privateKey: privateKeyFromRaw(key),
+    nodeInfo: { userAgent: agentVersion },
+    addresses: { listen: [listenAddress(listen)] },
+    transports: [tcp({ maxConnections: maxConnections + MAX_PENDING_INBOUND_CONNECTIONS })],
+    connectionEncrypters: [noise()],
+    // The first that both speak is taken. mplex has no flow control, but older nodes speak nothing else.
+    streamMuxers: [
+      yamux({ maxInboundStreams: MAX_INBOUND_STREAMS, streamOptions: { maxStreamWindowSize: MAX_WINDOW_BYTES } }),
+      mplex({ disconnectThreshold: MPLEX_STREAMS_PER_SECOND }),
+    ],
+    connectionGater: allowPeer === undefined ? {} : gate(allowPeer),
+    connectionManager: {
+      maxConnections,
+      inboundConnectionThreshold: INBOUND_CONNECTIONS_PER_SECOND,
+      maxIncomingPendingConnections: MAX_PENDING_INBOUND_CONNECTIONS,
+      inboundUpgradeTimeout: HANDSHAKE_TIMEOUT_MS,
+      reconnectRetries: 0,
+    },
+    // Whether a peer is alive is asked with the protocol's own ping; a busy moment must not cost all connections.
+    connectionMonitor: { enabled: false },
+    services: { identify: identify(), pubsub },
+  });
+}
+
+function listenAddress({ address, port }: HostOptions["listen"]): string {
+  return `/${isIPv6(address) ? "ip6" : "ip4"}/${address}/tcp/${port}`;
+}
+
+function gate(allowPeer: (peerId: string) => boolean): ConnectionGater {
+  const deny = (peerId: PeerId): boolean => !allowPeer(peerId.toString());
+  return {
+    denyDialPeer: deny,
+    denyOutboundEncryptedConnection: deny,
+    // An inbound peer is known by its id only when the encryption stands.
+    denyInboundEncryptedConnection: deny,
+  };
+}

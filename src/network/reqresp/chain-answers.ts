@@ -1,0 +1,115 @@
+import { ForkSeq, GENESIS_EPOCH, GENESIS_SLOT, ZERO_HASH } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { Epoch, fulu, Slot } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import { slotOf } from "../../chain/blocks/block-bytes.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { Root } from "../../db/keys.ts";
+import type { LocalNode } from "../local-node.ts";
+import type { BeaconAnswers, BlockChunk } from "./beacon-answers.ts";
+import type { BlockRange } from "./beacon-requests.ts";
+import { canonicalRoots } from "./canonical-roots.ts";
+import { ResourceUnavailable } from "./resource-unavailable.ts";
+
+export interface ChainAnswersParts extends Pick<BeaconAnswers, "onStatus" | "onPing" | "onGoodbye"> {
+  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "head">;
+  db: BeaconDb;
+  node: Pick<LocalNode, "metadata">;
+}
+
+/** Answers peers from the chain and its database. */
+export class ChainAnswers implements BeaconAnswers {
+  readonly onStatus: BeaconAnswers["onStatus"];
+  readonly onPing: BeaconAnswers["onPing"];
+  readonly onGoodbye: BeaconAnswers["onGoodbye"];
+  readonly #chain: ChainAnswersParts["chain"];
+  readonly #db: BeaconDb;
+  readonly #node: ChainAnswersParts["node"];
+  readonly #earliestSlot: Slot;
+
+  static async open(parts: ChainAnswersParts): Promise<ChainAnswers> {
+    return new ChainAnswers(parts, await earliestBlockSlot(parts.db));
+  }
+
+  /** `earliestSlot` is that from which on all blocks are held; older ones never come in while the node runs. */
+  constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainAnswersParts, earliestSlot: Slot) {
+    this.#chain = chain;
+    this.#db = db;
+    this.#node = node;
+    this.#earliestSlot = earliestSlot;
+    this.onStatus = onStatus;
+    this.onPing = onPing;
+    this.onGoodbye = onGoodbye;
+  }
+
+  /** phase0/p2p-interface.md, Status: the digest is that of the clock's epoch, not of the head's. */
+  status(): fulu.Status {
+    const { head, forkChoice, clock } = this.#chain;
+    const { epoch, root } = forkChoice.finalized;
+    return {
+      forkDigest: this.#forkDigest(clock.currentEpoch),
+      finalizedRoot: epoch === GENESIS_EPOCH ? ZERO_HASH : fromHex(root),
+      finalizedEpoch: epoch,
+      headRoot: fromHex(head.root),
+      headSlot: head.slot,
+      earliestAvailableSlot: this.#earliestSlot,
+    };
+  }
+
+  metadata(): fulu.Metadata {
+    return this.#node.metadata;
+  }
+
+  /**
+   * phase0/p2p-interface.md, BeaconBlocksByRange: an answer begins with the first block that exists in the range. Of a range
+   * that begins before our history we cannot tell which one that is.
+   */
+  async *blocksByRange({ startSlot, count }: BlockRange): AsyncGenerator<BlockChunk> {
+    const fromSlot = Math.max(startSlot, GENESIS_SLOT + 1);
+    if (fromSlot < this.#earliestSlot) {
+      throw new ResourceUnavailable(`This node holds no blocks before slot ${this.#earliestSlot}.`);
+    }
+    const toSlot = Math.min(startSlot + Math.min(count, this.#maxBlocks) - 1, this.#chain.head.slot);
+    if (fromSlot > toSlot) return;
+    for (const root of await canonicalRoots(this.#chain, this.#db, fromSlot, toSlot)) {
+      const chunk = await this.#chunk(root);
+      // A block that is gone would leave a gap in what has to be a chain.
+      if (!chunk) return;
+      yield chunk;
+    }
+  }
+
+  async *blocksByRoot(roots: readonly Uint8Array[]): AsyncGenerator<BlockChunk> {
+    for (const root of roots.slice(0, this.#maxBlocks)) {
+      const chunk = await this.#chunk(root);
+      if (chunk) yield chunk;
+    }
+  }
+
+  /** Nobody signed the genesis block, so it is nothing to be sent. */
+  async #chunk(root: Root): Promise<BlockChunk | null> {
+    const bytes = await this.#db.blocks.get(root);
+    if (!bytes) return null;
+    const slot = slotOf(bytes);
+    return slot === GENESIS_SLOT ? null : { bytes, forkDigest: this.#forkDigest(computeEpochAtSlot(slot)) };
+  }
+
+  get #maxBlocks(): number {
+    const { config, clock } = this.#chain;
+    const isDeneb = config.getForkSeqAtEpoch(clock.currentEpoch) >= ForkSeq.deneb;
+    return isDeneb ? config.MAX_REQUEST_BLOCKS_DENEB : config.MAX_REQUEST_BLOCKS;
+  }
+
+  #forkDigest(epoch: Epoch): Uint8Array {
+    const { config } = this.#chain;
+    return config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(epoch));
+  }
+}
+
+/** A chain may have been started from a state alone; then its oldest block is not held. */
+async function earliestBlockSlot(db: BeaconDb): Promise<Slot> {
+  const oldest = await db.finalizedBlocks.firstAfter(-1);
+  if (!oldest || oldest.slot === GENESIS_SLOT) return GENESIS_SLOT;
+  return (await db.blocks.has(oldest.root)) ? oldest.slot : oldest.slot + 1;
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from "node:crypto";
+import { gossipsub } from "@libp2p/gossipsub";
+import type { Stream } from "@libp2p/interface";
+import { createBeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { createHost, type Host, type HostOptions } from "../libp2p/host.ts";
+import type { Severity } from "../peers/peer-judge.ts";
+import type { BeaconAnswers, BlockChunk } from "./beacon-answers.ts";
+import type { ReqRespLimits } from "./limits.ts";
+import { type ProtocolName, protocolId } from "./protocols.ts";
+import { ReqResp } from "./reqresp.ts";
+
+/** phase0, altair and fulu, with nothing in between. */
+export const ALTAIR_EPOCH = 2;
+export const FULU_EPOCH = 4;
+export const config = createBeaconConfig(
+  {
+    ALTAIR_FORK_EPOCH: ALTAIR_EPOCH,
+    BELLATRIX_FORK_EPOCH: FULU_EPOCH,
+    CAPELLA_FORK_EPOCH: FULU_EPOCH,
+    DENEB_FORK_EPOCH: FULU_EPOCH,
+    ELECTRA_FORK_EPOCH: FULU_EPOCH,
+    FULU_FORK_EPOCH: FULU_EPOCH,
+    BLOB_SCHEDULE: [],
+  },
+  new Uint8Array(32).fill(9),
+);
+
+export async function startHost(options: Partial<HostOptions> = {}): Promise<Host> {
+  const host = await createHost({
+    key: randomBytes(32),
+    listen: { address: "127.0.0.1", port: 0 },
+    agentVersion: "Fanal/test",
+    maxConnections: 10,
+    pubsub: (components) => gossipsub()(components),
+    ...options,
+  });
+  await host.start();
+  return host;
+}
+
+/** A chain with a block in each slot from 1 on, up to and with the last. */
+export function chainOfBlocks(lastSlot: number): SignedBeaconBlock[] {
+  const blocks: SignedBeaconBlock[] = [];
+  let parentRoot: Uint8Array = new Uint8Array(32);
+  for (let slot = 1; slot <= lastSlot; slot++) {
+    const types = config.getForkTypes(slot);
+    const block = types.SignedBeaconBlock.defaultValue();
+    block.message.slot = slot;
+    block.message.parentRoot = parentRoot;
+    parentRoot = types.BeaconBlock.hashTreeRoot(block.message);
+    blocks.push(block);
+  }
+  return blocks;
+}
+
+export function rootOf(block: SignedBeaconBlock): Uint8Array {
+  return config.getForkTypes(block.message.slot).BeaconBlock.hashTreeRoot(block.message);
+}
+
+export function chunkOf(block: SignedBeaconBlock): BlockChunk {
+  const { slot } = block.message;
+  return {
+    bytes: config.getForkTypes(slot).SignedBeaconBlock.serialize(block),
+    forkDigest: config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot))),
+  };
+}
+
+/** Answers from blocks in memory, and notes down what it is told. */
+export class FakeAnswers implements BeaconAnswers {
+  readonly told: unknown[] = [];
+  readonly blocks: SignedBeaconBlock[];
+  readonly #status = { ...ssz.fulu.Status.defaultValue(), headSlot: 1234, earliestAvailableSlot: 5 };
+
+  constructor(blocks: SignedBeaconBlock[]) {
+    this.blocks = blocks;
+  }
+
+  status() {
+    return this.#status;
+  }
+
+  metadata() {
+    const metadata = ssz.fulu.Metadata.defaultValue();
+    metadata.attnets.set(3, true);
+    metadata.syncnets.set(1, true);
+    return { ...metadata, seqNumber: 2n ** 60n + 1n, custodyGroupCount: 4 };
+  }
+
+  onStatus(peerId: string, { headSlot, earliestAvailableSlot }: ReturnType<FakeAnswers["status"]>): void {
+    this.told.push({ peerId, headSlot, earliestAvailableSlot });
+  }
+
+  onPing(peerId: string, sequence: bigint): void {
+    this.told.push({ peerId, sequence });
+  }
+
+  onGoodbye(peerId: string, reason: bigint): void {
+    this.told.push({ peerId, reason });
+  }
+
+  async *blocksByRange({ startSlot, count }: { startSlot: number; count: number }) {
+    for (const block of this.blocks) {
+      if (block.message.slot >= startSlot && block.message.slot < startSlot + count) yield chunkOf(block);
+    }
+  }
+
+  async *blocksByRoot(roots: readonly Uint8Array[]) {
+    for (const root of roots) {
+      const block = this.blocks.find((each) => Buffer.compare(rootOf(each), root) === 0);
+      if (block !== undefined) yield chunkOf(block);
+    }
+  }
+}
+
+export interface TestNode {
+  host: Host;
+  peerId: string;
+  requests: ReqResp;
+  answers: FakeAnswers;
+  clock: { currentEpoch: number };
+  penalties: { peerId: string; severity: Severity; reason: string }[];
+  warnings(): string[];
+}
+
+/** A node whose clock stands at the start of fulu. */
+export async function startNode(blocks: SignedBeaconBlock[], limits: Partial<ReqRespLimits> = {}): Promise<TestNode> {
+  const host = await startHost();
+  const answers = new FakeAnswers(blocks);
+  const clock = { currentEpoch: FULU_EPOCH };
+  const penalties: TestNode["penalties"] = [];
+  const logger = createRecordingLogger();
+  const judge = {
+    penalize: (peerId: string, severity: Severity, reason: string) => void penalties.push({ peerId, severity, reason }),
+  };
+  const requests = new ReqResp({ host, config, clock, answers, judge, logger, limits });
+  await requests.start();
+  const warnings = () => logger.records.filter(({ level }) => level === "warn").map(({ message }) => message);
+  return { host, peerId: host.peerId.toString(), requests, answers, clock, penalties, warnings };
+}
+
+export async function stopNode({ requests, host }: TestNode): Promise<void> {
+  await requests.close();
+  await host.stop();
+}
+
+/** Everything that comes on a stream until it ends or is reset. */
+export async function collect(stream: Stream): Promise<{ bytes: Buffer; wasReset: boolean }> {
+  const pieces: Uint8Array[] = [];
+  const wasReset = await new Promise<boolean>((resolve) => {
+    if (stream.readableEnded) resolve(stream.status === "reset");
+    stream.addEventListener("message", ({ data }) => pieces.push(data.subarray()));
+    stream.addEventListener("end", () => resolve(stream.status === "reset"));
+    stream.addEventListener("close", ({ error }) => resolve(error !== undefined));
+  });
+  return { bytes: Buffer.concat(pieces), wasReset };
+}
+
+export function openStream(from: Host, to: Host, name: ProtocolName, version: number): Promise<Stream> {
+  return from.dialProtocol(to.peerId, protocolId({ name, version }));
+}
+
+export const FIRST_FULU_SLOT = FULU_EPOCH * SLOTS_PER_EPOCH;

@@ -1,0 +1,36 @@
+/** The messages of phase0/p2p-interface.md, The Req/Resp domain, that this node speaks. */
+export type ProtocolName =
+  | "status"
+  | "goodbye"
+  | "ping"
+  | "metadata"
+  | "beacon_blocks_by_range"
+  | "beacon_blocks_by_root";
+
+/**
+ * The versions that are served, newest first. All are served in every fork: the newer ones may be spoken in advance of
+ * their fork (altair/p2p-interface.md, Transitioning from v1 to v2), and peers may lag behind.
+ */
+export const SERVED_VERSIONS: Record<ProtocolName, readonly number[]> = {
+  status: [2, 1],
+  goodbye: [1],
+  ping: [1],
+  metadata: [3, 2, 1],
+  beacon_blocks_by_range: [2, 1],
+  beacon_blocks_by_root: [2, 1],
+};
+
+export interface Protocol {
+  name: ProtocolName;
+  version: number;
+}
+
+export function protocolId({ name, version }: Protocol): string {
+  return `/eth2/beacon_chain/req/${name}/${version}/ssz_snappy`;
+}
+
+export function servedProtocols(): Protocol[] {
+  return (Object.keys(SERVED_VERSIONS) as ProtocolName[]).flatMap((name) =>
+    SERVED_VERSIONS[name].map((version) => ({ name, version })),
+  );
+}

@@ -1,0 +1,154 @@
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chainOfBlocks, FIRST_FULU_SLOT, rootOf, startNode, stopNode, type TestNode } from "./hosts.test-support.ts";
+import { ResourceUnavailable } from "./resource-unavailable.ts";
+
+/** The ids that stand in phase0, altair and fulu/p2p-interface.md, with the encoding behind them. */
+const SPECIFIED_IDS = [
+  "/eth2/beacon_chain/req/status/1/ssz_snappy",
+  "/eth2/beacon_chain/req/status/2/ssz_snappy",
+  "/eth2/beacon_chain/req/goodbye/1/ssz_snappy",
+  "/eth2/beacon_chain/req/ping/1/ssz_snappy",
+  "/eth2/beacon_chain/req/metadata/1/ssz_snappy",
+  "/eth2/beacon_chain/req/metadata/2/ssz_snappy",
+  "/eth2/beacon_chain/req/metadata/3/ssz_snappy",
+  "/eth2/beacon_chain/req/beacon_blocks_by_range/1/ssz_snappy",
+  "/eth2/beacon_chain/req/beacon_blocks_by_range/2/ssz_snappy",
+  "/eth2/beacon_chain/req/beacon_blocks_by_root/1/ssz_snappy",
+  "/eth2/beacon_chain/req/beacon_blocks_by_root/2/ssz_snappy",
+];
+const LAST_SLOT = FIRST_FULU_SLOT + 3;
+const blocks = chainOfBlocks(LAST_SLOT);
+const slots = (list: { message: { slot: number } }[]) => list.map(({ message }) => message.slot);
+
+let asking: TestNode;
+let asked: TestNode;
+
+beforeAll(async () => {
+  [asking, asked] = await Promise.all([startNode([]), startNode(blocks)]);
+  await asking.host.dial(asked.host.getMultiaddrs());
+});
+
+afterAll(async () => {
+  await Promise.all([stopNode(asking), stopNode(asked)]);
+  expect([...asking.penalties, ...asked.penalties]).toEqual([]);
+});
+
+/** As the clock of the asking node, whose fork decides which versions are asked for. */
+async function atEpoch<T>(epoch: number, work: () => Promise<T>): Promise<T> {
+  const { currentEpoch } = asking.clock;
+  asking.clock.currentEpoch = epoch;
+  try {
+    return await work();
+  } finally {
+    asking.clock.currentEpoch = currentEpoch;
+  }
+}
+
+describe("two nodes", () => {
+  test("serve the protocols under the ids of the specification", () => {
+    const served = asked.host.getProtocols().filter((id) => id.startsWith("/eth2/"));
+    expect(served.sort()).toEqual([...SPECIFIED_IDS].sort());
+  });
+
+  test("exchange their status", async () => {
+    asked.answers.told.length = 0;
+
+    const status = await asking.requests.status(asked.peerId);
+
+    expect(ssz.fulu.Status.equals(status, asked.answers.status())).toBe(true);
+    expect(asked.answers.told).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 5 }]);
+  });
+
+  test("exchange a status without the earliest slot before fulu", async () => {
+    asked.answers.told.length = 0;
+
+    const status = await atEpoch(0, () => asking.requests.status(asked.peerId));
+
+    expect(status).toMatchObject({ headSlot: 1234, earliestAvailableSlot: 0 });
+    expect(asked.answers.told).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 0 }]);
+  });
+
+  test("tell each other the number of their metadata", async () => {
+    asked.answers.told.length = 0;
+
+    expect(await asking.requests.ping(asked.peerId)).toBe(2n ** 60n + 1n);
+    expect(asked.answers.told).toEqual([{ peerId: asking.peerId, sequence: 2n ** 60n + 1n }]);
+  });
+
+  test("tell their metadata in the shape of the fork", async () => {
+    const { seqNumber, attnets, syncnets } = asked.answers.metadata();
+
+    expect(await asking.requests.metadata(asked.peerId)).toEqual(asked.answers.metadata());
+    expect(await atEpoch(0, () => asking.requests.metadata(asked.peerId))).toEqual({
+      seqNumber,
+      attnets,
+      syncnets,
+      custodyGroupCount: 0,
+    });
+  });
+
+  test("say goodbye", async () => {
+    asked.answers.told.length = 0;
+
+    await asking.requests.goodbye(asked.peerId, 3n);
+
+    expect(asked.answers.told).toEqual([{ peerId: asking.peerId, reason: 3n }]);
+  });
+
+  test("send each other ranges of blocks of all forks", async () => {
+    const received = await asking.requests.blocksByRange(asked.peerId, { startSlot: 2, count: LAST_SLOT });
+
+    expect(received.map(rootOf)).toEqual(blocks.slice(1).map(rootOf));
+    expect(await asking.requests.blocksByRange(asked.peerId, { startSlot: 1000, count: 5 })).toEqual([]);
+  });
+
+  test("send each other blocks by their roots, as far as they have them", async () => {
+    const wanted = [blocks[30], blocks[3], blocks[20]].map((block) => toRootHex(rootOf(block!)));
+    const unknown = `0x${"ee".repeat(32)}`;
+
+    const received = await asking.requests.blocksByRoot(asked.peerId, [...wanted, unknown, wanted[0]!]);
+
+    expect(slots(received)).toEqual([31, 4, 21]);
+    expect(await asking.requests.blocksByRoot(asked.peerId, [])).toEqual([]);
+  });
+
+  test("say so when blocks that should be there are not", async () => {
+    const { answers } = asked;
+    const before = answers.blocksByRange;
+    answers.blocksByRange = () => {
+      throw new ResourceUnavailable("This node holds no blocks before slot 7.");
+    };
+    await expect(asking.requests.blocksByRange(asked.peerId, { startSlot: 1, count: 1 })).rejects.toMatchObject({
+      name: "RequestError",
+      failure: "refused",
+      code: 3,
+      message: expect.stringContaining("before slot 7"),
+    });
+    answers.blocksByRange = before;
+  });
+
+  test("ask at most two things of a kind at a time, and for the others later", async () => {
+    let under = 0;
+    let most = 0;
+    const { answers } = asked;
+    const before = answers.blocksByRange;
+    answers.blocksByRange = async function* (range) {
+      most = Math.max(most, ++under);
+      yield* before.call(answers, range);
+      under--;
+    };
+    const received = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((startSlot) => asking.requests.blocksByRange(asked.peerId, { startSlot, count: 10 })),
+    );
+    answers.blocksByRange = before;
+
+    expect(most).toBe(2);
+    expect(received.map((list) => list[0]?.message.slot)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test("take no more blocks at a time than may be asked for", async () => {
+    await expect(asking.requests.blocksByRange(asked.peerId, { startSlot: 1, count: 129 })).rejects.toThrow("128");
+  });
+});

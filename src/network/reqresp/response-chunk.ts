@@ -1,0 +1,43 @@
+import { encodePayload, readPayload, type SizeBounds } from "./payload.ts";
+import type { StreamReader } from "./stream-reader.ts";
+
+/** phase0/p2p-interface.md, Responding side. */
+export const ResponseCode = { SUCCESS: 0, INVALID_REQUEST: 1, SERVER_ERROR: 2, RESOURCE_UNAVAILABLE: 3 } as const;
+
+export const FORK_DIGEST_BYTES = 4;
+const ERROR_MESSAGE_BOUNDS: SizeBounds = { minSize: 0, maxSize: 256 };
+
+/** How the successful chunks of a response look. */
+export interface ChunkFormat {
+  /** Whether a fork digest stands before the payload (altair/p2p-interface.md, ForkDigest-context). */
+  hasForkDigest: boolean;
+  /** The digest is empty where the format has none. */
+  boundsOf(forkDigest: Uint8Array): SizeBounds;
+}
+
+export interface ResponseChunk {
+  forkDigest: Uint8Array;
+  bytes: Uint8Array;
+}
+
+export function encodeChunk(bytes: Uint8Array, forkDigest: Uint8Array = new Uint8Array(0)): Uint8Array {
+  return Buffer.concat([Uint8Array.of(ResponseCode.SUCCESS), forkDigest, encodePayload(bytes)]);
+}
+
+export function encodeErrorChunk(code: number, message: string): Uint8Array {
+  const text = new TextEncoder().encode(message).subarray(0, ERROR_MESSAGE_BOUNDS.maxSize);
+  return Buffer.concat([Uint8Array.of(code), encodePayload(text)]);
+}
+
+/** What follows the response code of a successful chunk. */
+export async function readChunk(reader: StreamReader, format: ChunkFormat, maxPayload: number): Promise<ResponseChunk> {
+  const forkDigest = format.hasForkDigest ? await reader.read(FORK_DIGEST_BYTES) : new Uint8Array(0);
+  const bytes = await readPayload(reader, format.boundsOf(forkDigest), maxPayload);
+  return { forkDigest, bytes };
+}
+
+/** What follows the response code of an error. Any bytes are valid; those that are no text are replaced. */
+export async function readErrorMessage(reader: StreamReader): Promise<string> {
+  const bytes = await readPayload(reader, ERROR_MESSAGE_BOUNDS, ERROR_MESSAGE_BOUNDS.maxSize);
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,107 @@
+import type { Stream, StreamCloseEvent, StreamMessageEvent } from "@libp2p/interface";
+import { ProtocolViolation } from "./protocol-violation.ts";
+import { StreamFailure, StreamTimeout } from "./stream-errors.ts";
+
+/** What has arrived and was not read yet; beyond this the sender is told to wait. */
+const HIGH_WATER_BYTES = 1 << 18;
+
+/** Reads a stream piece by piece, within the time it is given. */
+export class StreamReader {
+  readonly #stream: Stream;
+  #pieces: Uint8Array[] = [];
+  #length = 0;
+  #ended: boolean;
+  #failure: StreamFailure | undefined;
+  #deadline = Number.POSITIVE_INFINITY;
+  #wake: (() => void) | undefined;
+
+  constructor(stream: Stream) {
+    this.#stream = stream;
+    this.#ended = stream.readableEnded;
+    stream.addEventListener("end", this.#onEnd);
+    stream.addEventListener("close", this.#onClose);
+    stream.addEventListener("message", this.#onMessage);
+  }
+
+  /** From now on until the next call, all reading together may take so long. */
+  allowTime(milliseconds: number): void {
+    this.#deadline = performance.now() + milliseconds;
+  }
+
+  async read(count: number): Promise<Uint8Array> {
+    if (!(await this.#fill(count))) throw new ProtocolViolation("The stream ended in the middle of a message.");
+    return this.#take(count);
+  }
+
+  /** The next byte, or undefined at the end of the stream. */
+  async readByteOrEnd(): Promise<number | undefined> {
+    return (await this.#fill(1)) ? this.#take(1)[0] : undefined;
+  }
+
+  detach(): void {
+    this.#stream.removeEventListener("end", this.#onEnd);
+    this.#stream.removeEventListener("close", this.#onClose);
+    this.#stream.removeEventListener("message", this.#onMessage);
+    this.#pieces = [];
+    this.#length = 0;
+  }
+
+  readonly #onMessage = (event: StreamMessageEvent): void => {
+    const piece = event.data.subarray();
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+    if (this.#length > HIGH_WATER_BYTES && this.#stream.readStatus === "readable") this.#stream.pause();
+    this.#wake?.();
+  };
+
+  readonly #onEnd = (): void => {
+    this.#ended = true;
+    this.#wake?.();
+  };
+
+  readonly #onClose = (event: StreamCloseEvent): void => {
+    if (event.error !== undefined) this.#failure = new StreamFailure(event.error);
+    this.#wake?.();
+  };
+
+  /** Whether so many bytes are there; false when the stream ended before. */
+  async #fill(count: number): Promise<boolean> {
+    while (this.#length < count) {
+      if (this.#stream.readStatus === "paused") this.#stream.resume();
+      if (this.#length >= count) break;
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#ended) return false;
+      await this.#news();
+    }
+    return true;
+  }
+
+  async #news(): Promise<void> {
+    const remaining = this.#deadline - performance.now();
+    if (remaining <= 0) throw new StreamTimeout("The other end took too long to send.");
+    await new Promise<void>((resolve, reject) => {
+      const timer = Number.isFinite(remaining)
+        ? setTimeout(() => {
+            this.#wake = undefined;
+            reject(new StreamTimeout("The other end took too long to send."));
+          }, remaining)
+        : undefined;
+      this.#wake = () => {
+        this.#wake = undefined;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #take(count: number): Uint8Array {
+    const [first] = this.#pieces;
+    const joined = first !== undefined && first.length >= count ? first : Buffer.concat(this.#pieces);
+    const rest = joined.subarray(count);
+    if (joined === first) this.#pieces.shift();
+    else this.#pieces = [];
+    if (rest.length > 0) this.#pieces.unshift(rest);
+    this.#length -= count;
+    return joined.subarray(0, count);
+  }
+}

@@ -1,0 +1,47 @@
+/** So many at once, and so many a second on average. */
+export interface Rate {
+  burst: number;
+  perSecond: number;
+}
+
+/** In milliseconds, never going back. */
+export type Now = () => number;
+
+/** Counts what is used of a rate. More may be taken than there is: the debt is what the next one waits for. */
+export class TokenBucket {
+  readonly #rate: Rate;
+  readonly #now: Now;
+  #tokens: number;
+  #countedAt: number;
+
+  constructor(rate: Rate, now: Now) {
+    this.#rate = rate;
+    this.#now = now;
+    this.#tokens = rate.burst;
+    this.#countedAt = now();
+  }
+
+  get isFull(): boolean {
+    return this.#count() >= this.#rate.burst;
+  }
+
+  /** Milliseconds until so many could be taken without debt, or the whole burst where more is asked for. */
+  delayFor(amount: number): number {
+    const missing = Math.min(amount, this.#rate.burst) - this.#count();
+    return missing <= 0 ? 0 : (missing * 1000) / this.#rate.perSecond;
+  }
+
+  /** Takes the tokens, and tells after how many milliseconds they may be used. */
+  take(amount: number): number {
+    const delay = this.delayFor(amount);
+    this.#tokens -= amount;
+    return delay;
+  }
+
+  #count(): number {
+    const now = this.#now();
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + ((now - this.#countedAt) * this.#rate.perSecond) / 1000);
+    this.#countedAt = now;
+    return this.#tokens;
+  }
+}
