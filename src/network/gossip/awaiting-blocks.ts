@@ -1,0 +1,69 @@
+import type { RootHex, Slot } from "@lodestar/types";
+
+export interface AwaitingLimits {
+  maxRoots: number;
+  maxItems: number;
+  /** Roots that one peer may be the first to name while they are awaited: each makes this node ask others for a block. */
+  maxRootsPerPeer: number;
+}
+
+interface Awaited<Item> {
+  since: Slot;
+  firstPeer: string;
+  items: Item[];
+}
+
+/**
+ * Votes that came before the block they are for, which happens all the time. They wait until the block is there, or until
+ * the slot after the one in which the first of them came is over.
+ */
+export class AwaitingBlocks<Item> {
+  readonly #limits: AwaitingLimits;
+  readonly #byRoot = new Map<RootHex, Awaited<Item>>();
+  #itemCount = 0;
+
+  constructor(limits: AwaitingLimits) {
+    this.#limits = limits;
+  }
+
+  /** `first` when nobody has named the block yet, `full` when the item cannot wait. */
+  hold(root: RootHex, item: Item, peerId: string, currentSlot: Slot): "first" | "held" | "full" {
+    const { maxRoots, maxItems, maxRootsPerPeer } = this.#limits;
+    if (this.#itemCount >= maxItems) return "full";
+    const awaited = this.#byRoot.get(root);
+    if (awaited) {
+      awaited.items.push(item);
+      this.#itemCount++;
+      return "held";
+    }
+    if (this.#byRoot.size >= maxRoots || this.#rootsOf(peerId) >= maxRootsPerPeer) return "full";
+    this.#byRoot.set(root, { since: currentSlot, firstPeer: peerId, items: [item] });
+    this.#itemCount++;
+    return "first";
+  }
+
+  /** What waited for the block. */
+  release(root: RootHex): Item[] {
+    const items = this.#byRoot.get(root)?.items ?? [];
+    this.#byRoot.delete(root);
+    this.#itemCount -= items.length;
+    return items;
+  }
+
+  /** What has waited long enough, now that a slot begins. */
+  expire(currentSlot: Slot): Item[] {
+    const expired = [...this.#byRoot].filter(([, { since }]) => since + 1 < currentSlot);
+    return expired.flatMap(([root]) => this.release(root));
+  }
+
+  /** Everything that still waits. */
+  clear(): Item[] {
+    return [...this.#byRoot.keys()].flatMap((root) => this.release(root));
+  }
+
+  #rootsOf(peerId: string): number {
+    let roots = 0;
+    for (const { firstPeer } of this.#byRoot.values()) if (firstPeer === peerId) roots++;
+    return roots;
+  }
+}

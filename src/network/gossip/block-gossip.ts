@@ -1,0 +1,113 @@
+import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { BlockRejection, type RejectionReason } from "../../chain/import/block-rejection.ts";
+import { validateGossipBlock } from "../../chain/validation/block.ts";
+import { GossipRefusal } from "../../chain/validation/outcome.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { PeerJudge } from "../peers/peer-judge.ts";
+import type { ReceivedMessage } from "./received-message.ts";
+import type { UnknownBlocks } from "./unknown-blocks.ts";
+
+type BlockMessage = ReceivedMessage<"beacon_block">;
+
+export interface BlockGossipParts {
+  chain: Pick<BeaconChain, "config" | "validation" | "events" | "importBlock">;
+  unknownBlocks: UnknownBlocks;
+  judge: PeerJudge;
+  logger: Logger;
+}
+
+const MAX_BLOCKS_UNDER_WAY = 64;
+
+/** Why a block that its proposer signed is nevertheless a block that nobody may pass on knowingly. */
+const WRONG_BLOCK: ReadonlySet<RejectionReason> = new Set([
+  "wrong-proposer",
+  "invalid-signature",
+  "wrong-state-root",
+  "invalid-transition",
+]);
+
+/** Takes blocks from gossip: spread as soon as the rules of gossip are passed, then imported. */
+export class BlockGossip {
+  readonly #parts: BlockGossipParts;
+  readonly #underWay = new Set<Promise<void>>();
+  /** Blocks that passed the rules and are being imported. */
+  readonly #imports = new Map<RootHex, Promise<void>>();
+
+  constructor(parts: BlockGossipParts) {
+    this.#parts = parts;
+  }
+
+  handle(message: BlockMessage): void {
+    if (this.#underWay.size >= MAX_BLOCKS_UNDER_WAY) {
+      message.report("ignore");
+      return;
+    }
+    const run = this.#take(message)
+      .catch((error) => this.#parts.logger.error("A block could not be handled", { peer: message.peerId, error }))
+      .finally(() => this.#underWay.delete(run));
+    this.#underWay.add(run);
+  }
+
+  /** Whether the block passed the rules and will soon be there. */
+  isImporting(root: RootHex): boolean {
+    return this.#imports.has(root);
+  }
+
+  /** Ends when no block is under way. */
+  async close(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  async #take(message: BlockMessage): Promise<void> {
+    const root = await this.#judged(message);
+    if (root === undefined) return;
+    const { chain } = this.#parts;
+    const { slot } = message.object.message;
+    chain.events.publish("blockGossip", { slot, root });
+    message.report("accept");
+    const imported = this.#import(message).finally(() => this.#imports.delete(root));
+    this.#imports.set(root, imported);
+    await imported;
+  }
+
+  /** The root of a block that passes the rules; any other is reported as what it is. */
+  async #judged(message: BlockMessage): Promise<RootHex | undefined> {
+    const { chain, unknownBlocks, logger } = this.#parts;
+    const { object: signed, peerId } = message;
+    try {
+      // Blocks of neighbouring slots may come at once, when the network was slow.
+      await this.#imports.get(toRootHex(signed.message.parentRoot));
+      const { root } = await validateGossipBlock(chain.validation, signed);
+      return root;
+    } catch (error) {
+      if (!(error instanceof GossipRefusal)) {
+        logger.error("A block could not be judged", { slot: signed.message.slot, peer: peerId, error });
+        message.report("ignore");
+        return undefined;
+      }
+      const { action, reason } = error;
+      if (!error.known) logger.debug("A block was refused", { slot: signed.message.slot, peer: peerId, reason });
+      message.report(action);
+      // Its signature has not been verified: the rules come to that only when the parent is known.
+      if (reason === "unknown-parent") unknownBlocks.onUnknownParent(signed, peerId);
+      return undefined;
+    }
+  }
+
+  async #import({ object: signed, peerId }: { object: SignedBeaconBlock; peerId: string }): Promise<void> {
+    const { chain, judge, logger } = this.#parts;
+    const { slot } = signed.message;
+    try {
+      await chain.importBlock(signed);
+    } catch (error) {
+      if (!(error instanceof BlockRejection)) {
+        logger.error("A block could not be imported", { slot, peer: peerId, error });
+        return;
+      }
+      logger.warn("A block of the network is not valid", { slot, peer: peerId, reason: error.message });
+      if (WRONG_BLOCK.has(error.reason)) judge.penalize(peerId, "severe", `invalid block: ${error.reason}`);
+    }
+  }
+}

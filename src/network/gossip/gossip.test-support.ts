@@ -1,0 +1,130 @@
+import { randomBytes } from "node:crypto";
+import { cpSync } from "node:fs";
+import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { onTestFinished, vi } from "vitest";
+import { ByHand } from "../../../test/support/by-hand.ts";
+import { makeHistory, openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
+import { SignedOperations } from "../../../test/support/signed-operations.ts";
+import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import type { DevChain, DevChainOptions } from "../../dev/dev-chain.ts";
+import { createLogger } from "../../log/pino-logger.ts";
+import { createHost, type Host } from "../libp2p/host.ts";
+import type { Severity } from "../peers/peer-judge.ts";
+import { Gossip } from "./gossip.ts";
+import { asPubsub, createPubsub, type Pubsub } from "./pubsub.ts";
+import { GossipTopics, type TopicKind } from "./topics.ts";
+
+export interface GossipNode {
+  devChain: DevChain;
+  host: Host;
+  pubsub: Pubsub;
+  gossip: Gossip;
+  peerId: string;
+  byHand: ByHand;
+  operations: SignedOperations;
+  /** Lines of warnings and errors. */
+  complaints: string[];
+  /** Ids of all messages that were judged. */
+  received: string[];
+  /** What was told to those who look for blocks and judge peers. */
+  told: {
+    parents: { signed: SignedBeaconBlock; peerId: string }[];
+    blocks: { root: RootHex; peerId: string }[];
+    penalties: { peerId: string; severity: Severity }[];
+  };
+  /** The name of the topic in the current epoch. */
+  topic(kind: TopicKind, subnet?: number): string;
+}
+
+/** Nodes with the same history whose clocks stand still, each connected to the one before it. */
+export async function openLine(
+  count: number,
+  historySlots: number,
+  options: Partial<DevChainOptions>,
+): Promise<GossipNode[]> {
+  const history = tempDirectory();
+  await makeHistory(historySlots, options, history);
+  const nodes: GossipNode[] = [];
+  for (let i = 0; i < count; i++) {
+    const directory = tempDirectory();
+    cpSync(history, directory, { recursive: true });
+    const node = await openNode(options, directory);
+    const before = nodes.at(-1);
+    if (before) await node.host.dial(before.host.getMultiaddrs());
+    nodes.push(node);
+  }
+  return nodes;
+}
+
+async function openNode(options: Partial<DevChainOptions>, directory: string): Promise<GossipNode> {
+  const { devChain } = await openDevChain({ ...options, ...QUIET }, directory);
+  const { chain, config } = devChain;
+  const complaints: string[] = [];
+  const { logger } = createLogger({
+    format: "text",
+    spec: "WARN",
+    destination: { write: (line) => complaints.push(line) },
+  });
+  const told: GossipNode["told"] = { parents: [], blocks: [], penalties: [] };
+  const host = await createHost({
+    key: randomBytes(32),
+    listen: { address: "127.0.0.1", port: 0 },
+    agentVersion: "test",
+    maxConnections: 10,
+    pubsub: createPubsub({ config, heartbeatInterval: 100 }),
+  });
+  await host.start();
+  const pubsub = asPubsub(host.services.pubsub);
+  const gossip = new Gossip({
+    pubsub,
+    chain,
+    unknownBlocks: {
+      onUnknownParent: (signed, peerId) => told.parents.push({ signed, peerId }),
+      onUnknownBlock: (root, peerId) => told.blocks.push({ root, peerId }),
+    },
+    judge: { penalize: (peerId, severity) => told.penalties.push({ peerId, severity }) },
+    logger,
+  });
+  gossip.start();
+  onTestFinished(async () => {
+    await gossip.close();
+    await host.stop();
+  });
+  const received: string[] = [];
+  pubsub.addEventListener("gossipsub:message", ({ detail }) => received.push(detail.msgId));
+  const topics = new GossipTopics(config);
+  return {
+    devChain,
+    host,
+    pubsub,
+    gossip,
+    peerId: host.peerId.toString(),
+    byHand: new ByHand(devChain),
+    operations: new SignedOperations(devChain),
+    complaints,
+    received,
+    told,
+    topic: (kind, subnet) => topics.at(devChain.clock.currentEpoch, kind, subnet)!.name,
+  };
+}
+
+/** Waits for what others have to do first, however slow the machine is. */
+export function eventually(assertion: () => void): Promise<void> {
+  return vi.waitFor(assertion, { timeout: 30_000, interval: 10 });
+}
+
+/** Resolves when the node sends the messages of the topic to all its neighbours. */
+export async function whenMeshed(node: GossipNode, topic: string): Promise<void> {
+  await eventually(() => {
+    const neighbours = node.host.getConnections().length;
+    if (neighbours === 0 || node.pubsub.getMeshPeers(topic).length < neighbours) {
+      throw new Error(`The mesh of ${topic} is not complete.`);
+    }
+  });
+}
+
+/** How many invalid messages of the topic the node has noted down for the peer. */
+export function invalidFrom(node: GossipNode, peer: GossipNode, topic: string): number {
+  const stats = node.pubsub.dumpPeerScoreStats()[peer.peerId];
+  return Math.round(stats?.topics[topic]?.invalidMessageDeliveries ?? 0);
+}

@@ -1,0 +1,171 @@
+import type { RPC } from "@libp2p/gossipsub/message";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { electra, SingleAttestation } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { compressSync } from "snappy";
+import { expect, onTestFinished, test } from "vitest";
+import type { ChainEventName } from "../../chain/events.ts";
+import type { DevChainOptions } from "../../dev/dev-chain.ts";
+import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
+
+const ELECTRA: Partial<DevChainOptions> = { forks: [{ fork: "electra", epoch: 0 }], validators: 8 };
+/** When validators may leave. */
+const LATE_SLOT = 33;
+
+function next(node: GossipNode, event: ChainEventName): Promise<void> {
+  return new Promise((resolve) => {
+    onTestFinished(node.devChain.chain.events.on(event, () => resolve()));
+  });
+}
+
+/** Everything that arrived at the node has its verdict, and so has the message that is sent last. */
+async function settledAfterExit(from: GossipNode, at: GossipNode, validator: number): Promise<void> {
+  const arrived = next(at, "voluntaryExit");
+  from.gossip.voluntaryExit(from.operations.exit(validator));
+  await arrived;
+}
+
+test("what one node publishes reaches the chains of all, and nothing that is not valid goes further than one hop", async () => {
+  const nodes = await openLine(3, 1, ELECTRA);
+  const [a, b, c] = nodes as [GossipNode, GossipNode, GossipNode];
+  const slot = LATE_SLOT;
+  for (const { devChain, gossip } of nodes) {
+    await devChain.clock.advanceTo(slot);
+    gossip.setAttestationSubnets(new Set(Array.from({ length: 64 }, (_, subnet) => subnet)));
+  }
+  const exits = a.topic("voluntary_exit");
+  await Promise.all(nodes.map((node) => whenMeshed(node, exits)));
+
+  // A block.
+  const imported = Promise.all([next(b, "block"), next(c, "block")]);
+  const block = await a.byHand.propose(slot, a.devChain.chain.head.root);
+  a.gossip.block(block.signed);
+  await imported;
+  await eventually(() =>
+    expect(nodes.map(({ devChain }) => devChain.chain.head.root)).toEqual(Array(3).fill(block.root)),
+  );
+
+  // A vote, which passes on its own subnet only.
+  const vote = (await a.byHand.votesFor(slot, block.root))[0]!.vote as electra.SingleAttestation;
+  const subnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot, vote.committeeIndex);
+  const [right, wrong] = [subnet, (subnet + 1) % 64];
+  const subnetTopics = [right, wrong].map((number) => a.topic("beacon_attestation", number));
+  await Promise.all(nodes.flatMap((node) => subnetTopics.map((topic) => whenMeshed(node, topic))));
+  a.gossip.attestation(vote, wrong);
+  const voted = Promise.all([next(b, "attestation"), next(c, "attestation")]);
+  a.gossip.attestation(vote, right);
+  await voted;
+  await eventually(() => expect(invalidFrom(b, a, a.topic("beacon_attestation", wrong))).toBe(1));
+
+  // An exit that another validator signed; the good one that follows it shows that it got no further.
+  a.gossip.voluntaryExit(a.operations.exit(1, { by: 2 }));
+  await settledAfterExit(a, c, 3);
+  expect(c.devChain.chain.pools.operations.listVoluntaryExits().map(({ message }) => message.validatorIndex)).toEqual([
+    3,
+  ]);
+  expect(invalidFrom(b, a, exits)).toBe(1);
+  expect(invalidFrom(c, b, exits)).toBe(0);
+  expect(b.received.length - c.received.length).toBe(2);
+
+  // A block that nobody can build on is spread, since its proposer signed it, but held against who passed it on.
+  for (const { devChain } of nodes) await devChain.clock.advanceTo(slot + 1);
+  const unfit = { ...(await a.byHand.produce(slot + 1, block.root)), stateRoot: new Uint8Array(32) };
+  a.gossip.block(a.byHand.sign(unfit).signed);
+  await eventually(() => expect(b.told.penalties).toEqual([{ peerId: a.peerId, severity: "severe" }]));
+  expect(b.devChain.chain.head.root).toBe(block.root);
+  expect([...a.complaints, ...c.complaints.filter((line) => !line.includes("not valid"))]).toEqual([]);
+});
+
+test("votes wait for their block, and blocks without a parent are told about", async () => {
+  const nodes = await openLine(2, 4, {});
+  const [a, b] = nodes as [GossipNode, GossipNode];
+  for (const { devChain, gossip } of nodes) {
+    await devChain.clock.advanceTo(6);
+    gossip.setAttestationSubnets(new Set([...Array(64).keys()]));
+  }
+  const parent = await a.byHand.propose(5, a.devChain.chain.head.root);
+  const child = await a.byHand.propose(6, parent.root);
+  const votes = await a.byHand.votesFor(6, child.root);
+  const { epochCtx } = a.devChain.chain.headState;
+  const subnet = epochCtx.computeSubnetForSlot(6, 0);
+  await whenMeshed(a, a.topic("beacon_attestation", subnet));
+  await whenMeshed(a, a.topic("beacon_block"));
+
+  for (const { vote } of votes) a.gossip.attestation(vote as SingleAttestation, subnet);
+  a.gossip.block(child.signed);
+  await eventually(() => expect(b.told.parents.length).toBe(1));
+  await eventually(() => expect(b.received.length).toBe(votes.length + 1));
+  expect(toRootHex(b.told.parents[0]!.signed.message.parentRoot)).toBe(parent.root);
+  expect(b.told.blocks).toEqual([{ root: child.root, peerId: a.peerId }]);
+  expect(b.devChain.chain.pools.attestations.list({ slot: 6 })).toEqual([]);
+
+  await b.devChain.chain.importBlock(parent.signed);
+  await b.devChain.chain.importBlock(child.signed);
+  await eventually(() => {
+    const pooled = b.devChain.chain.pools.attestations.list({ slot: 6 });
+    expect(pooled.flatMap(({ aggregationBits }) => aggregationBits.getTrueBitIndexes()).length).toBe(votes.length);
+  });
+  expect(b.complaints).toEqual([]);
+});
+
+test("garbage is held against its sender before it costs anything", async () => {
+  const nodes = await openLine(2, 1, {});
+  const [a, b] = nodes as [GossipNode, GossipNode];
+  const exits = a.topic("voluntary_exit");
+  await whenMeshed(a, exits);
+  await whenMeshed(b, exits);
+  const send = (messages: Partial<RPC.Message>[]) => {
+    const envelope = { subscriptions: [], messages, control: undefined };
+    (a.pubsub as unknown as { sendRpc(peerId: string, rpc: object): void }).sendRpc(b.peerId, envelope);
+  };
+  const exit = new Uint8Array(compressSync(new Uint8Array(112)));
+  const bomb = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x0f, ...exit.subarray(1));
+  send([
+    { topic: exits, data: exit, from: a.host.peerId.toMultihash().bytes },
+    { topic: exits, data: bomb },
+    { topic: exits, data: Uint8Array.of(112, 1, 2, 3) },
+    { topic: exits, data: new Uint8Array(compressSync(new Uint8Array(113))) },
+    { topic: "/eth2/00000000/voluntary_exit/ssz_snappy", data: exit },
+    { topic: a.topic("beacon_attestation", 7), data: new Uint8Array(compressSync(new Uint8Array(229))) },
+  ]);
+  await eventually(() => expect(invalidFrom(b, a, exits)).toBe(4));
+  expect(b.received).toEqual([]);
+
+  // What has a possible size but is no block is judged like any message, and rejected.
+  const blocks = a.topic("beacon_block");
+  send([{ topic: blocks, data: new Uint8Array(compressSync(new Uint8Array(1000))) }]);
+  await eventually(() => expect(invalidFrom(b, a, blocks)).toBe(1));
+
+  const { streamsOutbound } = a.pubsub as unknown as { streamsOutbound: Map<string, { push(data: Uint8Array): void }> };
+  streamsOutbound.get(b.peerId)!.push(new Uint8Array(50).fill(0xff));
+  await eventually(() => {
+    const { behaviourPenalty } = b.pubsub.dumpPeerScoreStats()[a.peerId]!;
+    expect(Math.round(behaviourPenalty)).toBe(1);
+  });
+
+  // Messages without end are an offence, whatever they are.
+  const flood = Array.from({ length: 5000 }, () => ({ topic: "flood", data: Uint8Array.of(0) }));
+  for (let i = 0; i < 5; i++) send(flood);
+  await eventually(() => {
+    const { behaviourPenalty } = b.pubsub.dumpPeerScoreStats()[a.peerId]!;
+    expect(Math.round(behaviourPenalty)).toBeGreaterThan(2);
+  });
+  expect(b.complaints).toEqual([]);
+});
+
+test("the topics follow the forks and the subnets", async () => {
+  const [node] = (await openLine(1, 1, { forks: [{ fork: "altair", epoch: 2 }] })) as [GossipNode];
+  const { clock } = node.devChain;
+  const joined = (name: string) => node.pubsub.getTopics().filter((topic) => topic.split("/")[3] === name).length;
+  const counts = () => ["beacon_block", "beacon_attestation_3", "sync_committee_1"].map(joined);
+  node.gossip.setAttestationSubnets(new Set([3]));
+  node.gossip.setSyncSubnets(new Set([1]));
+  expect(counts()).toEqual([1, 1, 0]);
+  await clock.advanceTo(SLOTS_PER_EPOCH);
+  expect(counts()).toEqual([2, 2, 1]);
+  node.gossip.setAttestationSubnets(new Set());
+  expect(counts()).toEqual([2, 0, 1]);
+  await clock.advanceTo(4 * SLOTS_PER_EPOCH);
+  expect(counts()).toEqual([1, 0, 1]);
+  expect(node.pubsub.getTopics()).toContain(node.topic("sync_committee", 1));
+});

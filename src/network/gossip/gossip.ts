@@ -1,0 +1,240 @@
+import { type GossipSub, type GossipSubEvents, TopicValidatorResult } from "@libp2p/gossipsub";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type {
+  AttesterSlashing,
+  altair,
+  capella,
+  phase0,
+  SignedAggregateAndProof,
+  SignedBeaconBlock,
+  SingleAttestation,
+} from "@lodestar/types";
+import type { BeaconChain } from "../../chain/chain.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { Broadcast } from "../broadcast.ts";
+import type { PeerJudge } from "../peers/peer-judge.ts";
+import type { SubnetTopics } from "../subnets/subnet-topics.ts";
+import { BlockGossip } from "./block-gossip.ts";
+import { IntakeGossip } from "./intake-gossip.ts";
+import { contextSlot, type GossipObjects, messageType } from "./message-types.ts";
+import { asPubsub, type Pubsub } from "./pubsub.ts";
+import type { ReceivedMessage, Verdict } from "./received-message.ts";
+import { boundariesInForce, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
+import type { UnknownBlocks } from "./unknown-blocks.ts";
+
+export interface GossipParts {
+  /** Of a host that has been started. */
+  pubsub: GossipSub;
+  chain: BeaconChain;
+  unknownBlocks: UnknownBlocks;
+  judge: PeerJudge;
+  logger: Logger;
+}
+
+interface PublishOptions {
+  subnet?: number;
+  /** Whether all peers get it, not only those of the mesh. */
+  floodPublish?: boolean;
+}
+
+const RESULTS: Readonly<Record<Verdict, TopicValidatorResult>> = {
+  accept: TopicValidatorResult.Accept,
+  ignore: TopicValidatorResult.Ignore,
+  reject: TopicValidatorResult.Reject,
+};
+
+/** The gossip of the network: joins the topics of the forks in force, takes in what comes and spreads what is given to it. */
+export class Gossip implements Broadcast, SubnetTopics {
+  readonly #pubsub: Pubsub;
+  readonly #chain: BeaconChain;
+  readonly #logger: Logger;
+  readonly #topics: GossipTopics;
+  readonly #blocks: BlockGossip;
+  readonly #others: IntakeGossip;
+  readonly #subnets: Partial<Record<TopicKind, ReadonlySet<number>>> = {
+    beacon_attestation: new Set(),
+    sync_committee: new Set(),
+  };
+  #joined = new Set<string>();
+  #stopFollowing: (() => void) | undefined;
+
+  constructor({ pubsub, chain, unknownBlocks, judge, logger }: GossipParts) {
+    this.#pubsub = asPubsub(pubsub);
+    this.#chain = chain;
+    this.#logger = logger.topic("gossip");
+    this.#topics = new GossipTopics(chain.config);
+    const blocks = new BlockGossip({ chain, unknownBlocks, judge, logger: this.#logger });
+    this.#blocks = blocks;
+    this.#others = new IntakeGossip({
+      chain,
+      unknownBlocks,
+      isImporting: (root) => blocks.isImporting(root),
+      logger: this.#logger,
+    });
+  }
+
+  start(): void {
+    this.#pubsub.addEventListener("gossipsub:message", this.#onMessage);
+    this.#others.start();
+    this.#stopFollowing = this.#chain.clock.onSlot(() => this.#follow());
+    this.#follow();
+  }
+
+  /** Takes in nothing more, and ends when what was taken in has been dealt with. */
+  async close(): Promise<void> {
+    this.#stopFollowing?.();
+    this.#stopFollowing = undefined;
+    this.#pubsub.removeEventListener("gossipsub:message", this.#onMessage);
+    await Promise.all([this.#blocks.close(), this.#others.close()]);
+  }
+
+  setAttestationSubnets(subnets: ReadonlySet<number>): void {
+    this.#subnets.beacon_attestation = new Set(subnets);
+    this.#follow();
+  }
+
+  setSyncSubnets(subnets: ReadonlySet<number>): void {
+    this.#subnets.sync_committee = new Set(subnets);
+    this.#follow();
+  }
+
+  block(signed: SignedBeaconBlock): void {
+    // A block is late for whoever it takes several hops to reach, and there is one a slot only: everybody gets it.
+    this.#publish("beacon_block", signed, { floodPublish: true });
+  }
+
+  attestation(attestation: phase0.Attestation | SingleAttestation, subnet: number): void {
+    this.#publish("beacon_attestation", attestation, { subnet });
+  }
+
+  aggregate(aggregate: SignedAggregateAndProof): void {
+    this.#publish("beacon_aggregate_and_proof", aggregate);
+  }
+
+  syncMessage(message: altair.SyncCommitteeMessage, subnet: number): void {
+    this.#publish("sync_committee", message, { subnet });
+  }
+
+  contribution(contribution: altair.SignedContributionAndProof): void {
+    this.#publish("sync_committee_contribution_and_proof", contribution);
+  }
+
+  voluntaryExit(exit: phase0.SignedVoluntaryExit): void {
+    this.#publish("voluntary_exit", exit);
+  }
+
+  proposerSlashing(slashing: phase0.ProposerSlashing): void {
+    this.#publish("proposer_slashing", slashing);
+  }
+
+  attesterSlashing(slashing: AttesterSlashing): void {
+    this.#publish("attester_slashing", slashing);
+  }
+
+  blsToExecutionChange(change: capella.SignedBLSToExecutionChange): void {
+    this.#publish("bls_to_execution_change", change);
+  }
+
+  #publish<K extends TopicKind>(kind: K, object: GossipObjects[K], options: PublishOptions = {}): void {
+    // Before the start nobody is there to take it: a dev chain makes its history then.
+    if (this.#stopFollowing === undefined) return;
+    this.#send(kind, object, options).catch((error) => {
+      this.#logger.warn("A message could not be published", { topic: kind, error });
+    });
+  }
+
+  async #send<K extends TopicKind>(
+    kind: K,
+    object: GossipObjects[K],
+    { subnet, ...options }: PublishOptions,
+  ): Promise<void> {
+    const slot = contextSlot(kind, object) ?? this.#chain.clock.currentSlot;
+    const topic = this.#topics.at(computeEpochAtSlot(slot), kind, subnet);
+    // The operation may be of a fork that is still to come, such as a change of credentials before capella.
+    if (topic === undefined) return;
+    await this.#pubsub.publish(topic.name, messageType(kind, topic.boundary.fork).serialize(object), options);
+  }
+
+  /** Joins and leaves topics as the forks and the subnets demand. */
+  #follow(): void {
+    if (this.#stopFollowing === undefined) return;
+    const wanted = new Set(this.#wantedTopics());
+    for (const name of wanted) if (!this.#joined.has(name)) this.#pubsub.subscribe(name);
+    for (const name of this.#joined) if (!wanted.has(name)) this.#pubsub.unsubscribe(name);
+    this.#joined = wanted;
+  }
+
+  *#wantedTopics(): Iterable<string> {
+    const { config, clock } = this.#chain;
+    for (const { epoch } of boundariesInForce(config, clock.currentEpoch)) {
+      for (const kind of TOPIC_KINDS) {
+        for (const subnet of this.#subnets[kind] ?? [0]) {
+          const topic = this.#topics.at(epoch, kind, subnet);
+          if (topic) yield topic.name;
+        }
+      }
+    }
+  }
+
+  readonly #onMessage = ({ detail }: GossipSubEvents["gossipsub:message"]): void => {
+    const { msg, msgId, propagationSource } = detail;
+    const peerId = propagationSource.toString();
+    let isReported = false;
+    const report = (verdict: Verdict) => {
+      if (!isReported) this.#report(msgId, peerId, verdict);
+      isReported = true;
+    };
+    try {
+      const topic = this.#topics.get(msg.topic);
+      if (topic === undefined || !this.#canJudge(topic)) {
+        report("ignore");
+        return;
+      }
+      const object = this.#decoded(topic, msg.data);
+      if (object === undefined) report("reject");
+      else this.#dispatch({ topic, object, peerId, report });
+    } catch (error) {
+      this.#logger.error("A message could not be handled", { topic: msg.topic, peer: peerId, error });
+      report("ignore");
+    }
+  };
+
+  /** A node that is far behind would take honest messages for wrong ones; of blocks it learns how far it is. */
+  #canJudge({ kind }: GossipTopic): boolean {
+    return kind === "beacon_block" || !this.#chain.status.isSyncing;
+  }
+
+  #decoded({ kind, boundary }: GossipTopic, data: Uint8Array): GossipObjects[TopicKind] | undefined {
+    try {
+      return messageType(kind, boundary.fork).deserialize(data);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #dispatch(message: ReceivedMessage): void {
+    const { topic } = message;
+    const astray = this.#verdictOnAstray(message);
+    if (astray) message.report(astray);
+    else if (topic.kind === "beacon_block") this.#blocks.handle(message as ReceivedMessage<"beacon_block">);
+    else this.#others.handle(message);
+  }
+
+  /** What is to be said of a message on the topic of another fork than its own. */
+  #verdictOnAstray({ topic, object }: ReceivedMessage): Verdict | undefined {
+    const slot = contextSlot(topic.kind, object);
+    if (slot === undefined) return undefined;
+    const boundary = this.#chain.config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot));
+    if (boundary.epoch === topic.boundary.epoch) return undefined;
+    // A block of one fork in the type of another is none at all; a vote may stray when a fork begins.
+    return topic.kind === "beacon_block" && boundary.fork !== topic.boundary.fork ? "reject" : "ignore";
+  }
+
+  #report(messageId: string, peerId: string, verdict: Verdict): void {
+    try {
+      this.#pubsub.reportMessageValidationResult(messageId, peerId, RESULTS[verdict]);
+    } catch (error) {
+      this.#logger.debug("A verdict could not be reported", { peer: peerId, verdict, error });
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import type { GossipSub } from "@libp2p/gossipsub";
+import type { RPC } from "@libp2p/gossipsub/message";
+import type { PeerId } from "@libp2p/interface";
+import type { PeerJudge } from "../peers/peer-judge.ts";
+import type { MessageBudget } from "./message-budget.ts";
+
+/** The parts of gossipsub that stand between a peer's stream and the messages on it. */
+interface InboundSide {
+  readonly subscriptions: ReadonlySet<string>;
+  readonly streamsInbound: ReadonlyMap<string, { rawStream: { abort(error: Error): void } }>;
+  readonly score: {
+    addPenalty(peerId: string, count: number, label: string): void;
+    rejectInvalidMessage(peerId: string, topic: string): void;
+  };
+  log(error: unknown): void;
+  decodeRpc(bytes: Uint8Array): RPC;
+  handleReceivedRpc(from: PeerId, rpc: RPC): Promise<void>;
+  handlePeerReadStreamError(error: unknown, from: PeerId): void;
+  pipePeerReadStream(from: PeerId, source: AsyncIterable<{ subarray(): Uint8Array }>): Promise<void>;
+}
+
+/**
+ * Reads what peers send in place of gossipsub's own loop, which lets four things pass: envelopes that cannot be decoded, or are
+ * too large, go unpunished; there is no limit to the number of messages; messages that name a sender (`from`) are taken, though a network
+ * without signatures must refuse them (StrictNoSign); and messages of topics that this node has not joined are remembered,
+ * though nobody will ever judge them.
+ */
+export function guardInbound(pubsub: GossipSub, budget: MessageBudget, judge?: PeerJudge): GossipSub {
+  const inbound = pubsub as unknown as InboundSide;
+  inbound.pipePeerReadStream = async (from, source) => {
+    const peerId = from.toString();
+    try {
+      for await (const data of source) {
+        const rpc = decode(inbound, data, peerId);
+        if (rpc === undefined) continue;
+        rpc.messages = welcomeMessages(inbound, rpc, peerId, budget);
+        await inbound.handleReceivedRpc(from, rpc).catch((error) => inbound.log(error));
+      }
+    } catch (error) {
+      if (isViolation(error)) {
+        // Gossip itself forgets the peer and what it did, and leaves the stream to fill up.
+        inbound.streamsInbound.get(peerId)?.rawStream.abort(error);
+        judge?.penalize(peerId, "severe", "gossip: an envelope that is too large");
+      }
+      inbound.handlePeerReadStreamError(error, from);
+    }
+  };
+  return pubsub;
+}
+
+/** Lengths that are none, or beyond what is read; unlike a stream that just ends, they are no accident. */
+const LENGTH_ERRORS: ReadonlySet<string> = new Set([
+  "InvalidMessageLengthError",
+  "InvalidDataLengthError",
+  "InvalidDataLengthLengthError",
+]);
+
+function isViolation(error: unknown): error is Error {
+  return error instanceof Error && LENGTH_ERRORS.has(error.name);
+}
+
+function decode(inbound: InboundSide, data: { subarray(): Uint8Array }, peerId: string): RPC | undefined {
+  try {
+    return inbound.decodeRpc(data.subarray());
+  } catch {
+    inbound.score.addPenalty(peerId, 1, "malformed_envelope");
+    return undefined;
+  }
+}
+
+function welcomeMessages(inbound: InboundSide, rpc: RPC, peerId: string, budget: MessageBudget): RPC.Message[] {
+  if (!budget.allows(peerId, rpc.messages.length, inbound.subscriptions)) {
+    inbound.score.addPenalty(peerId, 1, "too_many_messages");
+    return [];
+  }
+  return rpc.messages.filter((message) => isWelcome(inbound, message, peerId));
+}
+
+function isWelcome({ subscriptions, score }: InboundSide, { from, topic }: RPC.Message, peerId: string): boolean {
+  // A peer may not yet know that we left a topic.
+  if (!subscriptions.has(topic)) return false;
+  if (from === undefined) return true;
+  score.rejectInvalidMessage(peerId, topic);
+  return false;
+}

@@ -1,0 +1,159 @@
+import type { RootHex, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconChain } from "../../chain/chain.ts";
+import type { Intake } from "../../chain/intake.ts";
+import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
+import type { Logger } from "../../log/logger.ts";
+import { AwaitingBlocks, type AwaitingLimits } from "./awaiting-blocks.ts";
+import { type BatchLimits, BatchQueue } from "./batch-queue.ts";
+import type { GossipObjects } from "./message-types.ts";
+import type { ReceivedMessage } from "./received-message.ts";
+import type { TopicKind } from "./topics.ts";
+import type { UnknownBlocks } from "./unknown-blocks.ts";
+
+/** Everything but blocks. */
+export type IntakeKind = Exclude<TopicKind, "beacon_block">;
+
+type Judge<K extends IntakeKind> = (messages: ReceivedMessage<K>[]) => Promise<Outcome<unknown>[]>;
+type Judges = { [K in IntakeKind]: Judge<K> };
+
+export interface IntakeGossipParts {
+  chain: Pick<BeaconChain, "intake" | "clock" | "events">;
+  unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
+  /** Whether a block is on its way in, so that nobody has to be asked for it. */
+  isImporting(root: RootHex): boolean;
+  logger: Logger;
+}
+
+const BATCHES: BatchLimits = { batchSize: 64, windowMs: 50, maxRunning: 4, maxWaiting: 16_384 };
+const AWAITING: AwaitingLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16 };
+
+/** Gives what comes from gossip, but for blocks, to the chain's intake, many at a time, and reports what the rules say. */
+export class IntakeGossip {
+  readonly #parts: IntakeGossipParts;
+  readonly #queues: { [K in IntakeKind]: BatchQueue<ReceivedMessage<K>> };
+  readonly #awaiting = new AwaitingBlocks<ReceivedMessage>(AWAITING);
+  #subscriptions: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(parts: IntakeGossipParts) {
+    this.#parts = parts;
+    const judges = judgesOf(parts.chain.intake);
+    this.#queues = {
+      beacon_attestation: this.#queue(judges.beacon_attestation),
+      beacon_aggregate_and_proof: this.#queue(judges.beacon_aggregate_and_proof),
+      sync_committee: this.#queue(judges.sync_committee),
+      sync_committee_contribution_and_proof: this.#queue(judges.sync_committee_contribution_and_proof),
+      voluntary_exit: this.#queue(judges.voluntary_exit),
+      proposer_slashing: this.#queue(judges.proposer_slashing),
+      attester_slashing: this.#queue(judges.attester_slashing),
+      bls_to_execution_change: this.#queue(judges.bls_to_execution_change),
+    };
+  }
+
+  start(): void {
+    const { chain } = this.#parts;
+    this.#subscriptions = [
+      chain.events.on("block", ({ root }) => this.#onBlock(root)),
+      chain.clock.onSlot((slot) => this.#onSlot(slot)),
+    ];
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const end of this.#subscriptions) end();
+    for (const message of this.#awaiting.clear()) message.report("ignore");
+    await Promise.all(Object.values(this.#queues).map((queue) => queue.close()));
+  }
+
+  handle(message: ReceivedMessage): void {
+    // The kind of the topic is that of the object, which the compiler cannot know.
+    const queue = this.#queues[message.topic.kind as IntakeKind] as BatchQueue<ReceivedMessage>;
+    queue.add(message);
+  }
+
+  #queue<K extends IntakeKind>(judge: Judge<K>): BatchQueue<ReceivedMessage<K>> {
+    return new BatchQueue<ReceivedMessage<K>>(
+      { process: (messages) => this.#process(messages, judge), drop: (message) => message.report("ignore") },
+      BATCHES,
+    );
+  }
+
+  async #process<K extends IntakeKind>(messages: ReceivedMessage<K>[], judge: Judge<K>): Promise<void> {
+    try {
+      const outcomes = await judge(messages);
+      for (const [i, message] of messages.entries()) this.#settle(message, outcomes[i]!);
+    } catch (error) {
+      this.#parts.logger.error("Messages could not be judged", { topic: messages[0]?.topic.kind, error });
+      // Those that have their verdict keep it: only the first one counts.
+      for (const message of messages) message.report("ignore");
+    }
+  }
+
+  #settle(message: ReceivedMessage, outcome: Outcome<unknown>): void {
+    if (outcome.ok) {
+      message.report("accept");
+      return;
+    }
+    const { action, reason } = outcome.refusal;
+    if (action === "reject") {
+      const { peerId, topic } = message;
+      this.#parts.logger.debug("A message was rejected", { topic: topic.kind, peer: peerId, reason });
+    }
+    const root = reason === "unknown-block" ? votedFor(message) : undefined;
+    if (root === undefined || !this.#hold(message, root)) message.report(action);
+  }
+
+  /** Whether the vote waits for its block. */
+  #hold(message: ReceivedMessage, root: RootHex): boolean {
+    const { chain, unknownBlocks, isImporting } = this.#parts;
+    if (this.#isClosed) return false;
+    const held = this.#awaiting.hold(root, message, message.peerId, chain.clock.currentSlot);
+    if (held === "first" && !isImporting(root)) unknownBlocks.onUnknownBlock(root, message.peerId);
+    return held !== "full";
+  }
+
+  #onBlock(root: RootHex): void {
+    for (const message of this.#awaiting.release(root)) this.handle(message);
+  }
+
+  #onSlot(slot: Slot): void {
+    for (const message of this.#awaiting.expire(slot)) message.report("ignore");
+  }
+}
+
+function votedFor({ topic, object }: ReceivedMessage): RootHex | undefined {
+  switch (topic.kind) {
+    case "beacon_attestation":
+      return toRootHex((object as GossipObjects["beacon_attestation"]).data.beaconBlockRoot);
+    case "beacon_aggregate_and_proof":
+      return toRootHex((object as GossipObjects["beacon_aggregate_and_proof"]).message.aggregate.data.beaconBlockRoot);
+    default:
+      return undefined;
+  }
+}
+
+function judgesOf(intake: Intake): Judges {
+  return {
+    beacon_attestation: (messages) => intake.attestations(objectsOf(messages), subnetsOf(messages)),
+    beacon_aggregate_and_proof: (messages) => intake.aggregates(objectsOf(messages)),
+    sync_committee: (messages) => intake.syncMessages(objectsOf(messages), subnetsOf(messages)),
+    sync_committee_contribution_and_proof: (messages) => intake.contributions(objectsOf(messages)),
+    voluntary_exit: oneByOne((exit) => intake.voluntaryExit(exit)),
+    proposer_slashing: oneByOne((slashing) => intake.proposerSlashing(slashing)),
+    attester_slashing: oneByOne((slashing) => intake.attesterSlashing(slashing)),
+    bls_to_execution_change: oneByOne((change) => intake.blsToExecutionChange(change)),
+  };
+}
+
+function oneByOne<K extends IntakeKind>(take: (object: GossipObjects[K]) => Promise<void>): Judge<K> {
+  return (messages) => Promise.all(messages.map(({ object }) => outcomeOf(() => take(object))));
+}
+
+function objectsOf<K extends IntakeKind>(messages: ReceivedMessage<K>[]): GossipObjects[K][] {
+  return messages.map(({ object }) => object);
+}
+
+function subnetsOf(messages: ReceivedMessage[]): number[] {
+  return messages.map(({ topic }) => topic.subnet);
+}

@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto";
+import { createBeaconConfig } from "@lodestar/config";
+import { ForkName } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+import { compressSync, uncompressSync } from "snappy";
+import { describe, expect, it } from "vitest";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { createMessageId, quickId } from "./message-id.ts";
+import { messageType, sizeBounds } from "./message-types.ts";
+import { createSnappyTransform, maxCompressedLength } from "./snappy-transform.ts";
+import { GossipTopics } from "./topics.ts";
+
+const forks = [{ fork: "altair", epoch: 1 } as const];
+const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 }), new Uint8Array(32));
+const topics = new GossipTopics(config);
+const EXIT_BYTES = ssz.phase0.SignedVoluntaryExit.fixedSize!;
+
+describe("message ids", () => {
+  const data = new Uint8Array(EXIT_BYTES).fill(9);
+  const id = createMessageId(topics);
+
+  it("cover the data alone in phase0", () => {
+    const topic = topics.at(0, "voluntary_exit")!.name;
+    const expected = createHash("sha256").update(Buffer.from("01000000", "hex")).update(data).digest();
+    expect(Buffer.from(id({ topic, data })).toString("hex")).toBe(expected.toString("hex").slice(0, 40));
+  });
+
+  it("cover the topic with its length too since altair", () => {
+    const topic = topics.at(1, "voluntary_exit")!.name;
+    const length = Buffer.from([topic.length, 0, 0, 0, 0, 0, 0, 0]);
+    const whole = Buffer.concat([Buffer.from("01000000", "hex"), length, Buffer.from(topic), data]);
+    const expected = createHash("sha256").update(whole).digest("hex").slice(0, 40);
+    expect(Buffer.from(id({ topic, data })).toString("hex")).toBe(expected);
+  });
+
+  it("in their quick form tell topics and data apart", () => {
+    const ids = [
+      quickId({ topic: "a", data }),
+      quickId({ topic: "b", data }),
+      quickId({ topic: "a", data: data.subarray(1) }),
+      quickId({ topic: "a" }),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe("compression", () => {
+  const transform = createSnappyTransform(topics, config);
+  const exits = topics.at(0, "voluntary_exit")!.name;
+  const blocks = topics.at(0, "beacon_block")!.name;
+
+  it("gives the data back, and is what others decompress", () => {
+    const data = Uint8Array.from({ length: EXIT_BYTES }, (_, i) => i);
+    const compressed = transform.outboundTransform(exits, data);
+    expect(new Uint8Array(uncompressSync(compressed, { asBuffer: true }) as Buffer)).toEqual(data);
+    expect(transform.inboundTransform(exits, compressed)).toEqual(data);
+  });
+
+  const announcing = (length: number[], rest: Uint8Array = new Uint8Array()) => Uint8Array.of(...length, ...rest);
+  it.each<[string, string, Uint8Array]>([
+    ["of an unknown topic", "/eth2/01020304/voluntary_exit/ssz_snappy", compressSync(new Uint8Array(EXIT_BYTES))],
+    ["without anything", exits, new Uint8Array()],
+    ["too long by a byte", exits, compressSync(new Uint8Array(EXIT_BYTES + 1))],
+    ["too short by a byte", exits, compressSync(new Uint8Array(EXIT_BYTES - 1))],
+    ["that announces 4 GiB", blocks, announcing([0xff, 0xff, 0xff, 0xff, 0x0f], new Uint8Array(400))],
+    ["whose length never ends", blocks, new Uint8Array(100).fill(0xff)],
+    ["that is larger than any of its kind compressed", exits, compressedTo(maxCompressedLength(EXIT_BYTES) + 1)],
+    ["that holds less than it announces", exits, announcing([EXIT_BYTES], Uint8Array.of(0, 1))],
+  ])("refuses a message %s", (_, topic, message) => {
+    expect(() => transform.inboundTransform(topic, new Uint8Array(message))).toThrow();
+  });
+
+  /** A message that announces the right length and is of the size. */
+  function compressedTo(size: number): Uint8Array {
+    const message = new Uint8Array(size);
+    message[0] = EXIT_BYTES;
+    return message;
+  }
+});
+
+describe("sizes", () => {
+  it("are those of the type of the fork, and never more than the payload's limit", () => {
+    expect(sizeBounds("voluntary_exit", ForkName.phase0, 10_485_760)).toEqual({ min: 112, max: 112 });
+    // A SingleAttestation has no bits: two indices, the data and the signature (electra/beacon-chain.md).
+    expect(sizeBounds("beacon_attestation", ForkName.electra, 10_485_760)).toEqual({ min: 240, max: 240 });
+    expect(sizeBounds("beacon_attestation", ForkName.deneb, 10_485_760).min).toBe(4 + 128 + 96 + 1);
+    expect(sizeBounds("beacon_block", ForkName.bellatrix, 10_485_760).max).toBe(10_485_760);
+    expect(sizeBounds("beacon_block", ForkName.phase0, 10_485_760).max).toBeLessThan(10_485_760);
+  });
+
+  it("hold the emptiest block of each fork", () => {
+    for (const fork of [ForkName.phase0, ForkName.altair, ForkName.capella, ForkName.electra, ForkName.fulu]) {
+      const type = messageType("beacon_block", fork);
+      const { length } = type.serialize(type.defaultValue());
+      expect(sizeBounds("beacon_block", fork, 10_485_760).min).toBe(length);
+    }
+  });
+});

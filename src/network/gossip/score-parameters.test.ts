@@ -1,0 +1,31 @@
+import { createPeerScoreParams, validatePeerScoreParams } from "@libp2p/gossipsub/score";
+import { createBeaconConfig } from "@lodestar/config";
+import { expect, test } from "vitest";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { SCORE_THRESHOLDS, scoreParameters } from "./score-parameters.ts";
+import { GossipTopics } from "./topics.ts";
+
+const forks = [{ fork: "capella", epoch: 0 } as const];
+
+test.each([1, 64, 1_000_000])("the parameters for %i validators are ones that gossipsub takes", (activeValidators) => {
+  for (const slotSeconds of [1, 12]) {
+    const config = createBeaconConfig(devChainConfig({ forks, slotSeconds, genesisTime: 0 }), new Uint8Array(32));
+    const params = scoreParameters(config, new GossipTopics(config), { activeValidators });
+    expect(() => validatePeerScoreParams(createPeerScoreParams(params))).not.toThrow();
+    for (const topic of Object.values(params.topics)) {
+      expect(Object.values(topic).filter((value) => !Number.isFinite(value))).toEqual([]);
+    }
+  }
+});
+
+test("one invalid message is forgiven, a dozen outweigh everything, on whichever topic", () => {
+  const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 12, genesisTime: 0 }), new Uint8Array(32));
+  const { topics, topicScoreCap } = scoreParameters(config, new GossipTopics(config), { activeValidators: 500_000 });
+  const names = Object.keys(topics);
+  expect(names.length).toBe(7 + 64 + 4);
+  for (const { topicWeight, invalidMessageDeliveriesWeight } of Object.values(topics)) {
+    const scoreAfter = (count: number) => topicScoreCap + topicWeight * invalidMessageDeliveriesWeight * count ** 2;
+    expect(scoreAfter(1)).toBeGreaterThan(SCORE_THRESHOLDS.gossipThreshold);
+    expect(scoreAfter(13)).toBeLessThan(SCORE_THRESHOLDS.graylistThreshold);
+  }
+});

@@ -1,0 +1,70 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { ssz } from "@lodestar/types";
+import { describe, expect, it } from "vitest";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import type { ScheduledFork } from "../../dev/forks.ts";
+import { boundariesInForce, GossipTopics, type TopicKind } from "./topics.ts";
+
+const ROOT = new Uint8Array(32).fill(7);
+
+function configOf(forks: readonly ScheduledFork[]) {
+  return createBeaconConfig(devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 }), ROOT);
+}
+
+/** phase0/p2p-interface.md `compute_fork_digest`, as it is before fulu. */
+function digestOf(version: Uint8Array): string {
+  const root = ssz.phase0.ForkData.hashTreeRoot({ currentVersion: version, genesisValidatorsRoot: ROOT });
+  return Buffer.from(root.subarray(0, 4)).toString("hex");
+}
+
+const CONFIG = configOf([
+  { fork: "altair", epoch: 4 },
+  { fork: "bellatrix", epoch: 8 },
+  { fork: "capella", epoch: 9 },
+]);
+
+describe("topics", () => {
+  const topics = new GossipTopics(CONFIG);
+
+  it("are named after the digest of their fork", () => {
+    const phase0 = digestOf(CONFIG.GENESIS_FORK_VERSION);
+    const altair = digestOf(CONFIG.ALTAIR_FORK_VERSION);
+    expect(topics.at(3, "beacon_block")?.name).toBe(`/eth2/${phase0}/beacon_block/ssz_snappy`);
+    expect(topics.at(4, "beacon_block")?.name).toBe(`/eth2/${altair}/beacon_block/ssz_snappy`);
+    expect(topics.at(4, "beacon_attestation", 63)?.name).toBe(`/eth2/${altair}/beacon_attestation_63/ssz_snappy`);
+    expect(topics.at(4, "sync_committee", 3)?.name).toBe(`/eth2/${altair}/sync_committee_3/ssz_snappy`);
+  });
+
+  it("are read back, and only in the one way they are written", () => {
+    const name = topics.at(4, "beacon_attestation", 5)!.name;
+    expect(topics.get(name)).toMatchObject({ kind: "beacon_attestation", subnet: 5, boundary: { fork: "altair" } });
+    for (const wrong of [name.replace("_5/", "_05/"), name.replace("_5/", "_64/"), name.toUpperCase(), `${name}/`]) {
+      expect(topics.get(wrong)).toBeUndefined();
+    }
+  });
+
+  it.each<[TopicKind, number | undefined]>([
+    ["voluntary_exit", 0],
+    ["sync_committee_contribution_and_proof", 4],
+    ["bls_to_execution_change", 9],
+  ])("of %s exist from epoch %i on", (kind, epoch) => {
+    expect([0, 3, 4, 8, 9].find((at) => topics.at(at, kind) !== undefined)).toBe(epoch);
+  });
+
+  it("of a new fork are joined an epoch before it, and those of the old one left two epochs after it", () => {
+    const inForce = (epoch: number) => boundariesInForce(CONFIG, epoch).map(({ fork }) => fork);
+    expect(inForce(2)).toEqual(["phase0"]);
+    expect(inForce(3)).toEqual(["phase0", "altair"]);
+    expect(inForce(5)).toEqual(["phase0", "altair"]);
+    expect(inForce(6)).toEqual(["altair"]);
+    expect(inForce(9)).toEqual(["altair", "bellatrix", "capella"]);
+    expect(inForce(11)).toEqual(["capella"]);
+  });
+
+  it("of forks that all begin at genesis are those of the last one", () => {
+    const config = configOf([{ fork: "deneb", epoch: 0 }]);
+    expect(boundariesInForce(config, 0).map(({ fork }) => fork)).toEqual(["deneb"]);
+    const digests = new Set([...new GossipTopics(config).all()].map(({ name }) => name.split("/")[2]));
+    expect([...digests]).toEqual([digestOf(config.DENEB_FORK_VERSION)]);
+  });
+});
