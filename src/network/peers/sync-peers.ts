@@ -1,6 +1,6 @@
 import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
-import type { PeerJudge } from "../network/peers/peer-judge.ts";
-import type { BlockRange } from "../network/reqresp/beacon-requests.ts";
+import type { BlockRange } from "../reqresp/beacon-requests.ts";
+import type { PeerJudge } from "./peer-judge.ts";
 
 export interface SyncPeer {
   /** In base58btc. */

@@ -1,0 +1,95 @@
+import type { GossipPeerStats, GossipPeers, GossipTopicPeer } from "./network-view.ts";
+import { durationText } from "./peers/duration-text.ts";
+import type { GossipInternals } from "./peers/gossip-internals.ts";
+import type { KnownPeers } from "./peers/known-peers.ts";
+
+/** Of either kind of message the library takes so many from a peer between two heartbeats, and keeps the number to itself. */
+const MAX_IHAVE_MESSAGES = 10;
+const MAX_IWANT_MESSAGES = 10;
+
+export interface GossipViewParts {
+  gossip: GossipInternals;
+  known: Pick<KnownPeers, "get">;
+  /** Unix milliseconds, by which gossip counts. */
+  unixNow?: () => number;
+}
+
+/** What the API tells about gossip: who takes part in which topic, and what is thought of them. */
+export class GossipView {
+  readonly #gossip: GossipInternals;
+  readonly #known: Pick<KnownPeers, "get">;
+  readonly #unixNow: () => number;
+
+  constructor({ gossip, known, unixNow = Date.now }: GossipViewParts) {
+    this.#gossip = gossip;
+    this.#known = known;
+    this.#unixNow = unixNow;
+  }
+
+  gossipPeers(): GossipPeers {
+    const { topics, mesh, score, peers } = this.#gossip;
+    const now = this.#unixNow();
+    const subscribers = new Map(Array.from(topics, ([topic, ids]) => [topic, new Set(ids)]));
+    // A peer in a mesh has subscribed, or it would not be there.
+    for (const [topic, ids] of mesh) {
+      const all = subscribers.get(topic) ?? new Set();
+      for (const id of ids) all.add(id);
+      subscribers.set(topic, all);
+    }
+    return {
+      gossipsub: this.#byTopic(subscribers, now),
+      mesh: this.#byTopic(mesh, now),
+      colocationPeers: Array.from(score.peerIPs, ([address, ids]) => ({ [address]: [...ids] })),
+      peerStats: Array.from(score.peerStats.keys(), (id) => this.#stats(id, now)),
+      allPeers: Array.from(peers.keys(), (id) => ({ connected: this.#isConnected(id), peerId: id })),
+    };
+  }
+
+  #byTopic(topics: ReadonlyMap<string, ReadonlySet<string>>, now: number): Record<string, GossipTopicPeer[]> {
+    const described = Array.from(
+      topics,
+      ([topic, ids]) => [topic, Array.from(ids, (id) => this.#describe(topic, id, now))] as const,
+    );
+    return Object.fromEntries(described);
+  }
+
+  #describe(topic: string, id: string, now: number): GossipTopicPeer {
+    const { score, outbound, peerhave, iwantCounts, backoff, streamsInbound, streamsOutbound } = this.#gossip;
+    const known = this.#known.get(id);
+    const incoming = streamsInbound.get(id)?.rawStream;
+    const outgoing = streamsOutbound.get(id)?.rawStream;
+    return {
+      peerId: id,
+      score: this.#gossip.getScore(id),
+      iWantBudget: Math.max(0, MAX_IWANT_MESSAGES - (iwantCounts.get(id) ?? 0)),
+      iHaveBudget: Math.max(0, MAX_IHAVE_MESSAGES - (peerhave.get(id) ?? 0)),
+      outbound: outbound.get(id) ?? false,
+      appScore: score.params.appSpecificScore(id),
+      behaviourPenalty: score.peerStats.get(id)?.behaviourPenalty ?? 0,
+      sendConnAvail: outgoing?.status === "open",
+      closed: outgoing !== undefined && outgoing.status !== "open",
+      atEof: incoming !== undefined && incoming.remoteWriteStatus !== "writable",
+      address: known?.lastSeenAddress || "<no address>",
+      backoff: durationText((backoff.get(topic)?.get(id) ?? now) - now),
+      agent: known?.agentVersion || "unknown",
+    };
+  }
+
+  #stats(id: string, now: number): GossipPeerStats {
+    const { peers, score } = this.#gossip;
+    const stats = score.peerStats.get(id);
+    const isConnected = stats?.connected ?? false;
+    return {
+      peerId: id,
+      null: !peers.has(id),
+      connected: isConnected,
+      // The statistics of a connected peer stay.
+      expire: durationText(isConnected ? 0 : (stats?.expire ?? now) - now),
+      score: this.#gossip.getScore(id),
+    };
+  }
+
+  #isConnected(id: string): boolean {
+    return this.#gossip.streamsOutbound.get(id)?.rawStream.status === "open";
+  }
+}

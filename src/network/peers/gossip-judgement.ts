@@ -1,0 +1,34 @@
+import type { GossipInternals } from "./gossip-internals.ts";
+import type { PeerJudge } from "./peer-judge.ts";
+
+export interface GossipJudgementParts {
+  gossip: Pick<GossipInternals, "getScore" | "opts">;
+  judge: PeerJudge;
+}
+
+/** Holds against peers what gossip thinks of them. */
+export class GossipJudgement {
+  readonly #gossip: GossipJudgementParts["gossip"];
+  readonly #judge: PeerJudge;
+
+  constructor({ gossip, judge }: GossipJudgementParts) {
+    this.#gossip = gossip;
+    this.#judge = judge;
+  }
+
+  /** A peer whose messages gossip no longer listens to is of no use. Called every second, it sends such a peer away in a few. */
+  onTick(peerId: string): void {
+    if (this.#isBelow(peerId, "graylistThreshold")) this.#judge.penalize(peerId, "severe", "a bad gossip score");
+  }
+
+  /** The library begins anew when a peer comes back, so that leaving would wipe out what it did. */
+  onDisconnect(peerId: string): void {
+    if (this.#isBelow(peerId, "gossipThreshold"))
+      this.#judge.penalize(peerId, "severe", "left with a bad gossip score");
+  }
+
+  #isBelow(peerId: string, name: "graylistThreshold" | "gossipThreshold"): boolean {
+    const threshold = this.#gossip.opts.scoreThresholds[name];
+    return threshold !== undefined && this.#gossip.getScore(peerId) < threshold;
+  }
+}

@@ -1,0 +1,62 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { type fulu, type RootHex, ssz } from "@lodestar/types";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import type { ScheduledFork } from "../../dev/forks.ts";
+import type { ConversationsChain } from "./conversations.ts";
+
+const FORKS: ScheduledFork[] = [{ fork: "altair", epoch: 4 }];
+
+/** One fork is in force until epoch 4 and another one from then on; the genesis makes the network. */
+export function testConfig(genesis = 3) {
+  const chainConfig = devChainConfig({ forks: FORKS, slotSeconds: 6, genesisTime: 1_700_000_000 });
+  return createBeaconConfig(chainConfig, new Uint8Array(32).fill(genesis));
+}
+
+/** As much of a chain as a peer is compared with; the test moves its time. */
+export class PeerChain implements ConversationsChain {
+  readonly config: ReturnType<typeof testConfig>;
+  slot: number;
+  forkChoice: { finalized: { epoch: number; root: RootHex } } = { finalized: { epoch: 0, root: rootHex(0) } };
+  /** Canonical roots by the slots of finalized checkpoints. */
+  readonly roots = new Map<number, RootHex>();
+  readonly blocks = { rootAtOrBefore: async (slot: number) => this.roots.get(slot) ?? null };
+  readonly clock: ConversationsChain["clock"];
+
+  constructor({ slot = 0, genesis }: { slot?: number; genesis?: number } = {}) {
+    this.config = testConfig(genesis);
+    this.slot = slot;
+    const current = () => this.slot;
+    this.clock = {
+      get currentSlot() {
+        return current();
+      },
+      get currentEpoch() {
+        return computeEpochAtSlot(current());
+      },
+      currentSlotWithTolerance: current,
+    };
+  }
+
+  /** What a peer tells that is where this chain is. */
+  status(changes: Partial<fulu.Status> = {}): fulu.Status {
+    const boundary = this.config.getForkBoundaryAtEpoch(this.clock.currentEpoch);
+    return {
+      ...ssz.fulu.Status.defaultValue(),
+      forkDigest: this.config.forkBoundary2ForkDigest(boundary),
+      headSlot: this.slot,
+      ...changes,
+    };
+  }
+}
+
+export function root(seed: number): Uint8Array {
+  return new Uint8Array(32).fill(seed);
+}
+
+export function rootHex(seed: number): RootHex {
+  return `0x${Buffer.from(root(seed)).toString("hex")}`;
+}
+
+export const startOf = (epoch: number) => epoch * SLOTS_PER_EPOCH;

@@ -1,0 +1,150 @@
+import type { Connection } from "@libp2p/interface";
+import { multiaddr } from "@multiformats/multiaddr";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PeersView } from "../peers-view.ts";
+import { PeerNetwork, type TestPeer } from "./peer-network.test-support.ts";
+
+const ids = (peer: TestPeer) => peer.manager.list().map(({ peerId }) => peerId);
+const knows = (peer: TestPeer, other: TestPeer) => () => ids(peer).includes(other.id);
+const isAlone = (peer: TestPeer) => () => peer.host.getConnections().length === 0;
+const stateOf = (peer: TestPeer, other: TestPeer) => peer.manager.known.get(other.id)?.state;
+const viewOf = ({ manager }: TestPeer) => new PeersView({ known: manager.known, scores: manager.scores });
+const foundRecordOf = ({ id, address }: TestPeer) => ({ peerId: id, enr: `enr:of ${id}`, address });
+
+/** To the dialling side, a connection may look open before the other one refuses it. */
+function closed(connection: Connection): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  connection.addEventListener("close", () => resolve());
+  if (connection.status !== "open") resolve();
+  return promise;
+}
+
+describe("a peer manager", () => {
+  let network: PeerNetwork;
+
+  beforeEach(() => {
+    network = new PeerNetwork();
+  });
+
+  afterEach(() => network.close());
+
+  async function connectedPair(): Promise<[TestPeer, TestPeer]> {
+    const listener = await network.add();
+    const dialler = await network.add({ directPeers: [listener.address] });
+    await Promise.all([dialler.until(knows(dialler, listener)), listener.until(knows(listener, dialler))]);
+    return [dialler, listener];
+  }
+
+  it("dials its direct peers, and both ends tell the truth about it", async () => {
+    const [dialler, listener] = await connectedPair();
+    const introduced = (peer: TestPeer, other: TestPeer) => () => viewOf(peer).peer(other.id)?.agentVersion !== "";
+    await Promise.all([dialler.until(introduced(dialler, listener)), listener.until(introduced(listener, dialler))]);
+    expect(viewOf(dialler).peer(listener.id)).toMatchObject({
+      state: "connected",
+      direction: "outbound",
+      lastSeenP2pAddress: listener.address,
+      agentVersion: "Test/v1",
+      addresses: [listener.address],
+      protocols: expect.arrayContaining([expect.stringMatching("^/meshsub/")]),
+      score: 0,
+    });
+    const seen = viewOf(listener).peer(dialler.id);
+    expect(seen).toMatchObject({ state: "connected", direction: "inbound", enr: null });
+    expect(seen?.lastSeenP2pAddress).toMatch(/^\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/16Uiu2/);
+    expect(seen?.addresses).toEqual(expect.arrayContaining([dialler.address, seen?.lastSeenP2pAddress]));
+    expect(viewOf(listener).peerCounts()).toEqual({ disconnected: 0, connecting: 0, connected: 1, disconnecting: 0 });
+    expect(listener.logger.lines).toEqual(["Peers found"]);
+
+    await dialler.close();
+    await listener.until(isAlone(listener));
+    expect(listener.goodbyes).toEqual([1n]);
+    expect(
+      viewOf(listener)
+        .peers()
+        .map(({ state, direction }) => [state, direction]),
+    ).toEqual([["disconnected", "inbound"]]);
+    expect(listener.logger.lines).toEqual(["Peers found", "No peers left"]);
+  });
+
+  it("comes back to a direct peer that is lost, ever more slowly until it stays", async () => {
+    const [dialler, listener] = await connectedPair();
+    const loseIt = async () => {
+      for (const connection of listener.host.getConnections()) connection.abort(new Error("The cable was cut."));
+      await Promise.all([dialler.until(isAlone(dialler)), listener.until(isAlone(listener))]);
+    };
+    await loseIt();
+    await dialler.timers.pass(1_000);
+    await dialler.until(knows(dialler, listener));
+    await loseIt();
+    await dialler.timers.pass(1_000);
+    expect(stateOf(dialler, listener)).toBe("disconnected");
+    await dialler.timers.pass(1_000);
+    await dialler.until(knows(dialler, listener));
+    await dialler.timers.pass(15_000);
+    await loseIt();
+    await dialler.timers.pass(1_000);
+    await dialler.until(knows(dialler, listener));
+  });
+
+  it("leaves a node of another network alone, and lets it come back", async () => {
+    const stranger = await network.add({ genesis: 9 });
+    const node = await network.add();
+    node.find(foundRecordOf(stranger));
+    await node.until(() => node.host.getConnections().length > 0);
+    await Promise.all([node.until(isAlone(node)), stranger.until(isAlone(stranger))]);
+    expect([...stranger.goodbyes, ...node.goodbyes]).toContain(2n);
+    expect([...ids(node), ...ids(stranger)]).toEqual([]);
+    expect(node.manager.allowPeer(stranger.id)).toBe(true);
+    await node.timers.pass(9 * 60_000);
+    expect(stateOf(node, stranger)).toBe("disconnected");
+    await node.timers.pass(60_000);
+    expect(stateOf(node, stranger)).toBe("connecting");
+  });
+
+  it("bans an offender and refuses it at the door", async () => {
+    const [dialler, listener] = await connectedPair();
+    listener.manager.penalize(dialler.id, "fatal", "a forged block");
+    expect(ids(listener)).toEqual([]);
+    await Promise.all([dialler.until(isAlone(dialler)), listener.until(isAlone(listener))]);
+    expect(dialler.goodbyes).toEqual([251n]);
+    expect(viewOf(listener).peer(dialler.id)).toMatchObject({ state: "disconnected", score: -100 });
+    const opened: unknown[] = [];
+    listener.host.addEventListener("connection:open", (event) => opened.push(event));
+    await dialler.host.dial(multiaddr(listener.address)).then(closed, () => {});
+    expect(opened).toEqual([]);
+  });
+
+  it("dials whom discovery finds up to its target, and sends away those too many", async () => {
+    const others = await Promise.all([1, 2, 3].map(() => network.add()));
+    const node = await network.add({ targetPeers: 1 });
+    const [first, ...late] = others as [TestPeer, TestPeer, TestPeer];
+    expect(node.searches).toBe(1);
+    for (const other of others) node.find(foundRecordOf(other));
+    await node.until(knows(node, first));
+    expect(viewOf(node).peer(first.id)?.enr).toBe(`enr:of ${first.id}`);
+    await node.timers.pass(60_000);
+    expect(late.map((other) => stateOf(node, other))).toEqual(["disconnected", "disconnected"]);
+    expect(node.searches).toBe(1);
+
+    for (const other of late) other.find(foundRecordOf(node));
+    await node.until(() => late.every((other) => ids(node).includes(other.id)));
+    await node.timers.pass(1_000);
+    await node.until(() => node.host.getConnections().length === 1);
+    expect(ids(node)).toEqual([first.id]);
+    expect(late.map(({ goodbyes }) => goodbyes)).toEqual([[129n], [129n]]);
+  });
+
+  it("finds out who a direct peer without an id is, and never speaks to itself", async () => {
+    const listener = await network.add();
+    const directPeers = [listener.address.replace(/\/p2p\/.*/, "")];
+    const node = await network.add({ directPeers, dialsItself: true });
+    await node.until(knows(node, listener));
+    node.find(foundRecordOf(node));
+    await node.timers.pass(60_000);
+    expect(
+      viewOf(node)
+        .peers()
+        .map(({ peerId, state }) => [peerId, state]),
+    ).toEqual([[listener.id, "connected"]]);
+  });
+});

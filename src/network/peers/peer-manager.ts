@@ -1,0 +1,276 @@
+import type { Connection, IdentifyResult } from "@libp2p/interface";
+import { peerIdFromString } from "@libp2p/peer-id";
+import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { Logger } from "../../log/logger.ts";
+import type { Host } from "../libp2p/host.ts";
+import type { BeaconRequests, BlockRange } from "../reqresp/beacon-requests.ts";
+import { identifiedAddresses, withPeerId } from "./addresses.ts";
+import { Connecting } from "./connecting.ts";
+import { Conversations, type ConversationsChain } from "./conversations.ts";
+import { DirectPeers } from "./direct-peers.ts";
+import { GOODBYE, goodbyeText, silenceAfter } from "./goodbye-reasons.ts";
+import { gossipInternals } from "./gossip-internals.ts";
+import { GossipJudgement } from "./gossip-judgement.ts";
+import { followHost } from "./host-events.ts";
+import { addAddress, introduce, KnownPeers } from "./known-peers.ts";
+import { Leaving } from "./leaving.ts";
+import type { Severity } from "./peer-judge.ts";
+import { PeerScores } from "./peer-scores.ts";
+import type { PeerSource, SubnetNeeds } from "./peer-source.ts";
+import { Pruner } from "./pruner.ts";
+import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
+import { systemTimers, type Timers } from "./timers.ts";
+
+const TICK_MS = 1_000;
+/** A connection that lasted this long counts as good. */
+const GOOD_CONNECTION_MS = 10_000;
+
+export interface PeerManagerParts {
+  host: Host;
+  requests: BeaconRequests;
+  chain: ConversationsChain;
+  /** Undefined when nobody is searched for. */
+  discovery: PeerSource | undefined;
+  subnets: SubnetNeeds;
+  options: { targetPeers: number; directPeers: readonly string[] };
+  logger: Logger;
+  /** Shared with whoever else judges peers, and with the gate of the host. */
+  scores?: PeerScores;
+  timers?: Timers;
+}
+
+/** Knows the peers of this node: finds and keeps good ones, and sends away the others. */
+export class PeerManager implements SyncPeers {
+  readonly known: KnownPeers;
+  readonly scores: PeerScores;
+
+  readonly #host: Host;
+  readonly #requests: BeaconRequests;
+  readonly #timers: Timers;
+  readonly #discovery: PeerSource | undefined;
+  readonly #direct: DirectPeers;
+  readonly #conversations: Conversations;
+  readonly #connecting: Connecting;
+  readonly #pruner: Pruner;
+  readonly #leaving: Leaving;
+  readonly #gossipJudgement: GossipJudgement;
+  readonly #logger: Logger;
+  readonly #listeners = new Set<() => void>();
+  #ends: (() => void)[] = [];
+  #relevantPeers = 0;
+
+  constructor(parts: PeerManagerParts) {
+    const { host, requests, chain, discovery, subnets, options, scores, timers = systemTimers() } = parts;
+    this.#host = host;
+    this.#requests = requests;
+    this.#timers = timers;
+    this.#discovery = discovery;
+    this.#logger = parts.logger.topic("peers");
+    this.scores = scores ?? new PeerScores({ timers });
+    this.known = new KnownPeers({ forgotten: (id) => this.#onForgotten(id) });
+    this.#direct = new DirectPeers(options.directPeers);
+    this.#leaving = new Leaving({ host, requests });
+    this.#gossipJudgement = new GossipJudgement({
+      gossip: gossipInternals(host.services.pubsub),
+      judge: this.scores,
+    });
+    this.#conversations = new Conversations({
+      requests,
+      chain,
+      known: this.known,
+      timers,
+      logger: this.#logger,
+      changed: () => this.#onChanged(),
+      drop: (peerId, reason, why) => this.#drop(peerId, reason, why),
+    });
+    const shared = {
+      known: this.known,
+      scores: this.scores,
+      direct: this.#direct,
+      subnets,
+      conversations: this.#conversations,
+      targetPeers: options.targetPeers,
+    };
+    this.#pruner = new Pruner(shared);
+    this.#connecting = new Connecting({ ...shared, host, discovery, timers, logger: this.#logger });
+  }
+
+  /** The host has been started. */
+  start(): void {
+    for (const { target, peerId } of this.#direct.targets()) {
+      if (peerId === undefined || peerId === this.#host.peerId.toString()) continue;
+      this.known.keep(peerId);
+      const peer = this.known.touch(peerId);
+      for (const address of target.addresses) addAddress(peer, address);
+    }
+    this.#listen();
+    for (const connection of this.#host.getConnections()) this.#onOpen(connection);
+    this.#tick();
+  }
+
+  /** Says goodbye to all. The host stays; its owner stops it. */
+  async close(): Promise<void> {
+    for (const end of this.#ends.splice(0)) end();
+    await this.#connecting.close();
+    const peers = [...this.#conversations.values()];
+    for (const { peerId } of peers) void this.#leaving.leave(peerId, GOODBYE.shutdown);
+    await this.#leaving.idle();
+    for (const { peerId } of peers) this.#onDisconnect(peerId);
+  }
+
+  /** Whether a connection with the peer may be opened: for the gate of the host. */
+  allowPeer(peerId: string): boolean {
+    return this.scores.allows(peerId);
+  }
+
+  onStatus(peerId: string, status: fulu.Status): void {
+    this.#conversations.onStatus(peerId, status).catch((error: unknown) => {
+      this.#logger.warn("The status of a peer could not be judged", { peer: peerId, error: String(error) });
+    });
+  }
+
+  onPing(peerId: string, metadataSeq: bigint): void {
+    this.#conversations.onPing(peerId, metadataSeq);
+  }
+
+  onGoodbye(peerId: string, reason: bigint): void {
+    this.#logger.debug("A peer says goodbye", { peer: peerId, reason: goodbyeText(reason) });
+    this.#connecting.leaveAlone(peerId, silenceAfter(reason));
+    this.#leave(peerId);
+  }
+
+  list(): SyncPeer[] {
+    const relevant = [...this.#conversations.values()].filter((conversation) => conversation.relevant);
+    return relevant.flatMap(({ peerId }) => {
+      const peer = this.known.get(peerId);
+      return peer?.status && peer.state === "connected" ? { peerId, status: peer.status } : [];
+    });
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  refreshStatus(peerId: string): void {
+    this.#conversations.refreshStatus(peerId);
+  }
+
+  blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
+    return this.#requests.blocksByRange(peerId, range, signal);
+  }
+
+  blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
+    return this.#requests.blocksByRoot(peerId, roots, signal);
+  }
+
+  penalize(peerId: string, severity: Severity, reason: string): void {
+    this.scores.penalize(peerId, severity, reason);
+  }
+
+  #listen(): void {
+    this.#ends = [
+      followHost(this.#host, {
+        opened: (connection) => this.#safely(() => this.#onOpen(connection)),
+        disconnected: (peerId) => this.#safely(() => this.#onDisconnect(peerId)),
+        identified: (result) => this.#safely(() => this.#onIdentify(result)),
+      }),
+      this.#timers.every(TICK_MS, () => this.#safely(() => this.#tick())),
+      this.scores.onFall((peerId, standing, reason) => {
+        this.#drop(peerId, standing === "banned" ? GOODBYE.banned : GOODBYE.badScore, reason);
+      }),
+    ];
+    if (this.#discovery) this.#ends.push(this.#discovery.onFound((found) => this.#connecting.onFound(found)));
+  }
+
+  /** Nothing that happens to a connection may end the program. */
+  #safely(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#logger.error("The peers could not be looked after", { error });
+    }
+  }
+
+  #tick(): void {
+    this.#sweep();
+    for (const { peerId } of [...this.#conversations.values()]) this.#gossipJudgement.onTick(peerId);
+    this.#conversations.tick();
+    for (const peerId of this.#pruner.tooMany()) this.#drop(peerId, GOODBYE.tooManyPeers, "too many peers");
+    this.#connecting.tick();
+  }
+
+  /** Whatever the events of the host left out. */
+  #sweep(): void {
+    for (const { peerId } of [...this.#conversations.values()]) {
+      const isConnected = this.#host.getConnections(peerIdFromString(peerId)).length > 0;
+      const isLeft = this.known.get(peerId)?.state === "disconnecting" && !this.#leaving.isLeaving(peerId);
+      if (!isConnected) this.#onDisconnect(peerId);
+      else if (isLeft) void this.#leaving.leave(peerId);
+    }
+  }
+
+  #onOpen(connection: Connection): void {
+    const { remotePeer, remoteAddr, direction, status } = connection;
+    const peerId = remotePeer.toString();
+    if (remotePeer.equals(this.#host.peerId)) {
+      connection.abort(new Error("The node does not speak to itself."));
+      return;
+    }
+    if (status !== "open" || this.#conversations.get(peerId)) return;
+    const peer = this.known.touch(peerId);
+    peer.state = "connected";
+    peer.direction = direction;
+    peer.lastSeenAddress = withPeerId(remoteAddr.toString(), peerId);
+    if (direction === "outbound") addAddress(peer, peer.lastSeenAddress);
+    this.#logger.debug("Peer connected", { peer: peerId, direction, address: peer.lastSeenAddress });
+    this.#conversations.begin(peerId, direction);
+  }
+
+  #onDisconnect(peerId: string): void {
+    const peer = this.known.get(peerId);
+    if (peer) peer.state = "disconnected";
+    const conversation = this.#conversations.end(peerId);
+    if (!conversation) return;
+    this.#logger.debug("Peer disconnected", { peer: peerId });
+    this.#gossipJudgement.onDisconnect(peerId);
+    const isGood = conversation.relevant && this.#timers.now() - conversation.since >= GOOD_CONNECTION_MS;
+    this.#connecting.onEnd(peerId, isGood);
+  }
+
+  #onIdentify(result: IdentifyResult): void {
+    const peerId = result.peerId.toString();
+    const peer = this.known.get(peerId);
+    if (!peer) return;
+    introduce(peer, result);
+    for (const address of identifiedAddresses(result)) addAddress(peer, address);
+  }
+
+  #onForgotten(peerId: string): void {
+    this.#host.peerStore.delete(peerIdFromString(peerId)).catch((error: unknown) => {
+      this.#logger.debug("A peer could not be forgotten", { peer: peerId, error: String(error) });
+    });
+  }
+
+  #onChanged(): void {
+    const before = this.#relevantPeers;
+    this.#relevantPeers = this.list().length;
+    if (before === 0 && this.#relevantPeers > 0) this.#logger.info("Peers found", { peers: this.#relevantPeers });
+    if (before > 0 && this.#relevantPeers === 0) this.#logger.info("No peers left", { peers: 0 });
+    for (const listener of this.#listeners) this.#safely(listener);
+  }
+
+  #drop(peerId: string, reason: bigint, why: string): void {
+    this.#logger.debug("A peer is sent away", { peer: peerId, reason: goodbyeText(reason), why });
+    this.#connecting.leaveAlone(peerId, silenceAfter(reason));
+    this.#leave(peerId, reason);
+  }
+
+  #leave(peerId: string, reason?: bigint): void {
+    const peer = this.known.get(peerId);
+    if (peer?.state !== "connected") return;
+    peer.state = "disconnecting";
+    void this.#leaving.leave(peerId, reason);
+    if (this.#conversations.get(peerId)?.relevant) this.#onChanged();
+  }
+}
