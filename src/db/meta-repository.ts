@@ -8,6 +8,14 @@ export interface CheckpointRecord {
   root: RootHex;
 }
 
+/** What a node has told others about itself under a number, and so must not tell otherwise under the same number. */
+export interface AnnouncedNode {
+  /** The newest record that was signed, in its text form. */
+  record: string;
+  /** The metadata of the networking specification: SSZ in hexadecimal digits. */
+  metadata: string;
+}
+
 /** The names of the single values; `free` values live under a prefix, so that their names cannot meet these. */
 const Name = {
   schemaVersion: "schemaVersion",
@@ -15,6 +23,7 @@ const Name = {
   finalized: "finalized",
   clockSlot: "clockSlot",
   nodeKey: "nodeKey",
+  announcedNode: "announcedNode",
 } as const;
 
 /** Single values about the database, its chain and its node. */
@@ -53,6 +62,10 @@ export class MetaRepository {
   /** The private key of the node's network identity. */
   getNodeKey(): Promise<Uint8Array | null> {
     return this.store.get(Bucket.meta, nameKey(Name.nodeKey));
+  }
+
+  getAnnouncedNode(): Promise<AnnouncedNode | null> {
+    return this.getJson<AnnouncedNode>(Name.announcedNode);
   }
 
   getFree(name: string): Promise<Uint8Array | null> {
@@ -99,6 +112,10 @@ export class MetaWrites {
 
   putNodeKey(key: Uint8Array): void {
     this.batch.put(Bucket.meta, nameKey(Name.nodeKey), key);
+  }
+
+  putAnnouncedNode({ record, metadata }: AnnouncedNode): void {
+    this.putJson(Name.announcedNode, { record, metadata });
   }
 
   putFree(name: string, value: Uint8Array): void {

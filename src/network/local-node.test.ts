@@ -4,7 +4,9 @@ import { type BeaconConfig, type ChainConfig, createBeaconConfig } from "@lodest
 import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../db/open-database.ts";
+import { createTempDir } from "../db/temp-dir.test-support.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
 import type { ScheduledFork } from "../dev/forks.ts";
 import { LocalNode } from "./local-node.ts";
@@ -120,5 +122,90 @@ describe("a local node", () => {
     expect((await recordOf(node)).kvs.get("cgc")).toEqual(new Uint8Array());
     node.announce({ custodyGroupCount: 300 });
     expect((await recordOf(node)).kvs.get("cgc")).toEqual(Uint8Array.of(1, 44));
+  });
+
+  it("has the addresses where it listens in its record and its identity, but none that stands for all", async () => {
+    const { node } = nodeAt(0, []);
+    const lists = {
+      p2pAddresses: ["/ip4/10.1.2.3/tcp/9000/p2p/x"],
+      discoveryAddresses: ["/ip4/10.1.2.3/udp/9001/p2p/x"],
+    };
+    node.setAddresses({ ip: "10.1.2.3", tcp: 9000, udp: 9001, ...lists });
+    expect(await node.identity()).toMatchObject(lists);
+    const locationOf = ({ ip, tcp, udp, ip6, tcp6, udp6 }: ENR) => [ip, tcp, udp, ip6, tcp6, udp6];
+    expect(locationOf(await recordOf(node))).toEqual(["10.1.2.3", 9000, 9001, undefined, undefined, undefined]);
+    node.setAddresses({ ip: "fd00::7", tcp: 1, ...lists });
+    expect(locationOf(await recordOf(node))).toEqual([undefined, undefined, undefined, "fd00::7", 1, undefined]);
+    node.setAddresses({ ip: "0.0.0.0", tcp: 1, udp: 2, ...lists });
+    expect(locationOf(await recordOf(node))).toEqual([undefined, 1, 2, undefined, undefined, undefined]);
+    node.setAddresses({ ip: "::", tcp: 1, udp: 2, ...lists });
+    expect(locationOf(await recordOf(node))).toEqual([undefined, undefined, undefined, undefined, 1, 2]);
+  });
+
+  it("tells of each new record once, when its number cannot be used again", async () => {
+    const { node } = nodeAt(0, []);
+    const told: string[] = [];
+    const end = node.onRecordChange((text) => told.push(text));
+    const first = await node.recordText();
+    node.announce({ attnets: BitArray.fromSingleBit(64, 1) });
+    node.announce({ attnets: BitArray.fromSingleBit(64, 1) });
+    const second = await node.recordText();
+    expect(told).toEqual([first, second]);
+    end();
+    node.announce({ attnets: BitArray.fromSingleBit(64, 2) });
+    await node.recordText();
+    expect(told.length).toBe(2);
+  });
+});
+
+describe("a local node that starts again", () => {
+  const attnets = BitArray.fromSingleBit(64, 9);
+
+  async function setUp() {
+    const { path, remove } = await createTempDir();
+    onTestFinished(remove);
+    const { config, clock } = nodeAt(0, LADDER);
+    return async (work: (node: LocalNode, clock: { currentSlot: number }) => void | Promise<void> = () => {}) => {
+      const db = await openDatabase(path, { sync: false });
+      try {
+        const node = await LocalNode.open({ key: KEY, config, clock, db });
+        await work(node, clock);
+        const { enr, metadata } = await node.identity();
+        return { enr, metadata, seq: ENR.decodeTxt(enr).seq };
+      } finally {
+        await db.close();
+      }
+    };
+  }
+
+  it("has the record and the metadata that it had", async () => {
+    const run = await setUp();
+    const before = await run((node) => node.announce({ attnets }));
+    const after = await run();
+    expect(after).toEqual(before);
+    expect(after.metadata.attnets.get(9)).toBe(true);
+    expect(await run((node) => node.announce({ attnets }))).toEqual(before);
+  });
+
+  it("never signs another record under a number that was used", async () => {
+    const run = await setUp();
+    const records = [
+      await run(),
+      await run((node) => node.setAddresses({ ip: "10.0.0.1", tcp: 1, p2pAddresses: [], discoveryAddresses: [] })),
+      await run((node) => node.announce({ attnets })),
+      await run((_, clock) => {
+        clock.currentSlot = SLOTS_PER_EPOCH;
+      }),
+      await run((node) => node.announce({ attnets: BitArray.fromBitLen(64) })),
+      await run(async (node) => {
+        node.announce({ attnets });
+        await node.recordText();
+        node.announce({ syncnets: BitArray.fromSingleBit(4, 1) });
+      }),
+    ];
+    const numbers = records.map(({ seq }) => seq);
+    expect(new Set(records.map(({ enr }) => enr)).size).toBe(records.length);
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => Number(a - b)));
+    expect(records.map(({ metadata }) => metadata.seqNumber)).toEqual([0n, 0n, 1n, 1n, 2n, 4n]);
   });
 });

@@ -1,14 +1,21 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type fulu, ssz } from "@lodestar/types";
+import { fromHex, toHex } from "@lodestar/utils";
 import type { Clock } from "../chain/clock/clock.ts";
-import { boundariesUpTo, recordEntries } from "./record-entries.ts";
+import { SerialQueue } from "../chain/serial-queue.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import type { AnnouncedNode } from "../db/meta-repository.ts";
+import type { NodeAddresses } from "./node-addresses.ts";
+import { recordEntries } from "./record-entries.ts";
 
 export interface LocalNodeParts {
   /** The node's private key, 32 bytes. */
   key: Uint8Array;
   config: BeaconConfig;
   clock: Pick<Clock, "currentSlot">;
+  /** Keeps the numbers of what was announced; without it they start anew with the process. */
+  db?: BeaconDb;
 }
 
 /** What a node may change about itself while it runs. */
@@ -26,43 +33,76 @@ export interface NodeIdentity {
   metadata: fulu.Metadata;
 }
 
-interface SignedRecord {
-  seq: bigint;
-  text: string;
-}
+export type RecordListener = (recordText: string) => void;
 
-/** Who this node is to others: its id, its record and its metadata, all of the fork that is in force. */
+/** Who this node is to others: its id, its addresses, its record and its metadata, all of the fork that is in force. */
 export class LocalNode {
   readonly #parts: LocalNodeParts;
+  readonly #signing = new SerialQueue();
+  readonly #listeners = new Set<RecordListener>();
   #metadata: fulu.Metadata;
+  #addresses: NodeAddresses | undefined;
   #peerId: string | undefined;
-  #record: SignedRecord | undefined;
+  #recordText: string | undefined;
+  /** What the record above says, and the metadata that was stored with it. */
+  #announced: string | undefined;
 
-  constructor(parts: LocalNodeParts) {
+  /** A node that goes on counting where it stopped. */
+  static async open(parts: LocalNodeParts & { db: BeaconDb }): Promise<LocalNode> {
+    return new LocalNode(parts, (await parts.db.meta.getAnnouncedNode()) ?? undefined);
+  }
+
+  constructor(parts: LocalNodeParts, announced?: AnnouncedNode) {
     this.#parts = parts;
-    this.#metadata = { ...ssz.fulu.Metadata.defaultValue(), custodyGroupCount: parts.config.CUSTODY_REQUIREMENT };
+    this.#recordText = announced?.record;
+    this.#metadata = announced
+      ? ssz.fulu.Metadata.deserialize(fromHex(announced.metadata))
+      : ssz.fulu.Metadata.defaultValue();
+    const custodyGroupCount = parts.config.CUSTODY_REQUIREMENT;
+    if (announced) this.#change({ custodyGroupCount });
+    else this.#metadata = { ...this.#metadata, custodyGroupCount };
+  }
+
+  /** Of the newest shape. */
+  get metadata(): fulu.Metadata {
+    return this.#metadata;
+  }
+
+  /** Undefined while nothing listens for others. */
+  get addresses(): NodeAddresses | undefined {
+    return this.#addresses;
   }
 
   /** Changes what the node tells about itself; the number of the metadata rises only when it differs. */
   announce(announcement: Announcement): void {
-    const changed = { ...this.#metadata, ...announcement };
-    if (ssz.fulu.Metadata.equals(changed, this.#metadata)) return;
-    this.#metadata = { ...changed, seqNumber: this.#metadata.seqNumber + 1n };
+    if (this.#change(announcement)) this.#signSoon();
   }
 
-  /** Nothing listens for others, so there are no addresses. */
+  /** Where the node listens from now on. */
+  setAddresses(addresses: NodeAddresses): void {
+    this.#addresses = addresses;
+    this.#signSoon();
+  }
+
+  /** Calls the listener with every new record. Returns the function that ends it. */
+  onRecordChange(listener: RecordListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   async identity(): Promise<NodeIdentity> {
-    const metadata = this.#metadata;
+    const enr = await this.recordText();
     return {
-      peerId: await this.#id(),
-      enr: await this.#recordText(metadata),
-      p2pAddresses: [],
-      discoveryAddresses: [],
-      metadata,
+      peerId: await this.peerId(),
+      enr,
+      p2pAddresses: [...(this.#addresses?.p2pAddresses ?? [])],
+      discoveryAddresses: [...(this.#addresses?.discoveryAddresses ?? [])],
+      metadata: this.#metadata,
     };
   }
 
-  async #id(): Promise<string> {
+  /** In base58btc. */
+  async peerId(): Promise<string> {
     if (this.#peerId === undefined) {
       // The libraries of the network take long to load, and nobody may ever ask.
       const [{ privateKeyFromRaw }, { peerIdFromPrivateKey }] = await Promise.all([
@@ -74,16 +114,59 @@ export class LocalNode {
     return this.#peerId;
   }
 
-  async #recordText(metadata: fulu.Metadata): Promise<string> {
-    const { key, config, clock } = this.#parts;
+  /** The id by which discovery knows the node, 32 bytes. */
+  async nodeId(): Promise<Uint8Array> {
     const { SignableENR } = await import("@chainsafe/enr");
-    const epoch = computeEpochAtSlot(clock.currentSlot);
-    // A record changes with the forks and with the metadata, and its number must rise each time (EIP-778).
-    const seq = metadata.seqNumber + BigInt(boundariesUpTo(config, epoch));
-    if (this.#record?.seq !== seq) {
-      const { kvs } = SignableENR.createV4(key, recordEntries(config, epoch, metadata));
-      this.#record = { seq, text: new SignableENR(kvs, seq, key).encodeTxt() };
-    }
-    return this.#record.text;
+    return fromHex(SignableENR.createV4(this.#parts.key).nodeId);
+  }
+
+  /** The signed record, in text form, that says what is so now. */
+  recordText(): Promise<string> {
+    return this.#signing.run(() => this.#currentRecord());
+  }
+
+  #change(announcement: Announcement): boolean {
+    const changed = { ...this.#metadata, ...announcement };
+    if (ssz.fulu.Metadata.equals(changed, this.#metadata)) return false;
+    this.#metadata = { ...changed, seqNumber: this.#metadata.seqNumber + 1n };
+    return true;
+  }
+
+  /** Nobody waits for it; should it fail, whoever asks for the record next is told. */
+  #signSoon(): void {
+    this.recordText().catch(() => {});
+  }
+
+  async #currentRecord(): Promise<string> {
+    const { config, clock, key } = this.#parts;
+    const metadata = this.#metadata;
+    const entries = recordEntries(config, computeEpochAtSlot(clock.currentSlot), metadata);
+    const { ip, tcp, udp } = this.#addresses ?? {};
+    const announced = JSON.stringify([
+      Object.entries(entries).map(([name, value]) => [name, toHex(value)]),
+      ip,
+      tcp,
+      udp,
+    ]);
+    const metadataHex = toHex(ssz.fulu.Metadata.serialize(metadata));
+    if (this.#recordText !== undefined && this.#announced === announced + metadataHex) return this.#recordText;
+
+    const { nextRecord } = await import("./signed-record.ts");
+    const record = nextRecord({ key, entries, addresses: this.#addresses, previous: this.#recordText });
+    // Written before anybody sees it: a number that was given out must not be used for another content (EIP-778).
+    await this.#store({ record, metadata: metadataHex });
+    const isNew = record !== this.#recordText;
+    this.#recordText = record;
+    this.#announced = announced + metadataHex;
+    if (isNew) for (const listener of this.#listeners) listener(record);
+    return record;
+  }
+
+  async #store(announced: AnnouncedNode): Promise<void> {
+    const { db } = this.#parts;
+    if (!db) return;
+    const batch = db.batch();
+    batch.meta.putAnnouncedNode(announced);
+    await batch.write();
   }
 }

@@ -38,12 +38,6 @@ function nextBoundary(config: BeaconConfig, epoch: Epoch): ForkBoundary | undefi
   return next && config.getForkBoundaryAtEpoch(next.epoch);
 }
 
-/** How many changes of the fork digest lie behind: with the metadata's number, it tells one record from the next. */
-export function boundariesUpTo(config: BeaconConfig, epoch: Epoch): number {
-  const epochs = config.forkBoundariesAscendingEpochOrder.map((boundary) => boundary.epoch);
-  return new Set(epochs.filter((boundaryEpoch) => boundaryEpoch <= epoch)).size;
-}
-
 function withoutLeadingZeros(count: number): Uint8Array {
   const hex = count === 0 ? "" : count.toString(16);
   return Uint8Array.from(Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex"));

@@ -1,0 +1,164 @@
+import { createSocket } from "node:dgram";
+import { ENR } from "@chainsafe/enr";
+import { BitArray } from "@chainsafe/ssz";
+import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { LocalNode } from "../local-node.ts";
+import type { FoundPeer } from "../peers/peer-source.ts";
+import { Discovery } from "./discovery.ts";
+
+const CONFIG = configWithGenesis(1);
+
+function configWithGenesis(byte: number): BeaconConfig {
+  const forks = [{ fork: "altair" as const, epoch: 1 }];
+  const chainConfig = devChainConfig({ forks, slotSeconds: 6, genesisTime: 1_700_000_000 });
+  return createBeaconConfig(chainConfig, new Uint8Array(32).fill(byte));
+}
+
+class TestClock {
+  currentSlot = 0;
+  readonly #listeners = new Set<(slot: number) => void | Promise<void>>();
+
+  get currentEpoch(): number {
+    return Math.floor(this.currentSlot / SLOTS_PER_EPOCH);
+  }
+
+  onSlot(listener: (slot: number) => void | Promise<void>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async advanceTo(slot: number): Promise<void> {
+    this.currentSlot = slot;
+    await Promise.all([...this.#listeners].map((listener) => listener(slot)));
+  }
+}
+
+interface TestNode {
+  discovery: Discovery;
+  node: LocalNode;
+  clock: TestClock;
+  udp: number;
+}
+
+let keys = 0;
+
+async function startNode(bootnodes: string[] = [], config = CONFIG, address = "127.0.0.1"): Promise<TestNode> {
+  const key = new Uint8Array(32).fill(++keys);
+  const clock = new TestClock();
+  const node = new LocalNode({ key, config, clock });
+  const bind = { address, port: 0 };
+  const logger = createRecordingLogger();
+  const discovery = new Discovery({
+    key,
+    node,
+    bind,
+    bootnodes,
+    config,
+    clock,
+    logger,
+    betweenLookupsMs: 20,
+  });
+  const udp = await discovery.start();
+  onTestFinished(() => discovery.close());
+  node.setAddresses({ ip: bind.address, tcp: 9000 + keys, udp, p2pAddresses: [], discoveryAddresses: [] });
+  await node.recordText();
+  return { discovery, node, clock, udp };
+}
+
+/** Searches until a record is found that the test waits for; all that was found until then. */
+function searchUntil({ discovery }: TestNode, isAwaited: (found: FoundPeer) => boolean): Promise<FoundPeer[]> {
+  const all: FoundPeer[] = [];
+  return new Promise((resolve) => {
+    const again = setInterval(() => discovery.search(), 20);
+    const end = discovery.onFound((found) => {
+      all.push(found);
+      if (!isAwaited(found)) return;
+      clearInterval(again);
+      end();
+      resolve(all);
+    });
+    discovery.search();
+  });
+}
+
+describe("discovery", () => {
+  it("finds a node through another one, with its newest record, and nobody of another chain", async () => {
+    const first = await startNode();
+    const bootnode = await first.node.recordText();
+    const second = await startNode([bootnode]);
+    const stranger = await startNode([bootnode], configWithGenesis(2));
+    const third = await startNode([bootnode]);
+    // Both have told the first one of themselves when it offers a node to them.
+    await searchUntil(second, () => true);
+    await searchUntil(third, () => true);
+
+    const secondId = await second.node.peerId();
+    const found = (await searchUntil(third, ({ peerId }) => peerId === secondId)).at(-1)!;
+    expect(found.address).toBe(`/ip4/127.0.0.1/tcp/${ENR.decodeTxt(found.enr).tcp}/p2p/${secondId}`);
+    expect(found.enr).toBe(await second.node.recordText());
+    expect(found.attnets?.getTrueBitIndexes()).toEqual([]);
+
+    second.node.announce({ attnets: BitArray.fromSingleBit(64, 5) });
+    const all = await searchUntil(third, ({ attnets }) => attnets?.get(5) === true);
+    expect(all.at(-1)!.enr).toBe(await second.node.recordText());
+
+    // At a fork every node signs a new record; the others are known by old ones, which name the fork.
+    for (const { clock } of [first, second, third]) await clock.advanceTo(SLOTS_PER_EPOCH);
+    const afterFork = await searchUntil(third, ({ syncnets }) => syncnets !== undefined);
+    const strangerId = await stranger.node.peerId();
+    expect([...all, ...afterFork].map(({ peerId }) => peerId)).not.toContain(strangerId);
+  });
+
+  it("finds nodes that listen on all addresses, and learn from others where they are", async () => {
+    const first = await startNode();
+    const bootnode = await first.node.recordText();
+    const second = await startNode([bootnode], CONFIG, "0.0.0.0");
+    const third = await startNode([bootnode], CONFIG, "0.0.0.0");
+    const numberBefore = ENR.decodeTxt(await second.node.recordText()).seq;
+    const secondId = await second.node.peerId();
+    await searchUntil(second, () => true);
+    const found = (await searchUntil(third, ({ peerId }) => peerId === secondId)).at(-1)!;
+    const record = ENR.decodeTxt(found.enr);
+    expect(record).toMatchObject({ ip: "127.0.0.1", udp: second.udp, tcp: second.node.addresses!.tcp });
+    // The number is the node's own: it has signed nothing else.
+    expect(record.seq - numberBefore).toBeLessThanOrEqual(1n);
+    expect(await second.node.recordText()).toBe(found.enr);
+  });
+
+  it("tells that its port is taken", async () => {
+    const { udp, node, clock } = await startNode();
+    const bind = { address: "127.0.0.1", port: udp };
+    const logger = createRecordingLogger();
+    const key = new Uint8Array(32).fill(200);
+    const other = new Discovery({
+      key,
+      node: new LocalNode({ key, config: CONFIG, clock }),
+      bind,
+      bootnodes: [],
+      config: CONFIG,
+      clock,
+      logger,
+    });
+    await expect(other.start()).rejects.toThrow(`UDP port ${udp}`);
+    await other.close();
+    expect(await node.recordText()).toMatch(/^enr:/);
+  });
+
+  it("goes on after packets that make no sense", async () => {
+    const first = await startNode();
+    const socket = createSocket("udp4");
+    onTestFinished(() => void socket.close());
+    for (const size of [0, 1, 62, 63, 200, 1280, 1281, 9000]) {
+      await new Promise((resolve) => socket.send(Buffer.alloc(size, size), first.udp, "127.0.0.1", resolve));
+    }
+    const firstId = await first.node.peerId();
+    const second = await startNode(["enr:nonsense", await first.node.recordText()]);
+    await searchUntil(second, ({ peerId }) => peerId === firstId);
+    const secondId = await second.node.peerId();
+    await searchUntil(first, ({ peerId }) => peerId === secondId);
+  });
+});

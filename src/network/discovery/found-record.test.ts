@@ -1,0 +1,89 @@
+import { ENR, SignableENR } from "@chainsafe/enr";
+import { BitArray } from "@chainsafe/ssz";
+import { createBeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+import { describe, expect, it } from "vitest";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import type { ScheduledFork } from "../../dev/forks.ts";
+import { LocalNode } from "../local-node.ts";
+import { readFoundRecord } from "./found-record.ts";
+
+const KEY = new Uint8Array(32).fill(3);
+const FORKS: ScheduledFork[] = [
+  { fork: "altair", epoch: 2 },
+  { fork: "bellatrix", epoch: 6 },
+];
+
+function configOf(forks: ScheduledFork[], genesis = 1) {
+  const chainConfig = devChainConfig({ forks, slotSeconds: 6, genesisTime: 0 });
+  return createBeaconConfig(chainConfig, new Uint8Array(32).fill(genesis));
+}
+
+/** The record that another node signs in an epoch. */
+async function recordAt(epoch: number, config = configOf(FORKS)): Promise<ENR> {
+  const node = new LocalNode({ key: KEY, config, clock: { currentSlot: epoch * SLOTS_PER_EPOCH } });
+  node.announce({ attnets: BitArray.fromSingleBit(64, 7) });
+  node.setAddresses({ ip: "10.0.0.9", tcp: 9000, udp: 9001, p2pAddresses: [], discoveryAddresses: [] });
+  return ENR.decodeTxt(await node.recordText());
+}
+
+describe("a found record", () => {
+  const config = configOf(FORKS);
+  const isForUs = async (record: Promise<ENR>, epoch: number) => readFoundRecord(await record, config, epoch) !== null;
+
+  it("is a peer with its address and its subnets", async () => {
+    const record = await recordAt(2);
+    const found = readFoundRecord(record, config, 2)!;
+    expect(found.address).toBe(`/ip4/10.0.0.9/tcp/9000/p2p/${record.peerId}`);
+    expect(found.attnets?.getTrueBitIndexes()).toEqual([7]);
+    expect(found.syncnets?.getTrueBitIndexes()).toEqual([]);
+    expect(found.enr).toBe(record.encodeTxt());
+  });
+
+  it("is for us when it is of our fork, or from before a fork that it names, or from just after the next", async () => {
+    expect(await isForUs(recordAt(0), 1)).toBe(true);
+    expect(await isForUs(recordAt(1), 2)).toBe(true);
+    expect(await isForUs(recordAt(1), 7)).toBe(true);
+    expect(await isForUs(recordAt(6), 5)).toBe(true);
+    expect(await isForUs(recordAt(6), 4)).toBe(false);
+  });
+
+  it("is not for us when it is of another chain, or of one that did not fork as ours", async () => {
+    expect(await isForUs(recordAt(0, configOf(FORKS, 2)), 0)).toBe(false);
+    const elsewhere = configOf([{ fork: "altair", epoch: 3 }]);
+    expect(await isForUs(recordAt(0, elsewhere), 1)).toBe(true);
+    expect(await isForUs(recordAt(0, elsewhere), 2)).toBe(false);
+    expect(await isForUs(recordAt(0, elsewhere), 4)).toBe(false);
+  });
+
+  it.each<[string, Record<string, Uint8Array>]>([
+    ["no fork", { eth2: new Uint8Array() }],
+    ["a fork of a wrong length", { eth2: new Uint8Array(15) }],
+    ["subnets of a wrong length", { attnets: new Uint8Array(9) }],
+    ["an address of a wrong length", { ip: new Uint8Array(5).fill(9) }],
+    ["the address of nobody", { ip: new Uint8Array(4) }],
+    ["the address of a group", { ip: Uint8Array.of(224, 0, 0, 1) }],
+    ["port 0", { tcp: new Uint8Array(2) }],
+    ["a port of three bytes", { tcp: Uint8Array.of(0, 1, 2) }],
+  ])("is not for us with %s", async (_, nonsense) => {
+    const { kvs } = await recordAt(2);
+    const record = new SignableENR(new Map([...kvs, ...Object.entries(nonsense)]), 1n, KEY).toENR();
+    expect(readFoundRecord(record, config, 2)).toBeNull();
+  });
+
+  it("may have an address of IPv6 instead", () => {
+    const eth2 = ssz.phase0.ENRForkID.serialize({
+      forkDigest: config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(2)),
+      nextForkVersion: config.BELLATRIX_FORK_VERSION,
+      nextForkEpoch: 6,
+    });
+    const record = SignableENR.createV4(KEY, { eth2 });
+    expect(readFoundRecord(record.toENR(), config, 2)).toBeNull();
+    record.ip6 = "fd00::1:2";
+    record.tcp6 = 80;
+    expect(readFoundRecord(record.toENR(), config, 2)?.address).toMatch(
+      /^\/ip6\/fd00:0:0:0:0:0:1:2\/tcp\/80\/p2p\/16U/,
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import type { ENR } from "@chainsafe/enr";
+import type { BeaconConfig } from "@lodestar/config";
+import { type Epoch, ssz } from "@lodestar/types";
+import type { FoundPeer } from "../peers/peer-source.ts";
+import { isCompatibleFork } from "./fork-compatibility.ts";
+
+/** A record, whose signature the library has checked, as a peer that may be dialled; null when it is none for us. */
+export function readFoundRecord(record: ENR, config: BeaconConfig, currentEpoch: Epoch): FoundPeer | null {
+  try {
+    const eth2 = record.kvs.get("eth2");
+    if (!eth2 || !isCompatibleFork(config, currentEpoch, ssz.phase0.ENRForkID.deserialize(eth2))) return null;
+    const location = tcpLocation(record);
+    if (!location) return null;
+    const peerId = record.peerId.toString();
+    const attnets = record.kvs.get("attnets");
+    const syncnets = record.kvs.get("syncnets");
+    return {
+      peerId,
+      enr: record.encodeTxt(),
+      address: `${location}/p2p/${peerId}`,
+      ...(attnets && { attnets: ssz.phase0.AttestationSubnets.deserialize(attnets) }),
+      ...(syncnets && { syncnets: ssz.altair.SyncSubnets.deserialize(syncnets) }),
+    };
+  } catch {
+    // Anybody can sign a record with nonsense in it.
+    return null;
+  }
+}
+
+function tcpLocation({ kvs }: ENR): string | null {
+  const ip = kvs.get("ip");
+  const port = portOf(kvs.get("tcp"));
+  if (port !== null && ip?.length === 4 && isUnicast4(ip)) return `/ip4/${ip.join(".")}/tcp/${port}`;
+  const ip6 = kvs.get("ip6");
+  const port6 = portOf(kvs.get("tcp6"));
+  if (port6 !== null && ip6?.length === 16 && isUnicast6(ip6)) return `/ip6/${textOfIp6(ip6)}/tcp/${port6}`;
+  return null;
+}
+
+function portOf(bytes: Uint8Array | undefined): number | null {
+  if (!bytes || bytes.length > 2) return null;
+  const port = bytes.reduce((value, byte) => value * 256 + byte, 0);
+  return port === 0 ? null : port;
+}
+
+/** Neither "this host" (0/8) nor multicast and what is reserved above it. */
+function isUnicast4([first = 0]: Uint8Array): boolean {
+  return first !== 0 && first < 224;
+}
+
+/** Neither the unspecified address nor multicast (ff00::/8). */
+function isUnicast6(ip: Uint8Array): boolean {
+  return ip.some((byte) => byte !== 0) && ip[0] !== 0xff;
+}
+
+function textOfIp6(ip: Uint8Array): string {
+  return Array.from({ length: 8 }, (_, i) => (ip[2 * i]! * 256 + ip[2 * i + 1]!).toString(16)).join(":");
+}

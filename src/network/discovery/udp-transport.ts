@@ -1,0 +1,99 @@
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { EventEmitter, once } from "node:events";
+import { isIPv4 } from "node:net";
+import { decodePacket, encodePacket, type IPacket, MAX_PACKET_SIZE } from "@chainsafe/discv5/packet";
+import { getSocketAddressOnENR } from "@chainsafe/discv5/util";
+import type { BaseENR } from "@chainsafe/enr";
+import { type Multiaddr, multiaddr } from "multiaddr12";
+import type { Logger } from "../../log/logger.ts";
+import { PacketBudget } from "./packet-budget.ts";
+
+const RECEIVE_BUFFER_BYTES = 256 * 1024;
+
+export interface UdpTransportParts {
+  /** In hexadecimal digits, as the library writes it. */
+  nodeId: string;
+  bind: { address: string; port: number };
+  logger: Logger;
+  budget?: PacketBudget;
+}
+
+/**
+ * The packets of discovery. The library's own transport lets a port that is in use, or an unfit address in somebody's record,
+ * end the process, and its limit of packets never forgets an address.
+ */
+export class UdpTransport extends EventEmitter {
+  readonly ipMode: { ip4: true; ip6: false } | { ip4: false; ip6: true };
+  /** The library sends nothing to these. */
+  bindAddrs: Multiaddr[] = [];
+  readonly #parts: UdpTransportParts;
+  readonly #budget: PacketBudget;
+  #socket: Socket | undefined;
+
+  constructor(parts: UdpTransportParts) {
+    super();
+    this.#parts = parts;
+    this.#budget = parts.budget ?? new PacketBudget();
+    this.ipMode = isIPv4(parts.bind.address) ? { ip4: true, ip6: false } : { ip4: false, ip6: true };
+  }
+
+  /** Where the socket is bound. */
+  get port(): number {
+    if (!this.#socket) throw new Error("The socket of discovery is not open.");
+    return this.#socket.address().port;
+  }
+
+  async start(): Promise<void> {
+    const { address, port } = this.#parts.bind;
+    const socket = createSocket({
+      type: this.ipMode.ip4 ? "udp4" : "udp6",
+      ipv6Only: !this.ipMode.ip4,
+      recvBufferSize: RECEIVE_BUFFER_BYTES,
+    });
+    try {
+      socket.bind(port, address);
+      await once(socket, "listening");
+    } catch (cause) {
+      socket.close();
+      throw new Error(`Discovery cannot listen on UDP port ${port} of ${address}.`, { cause });
+    }
+    socket.on("error", (error) => this.#parts.logger.debug("The socket of discovery reports an error", { error }));
+    socket.on("message", (data, from) => this.#receive(data, from));
+    this.#socket = socket;
+    this.bindAddrs = [this.#multiaddrOf({ address, port: this.port })];
+  }
+
+  async stop(): Promise<void> {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (!socket) return;
+    await new Promise<void>((resolve) => socket.close(() => resolve()));
+  }
+
+  /** Never fails: a packet that does not arrive is nothing unusual. */
+  async send(to: Multiaddr, toId: string, packet: IPacket): Promise<void> {
+    try {
+      const { host, port } = to.toOptions();
+      this.#socket?.send(encodePacket(toId, packet), port, host, () => {});
+    } catch (error) {
+      this.#parts.logger.trace("A packet could not be sent", { error });
+    }
+  }
+
+  getContactableAddr(record: BaseENR): ReturnType<typeof getSocketAddressOnENR> {
+    return getSocketAddressOnENR(record, this.ipMode);
+  }
+
+  #receive(data: Uint8Array, from: RemoteInfo): void {
+    if (data.length > MAX_PACKET_SIZE || !this.#budget.allows(from.address, performance.now())) return;
+    try {
+      this.emit("packet", this.#multiaddrOf(from), decodePacket(this.#parts.nodeId, data));
+    } catch (error) {
+      this.#parts.logger.trace("A packet could not be read", { from: from.address, error });
+    }
+  }
+
+  #multiaddrOf({ address, port }: { address: string; port: number }): Multiaddr {
+    return multiaddr(`/${this.ipMode.ip4 ? "ip4" : "ip6"}/${address}/udp/${port}`);
+  }
+}

@@ -1,0 +1,156 @@
+import type { BeaconChain } from "../chain/chain.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import type { Logger } from "../log/logger.ts";
+import { versionText } from "../version.ts";
+import { Discovery } from "./discovery/discovery.ts";
+import { Gossip } from "./gossip/gossip.ts";
+import { createPubsub } from "./gossip/pubsub.ts";
+import type { UnknownBlocks } from "./gossip/unknown-blocks.ts";
+import { GossipView } from "./gossip-view.ts";
+import { createHost, type Host } from "./libp2p/host.ts";
+import type { LocalNode } from "./local-node.ts";
+import type { NetworkView } from "./network-view.ts";
+import type { ListeningAddresses, NetworkingOptions } from "./networking-options.ts";
+import { openNodeKey } from "./node-key.ts";
+import { gossipInternals } from "./peers/gossip-internals.ts";
+import { PeerManager } from "./peers/peer-manager.ts";
+import { PeerScores } from "./peers/peer-scores.ts";
+import { maxPeers } from "./peers/pruning.ts";
+import { PeersView } from "./peers-view.ts";
+import { ChainAnswers } from "./reqresp/chain-answers.ts";
+import type { ReqRespLimits } from "./reqresp/limits.ts";
+import { ReqResp } from "./reqresp/reqresp.ts";
+import { SubnetManager } from "./subnets/subnet-manager.ts";
+
+export interface NetworkParts {
+  chain: BeaconChain;
+  db: BeaconDb;
+  node: LocalNode;
+  options: NetworkingOptions;
+  unknownBlocks: UnknownBlocks;
+  logger: Logger;
+  /** Whether this node speaks to the peer at all, whatever it has done; to all when left out. */
+  allowPeer?: (peerId: string) => boolean;
+  /** Of gossip; the specification's value by default. */
+  heartbeatMs?: number;
+  /** Of requests; those that differ from the defaults. */
+  requestLimits?: Partial<ReqRespLimits>;
+}
+
+/** Connections that are on their way in or out, beside those of the peers that are kept. */
+const SPARE_CONNECTIONS = 10;
+
+/** This node among others: the host with everything that is spoken over it. */
+export class Network {
+  readonly host: Host;
+  readonly gossip: Gossip;
+  readonly peers: PeerManager;
+  readonly view: NetworkView;
+  readonly #node: LocalNode;
+  readonly #options: NetworkingOptions;
+  readonly #requests: ReqResp;
+  readonly #subnets: SubnetManager;
+  readonly #discovery: Discovery | undefined;
+  #listening: ListeningAddresses = { p2p: [], enr: "" };
+
+  static async open(parts: NetworkParts): Promise<Network> {
+    const { chain, db, node, options, logger, allowPeer, heartbeatMs, requestLimits: limits } = parts;
+    const { config, clock } = chain;
+    const key = await openNodeKey(db);
+    const scores = new PeerScores();
+    const host = await createHost({
+      key,
+      listen: options,
+      agentVersion: versionText(),
+      maxConnections: maxPeers(options.targetPeers) + options.directPeers.length + SPARE_CONNECTIONS,
+      allowPeer: (peerId) => scores.allows(peerId) && allowPeer?.(peerId) !== false,
+      pubsub: createPubsub({
+        config,
+        heartbeatInterval: heartbeatMs,
+        activeValidators: chain.headState.epochCtx.currentShuffling.activeIndices.length,
+        appSpecificScore: (peerId) => scores.score(peerId),
+        judge: scores,
+      }),
+    });
+    const answers = await ChainAnswers.open({
+      chain,
+      db,
+      node,
+      onStatus: (peerId, status) => peers.onStatus(peerId, status),
+      onPing: (peerId, metadataSeq) => peers.onPing(peerId, metadataSeq),
+      onGoodbye: (peerId, reason) => peers.onGoodbye(peerId, reason),
+    });
+    const requests = new ReqResp({ host, config, clock, answers, judge: scores, logger, limits });
+    const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, judge: scores });
+    const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
+    const discovery = options.discovery
+      ? new Discovery({ key, node, bind: options, bootnodes: options.bootnodes, config, clock, logger })
+      : undefined;
+    const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores });
+    return new Network({ host, gossip, peers, requests, subnets, discovery, node, options });
+  }
+
+  private constructor(parts: {
+    host: Host;
+    gossip: Gossip;
+    peers: PeerManager;
+    requests: ReqResp;
+    subnets: SubnetManager;
+    discovery: Discovery | undefined;
+    node: LocalNode;
+    options: NetworkingOptions;
+  }) {
+    const { host, gossip, peers, node } = parts;
+    this.host = host;
+    this.gossip = gossip;
+    this.peers = peers;
+    this.#node = node;
+    this.#options = parts.options;
+    this.#requests = parts.requests;
+    this.#subnets = parts.subnets;
+    this.#discovery = parts.discovery;
+    const peersView = new PeersView(peers);
+    const gossipView = new GossipView({ gossip: gossipInternals(host.services.pubsub), known: peers.known });
+    this.view = {
+      identity: () => node.identity(),
+      peers: () => peersView.peers(),
+      peer: (peerId) => peersView.peer(peerId),
+      peerCounts: () => peersView.peerCounts(),
+      gossipPeers: () => gossipView.gossipPeers(),
+    };
+  }
+
+  get listening(): ListeningAddresses {
+    return this.#listening;
+  }
+
+  /** Listens, and looks for peers. */
+  async start(): Promise<void> {
+    await this.host.start();
+    await this.#requests.start();
+    this.gossip.start();
+    // The record names the subnets, so they are known before anybody is told of it.
+    this.#subnets.start();
+    const udp = await this.#discovery?.start();
+    await this.#tellAddresses(udp);
+    this.peers.start();
+  }
+
+  async close(): Promise<void> {
+    await this.peers.close();
+    this.#subnets.close();
+    await this.gossip.close();
+    await this.#discovery?.close();
+    await this.#requests.close();
+    await this.host.stop();
+  }
+
+  async #tellAddresses(udp: number | undefined): Promise<void> {
+    const { address: ip } = this.#options;
+    const listening = this.host.getMultiaddrs().map((address) => address.toString());
+    const tcp = Number(listening[0]?.match(/\/tcp\/(\d+)/)?.[1]);
+    const discovery = udp === undefined ? [] : listening.map((address) => address.replace(/\/tcp\/\d+/, `/udp/${udp}`));
+    this.#node.setAddresses({ ip, tcp, udp, p2pAddresses: listening, discoveryAddresses: discovery });
+    this.#listening = { p2p: listening, enr: await this.#node.recordText() };
+  }
+}

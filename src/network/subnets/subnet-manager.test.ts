@@ -1,0 +1,117 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH, SYNC_COMMITTEE_SUBNET_SIZE } from "@lodestar/params";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import { CommitteeSubscriptions } from "../../chain/subscriptions/committee-subscriptions.ts";
+import { SyncSubscriptions } from "../../chain/subscriptions/sync-subscriptions.ts";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { LocalNode } from "../local-node.ts";
+import { subnetsOfNode } from "./node-subnets.ts";
+import { SubnetManager } from "./subnet-manager.ts";
+
+const FORKS = [{ fork: "altair" as const, epoch: 0 }];
+const config = createBeaconConfig(devChainConfig({ forks: FORKS, slotSeconds: 6, genesisTime: 0 }), new Uint8Array(32));
+const nodeId = new Uint8Array(32).fill(0x5a);
+const lasting = subnetsOfNode(config, nodeId, 0);
+
+/** With one committee a slot, the committee of a slot is that of the subnet with its number. */
+const interest = (slot: number, isAggregator: boolean) => ({
+  slot,
+  committeeIndex: 0,
+  committeesAtSlot: 1,
+  isAggregator,
+});
+
+function setUp() {
+  const clock = new VirtualClock({
+    genesisTime: 0,
+    secondsPerSlot: 6,
+    startSlot: 0,
+    speed: 1,
+    onListenerError: (error) => {
+      throw error;
+    },
+  });
+  const subscriptions = new CommitteeSubscriptions();
+  const syncSubscriptions = new SyncSubscriptions();
+  const node = new LocalNode({ key: new Uint8Array(32).fill(9), config, clock });
+  const joined = { attestation: [] as number[][], sync: [] as number[][] };
+  const topics = {
+    setAttestationSubnets: (subnets: ReadonlySet<number>) =>
+      void joined.attestation.push([...subnets].sort(numerically)),
+    setSyncSubnets: (subnets: ReadonlySet<number>) => void joined.sync.push([...subnets].sort(numerically)),
+  };
+  const manager = new SubnetManager({
+    chain: { config, clock, subscriptions, syncSubscriptions },
+    node,
+    nodeId,
+    topics,
+  });
+  manager.start();
+  onTestFinished(() => manager.close());
+  onTestFinished(() => clock.stop());
+  return { clock, subscriptions, syncSubscriptions, node, joined, manager };
+}
+
+const numerically = (a: number, b: number) => a - b;
+const withLasting = (...subnets: number[]) => [...new Set([...lasting, ...subnets])].sort(numerically);
+
+describe("a node's subnets", () => {
+  it("are at first those of its id, which it announces", () => {
+    const { node, joined, manager } = setUp();
+    expect(joined).toEqual({ attestation: [withLasting()], sync: [] });
+    expect(node.metadata.attnets.getTrueBitIndexes()).toEqual(withLasting());
+    expect(manager.wantedAttestation()).toEqual(new Set(lasting));
+  });
+
+  it("grow at once by those of aggregators, until their slots have passed, without a word to others", async () => {
+    const { clock, subscriptions, node, joined } = setUp();
+    const before = node.metadata;
+    subscriptions.add(interest(3, true));
+    subscriptions.add(interest(4, true));
+    subscriptions.add(interest(5, false));
+    await Promise.resolve();
+    expect(joined.attestation).toEqual([withLasting(), withLasting(3, 4)]);
+    await clock.advanceTo(3);
+    expect(joined.attestation.length).toBe(2);
+    await clock.advanceTo(4);
+    expect(joined.attestation.at(-1)).toEqual(withLasting(4));
+    await clock.advanceTo(5);
+    expect(joined.attestation.at(-1)).toEqual(withLasting());
+    expect(node.metadata).toEqual(before);
+  });
+
+  it("need peers also where a vote is to be published soon", async () => {
+    const { clock, subscriptions, manager } = setUp();
+    subscriptions.add(interest(5, false));
+    expect(manager.wantedAttestation().has(5)).toBe(false);
+    await clock.advanceTo(4);
+    expect(manager.wantedAttestation()).toEqual(new Set(withLasting(5)));
+    await clock.advanceTo(6);
+    expect(manager.wantedAttestation()).toEqual(new Set(lasting));
+  });
+
+  it("are those of the sync committees of its clients, which it announces, until their epoch", async () => {
+    const { clock, syncSubscriptions, node, joined, manager } = setUp();
+    syncSubscriptions.add([0, 2 * SYNC_COMMITTEE_SUBNET_SIZE], 1);
+    syncSubscriptions.add([1], 2);
+    await Promise.resolve();
+    expect(joined.sync).toEqual([[0, 2]]);
+    expect(node.metadata.syncnets.getTrueBitIndexes()).toEqual([0, 2]);
+    expect(manager.wantedSync()).toEqual(new Set([0, 2]));
+    await clock.advanceTo(SLOTS_PER_EPOCH);
+    expect(joined.sync.at(-1)).toEqual([0]);
+    await clock.advanceTo(2 * SLOTS_PER_EPOCH);
+    expect(joined.sync).toEqual([[0, 2], [0], []]);
+    expect(node.metadata.syncnets.getTrueBitIndexes()).toEqual([]);
+  });
+
+  it("follow nothing any more when it is closed", async () => {
+    const { subscriptions, joined, manager } = setUp();
+    subscriptions.add(interest(3, true));
+    manager.close();
+    subscriptions.add(interest(4, true));
+    await Promise.resolve();
+    expect(joined.attestation).toEqual([withLasting()]);
+  });
+});
