@@ -1,0 +1,145 @@
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { Clock } from "../chain/clock/clock.ts";
+import { LruMap } from "../chain/lru-map.ts";
+import type { Logger } from "../log/logger.ts";
+import type { SyncPeers } from "../network/peers/sync-peers.ts";
+
+const AT_ONCE = 4;
+const WAITING = 32;
+const PER_PEER = 4;
+const PEERS_ASKED = 5;
+const MISSING_HELD = 512;
+/** A block that nobody had is not sought again for so many slots. */
+const MISSING_SLOTS = 4;
+
+export interface FoundBlock {
+  signed: SignedBeaconBlock;
+  root: RootHex;
+  giver: string;
+  /** The peers because of which it was sought. */
+  seekers: ReadonlySet<string>;
+}
+
+interface Lookup {
+  root: RootHex;
+  seekers: Set<string>;
+}
+
+export interface BlockLookupsParts {
+  peers: SyncPeers;
+  clock: Pick<Clock, "currentSlot">;
+  logger: Logger;
+  onFound(found: FoundBlock): void;
+  onMissing(root: RootHex): void;
+}
+
+/** Asks peers for single blocks by root: first those that spoke of the block, then others; each block once at a time. */
+export class BlockLookups {
+  readonly #parts: BlockLookupsParts;
+  /** Under way or waiting, in the order of their coming. */
+  readonly #lookups = new Map<RootHex, Lookup>();
+  readonly #running = new Map<RootHex, Promise<void>>();
+  readonly #missing = new LruMap<RootHex, Slot>(MISSING_HELD);
+  readonly #bothered = new Map<string, Slot>();
+  readonly #closed = new AbortController();
+
+  constructor(parts: BlockLookupsParts) {
+    this.#parts = parts;
+  }
+
+  isSought(root: RootHex): boolean {
+    return this.#lookups.has(root);
+  }
+
+  seek(root: RootHex, seekers: Iterable<string>): void {
+    if (this.#closed.signal.aborted || this.#isMissing(root)) return;
+    const known = this.#lookups.get(root);
+    if (known) {
+      for (const peerId of seekers) known.seekers.add(peerId);
+      return;
+    }
+    const admitted = [...seekers].filter((peerId) => this.#countOf(peerId) < PER_PEER);
+    if (admitted.length === 0 || this.#lookups.size >= WAITING) return;
+    this.#lookups.set(root, { root, seekers: new Set(admitted) });
+    this.#runNext();
+  }
+
+  /** Whether the peer was not asked for its status in this slot already; notes that it is now. */
+  mayBother(peerId: string): boolean {
+    const { currentSlot } = this.#parts.clock;
+    for (const [id, slot] of this.#bothered) if (slot < currentSlot) this.#bothered.delete(id);
+    if (this.#bothered.has(peerId)) return false;
+    this.#bothered.set(peerId, currentSlot);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.all(this.#running.values());
+  }
+
+  #isMissing(root: RootHex): boolean {
+    const since = this.#missing.get(root);
+    return since !== undefined && this.#parts.clock.currentSlot - since < MISSING_SLOTS;
+  }
+
+  #countOf(peerId: string): number {
+    let count = 0;
+    for (const { seekers } of this.#lookups.values()) if (seekers.has(peerId)) count++;
+    return count;
+  }
+
+  #runNext(): void {
+    for (const lookup of this.#lookups.values()) {
+      if (this.#running.size >= AT_ONCE || this.#closed.signal.aborted) return;
+      if (!this.#running.has(lookup.root)) this.#running.set(lookup.root, this.#run(lookup));
+    }
+  }
+
+  async #run(lookup: Lookup): Promise<void> {
+    const { root, seekers } = lookup;
+    const found = await this.#ask(lookup);
+    this.#running.delete(root);
+    this.#lookups.delete(root);
+    if (this.#closed.signal.aborted) return;
+    try {
+      if (found) this.#parts.onFound({ ...found, root, seekers });
+      else this.#noteMissing(root);
+    } catch (error) {
+      this.#parts.logger.error("A block that was fetched by its root could not be used", { root, error });
+    }
+    this.#runNext();
+  }
+
+  #noteMissing(root: RootHex): void {
+    this.#missing.set(root, this.#parts.clock.currentSlot);
+    this.#parts.onMissing(root);
+  }
+
+  async #ask({ root, seekers }: Lookup): Promise<{ signed: SignedBeaconBlock; giver: string } | null> {
+    const { peers } = this.#parts;
+    const { signal } = this.#closed;
+    const asked = new Set<string>();
+    while (asked.size < PEERS_ASKED && !signal.aborted) {
+      const peerId = this.#nextPeer(seekers, asked);
+      if (peerId === undefined) return null;
+      asked.add(peerId);
+      try {
+        const [signed] = await peers.blocksByRoot(peerId, [root], signal);
+        if (signed) return { signed, giver: peerId };
+        if (seekers.has(peerId)) peers.penalize(peerId, "mild", "speaks of a block that it does not have");
+      } catch {
+        // The network has taken note of the failure; another peer may have the block.
+      }
+    }
+    return null;
+  }
+
+  #nextPeer(seekers: ReadonlySet<string>, asked: ReadonlySet<string>): string | undefined {
+    const connected = this.#parts.peers.list().filter(({ peerId }) => !asked.has(peerId));
+    const furthest = connected.sort(
+      (a, b) => Number(seekers.has(b.peerId)) - Number(seekers.has(a.peerId)) || b.status.headSlot - a.status.headSlot,
+    );
+    return furthest[0]?.peerId;
+  }
+}

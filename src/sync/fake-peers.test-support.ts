@@ -1,0 +1,128 @@
+import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { ssz } from "@lodestar/types";
+import type { Severity } from "../network/peers/peer-judge.ts";
+import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
+import type { BlockRange } from "../network/reqresp/beacon-requests.ts";
+
+export interface Penalty {
+  peerId: string;
+  severity: Severity;
+  reason: string;
+}
+
+/** How a peer answers; whatever is left out it does honestly. */
+export interface Behaviour {
+  byRange?(
+    honest: SignedBeaconBlock[],
+    range: BlockRange,
+    signal: AbortSignal | undefined,
+  ): Promise<SignedBeaconBlock[]>;
+  byRoot?(honest: SignedBeaconBlock[], root: RootHex): Promise<SignedBeaconBlock[]>;
+}
+
+export interface ServedBlock {
+  root: RootHex;
+  signed: SignedBeaconBlock;
+}
+
+interface FakePeer extends SyncPeer, Behaviour {
+  chain: readonly ServedBlock[];
+}
+
+/** Peers that serve chains from memory, honestly or not, and remember what was asked of them. */
+export class FakePeers implements SyncPeers {
+  readonly penalties: Penalty[] = [];
+  readonly ranges: { peerId: string; range: BlockRange }[] = [];
+  readonly roots: { peerId: string; root: RootHex }[] = [];
+  readonly refreshed: string[] = [];
+  mostAtOnce = 0;
+  readonly #peers = new Map<string, FakePeer>();
+  readonly #listeners = new Set<() => void>();
+  readonly #watchers = new Set<() => void>();
+  readonly #inFlight = new Map<string, number>();
+
+  /** The peer's status tells of the last block of its chain, unless said otherwise. */
+  add(
+    peerId: string,
+    chain: readonly ServedBlock[],
+    { status = {}, ...behaviour }: Behaviour & { status?: Partial<fulu.Status> } = {},
+  ): void {
+    const last = chain.at(-1);
+    const honest = last && { headSlot: last.signed.message.slot, headRoot: Buffer.from(last.root.slice(2), "hex") };
+    const told = { ...ssz.fulu.Status.defaultValue(), ...honest, ...status };
+    this.#peers.set(peerId, { peerId, status: told, chain, ...behaviour });
+    this.#changed();
+  }
+
+  remove(peerId: string): void {
+    this.#peers.delete(peerId);
+    this.#changed();
+  }
+
+  /** Resolves as soon as the penalties are such. */
+  async untilPenalties(areSuch: () => boolean): Promise<void> {
+    while (!areSuch()) {
+      await new Promise<void>((resolve) => {
+        this.#watchers.add(resolve);
+      });
+    }
+  }
+
+  penaltiesOf(peerId: string): Severity[] {
+    return this.penalties.filter((penalty) => penalty.peerId === peerId).map(({ severity }) => severity);
+  }
+
+  penalize(peerId: string, severity: Severity, reason: string): void {
+    this.penalties.push({ peerId, severity, reason });
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  list(): SyncPeer[] {
+    return [...this.#peers.values()];
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  refreshStatus(peerId: string): void {
+    this.refreshed.push(peerId);
+  }
+
+  blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
+    this.ranges.push({ peerId, range });
+    return this.#counted(peerId, async ({ chain, byRange }) => {
+      const end = range.startSlot + range.count;
+      const honest = chain
+        .map(({ signed }) => signed)
+        .filter(({ message }) => message.slot >= range.startSlot && message.slot < end);
+      return byRange ? byRange(honest, range, signal) : honest;
+    });
+  }
+
+  blocksByRoot(peerId: string, roots: readonly RootHex[]): Promise<SignedBeaconBlock[]> {
+    for (const root of roots) this.roots.push({ peerId, root });
+    return this.#counted(peerId, async ({ chain, byRoot }) => {
+      const honest = chain.filter(({ root }) => roots.includes(root)).map(({ signed }) => signed);
+      return byRoot ? byRoot(honest, roots[0]!) : honest;
+    });
+  }
+
+  async #counted<T>(peerId: string, answer: (peer: FakePeer) => Promise<T>): Promise<T> {
+    const peer = this.#peers.get(peerId);
+    if (!peer) throw new Error(`There is no peer ${peerId}.`);
+    const inFlight = (this.#inFlight.get(peerId) ?? 0) + 1;
+    this.#inFlight.set(peerId, inFlight);
+    this.mostAtOnce = Math.max(this.mostAtOnce, inFlight);
+    try {
+      return await answer(peer);
+    } finally {
+      this.#inFlight.set(peerId, this.#inFlight.get(peerId)! - 1);
+    }
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

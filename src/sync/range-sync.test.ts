@@ -1,0 +1,221 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startQuietDevChain } from "../../test/support/dev-chain.ts";
+import { RequestError } from "../network/reqresp/request-error.ts";
+import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
+import { blocksOf, GENESIS_TIME, growBranch, openFollower } from "./history.test-support.ts";
+
+const SLOTS = 50;
+
+/** Enough of the history for what needs no finality. */
+const FEW = 20;
+
+let history: ServedBlock[];
+let few: ServedBlock[];
+let finality: { finalizedEpoch: number; finalizedRoot: Uint8Array };
+
+beforeAll(async () => {
+  const { devChain, close } = await startQuietDevChain(SLOTS, { genesisTime: GENESIS_TIME });
+  history = await blocksOf(devChain);
+  few = history.slice(0, FEW);
+  const { epoch, root } = devChain.chain.forkChoice.finalized;
+  finality = { finalizedEpoch: epoch, finalizedRoot: fromHex(root) };
+  await close();
+});
+
+const tipOf = (blocks: readonly ServedBlock[]) => blocks.at(-1)!.root;
+
+/** The block with something in it that its proposer did not sign. */
+function spoiled(signed: SignedBeaconBlock): SignedBeaconBlock {
+  const changed = ssz.phase0.SignedBeaconBlock.clone(signed as phase0.SignedBeaconBlock);
+  changed.message.body.graffiti = new Uint8Array(32).fill(9);
+  return changed;
+}
+
+describe("range sync", () => {
+  test("reaches what is final and then the head, from several peers, though one is slow and one fails", async () => {
+    const peers = new FakePeers();
+    const status = finality;
+    peers.add("honest", history, { status });
+    peers.add("other", history, { status });
+    peers.add("failing", history, {
+      status,
+      byRange: () => Promise.reject(new RequestError("refused", "The peer has other things to do.")),
+    });
+    peers.add("slow", history, {
+      status,
+      byRange: (_, __, signal) => new Promise((_resolve, reject) => signal?.addEventListener("abort", reject)),
+    });
+    const { chain, sync, log, complaints } = await openFollower(peers, SLOTS, { limits: { patienceMs: 20 } });
+    const states: string[] = [];
+    sync.onChange((state) => states.push(state));
+
+    sync.start();
+    expect(sync.isSyncing).toBe(true);
+    expect(sync.syncDistance).toBe(SLOTS);
+    await sync.whenSynced();
+
+    expect(chain.head.root).toBe(tipOf(history));
+    expect(chain.forkChoice.finalized.epoch).toBe(finality.finalizedEpoch);
+    expect(sync.syncDistance).toBe(0);
+    expect(states).toEqual(["syncing", "synced"]);
+    expect(peers.mostAtOnce).toBe(2);
+    const askers = new Set(peers.ranges.map(({ peerId }) => peerId));
+    expect([...askers].sort()).toEqual(["failing", "honest", "other", "slow"]);
+    expect(peers.penalties).toEqual([]);
+    expect(peers.refreshed).toContain("honest");
+    expect(log.filter((line) => line.includes("INFO")).map((line) => line.split("  ")[2]?.trim())).toEqual([
+      "Syncing",
+      "Synced",
+    ]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("a peer that gives an invalid block is found out, and the others' blocks are taken", async () => {
+    const peers = new FakePeers();
+    peers.add("honest", few);
+    peers.add("forger", few, { byRange: async (blocks) => [...blocks.slice(0, -1), spoiled(blocks.at(-1)!)] });
+    const { chain, sync } = await openFollower(peers, FEW);
+
+    sync.start();
+    await sync.whenSynced();
+
+    expect(chain.head.root).toBe(tipOf(few));
+    expect(new Set(peers.penaltiesOf("forger"))).toEqual(new Set(["severe"]));
+    expect(peers.penaltiesOf("honest")).toEqual([]);
+  });
+
+  test.each([
+    ["all blocks", () => []],
+    ["the last block of a batch", (blocks: SignedBeaconBlock[]) => blocks.slice(0, -1)],
+    ["the first block of a batch", (blocks: SignedBeaconBlock[]) => blocks.slice(1)],
+    ["a block in the middle", (blocks: SignedBeaconBlock[]) => blocks.filter((_, i) => i !== 1)],
+  ])("a peer that withholds %s is found out, and nobody else is blamed", async (_, withhold) => {
+    const peers = new FakePeers();
+    peers.add("withholding", few, { byRange: async (blocks) => withhold(blocks) });
+    peers.add("honest", few);
+    peers.add("honest too", few);
+    const { chain, sync } = await openFollower(peers, FEW);
+
+    sync.start();
+    await sync.whenSynced();
+
+    expect(chain.head.root).toBe(tipOf(few));
+    expect(new Set(peers.penaltiesOf("withholding"))).toEqual(new Set(["moderate"]));
+    expect([...peers.penaltiesOf("honest"), ...peers.penaltiesOf("honest too")]).toEqual([]);
+  });
+
+  test("a peer that lies about its head only wastes its own requests", async () => {
+    const peers = new FakePeers();
+    const known = history.slice(0, 40);
+    peers.add("honest", known);
+    peers.add("honest too", known);
+    peers.add("liar", known, { status: { headSlot: SLOTS, headRoot: new Uint8Array(32).fill(0xee) } });
+    peers.add("dreamer", known, { status: { headSlot: 2 ** 40, headRoot: new Uint8Array(32).fill(0xdd) } });
+    const { chain, sync } = await openFollower(peers, SLOTS);
+
+    sync.start();
+    await sync.whenSynced();
+
+    expect(chain.head.root).toBe(tipOf(known));
+    expect(peers.penaltiesOf("liar")).toEqual(["moderate"]);
+    expect([...peers.penaltiesOf("honest"), ...peers.penaltiesOf("honest too")]).toEqual([]);
+    const asked = peers.ranges.length;
+    peers.add("newcomer", known);
+    expect(sync.isSyncing).toBe(false);
+    expect(peers.ranges).toHaveLength(asked);
+  });
+
+  test("a node whose head is on a branch of its own goes back to where the branches part", async () => {
+    const peers = new FakePeers();
+    const { chain, sync, devChain } = await openFollower(peers, SLOTS, { has: history.slice(0, 10) });
+    const own = await growBranch(devChain, tipOf(history.slice(0, 10)), { from: 13, to: 30 });
+    expect(chain.head.root).toBe(tipOf(own));
+    peers.add("honest", history, { status: finality });
+
+    sync.start();
+    await sync.whenSynced();
+
+    expect(chain.head.root).toBe(tipOf(history));
+    expect(peers.penalties).toEqual([]);
+  });
+
+  test("when nobody delivers, it gives up after some attempts and begins again only after a while", async () => {
+    const peers = new FakePeers();
+    let now = 0;
+    const isFar = (milliseconds: number) => milliseconds >= 60_000;
+    const timer = {
+      now: () => now,
+      sleep: async (milliseconds: number) => {
+        if (isFar(milliseconds)) return new Promise<void>(() => {});
+        now += milliseconds;
+        await nextTurn();
+      },
+    };
+    let willing = false;
+    peers.add("unwilling", few, {
+      byRange: async (blocks) => {
+        if (!willing) throw new RequestError("timeout", "The peer is too slow.");
+        return blocks;
+      },
+    });
+    const { chain, clock, sync } = await openFollower(peers, FEW, { timer, limits: { failuresPerBatch: 3 } });
+    sync.start();
+    await sync.whenSynced();
+    expect(chain.head.slot).toBe(0);
+    const attempts = peers.ranges.filter(({ range }) => range.startSlot === 1);
+    expect(attempts).toHaveLength(3);
+
+    willing = true;
+    await clock.advanceTo(FEW + 1);
+    expect(sync.isSyncing).toBe(false);
+    now += 600_000;
+    await clock.advanceTo(FEW + 2);
+    expect(sync.isSyncing).toBe(true);
+    await sync.whenSynced();
+    expect(chain.head.root).toBe(tipOf(few));
+  });
+
+  test("holds no more batches than it may, and ends at once when it is closed", async () => {
+    const peers = new FakePeers();
+    const pending = Promise.withResolvers<void>();
+    let aborted = 0;
+    for (const peerId of ["a", "b", "c", "d", "e", "f"]) {
+      peers.add(peerId, history, {
+        byRange: async (blocks, { startSlot }, signal) => {
+          if (startSlot > 1) return blocks;
+          signal?.addEventListener("abort", () => pending.reject(aborted++));
+          await pending.promise;
+          return blocks;
+        },
+      });
+    }
+    const { sync, chain } = await openFollower(peers, SLOTS, { limits: { heldBatches: 3 } });
+    sync.start();
+    await nextTurn();
+    expect(peers.ranges.map(({ range }) => range.startSlot)).toEqual([1, 5, 9]);
+
+    await sync.close();
+
+    expect(aborted).toBe(1);
+    expect(chain.head.slot).toBe(0);
+    expect(peers.ranges).toHaveLength(3);
+  });
+
+  test("waits for the first peer before it says that it is synced", async () => {
+    const peers = new FakePeers();
+    const { sync } = await openFollower(peers, SLOTS);
+    sync.start();
+    expect(sync.state).toBe("waiting for peers");
+    expect(sync.syncDistance).toBe(SLOTS);
+    const giveUp = new AbortController();
+    const waiting = sync.whenSynced(giveUp.signal);
+    giveUp.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    peers.add("as far as we are", []);
+    expect(sync.state).toBe("synced");
+    onTestFinished(() => peers.remove("as far as we are"));
+  });
+});

@@ -1,0 +1,145 @@
+import type { RootHex } from "@lodestar/types";
+import { LruMap } from "../chain/lru-map.ts";
+import type { Logger } from "../log/logger.ts";
+import type { SyncPeers } from "../network/peers/sync-peers.ts";
+import { type RangeOutcome, RangeRun } from "./range-run.ts";
+import type { RangeSyncLimits } from "./range-sync-limits.ts";
+import type { SyncChain } from "./sync-chain.ts";
+import { SyncProgress } from "./sync-progress.ts";
+import { chooseTarget, type SyncStanding, type SyncTarget } from "./sync-target.ts";
+import type { SyncTimer } from "./sync-timer.ts";
+
+const DOUBTS_HELD = 256;
+const BRANCHES_HELD = 8;
+
+interface Doubt {
+  until: number;
+  times: number;
+}
+
+export interface RangeSyncParts {
+  chain: SyncChain;
+  peers: SyncPeers;
+  timer: SyncTimer;
+  logger: Logger;
+  limits: RangeSyncLimits;
+  slotsPerEpoch: number;
+  /** Called when a run began or ended. */
+  onChange(): void;
+}
+
+/** Runs from target to target, one at a time, as long as peers have what we lack. */
+export class RangeSync {
+  readonly #parts: RangeSyncParts;
+  readonly #progress: SyncProgress;
+  readonly #doubts = new LruMap<RootHex, Doubt>(DOUBTS_HELD);
+  readonly #branches = new LruMap<RootHex, SyncTarget>(BRANCHES_HELD);
+  readonly #closed = new AbortController();
+  #isActive = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: RangeSyncParts) {
+    this.#parts = parts;
+    this.#progress = new SyncProgress(parts);
+  }
+
+  get isActive(): boolean {
+    return this.#isActive;
+  }
+
+  /** Begins with the next target if there is one and nothing is under way. */
+  evaluate(): void {
+    if (this.#isActive || this.#closed.signal.aborted) return;
+    const target = this.#nextTarget();
+    if (target === null) return;
+    this.#isActive = true;
+    this.#parts.onChange();
+    this.#running = this.#follow(target);
+  }
+
+  /** A branch that is too long to be fetched block by block. */
+  addBranch(branch: SyncTarget): void {
+    if (this.#isDoubted(branch.root)) return;
+    this.#branches.set(branch.root, branch);
+    this.evaluate();
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#running;
+  }
+
+  /** How fast the last stretch of syncing was. */
+  summary(): ReturnType<SyncProgress["summary"]> {
+    return this.#progress.summary();
+  }
+
+  async #follow(first: SyncTarget): Promise<void> {
+    this.#progress.begin();
+    let target: SyncTarget | null = first;
+    while (target !== null) {
+      const outcome = await this.#run(target);
+      if (outcome === null) break;
+      target = this.#nextTarget();
+    }
+    this.#isActive = false;
+    if (!this.#closed.signal.aborted) this.#parts.onChange();
+  }
+
+  /** Null when the node is about to close. */
+  async #run(target: SyncTarget): Promise<RangeOutcome | null> {
+    const { chain, logger } = this.#parts;
+    const { kind, slot, root } = target;
+    const run = new RangeRun({
+      ...this.#parts,
+      target,
+      onProgress: () => this.#progress.report(target.slot, run.peerCount),
+    });
+    logger.debug("Sync begins", { head: chain.head.slot, target: slot, kind, root, peers: run.peerCount });
+    this.#progress.report(slot, run.peerCount);
+    this.#branches.delete(root);
+    const outcome = await run.run(this.#closed.signal).catch((error: unknown) => {
+      if (!this.#closed.signal.aborted) logger.error("Syncing failed", { target: slot, root, error });
+      return this.#closed.signal.aborted ? null : ("broken" as const);
+    });
+    if (outcome === null) return null;
+    logger.debug("Sync ends", { head: chain.head.slot, target: slot, kind, root, outcome });
+    if (outcome === "reached") this.#doubts.delete(root);
+    else this.#doubt(root, outcome);
+    return outcome;
+  }
+
+  #nextTarget(): SyncTarget | null {
+    const { chain, peers, slotsPerEpoch } = this.#parts;
+    const standing: SyncStanding = {
+      headSlot: chain.head.slot,
+      finalizedEpoch: chain.forkChoice.finalized.epoch,
+      currentSlot: chain.clock.currentSlot,
+      slotsPerEpoch,
+      has: (root) => chain.forkChoice.has(root),
+      isDoubted: (root) => this.#isDoubted(root),
+    };
+    return chooseTarget(peers.list(), standing) ?? this.#nextBranch(standing);
+  }
+
+  #nextBranch({ has, isDoubted, finalizedEpoch, slotsPerEpoch }: SyncStanding): SyncTarget | null {
+    for (const branch of [...this.#branches.values()]) {
+      if (!has(branch.root) && !isDoubted(branch.root) && branch.slot > finalizedEpoch * slotsPerEpoch) return branch;
+      this.#branches.delete(branch.root);
+    }
+    return null;
+  }
+
+  #isDoubted(root: RootHex): boolean {
+    const doubt = this.#doubts.get(root);
+    return doubt !== undefined && doubt.until > this.#parts.timer.now();
+  }
+
+  #doubt(root: RootHex, outcome: RangeOutcome): void {
+    const { limits, timer } = this.#parts;
+    // That peers left says nothing about the target; the pause keeps peers that come and go from making us spin.
+    const times = (this.#doubts.get(root)?.times ?? 0) + (outcome === "undelivered" ? 1 : 0);
+    const pause = outcome === "deserted" ? limits.restMs : Math.min(limits.doubtMs * 2 ** times, limits.maxDoubtMs);
+    this.#doubts.set(root, { until: timer.now() + pause, times });
+  }
+}
