@@ -147,6 +147,27 @@ describe("node", () => {
     expect(await jsonOf(await api.operations.extensions.getSyncing())).toBe(true);
   });
 
+  it("tells whether it catches up with its peers, which is not what duties depend on", async () => {
+    const sync = { isSyncing: true, syncDistance: 3 };
+    const setLogSpec = () => {};
+    const onNetwork = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), sync, setLogSpec });
+    const { node, extensions } = onNetwork.operations;
+    const attestationDataRoot = new Uint8Array(32);
+    const aggregate = () =>
+      onNetwork.validator.getAggregatedAttestationV2({ attestationDataRoot, slot: 4, committeeIndex: 0 });
+    expect(await jsonOf(await node.getSyncingStatus())).toMatchObject({ is_syncing: true, sync_distance: "3" });
+    expect(await jsonOf(await node.getHealth({}))).toEqual({ health: 206 });
+    expect(await jsonOf(await extensions.getSyncing())).toBe(true);
+    await expect(aggregate()).rejects.toThrow("No attestation of slot 4");
+
+    Object.assign(sync, { isSyncing: false, syncDistance: 0 });
+    Object.assign(chain.status, { isSyncing: true, syncDistance: 90 });
+    expect(await jsonOf(await node.getSyncingStatus())).toMatchObject({ is_syncing: false, sync_distance: "0" });
+    expect(await jsonOf(await node.getHealth({}))).toEqual({ health: 200 });
+    expect(await jsonOf(await extensions.getSyncing())).toBe(false);
+    await expect(aggregate()).rejects.toThrow("90 slots behind");
+  });
+
   it.each([
     [{}, undefined, 200],
     [{}, 299, 200],

@@ -1,6 +1,9 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { BeaconChain } from "../chain/chain.ts";
+import { type Broadcast, NO_BROADCAST } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
+import type { SyncView } from "../sync/sync-view.ts";
+import { versionText } from "../version.ts";
 import { createBeaconApi } from "./beacon/beacon.ts";
 import { createConfigApi } from "./config.ts";
 import { createDebugApi } from "./debug.ts";
@@ -14,11 +17,14 @@ import { createNetworkApi } from "./network.ts";
 import { createNodeApi } from "./node.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import { createValidatorApi } from "./validator/validator.ts";
-import { versionText } from "./version.ts";
 
 export interface ApiDependencies {
   chain: BeaconChain;
   network: NetworkView;
+  /** Spreads what is submitted; left out by a node that speaks to no other. */
+  broadcast?: Broadcast;
+  /** Left out by a node that speaks to no other: it then has only the clock to compare its head with. */
+  sync?: SyncView;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
   /** Only when pending promises are kept track of. */
@@ -34,16 +40,23 @@ export interface Api extends Handlers {
   readonly chainConfig: BeaconConfig;
 }
 
-export function createApi({ chain, network, setLogSpec, futures }: ApiDependencies): Api {
+export function createApi({
+  chain,
+  network,
+  broadcast = NO_BROADCAST,
+  sync = chain.status,
+  setLogSpec,
+  futures,
+}: ApiDependencies): Api {
   const version = versionText();
   const handlers: Handlers = {
-    beacon: createBeaconApi(chain),
-    validator: createValidatorApi(chain),
+    beacon: createBeaconApi(chain, broadcast),
+    validator: createValidatorApi(chain, broadcast),
     lightclient: createLightClientApi(chain),
-    node: createNodeApi(chain, network, version),
+    node: createNodeApi({ chain, network, sync, version }),
     config: createConfigApi(chain.config),
     debug: createDebugApi(chain),
-    extensions: createExtensionsApi({ chain, version, setLogSpec }),
+    extensions: createExtensionsApi({ chain, sync, version, setLogSpec }),
     network: createNetworkApi(network),
     eth1: createEth1Api(chain),
     futures: createFuturesApi(futures),

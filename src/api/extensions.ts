@@ -5,6 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import { invalidParams } from "../errors.ts";
 import { LogSpecError } from "../log/log-spec.ts";
+import type { SyncView } from "../sync/sync-view.ts";
 import type { ChainView } from "./chain-view.ts";
 import { findBlock, findState, type ResolvedState } from "./identifiers.ts";
 
@@ -37,17 +38,18 @@ export interface ExtensionsApi {
 
 export interface ExtensionsDependencies {
   chain: ChainView;
+  sync: SyncView;
   version: string;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
 }
 
-export function createExtensionsApi({ chain, version, setLogSpec }: ExtensionsDependencies): ExtensionsApi {
+export function createExtensionsApi({ chain, sync, version, setLogSpec }: ExtensionsDependencies): ExtensionsApi {
   return {
     getBeaconHead: () => String(chain.head.slot),
     getChainHead: () => chainHead(chain),
     getNodeVersion: () => version,
-    getSyncing: () => chain.status.isSyncing,
+    getSyncing: () => sync.isSyncing,
     getBeaconBlock: async (args) => findBlock(chain, onlyOne("getBeaconBlock", args)),
     getBeaconState: async (args) => findState(chain, onlyOne("getBeaconState", args)),
 

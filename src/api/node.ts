@@ -4,6 +4,7 @@ import { ForkSeq } from "@lodestar/params";
 import { invalidParams, notFound } from "../errors.ts";
 import type { NetworkView, Peer, PeerDirection, PeerState } from "../network/network-view.ts";
 import { parsePeerId } from "../network/peer-id.ts";
+import type { SyncView } from "../sync/sync-view.ts";
 import type { ChainView } from "./chain-view.ts";
 
 export type NodeApi = Pick<
@@ -23,11 +24,14 @@ const UNKNOWN_COMMIT = "0x00000000";
 const READY = 200;
 const SYNCING = 206;
 
-export function createNodeApi(
-  chain: Pick<ChainView, "head" | "status" | "config" | "clock">,
-  network: NetworkView,
-  version: string,
-): NodeApi {
+export interface NodeDependencies {
+  chain: Pick<ChainView, "head" | "status" | "config" | "clock">;
+  network: NetworkView;
+  sync: SyncView;
+  version: string;
+}
+
+export function createNodeApi({ chain, network, sync, version }: NodeDependencies): NodeApi {
   return {
     async getNetworkIdentity() {
       const { metadata, ...identity } = await network.identity();
@@ -65,7 +69,8 @@ export function createNodeApi(
     },
 
     async getSyncingStatus() {
-      const { isSyncing, syncDistance, isOptimistic, executionOffline } = chain.status;
+      const { isSyncing, syncDistance } = sync;
+      const { isOptimistic, executionOffline } = chain.status;
       return {
         data: {
           headSlot: chain.head.slot,
@@ -78,7 +83,7 @@ export function createNodeApi(
     },
 
     async getHealth({ syncingStatus }) {
-      const status = healthOf(chain.status, syncingStatus ?? SYNCING);
+      const status = healthOf(sync, chain.status, syncingStatus ?? SYNCING);
       // The vocabulary allows success codes only, but a caller may have any code stand for "syncing".
       return { status: status as HttpSuccessCodes };
     },
@@ -116,6 +121,10 @@ function nodePeer({ peerId, enr, lastSeenP2pAddress, state, direction }: Peer): 
 }
 
 /** The standard's third answer, 503 for a node without a chain, cannot occur: the interface opens with a chain behind it. */
-function healthOf(status: ChainView["status"], syncingCode: number): number {
-  return status.isSyncing || status.isOptimistic || status.executionOffline ? syncingCode : READY;
+function healthOf(
+  { isSyncing }: SyncView,
+  { isOptimistic, executionOffline }: ChainView["status"],
+  syncingCode: number,
+): number {
+  return isSyncing || isOptimistic || executionOffline ? syncingCode : READY;
 }

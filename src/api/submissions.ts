@@ -1,28 +1,47 @@
-import type { IntakeResults } from "../chain/intake.ts";
-import { GossipRefusal } from "../chain/validation/outcome.ts";
+import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
 import { type ItemFailure, rejected } from "../errors.ts";
 
-/** An object the node already has is as good as accepted; any other refusal is the caller's to know. */
-export function requireTaken(results: IntakeResults): void {
-  const failures: ItemFailure[] = [];
-  results.forEach((refusal, index) => {
-    if (refusal && !refusal.known) failures.push({ index, message: refusal.message });
+/**
+ * Takes a list of objects: each that is accepted is spread, whatever becomes of the others. An object the node already
+ * has is as good as accepted, but not spread again; any other refusal is the caller's to know.
+ */
+export async function submitAll<Item, T>(
+  items: readonly Item[],
+  intake: (items: readonly Item[]) => Promise<Outcome<T>[]>,
+  spread: (item: Item, accepted: T) => void,
+): Promise<void> {
+  const outcomes = await intake(items);
+  outcomes.forEach((outcome, index) => {
+    if (outcome.ok) spread(items[index]!, outcome.value);
   });
-  if (failures.length === 0) return;
-  const count = failures.length === results.length ? "" : `${failures.length} of ${results.length} items: `;
-  throw rejected(`The submission was rejected: ${count}${failures[0]?.message}`, {
-    detail: failures[0]?.message,
-    failures,
-  });
+  requireTaken(outcomes);
 }
 
 /** The same for a submission of one object. */
-export async function requireValid(intake: Promise<void>): Promise<void> {
+export async function submitOne<Item>(
+  item: Item,
+  intake: (item: Item) => Promise<void>,
+  spread: (item: Item) => void,
+): Promise<void> {
   try {
-    await intake;
+    await intake(item);
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
     if (error.known) return;
     throw rejected(`The submission was rejected: ${error.message}`, { detail: error.message });
   }
+  spread(item);
+}
+
+function requireTaken(outcomes: readonly Outcome<unknown>[]): void {
+  const failures: ItemFailure[] = [];
+  outcomes.forEach((outcome, index) => {
+    if (!outcome.ok && !outcome.refusal.known) failures.push({ index, message: outcome.refusal.message });
+  });
+  if (failures.length === 0) return;
+  const count = failures.length === outcomes.length ? "" : `${failures.length} of ${outcomes.length} items: `;
+  throw rejected(`The submission was rejected: ${count}${failures[0]?.message}`, {
+    detail: failures[0]?.message,
+    failures,
+  });
 }

@@ -34,7 +34,10 @@ export const extendedValidatorEntries = [
     aliases: ["get_v3_validator_block"],
     summary: "A new block on the head for its proposer to sign, with what it is worth beside it.",
     params: {
-      slot: required(slot, "The slot of the block, after the head's and at most two epochs past it."),
+      slot: required(
+        slot,
+        "The slot of the block, after the head's: the current one, or at most two epochs past the head.",
+      ),
       randao_reveal: required(signature, "The proposer's signature over the epoch."),
       graffiti: optional(graffiti, "At most 32 bytes of text or hex; by default what setGraffiti has set."),
       skip_randao_verification: optional(boolean, "Takes the point at infinity in place of a reveal."),

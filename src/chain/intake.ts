@@ -11,17 +11,23 @@ import { toRootHex } from "@lodestar/utils";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { AttestationVotes } from "./fork-choice/types.ts";
+import type { AddOutcome } from "./pools/aggregate-set.ts";
 import type { AttestationPool } from "./pools/attestation-pool.ts";
 import type { OperationPool } from "./pools/operation-pool.ts";
 import type { SyncCommitteePool } from "./pools/sync-committee-pool.ts";
-import { validateAggregates } from "./validation/aggregate.ts";
-import { validateAttestations } from "./validation/attestation.ts";
+import { type ValidatedAggregate, validateAggregates } from "./validation/aggregate.ts";
+import { type ValidatedAttestation, validateAttestations } from "./validation/attestation.ts";
 import { validateAttesterSlashing } from "./validation/attester-slashing.ts";
 import { validateBlsChange } from "./validation/bls-change.ts";
 import type { ValidationContext } from "./validation/context.ts";
-import type { GossipRefusal, Outcome } from "./validation/outcome.ts";
+import { alreadyKnown, type Outcome } from "./validation/outcome.ts";
 import { validateProposerSlashing } from "./validation/proposer-slashing.ts";
-import { validateContributions, validateSyncMessages } from "./validation/sync-committee.ts";
+import {
+  type ValidatedContribution,
+  type ValidatedSyncMessage,
+  validateContributions,
+  validateSyncMessages,
+} from "./validation/sync-committee.ts";
 import { validateVoluntaryExit } from "./validation/voluntary-exit.ts";
 
 export interface IntakeParts {
@@ -32,9 +38,6 @@ export interface IntakeParts {
   /** Lets fork choice decide anew. */
   refreshHead(): Promise<void>;
 }
-
-/** Null where the item was taken, in the order the items were given. */
-export type IntakeResults = (GossipRefusal | null)[];
 
 /**
  * Where objects from outside enter, by a door or by gossip: validated by the gossip rules, put into the pool, counted
@@ -47,99 +50,129 @@ export class Intake {
     this.#parts = parts;
   }
 
-  async attestations(attestations: (phase0.Attestation | SingleAttestation)[]): Promise<IntakeResults> {
+  /**
+   * The outcomes are in the order of the attestations; an accepted one tells its subnet.
+   *
+   * @param arrivedOn the subnet that each of the attestations came from; left out when they came by a door
+   */
+  async attestations(
+    attestations: readonly (phase0.Attestation | SingleAttestation)[],
+    arrivedOn?: readonly number[],
+  ): Promise<Outcome<ValidatedAttestation>[]> {
     const { context, forkChoice, events, pools } = this.#parts;
-    const results = await validateAttestations(context, attestations);
-    for (const [i, result] of results.entries()) {
-      if (!result.ok) continue;
-      const vote = result.value;
+    const outcomes = await validateAttestations(context, attestations, arrivedOn);
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!outcome.ok) continue;
+      const vote = outcome.value;
       pools.attestations.addSingle(vote);
       forkChoice.onAttestation(votesOf(vote.data, [vote.validatorIndex]));
       events.publish("attestation", attestations[i]!);
     }
-    return this.#counted(results);
+    await this.#refreshHeadFor(outcomes);
+    return outcomes;
   }
 
-  async aggregates(aggregates: SignedAggregateAndProof[]): Promise<IntakeResults> {
+  async aggregates(aggregates: readonly SignedAggregateAndProof[]): Promise<Outcome<ValidatedAggregate>[]> {
     const { context, forkChoice, events, pools } = this.#parts;
-    const results = await validateAggregates(context, aggregates);
-    for (const [i, result] of results.entries()) {
-      if (!result.ok) continue;
-      const vote = result.value;
+    const outcomes = await validateAggregates(context, aggregates);
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!outcome.ok) continue;
+      const vote = outcome.value;
       pools.attestations.addAggregate(vote);
       forkChoice.onAttestation(votesOf(vote.data, vote.attestingIndices));
       events.publish("attestation", aggregates[i]!.message.aggregate);
     }
-    return this.#counted(results);
+    await this.#refreshHeadFor(outcomes);
+    return outcomes;
   }
 
-  async syncMessages(messages: altair.SyncCommitteeMessage[]): Promise<IntakeResults> {
+  /**
+   * The outcomes are in the order of the messages; an accepted one tells the subcommittees, which are the subnets, for
+   * which it counts.
+   *
+   * @param arrivedOn the subnet that each of the messages came from; left out when they came by a door
+   */
+  async syncMessages(
+    messages: readonly altair.SyncCommitteeMessage[],
+    arrivedOn?: readonly number[],
+  ): Promise<Outcome<ValidatedSyncMessage>[]> {
     const { context, pools } = this.#parts;
-    const results = await validateSyncMessages(context, messages);
-    return results.map((result, i) => {
-      if (!result.ok) return result.refusal;
-      const { slot, beaconBlockRoot, signature } = messages[i]!;
-      for (const { subcommitteeIndex, indicesInSubcommittee } of result.value.subcommittees) {
+    const outcomes = await validateSyncMessages(context, messages, arrivedOn);
+    for (const outcome of outcomes) {
+      if (!outcome.ok) continue;
+      const { message, blockRoot, subcommittees } = outcome.value;
+      const { slot, signature } = message;
+      for (const { subcommitteeIndex, indicesInSubcommittee } of subcommittees) {
         for (const indexInSubcommittee of indicesInSubcommittee) {
           pools.syncCommittee.addMessage({
             slot,
-            beaconBlockRoot: toRootHex(beaconBlockRoot),
+            beaconBlockRoot: blockRoot,
             subcommitteeIndex,
             indexInSubcommittee,
             signature,
           });
         }
       }
-      return null;
-    });
+    }
+    return outcomes;
   }
 
-  async contributions(contributions: altair.SignedContributionAndProof[]): Promise<IntakeResults> {
+  async contributions(
+    contributions: readonly altair.SignedContributionAndProof[],
+  ): Promise<Outcome<ValidatedContribution>[]> {
     const { context, events, pools } = this.#parts;
-    const results = await validateContributions(context, contributions);
-    return results.map((result, i) => {
-      if (!result.ok) return result.refusal;
-      const signed = contributions[i]!;
-      pools.syncCommittee.addContribution(signed.message.contribution);
-      events.publish("contribution", signed);
-      return null;
-    });
+    const outcomes = await validateContributions(context, contributions);
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!outcome.ok) continue;
+      pools.syncCommittee.addContribution(outcome.value.contribution);
+      events.publish("contribution", contributions[i]!);
+    }
+    return outcomes;
   }
 
+  /** Throws a `GossipRefusal`, as do all that take one object. */
   async voluntaryExit(exit: phase0.SignedVoluntaryExit): Promise<void> {
     const { context, events, pools } = this.#parts;
     await validateVoluntaryExit(context, exit);
-    if (pools.operations.addVoluntaryExit(exit) === "added") events.publish("voluntaryExit", exit);
+    requireAdded(pools.operations.addVoluntaryExit(exit), "exit");
+    events.publish("voluntaryExit", exit);
   }
 
   async proposerSlashing(slashing: phase0.ProposerSlashing): Promise<void> {
     const { context, events, pools } = this.#parts;
     await validateProposerSlashing(context, slashing);
-    if (pools.operations.addProposerSlashing(slashing) === "added") events.publish("proposerSlashing", slashing);
+    requireAdded(pools.operations.addProposerSlashing(slashing), "proposer slashing");
+    events.publish("proposerSlashing", slashing);
   }
 
   async attesterSlashing(slashing: AttesterSlashing): Promise<void> {
     const { context, events, forkChoice, pools } = this.#parts;
     await validateAttesterSlashing(context, slashing);
-    forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
     const fork = context.config.getForkName(context.clock.currentSlot);
-    if (pools.operations.addAttesterSlashing(slashing, fork) === "added") events.publish("attesterSlashing", slashing);
+    requireAdded(pools.operations.addAttesterSlashing(slashing, fork), "attester slashing");
+    forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
+    events.publish("attesterSlashing", slashing);
     await this.#parts.refreshHead();
   }
 
   async blsToExecutionChange(change: capella.SignedBLSToExecutionChange): Promise<void> {
     const { context, events, pools } = this.#parts;
     await validateBlsChange(context, change);
-    if (pools.operations.addBlsToExecutionChange(change) === "added") events.publish("blsToExecutionChange", change);
+    requireAdded(pools.operations.addBlsToExecutionChange(change), "change of credentials");
+    events.publish("blsToExecutionChange", change);
   }
 
   /** Votes of the current slot count from the next one on; older ones count at once and may move the head. */
-  async #counted(results: Outcome<{ data: phase0.AttestationData }>[]): Promise<IntakeResults> {
+  async #refreshHeadFor(outcomes: readonly Outcome<{ data: phase0.AttestationData }>[]): Promise<void> {
     const { context, refreshHead } = this.#parts;
     const { currentSlot } = context.clock;
-    if (results.some((result) => result.ok && result.value.data.slot < currentSlot)) await refreshHead();
-    return results.map((result) => (result.ok ? null : result.refusal));
+    if (outcomes.some((outcome) => outcome.ok && outcome.value.data.slot < currentSlot)) await refreshHead();
   }
+}
+
+/** Another one that makes this one needless may have been taken while its signatures were verified. */
+function requireAdded(outcome: AddOutcome, subject: string): void {
+  if (outcome !== "added") throw alreadyKnown(`Another ${subject} that makes this one needless was taken meanwhile.`);
 }
 
 function votesOf(

@@ -1,5 +1,6 @@
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
+import { VERSION } from "../version.ts";
 import { paramTexts } from "./call/params.ts";
 import { processTerminal, type Terminal } from "./call/terminal.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
@@ -9,7 +10,6 @@ import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./fl
 import type { PresetName } from "./flags/preset.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
-import { readVersion } from "./version.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
 export type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;
@@ -109,7 +109,7 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
 export async function main(argv: readonly string[], surroundings = processSurroundings()): Promise<number> {
   const { out, err } = surroundings;
   try {
-    const line = parseCommandLine(argv, readVersion());
+    const line = parseCommandLine(argv, VERSION);
     if (line.kind === "print") {
       if (line.wasAskedFor) {
         out(line.text);

@@ -1,4 +1,5 @@
 import type { BeaconChain } from "../../chain/chain.ts";
+import type { Broadcast } from "../../network/broadcast.ts";
 import { type BlindedBlocksApi, createBlindedBlocksApi } from "./blinded-blocks.ts";
 import { type BlobsApi, createBlobsApi } from "./blobs.ts";
 import { type BlocksApi, createBlocksApi } from "./blocks.ts";
@@ -31,20 +32,20 @@ export type BeaconApi = GenesisApi &
   RewardsApi &
   GloasApi;
 
-export function createBeaconApi(chain: BeaconChain): BeaconApi {
+export function createBeaconApi(chain: BeaconChain, broadcast: Broadcast): BeaconApi {
   return {
     ...createGenesisApi(chain),
     ...createStatesApi(chain),
     ...createValidatorsApi(chain),
     ...createCommitteesApi(chain),
     ...createBlocksApi(chain),
-    ...createPublishApi(chain),
-    ...createPoolApi(chain),
+    ...createPublishApi(chain, broadcast),
+    ...createPoolApi(chain, broadcast),
     ...createIdentitiesApi(chain),
     ...createSyncCommitteesApi(chain),
     ...createRandaoApi(chain),
     ...createQueuesApi(chain),
-    ...createBlindedBlocksApi(chain),
+    ...createBlindedBlocksApi(chain, broadcast),
     ...createBlobsApi(chain),
     ...createRewardsApi(chain),
     ...createGloasApi(),

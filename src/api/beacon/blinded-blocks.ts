@@ -12,17 +12,18 @@ import type {
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { unsupported } from "../../errors.ts";
+import type { Broadcast } from "../../network/broadcast.ts";
 import { requireForkAt } from "../fork-support.ts";
 import { resolveBlock } from "../identifiers.ts";
 import { versionedMetaOf } from "./blocks.ts";
-import { publishAtLevel } from "./publish.ts";
+import { publishBlock } from "./publish.ts";
 
 export type BlindedBlocksApi = Pick<
   ApplicationMethods<routes.beacon.Endpoints>,
   "getBlindedBlock" | "publishBlindedBlockV2"
 >;
 
-export function createBlindedBlocksApi(chain: BeaconChain): BlindedBlocksApi {
+export function createBlindedBlocksApi(chain: BeaconChain, broadcast: Broadcast): BlindedBlocksApi {
   return {
     async getBlindedBlock({ blockId }) {
       const block = await resolveBlock(chain, blockId);
@@ -32,7 +33,7 @@ export function createBlindedBlocksApi(chain: BeaconChain): BlindedBlocksApi {
 
     async publishBlindedBlockV2({ signedBlindedBlock, broadcastValidation }) {
       const contents = await unblinded(chain, signedBlindedBlock);
-      const { imported } = await publishAtLevel(chain, contents, broadcastValidation);
+      const { imported } = await publishBlock({ chain, broadcast }, contents, broadcastValidation);
       return { status: imported ? HttpStatusCode.OK : HttpStatusCode.ACCEPTED };
     },
   };

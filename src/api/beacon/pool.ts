@@ -1,11 +1,19 @@
 import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import { ForkName, isForkPostElectra } from "@lodestar/params";
-import { type Attestation, type CommitteeIndex, isElectraAttestation, type Slot } from "@lodestar/types";
+import {
+  type Attestation,
+  type CommitteeIndex,
+  isElectraAttestation,
+  type SingleAttestation,
+  type Slot,
+} from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { GossipRefusal } from "../../chain/validation/outcome.ts";
+import type { ValidatedAttestation } from "../../chain/validation/attestation.ts";
+import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
+import type { Broadcast } from "../../network/broadcast.ts";
 import { requireScheduled } from "../fork-support.ts";
-import { requireTaken, requireValid } from "../submissions.ts";
+import { submitAll, submitOne } from "../submissions.ts";
 import { requireSyncCommittees } from "../validator/sync-committee-state.ts";
 
 const CREDENTIALS_CHANGES = "Changes of BLS to execution credentials";
@@ -35,7 +43,7 @@ export interface PoolApi extends StandardMethods {
   getPoolAttestations(filter: AttestationFilter): Promise<Attestation[]>;
 }
 
-export function createPoolApi({ config, clock, pools, intake }: BeaconChain): PoolApi {
+export function createPoolApi({ config, clock, pools, intake }: BeaconChain, broadcast: Broadcast): PoolApi {
   return {
     async getPoolAttestations(filter) {
       return pools.attestations.list(filter);
@@ -69,41 +77,61 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain): Po
     },
 
     async submitPoolAttestationsV2({ signedAttestations }) {
-      requireTaken(await intake.attestations(signedAttestations));
+      await submitAll<SingleAttestation, ValidatedAttestation>(
+        signedAttestations,
+        (attestations) => intake.attestations(attestations),
+        (attestation, { subnet }) => broadcast.attestation(attestation, subnet),
+      );
     },
 
     async submitPoolAttesterSlashingsV2({ attesterSlashing }) {
-      await requireValid(intake.attesterSlashing(attesterSlashing));
+      await submitOne(
+        attesterSlashing,
+        (slashing) => intake.attesterSlashing(slashing),
+        (slashing) => broadcast.attesterSlashing(slashing),
+      );
     },
 
     async submitPoolProposerSlashings({ proposerSlashing }) {
-      await requireValid(intake.proposerSlashing(proposerSlashing));
+      await submitOne(
+        proposerSlashing,
+        (slashing) => intake.proposerSlashing(slashing),
+        (slashing) => broadcast.proposerSlashing(slashing),
+      );
     },
 
     async submitPoolVoluntaryExit({ signedVoluntaryExit }) {
-      await requireValid(intake.voluntaryExit(signedVoluntaryExit));
+      await submitOne(
+        signedVoluntaryExit,
+        (exit) => intake.voluntaryExit(exit),
+        (exit) => broadcast.voluntaryExit(exit),
+      );
     },
 
     async submitPoolBLSToExecutionChange({ blsToExecutionChanges }) {
       requireScheduled(config, ForkName.capella, CREDENTIALS_CHANGES);
-      const results = [];
-      for (const change of blsToExecutionChanges) {
-        results.push(
-          await intake.blsToExecutionChange(change).then(
-            () => null,
-            (error: unknown) => {
-              if (error instanceof GossipRefusal) return error;
-              throw error;
-            },
-          ),
-        );
-      }
-      requireTaken(results);
+      await submitAll(
+        blsToExecutionChanges,
+        (changes) => inTurn(changes, (change) => intake.blsToExecutionChange(change)),
+        (change) => broadcast.blsToExecutionChange(change),
+      );
     },
 
     async submitPoolSyncCommitteeSignatures({ signatures }) {
       requireSyncCommittees({ config });
-      requireTaken(await intake.syncMessages(signatures));
+      await submitAll(
+        signatures,
+        (messages) => intake.syncMessages(messages),
+        (message, { subcommittees }) => {
+          for (const { subcommitteeIndex } of subcommittees) broadcast.syncMessage(message, subcommitteeIndex);
+        },
+      );
     },
   };
+}
+
+async function inTurn<Item>(items: readonly Item[], intake: (item: Item) => Promise<void>): Promise<Outcome<void>[]> {
+  const outcomes = [];
+  for (const item of items) outcomes.push(await outcomeOf(() => intake(item)));
+  return outcomes;
 }

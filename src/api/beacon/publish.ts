@@ -9,6 +9,7 @@ import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { rejected } from "../../errors.ts";
+import type { Broadcast } from "../../network/broadcast.ts";
 import { requireSynced } from "../gate.ts";
 
 const { BroadcastValidation } = routes.beacon;
@@ -19,33 +20,58 @@ export interface PublishApi extends Pick<ApplicationMethods<routes.beacon.Endpoi
   publishValidatorBlock(args: { signedBlockContents: SignedBlockContents }): Promise<true>;
 }
 
-export function createPublishApi(chain: BeaconChain): PublishApi {
+interface Publishing {
+  chain: BeaconChain;
+  broadcast: Broadcast;
+}
+
+export function createPublishApi(chain: BeaconChain, broadcast: Broadcast): PublishApi {
   return {
     async publishBlockV2({ signedBlockContents, broadcastValidation }) {
-      const { imported } = await publishAtLevel(chain, signedBlockContents, broadcastValidation);
+      const { imported } = await publishBlock({ chain, broadcast }, signedBlockContents, broadcastValidation);
       return { status: imported ? HttpStatusCode.OK : HttpStatusCode.ACCEPTED };
     },
 
     async publishValidatorBlock({ signedBlockContents }) {
-      const publication = await publishBlock(chain, signedBlockContents);
+      const publication = await publishBlock({ chain, broadcast }, signedBlockContents);
       if (!publication.imported) throw refused(publication.rejection.message);
       return true;
     },
   };
 }
 
-/** Publishes a block only if it passes the rules of that level; by default they are those of gossip. */
-export async function publishAtLevel(
-  chain: BeaconChain,
+/** The block passed the gossip rules; it may still have turned out not to be a valid block. */
+export type Publication = { imported: true } | { imported: false; rejection: BlockRejection };
+
+/**
+ * Takes a signed block from outside: first the gossip rules, then the import. It is spread as soon as it has passed the
+ * rules of that level; by default they are those of gossip, and no level asks for less than a network takes.
+ */
+export async function publishBlock(
+  { chain, broadcast }: Publishing,
   contents: SignedBlockContents,
   level: BroadcastValidation = BroadcastValidation.gossip,
 ): Promise<Publication> {
-  if (level === BroadcastValidation.consensusAndEquivocation) await refuseEquivocation(chain, contents.signedBlock);
-  const publication = await publishBlock(chain, contents);
-  if (publication.imported || level === BroadcastValidation.gossip || level === BroadcastValidation.none) {
-    return publication;
+  const signed = contents.signedBlock;
+  const mustBeOnly = level === BroadcastValidation.consensusAndEquivocation;
+  const mustBeImported = mustBeOnly || level === BroadcastValidation.consensus;
+  requireSynced(chain);
+  if (mustBeOnly) await refuseEquivocation(chain, signed);
+  if (await isHeldAlready(chain, signed)) return { imported: true };
+  refuseWrongBlobs(chain, contents);
+  await requireGossipRules(chain, signed);
+  if (!mustBeImported) broadcast.block(signed);
+  try {
+    await chain.importBlock(signed);
+  } catch (error) {
+    if (!(error instanceof BlockRejection)) throw error;
+    if (mustBeImported) throw refused(error.message);
+    return { imported: false, rejection: error };
   }
-  throw refused(publication.rejection.message);
+  // Another one may have been imported by then.
+  if (mustBeOnly) await refuseEquivocation(chain, signed);
+  if (mustBeImported) broadcast.block(signed);
+  return { imported: true };
 }
 
 /** The gossip rules know the first block of a proposer that they saw; the chain may hold others that came another way. */
@@ -62,15 +88,7 @@ async function refuseEquivocation({ config, blocks }: BeaconChain, { message }: 
   );
 }
 
-/** The block passed the gossip rules; it may still have turned out not to be a valid block. */
-export type Publication = { imported: true } | { imported: false; rejection: BlockRejection };
-
-/** Takes a signed block from outside: first the gossip rules, which decide whether it may be spread, then the import. */
-export async function publishBlock(chain: BeaconChain, contents: SignedBlockContents): Promise<Publication> {
-  requireSynced(chain);
-  const signed = contents.signedBlock;
-  if (await isHeldAlready(chain, signed)) return { imported: true };
-  refuseWrongBlobs(chain, contents);
+async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock): Promise<void> {
   try {
     const { root } = await validateGossipBlock(chain.validation, signed);
     chain.events.publish("blockGossip", { slot: signed.message.slot, root });
@@ -80,13 +98,6 @@ export async function publishBlock(chain: BeaconChain, contents: SignedBlockCont
     // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows. It was
     // recognised by its root, which does not cover the signature.
     if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));
-  }
-  try {
-    await chain.importBlock(signed);
-    return { imported: true };
-  } catch (error) {
-    if (!(error instanceof BlockRejection)) throw error;
-    return { imported: false, rejection: error };
   }
 }
 

@@ -5,8 +5,9 @@ import type { Attestation, altair, CommitteeIndex, RootHex, SignedAggregateAndPr
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams, notFound, unavailable, unsupported } from "../../errors.ts";
+import type { Broadcast } from "../../network/broadcast.ts";
 import { requireSynced } from "../gate.ts";
-import { requireTaken } from "../submissions.ts";
+import { submitAll } from "../submissions.ts";
 import { shown } from "./shown-number.ts";
 import { requireSyncCommittees } from "./sync-committee-state.ts";
 
@@ -21,7 +22,7 @@ export type AggregationApi = Pick<
   getAggregatedAttestation(args: { slot: Slot; attestationDataRoot: RootHex }): Promise<{ data: Attestation }>;
 };
 
-export function createAggregationApi(chain: BeaconChain): AggregationApi {
+export function createAggregationApi(chain: BeaconChain, broadcast: Broadcast): AggregationApi {
   const { attestations, syncCommittee } = chain.pools;
 
   const bestAggregate = (slot: Slot, dataRoot: RootHex, committeeIndex?: CommitteeIndex): Attestation => {
@@ -52,7 +53,11 @@ export function createAggregationApi(chain: BeaconChain): AggregationApi {
     },
 
     async publishAggregateAndProofsV2({ signedAggregateAndProofs }) {
-      requireTaken(await chain.intake.aggregates(signedAggregateAndProofs as SignedAggregateAndProof[]));
+      await submitAll(
+        signedAggregateAndProofs as SignedAggregateAndProof[],
+        (aggregates) => chain.intake.aggregates(aggregates),
+        (aggregate) => broadcast.aggregate(aggregate),
+      );
     },
 
     async produceSyncCommitteeContribution({ slot, subcommitteeIndex, beaconBlockRoot }) {
@@ -76,7 +81,11 @@ export function createAggregationApi(chain: BeaconChain): AggregationApi {
 
     async publishContributionAndProofs({ contributionAndProofs }) {
       requireSyncCommittees(chain);
-      requireTaken(await chain.intake.contributions(contributionAndProofs as altair.SignedContributionAndProof[]));
+      await submitAll(
+        contributionAndProofs as altair.SignedContributionAndProof[],
+        (contributions) => chain.intake.contributions(contributions),
+        (contribution) => broadcast.contribution(contribution),
+      );
     },
   };
 }

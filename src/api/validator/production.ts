@@ -144,7 +144,8 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
   if (slot <= head.slot) {
     throw invalidParams(`A block of slot ${slot} cannot follow the head, which is of slot ${head.slot}.`);
   }
-  if (slot > head.slot + MAX_EPOCHS_AHEAD * SLOTS_PER_EPOCH) {
+  // A chain that stood still for long must be able to go on, so the current slot is never too far.
+  if (slot > Math.max(head.slot + MAX_EPOCHS_AHEAD * SLOTS_PER_EPOCH, chain.clock.currentSlot)) {
     throw invalidParams(
       `Slot ${shown(slot)} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
     );

@@ -1,4 +1,5 @@
 import type { BeaconChain } from "../../chain/chain.ts";
+import type { Broadcast } from "../../network/broadcast.ts";
 import { type AggregationApi, createAggregationApi } from "./aggregation.ts";
 import { createDutiesApi, type DutiesApi } from "./duties.ts";
 import { createValidatorGloasApi, type ValidatorGloasApi } from "./gloas.ts";
@@ -16,11 +17,11 @@ export type ValidatorApi = DutiesApi &
   ValidatorGloasApi;
 
 /** What a validator client needs: its duties, what to sign, and where to send what it signed. */
-export function createValidatorApi(chain: BeaconChain): ValidatorApi {
+export function createValidatorApi(chain: BeaconChain, broadcast: Broadcast): ValidatorApi {
   return {
     ...createDutiesApi(chain),
     ...createProductionApi(chain),
-    ...createAggregationApi(chain),
+    ...createAggregationApi(chain, broadcast),
     ...createSubscriptionsApi(chain),
     ...createPreparationApi(chain),
     ...createLivenessApi(chain),

@@ -24,6 +24,13 @@ const SLOTS_KEPT_AFTER = 1;
 /** The committees that clients of this node take part in, until their slots have passed. The network reads them. */
 export class CommitteeSubscriptions {
   readonly #slots = new Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>();
+  readonly #listeners = new Set<() => void>();
+
+  /** Calls the listener whenever an interest was added. Returns the function that ends it. */
+  onAdded(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 
   /** Two validators may sit in one committee: one of them being an aggregator makes it worth collecting. */
   add({ slot, committeeIndex, committeesAtSlot, isAggregator }: CommitteeInterest): void {
@@ -39,6 +46,7 @@ export class CommitteeSubscriptions {
       subnet: attestationSubnet(committeesAtSlot, slot, committeeIndex),
       isAggregator: isAggregator || known?.isAggregator === true,
     });
+    for (const listener of this.#listeners) listener();
   }
 
   /** By slot, then by committee. */

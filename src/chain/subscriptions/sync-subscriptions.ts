@@ -10,6 +10,13 @@ export interface SyncSubscription {
 /** The sync committee subnets that clients of this node take part in. The network reads them. */
 export class SyncSubscriptions {
   readonly #untilEpochs = new Map<number, Epoch>();
+  readonly #listeners = new Set<() => void>();
+
+  /** Calls the listener whenever a subscription was added. Returns the function that ends it. */
+  onAdded(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 
   /** `positions` are those of a validator in the whole sync committee. */
   add(positions: readonly number[], untilEpoch: Epoch): void {
@@ -17,6 +24,7 @@ export class SyncSubscriptions {
       const subnet = Math.floor(position / SYNC_COMMITTEE_SUBNET_SIZE);
       this.#untilEpochs.set(subnet, Math.max(untilEpoch, this.#untilEpochs.get(subnet) ?? 0));
     }
+    for (const listener of this.#listeners) listener();
   }
 
   /** By subnet. */

@@ -72,9 +72,10 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
   });
 
   test("only the subnet of its committee takes a vote", async () => {
-    const vote = singleVote(chain, 0, { slot: 2 });
-    expect(summarize(await validateAttestations(chain.context, [vote], 5))).toEqual(["reject wrong-subnet"]);
-    expect(summarize(await validateAttestations(chain.context, [vote], 4))).toEqual(["ok"]);
+    const votes = [0, 1, 2].map((position) => singleVote(chain, position, { slot: 2 }));
+    const outcomes = await validateAttestations(chain.context, votes, [4, 5, 4]);
+    expect(summarize(outcomes)).toEqual(["ok", "reject wrong-subnet", "ok"]);
+    expect(await validateAttestations(chain.context, [votes[1]!])).toMatchObject([{ ok: true, value: { subnet: 4 } }]);
   });
 
   test("a vote is taken half a second before its slot, not earlier", async () => {

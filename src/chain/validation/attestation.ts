@@ -34,16 +34,16 @@ const SUBJECT = "The attestation";
  * are verified together; the outcomes come in the order of the attestations, and each accepted vote is remembered as
  * seen.
  *
- * @param arrivedOn the subnet the attestations came from; left out when they did not come from the network
+ * @param arrivedOn the subnet that each of the attestations came from; left out when they did not come from the network
  */
 export function validateAttestations(
   context: ValidationContext,
   attestations: readonly SingleAttestation[],
-  arrivedOn?: number,
+  arrivedOn?: readonly number[],
 ): Promise<Outcome<ValidatedAttestation>[]> {
   const dataRules = new VoteDataRules(context, SUBJECT);
   return validateBatch(context, attestations, {
-    examine: (attestation) => examine(context, dataRules, attestation, arrivedOn),
+    examine: (attestation, index) => examine(context, dataRules, attestation, arrivedOn?.[index]),
     claim(vote) {
       refuseSecondVote(context, vote);
       context.seen.attesters.add(vote.data.target.epoch, vote.validatorIndex, vote.dataRoot);

@@ -16,8 +16,8 @@ export interface Candidate<T> {
 }
 
 export interface BatchRules<Item, T> {
-  /** All rules that need no signature; throws a refusal. */
-  examine(item: Item): Promise<Candidate<T>>;
+  /** All rules that need no signature; throws a refusal. `index` is where in the list the item stands. */
+  examine(item: Item, index: number): Promise<Candidate<T>>;
   /**
    * Remembers the object as seen, or refuses it when an equal one was accepted since it was examined: that may have
    * been an earlier item of the same list, or one of another list whose signatures were verified meanwhile. Returns
@@ -32,7 +32,7 @@ export async function validateBatch<Item, T>(
   items: readonly Item[],
   rules: BatchRules<Item, T>,
 ): Promise<Outcome<T>[]> {
-  const candidates = await Promise.all(items.map((item) => outcomeOf(() => rules.examine(item))));
+  const candidates = await Promise.all(items.map((item, index) => outcomeOf(() => rules.examine(item, index))));
   const claims = candidates.flatMap((candidate) => (candidate.ok ? candidate.value.signatures : []));
   const verdicts = claims.length === 0 ? [] : await bls.verifyEach(claims.map(({ set }) => set));
   const badClaims = new Set(claims.filter((_, index) => verdicts[index] !== true));

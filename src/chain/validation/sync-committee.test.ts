@@ -76,8 +76,8 @@ describe("the rules for sync committee messages", () => {
     const { validatorIndex } = message();
     const own = positionsOf(committee(), validatorIndex);
     const foreign = [0, 1, 2, 3].find((index) => !own.some(({ subcommitteeIndex }) => subcommitteeIndex === index))!;
-    expect(summarize(await validateSyncMessages(chain.context, [message()], foreign))).toEqual(["reject wrong-subnet"]);
-    expect(await validateSyncMessages(chain.context, [message()], 0)).toMatchObject([
+    expect(await validateSyncMessages(chain.context, [message(), message()], [foreign, 0])).toMatchObject([
+      { ok: false, refusal: { action: "reject", reason: "wrong-subnet" } },
       { ok: true, value: { subcommittees: [own[0]] } },
     ]);
   });

@@ -38,16 +38,16 @@ export interface ValidatedContribution {
  * The rules of the topics sync_committee_{subnet_id} (altair/p2p-interface.md). All signatures are verified together;
  * the outcomes come in the order of the messages, and each accepted one is remembered as seen.
  *
- * @param arrivedOn the subnet the messages came from; left out when they did not come from the network, in which case
- * each counts for all subcommittees of its validator
+ * @param arrivedOn the subnet that each of the messages came from; left out when they did not come from the network, in
+ * which case each counts for all subcommittees of its validator
  */
 export function validateSyncMessages(
   context: ValidationContext,
   messages: readonly altair.SyncCommitteeMessage[],
-  arrivedOn?: number,
+  arrivedOn?: readonly number[],
 ): Promise<Outcome<ValidatedSyncMessage>[]> {
   return validateBatch(context, messages, {
-    examine: async (message) => examineMessage(context, message, arrivedOn),
+    examine: async (message, index) => examineMessage(context, message, arrivedOn?.[index]),
     claim(value) {
       const { slot, validatorIndex } = value.message;
       const subcommittees = unseenSubcommittees(context, value);
