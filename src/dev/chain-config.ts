@@ -4,6 +4,9 @@ import type { Epoch } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 
+/** By this name the configuration of a dev chain is recognised, whoever reads it. */
+export const DEV_CONFIG_NAME = "fanal-dev";
+
 export interface DevChainConfigOptions {
   /**
    * When each fork begins. A fork that is not listed begins together with the one before it, and never when no later one
@@ -26,7 +29,7 @@ export function devChainConfig({ forks, slotSeconds, genesisTime }: DevChainConf
   return {
     ...defaultChainConfig,
     PRESET_BASE: ACTIVE_PRESET,
-    CONFIG_NAME: "fanal-dev",
+    CONFIG_NAME: DEV_CONFIG_NAME,
 
     MIN_GENESIS_TIME: genesisTime,
     GENESIS_DELAY: 0,

@@ -7,19 +7,21 @@ import { type Api, createApi } from "../api/api.ts";
 import type { FuturesView } from "../api/futures.ts";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { BeaconChain } from "../chain/chain.ts";
+import type { SlotListener } from "../chain/clock/clock.ts";
 import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { StateStoreLimits } from "../chain/states/state-store.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { Logger } from "../log/logger.ts";
-import { LocalNode } from "../network/local-node.ts";
-import { noNetwork } from "../network/network-view.ts";
-import { openNodeKey } from "../network/node-key.ts";
+import type { NetworkingOptions } from "../network/networking-options.ts";
+import { openNetworkSide } from "../sync/network-side.ts";
+import type { Networking } from "../sync/networking.ts";
 import { onlyKeysOf } from "./active-keys.ts";
 import { devChainConfig } from "./chain-config.ts";
 import { createDevGenesis } from "./genesis.ts";
 import { type DevIdentity, type DevParameters, requireSameChain } from "./identity.ts";
-import { InteropKeys } from "./interop-keys.ts";
+import { InteropKeys, type ValidatorKeys } from "./interop-keys.ts";
+import { whileSynced } from "./validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
 export interface DevChainOptions extends Omit<DevParameters, "preset"> {
@@ -33,6 +35,8 @@ export interface DevChainOptions extends Omit<DevParameters, "preset"> {
   activeValidators?: readonly ValidatorIndex[];
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
+  /** By default the chain keeps to itself. With other nodes its time is the real time, so `speed` must be 1. */
+  networking?: NetworkingOptions;
   logger: Logger;
   setLogSpec(spec: string): void;
   futures?: FuturesView;
@@ -44,9 +48,13 @@ interface DevChainParts {
   chain: BeaconChain;
   api: Api;
   keys: InteropKeys;
+  isNew: boolean;
+  networking: Networking | undefined;
   validators: DevValidators;
+  founders: DevValidators;
   warmupSlot: Slot;
   keepsRealTime: boolean;
+  noteSlot: SlotListener;
 }
 
 /** A whole beacon chain in one process: virtual time, validators of its own, and the dev execution engine. */
@@ -56,20 +64,31 @@ export class DevChain {
   readonly chain: BeaconChain;
   readonly api: Api;
   readonly keys: InteropKeys;
+  /** Whether the chain was made just now. */
+  readonly isNew: boolean;
+  /** Not started: that is for whoever runs the chain, when its history is made. */
+  readonly networking: Networking | undefined;
   readonly #validators: DevValidators;
+  /** Who acts before the chain runs live. */
+  readonly #founders: DevValidators;
   readonly #warmupSlot: Slot;
   readonly #keepsRealTime: boolean;
+  #isLive = false;
 
   /** Opens the dev chain of the database where it stopped, or makes a new one there. */
   static async open(db: BeaconDb, options: DevChainOptions): Promise<DevChain> {
-    const { logger, slotSeconds, speed } = options;
+    const { logger, slotSeconds, speed, activeValidators } = options;
     const stored = await storedIdentity(db, options);
+    const isNew = stored === null;
     const identity = stored ?? (await createChain(db, options));
     const config = createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
+    // Validators of other nodes went on while this one was stopped: their chain is taken over, not made up for.
+    const hasOthers = options.networking !== undefined && activeValidators !== undefined;
+    const stoppedAt = await slotWhereStopped(db);
     const clock = new VirtualClock({
       genesisTime: identity.genesisTime,
       secondsPerSlot: slotSeconds,
-      startSlot: await slotWhereStopped(db),
+      startSlot: hasOthers && !isNew ? Math.max(stoppedAt, realSlot(identity.genesisTime, slotSeconds)) : stoppedAt,
       speed,
       onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
     });
@@ -83,59 +102,99 @@ export class DevChain {
       graffiti: options.graffiti,
       stateLimits: options.stateLimits,
       snapshotIntervalEpochs: options.snapshotIntervalEpochs,
+      // However long all nodes were stopped, somebody has to go on: that the others are not ahead is enough to begin.
+      syncHorizonSlots: hasOthers ? Number.POSITIVE_INFINITY : undefined,
     });
-    const network = noNetwork(new LocalNode({ key: await openNodeKey(db), config, clock }));
-    const api = createApi({ chain, network, setLogSpec: options.setLogSpec, futures: options.futures });
+    const { view, networking } = await openNetworkSide({ chain, db, options: options.networking, logger });
+    const { setLogSpec, futures } = options;
+    const { broadcast, sync } = networking ?? {};
+    const api = createApi({ chain, network: view, broadcast, sync, setLogSpec, futures });
     const keys = new InteropKeys(identity.validators);
-    const validators = createDevValidators({
-      api,
-      clock,
+    const log = logger.topic("validators");
+    const validatorsWith = (chosen: ValidatorKeys) =>
+      createDevValidators({ api, clock, config, keys: chosen, logger: log, speed });
+    const own = validatorsWith(activeValidators ? onlyKeysOf(keys, activeValidators) : keys);
+    const validators =
+      hasOthers && networking
+        ? whileSynced({ validators: own, sync: networking.sync, isFounder: isNew, logger: log })
+        : own;
+    return new DevChain({
       config,
-      keys: options.activeValidators ? onlyKeysOf(keys, options.activeValidators) : keys,
-      logger: logger.topic("validators"),
-      speed,
+      clock,
+      chain,
+      api,
+      keys,
+      isNew,
+      networking,
+      validators,
+      // Nobody else has a part in what happened before the first run.
+      founders: hasOthers && isNew ? validatorsWith(keys) : validators,
+      warmupSlot: options.warmupEpochs * SLOTS_PER_EPOCH,
+      // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
+      keepsRealTime: networking !== undefined || (isNew && speed === 1 && activeValidators !== undefined),
+      noteSlot: (slot) => db.meta.putClockSlot(slot),
     });
-    const warmupSlot = options.warmupEpochs * SLOTS_PER_EPOCH;
-    // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
-    const keepsRealTime = stored === null && speed === 1 && options.activeValidators !== undefined;
-    const devChain = new DevChain({ config, clock, chain, api, keys, validators, warmupSlot, keepsRealTime });
-    clock.onSlot((slot) => db.meta.putClockSlot(slot));
-    return devChain;
   }
 
-  private constructor({ config, clock, chain, api, keys, validators, warmupSlot, keepsRealTime }: DevChainParts) {
-    this.config = config;
+  private constructor(parts: DevChainParts) {
+    const { clock, chain, validators, founders } = parts;
+    this.config = parts.config;
     this.clock = clock;
     this.chain = chain;
-    this.api = api;
-    this.keys = keys;
+    this.api = parts.api;
+    this.keys = parts.keys;
+    this.isNew = parts.isNew;
+    this.networking = parts.networking;
     this.#validators = validators;
-    this.#warmupSlot = warmupSlot;
-    this.#keepsRealTime = keepsRealTime;
+    this.#founders = founders;
+    this.#warmupSlot = parts.warmupSlot;
+    this.#keepsRealTime = parts.keepsRealTime;
     // The chain takes note of a new slot before its validators act in it.
     chain.start();
-    chain.events.on("head", (head) => validators.onHead(head));
-    clock.onSlot((slot) => validators.onSlot(slot, slot <= warmupSlot ? "lockstep" : undefined));
+    chain.events.on("head", (head) => {
+      for (const each of new Set([validators, founders])) each.onHead(head);
+    });
+    clock.onSlot((slot) => this.#act(slot));
+    clock.onSlot(parts.noteSlot);
   }
 
-  /** Makes what is missing of the warm-up history, as fast as it goes. */
+  /** How many slots `warmUp` goes through. */
+  get missingSlots(): number {
+    const { currentSlot, genesisTime, secondsPerSlot } = this.clock;
+    const present = this.#keepsRealTime ? realSlot(genesisTime, secondsPerSlot) : 0;
+    return Math.max(0, Math.max(this.#warmupSlot, present) - currentSlot);
+  }
+
+  /** Makes what is missing of the warm-up history and, of a chain in real time, of the time since, as fast as it goes. */
   async warmUp(): Promise<void> {
-    if (this.clock.currentSlot < this.#warmupSlot) await this.clock.advanceTo(this.#warmupSlot);
-    if (!this.#keepsRealTime) return;
-    const { genesisTime, secondsPerSlot } = this.clock;
-    const realSlot = Math.floor((Date.now() / 1000 - genesisTime) / secondsPerSlot);
-    if (this.clock.currentSlot < realSlot) await this.clock.advanceTo(realSlot);
+    // Time goes on while slots are made up for.
+    for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
+      await this.clock.advanceTo(this.clock.currentSlot + missing);
+    }
   }
 
   /** Lets time flow. */
   run(): void {
+    this.#isLive = true;
     this.clock.run(this.#keepsRealTime ? { fromSeconds: Date.now() / 1000, keepTimetable: true } : {});
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.clock.stop(), this.#validators.close()]);
+    await Promise.all([this.clock.stop(), this.#validators.close(), this.#founders.close()]);
+    await this.networking?.close();
     await this.chain.close();
   }
+
+  #act(slot: Slot): Promise<void> {
+    if (this.#isLive) return this.#validators.onSlot(slot);
+    const makesUp = slot <= this.#warmupSlot || this.networking !== undefined;
+    return this.#founders.onSlot(slot, makesUp ? "lockstep" : undefined);
+  }
+}
+
+/** The slot that the time of day asks for. */
+function realSlot(genesisTime: number, slotSeconds: number): Slot {
+  return Math.floor((Date.now() / 1000 - genesisTime) / slotSeconds);
 }
 
 async function storedIdentity(db: BeaconDb, wanted: DevChainOptions): Promise<DevIdentity | null> {

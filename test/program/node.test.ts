@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { latestBlockHeader } from "../../src/chain/anchor.ts";
 import { serializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
 import type { StateStore } from "../../src/chain/states/state-store.ts";
+import { serveDoors } from "../rest/served-doors.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { writeNetworkDirectory } from "../support/network-directory.ts";
 import { Program, type RpcCall } from "../support/program.ts";
@@ -44,10 +45,10 @@ async function canonicalState({ devChain }: OpenedDevChain, blockSlot: number, s
   return devChain.chain.states.afterBlock(block!.root, slot);
 }
 
-/** Flags of a node of the chain's network. */
+/** Flags of a node of the chain's network that is alone there. */
 function nodeOf({ devChain }: OpenedDevChain, genesis?: Uint8Array): string[] {
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), devChain.config, genesis);
-  return ["node", "--network", network, "--data-dir", tempDirectory()];
+  return ["node", "--network", network, "--data-dir", tempDirectory(), "--no-p2p"];
 }
 
 function fileOf(state: State): string {
@@ -127,8 +128,8 @@ describe("a node that starts from genesis", () => {
     const first = await Program.served([...flags, "--genesis-state", fileOf(await genesisOf(fulu))]);
     const head = await first.call("getChainHead");
     expect(head.head_block_root).toBe((await fulu.devChain.chain.blocks.genesis())!.root);
-    // From Bellatrix on a node needs an execution engine, and this one has none.
-    expect(await first.call("get_v1_node_syncing")).toMatchObject({ el_offline: true, is_optimistic: false });
+    // The payloads of a dev chain are judged by the engine that is built in.
+    expect(await first.call("get_v1_node_syncing")).toMatchObject({ el_offline: false, is_optimistic: false });
     expect(await first.call("get_v1_beacon_blocks_blockId", ["genesis"])).toMatchObject({ message: { slot: "0" } });
     await first.stop();
     const second = await Program.served(flags);
@@ -268,6 +269,28 @@ describe("a node that starts from a later state", () => {
     await first.stop();
     const second = await Program.served(flags);
     expect(await answers(second, questions)).toEqual(given);
+  });
+
+  test("takes the finalized state and its block from another node's REST API", async () => {
+    const { chain, config, api } = fulu.devChain;
+    const rest = await serveDoors(api);
+    onTestFinished(() => rest.close());
+    const block = (await chain.blocks.byRoot(chain.forkChoice.finalized.root))!;
+    const { slot } = block.signed.message;
+    expect(slot).toBeGreaterThan(0);
+    const node = await Program.served([...nodeOf(fulu), "--checkpoint-sync-url", `${rest.url}/`]);
+    expect(
+      await answers(node, [
+        ["getBeaconHead"],
+        ["get_v1_beacon_states_root", ["head"]],
+        ["get_v1_beacon_blocks_blockId", ["head"]],
+      ]),
+    ).toEqual([
+      String(slot),
+      { root: toRootHex(block.signed.message.stateRoot) },
+      config.getForkTypes(slot).SignedBeaconBlock.toJson(block.signed as never),
+    ]);
+    expect(node.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
   });
 
   test("starts without the block when the server does not give it, and says so", async () => {

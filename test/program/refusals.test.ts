@@ -105,7 +105,7 @@ describe("a data directory of another chain", () => {
     const nodeDir = tempDirectory();
     const { config, genesis } = await madeDevChain(devDir);
     const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config, genesis);
-    const nodeFlags = ["node", "--network", network, "--data-dir"];
+    const nodeFlags = ["node", "--no-p2p", "--network", network, "--data-dir"];
 
     expect(await refusal([...nodeFlags, devDir], "dataDirMismatch")).toBe(
       `The data directory ${devDir} holds a dev chain, not the chain of the network smallnet; give another --data-dir.`,
@@ -216,8 +216,8 @@ test("states that cannot be used", async () => {
     expect(sentence).toMatch(new RegExp(`^The state ${source} `));
     expect(sentence).toMatch(complaint);
   }
-  const flags = ["node", "--network", network, "--data-dir", dataDir, "--checkpoint-state", fileOf("head.ssz", head)];
-  await expectStarts(flags);
+  const flags = ["node", "--no-p2p", "--network", network, "--data-dir", dataDir];
+  await expectStarts([...flags, "--checkpoint-state", fileOf("head.ssz", head)]);
 });
 
 test("a state that a server does not give, and none at all", async () => {
@@ -225,13 +225,14 @@ test("a state that a server does not give, and none at all", async () => {
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config);
   const flags = ["node", "--network", network, "--data-dir", tempDirectory()];
   expect(await refusal(flags, "usage")).toBe(
-    "A new node of smallnet needs a state to start from: give --checkpoint-state or --genesis-state, each a file or a URL.",
+    "A new node of smallnet needs a state to start from: give --checkpoint-sync-url, or a file or a URL with " +
+      "--checkpoint-state or --genesis-state.",
   );
   const server = createServer((_, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/state`;
   expect(await refusal([...flags, "--checkpoint-state", url], "unreadableInput")).toBe(
-    `The state ${url} cannot be used: the server answered 404 Not Found.`,
+    `The state ${url} cannot be used: the server answered 404 Not Found; there may be no beacon node at this address, or it does not serve states.`,
   );
   server.close();
   server.closeAllConnections();

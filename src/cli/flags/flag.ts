@@ -32,14 +32,15 @@ interface FlagWords {
   fallbackText?: string;
 }
 
-export function booleanFlag(words: { name: string; description: string }): Flag<boolean> {
+export function booleanFlag(words: { name: string; description: string; fallback?: boolean }): Flag<boolean> {
+  const { fallback = false } = words;
   return {
     ...words,
     aliases: [],
     kind: "boolean",
     placeholder: undefined,
-    fallback: false,
-    fallbackText: undefined,
+    fallback,
+    fallbackText: fallback ? `on, --no-${words.name} turns it off` : undefined,
     read: (texts) => truth(texts.at(-1) ?? ""),
   };
 }

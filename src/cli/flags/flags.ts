@@ -14,6 +14,7 @@ import {
   wholeNumber,
 } from "./flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
+import { networkFlags } from "./network-flags.ts";
 import { parseValidatorList } from "./validator-list.ts";
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
@@ -113,6 +114,18 @@ function dataDirFlag(fallbackText: string) {
   });
 }
 
+function devValidatorsFlag({ description, fallback }: { description: string; fallback: "none" | "all" }) {
+  return valueFlag({
+    name: "dev-validators",
+    kind: "text",
+    placeholder: "none|all|LIST",
+    description,
+    fallback: parseValidatorList(fallback),
+    fallbackText: fallback,
+    parse: parseValidatorList,
+  });
+}
+
 export const DEV_FLAGS = {
   validators: valueFlag({
     name: "validators",
@@ -122,13 +135,9 @@ export const DEV_FLAGS = {
     fallback: 64,
     parse: wholeNumber(1),
   }),
-  devValidators: valueFlag({
-    name: "dev-validators",
-    kind: "text",
-    placeholder: "none|all|LIST",
+  devValidators: devValidatorsFlag({
     description: "Validators run in this process; LIST is indices and ranges such as 0-15,20",
     fallback: "all",
-    parse: parseValidatorList,
   }),
   fork: valueFlag({
     name: "fork",
@@ -178,6 +187,7 @@ export const DEV_FLAGS = {
   }),
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
   dataDir: dataDirFlag(".fanal/dev"),
+  ...networkFlags({ isOn: false, address: "127.0.0.1" }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
 
@@ -215,7 +225,29 @@ export const NODE_FLAGS = {
     fallback: undefined,
     parse: fileOrUrl,
   }),
+  checkpointBlock: valueFlag({
+    name: "checkpoint-block",
+    kind: "text",
+    placeholder: "FILE|URL",
+    description: "Newest block (SSZ) of the checkpoint state, so that the node can serve it",
+    fallback: undefined,
+    parse: fileOrUrl,
+  }),
+  checkpointSyncUrl: valueFlag({
+    name: "checkpoint-sync-url",
+    kind: "text",
+    placeholder: "URL",
+    description: "Trusted node's REST API to take the finalized state and its block from",
+    fallback: undefined,
+    parse: httpUrl,
+  }),
+  devValidators: devValidatorsFlag({
+    description:
+      "Validators of a dev chain's network to run in this process; LIST is indices and ranges such as 0-15,20",
+    fallback: "none",
+  }),
   dataDir: dataDirFlag(".fanal/<network>"),
+  ...networkFlags({ isOn: true, address: "0.0.0.0" }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
 

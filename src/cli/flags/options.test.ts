@@ -1,42 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EXIT_CODES, StartupError } from "../exit.ts";
-import { parseCommandLine } from "./command-line.ts";
-import { devOptions, nodeOptions } from "./options.ts";
-import { resolveFlags } from "./resolve-flags.ts";
+import { describe, expect, it } from "vitest";
+import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "fanal-options-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function sources(argv: string[], environment: Record<string, string> = {}) {
-  const line = parseCommandLine(argv, "0.0.0");
-  if (line.kind !== "run") throw new Error("The arguments run nothing.");
-  return { given: line.given, environment, workingDirectory: folder };
-}
-const dev = (argv: string[] = [], environment?: Record<string, string>) =>
-  devOptions(resolveFlags("dev", sources(["dev", ...argv], environment)), folder);
-const node = (argv: string[] = [], environment?: Record<string, string>) =>
-  nodeOptions(resolveFlags("node", sources(["node", ...argv], environment)), folder);
-
-function file(name: string, text: string): string {
-  writeFileSync(join(folder, name), text);
-  return name;
-}
-
-function refusal(attempt: () => unknown): string {
-  try {
-    attempt();
-  } catch (error) {
-    if (error instanceof StartupError && error.exitCode === EXIT_CODES.usage) return error.message;
-    throw error;
-  }
-  throw new Error("Nothing was refused.");
-}
+const { folder, dev, node, file } = optionsInTemporaryDirectory();
 
 describe("defaults", () => {
   it("of dev", () => {
@@ -60,6 +26,7 @@ describe("defaults", () => {
       speed: 1,
       warmupEpochs: 5,
       reset: false,
+      networking: undefined,
     });
   });
 
@@ -80,7 +47,16 @@ describe("defaults", () => {
       network: { name: "mainnet", directory: undefined, preset: "mainnet" },
       syncHorizon: undefined,
       genesisState: undefined,
-      checkpointState: undefined,
+      checkpoint: undefined,
+      devValidators: [],
+      networking: {
+        address: "0.0.0.0",
+        port: 9000,
+        discovery: true,
+        bootnodes: [],
+        directPeers: [],
+        targetPeers: 50,
+      },
     });
   });
 });
@@ -123,7 +99,7 @@ describe("the command line", () => {
       network: { name: "hoodi" },
       syncHorizon: 7,
       genesisState: join(folder, "g.ssz"),
-      checkpointState: url,
+      checkpoint: { state: url, block: undefined, api: "https://example.org/" },
       dataDir: "/d",
     });
   });
@@ -239,6 +215,19 @@ describe("values that are refused", () => {
     [["--speed", "-1"], /greater than 0/],
     [["--speed", "fast"], /greater than 0/],
     [["--warmup-epochs", "-1"], /at least 0/],
+    [["--p2p-port", "65536"], /from 0 to 65535/],
+    [["--p2p-address", "localhost"], /it must be an IP address to listen on/],
+    [["--target-peers", "-1"], /from 0 to 1000/],
+    [
+      ["--peer", "127.0.0.1:9000"],
+      /it must be an address with the peer's id, such as \/ip4\/192\.0\.2\.1\/tcp\/9000\/p2p\//,
+    ],
+    [["--peer", "/ip4/127.0.0.1/tcp/9000"], /with the peer's id/],
+    [["--peer", `/ip4/300.0.0.1/tcp/9000/p2p/${"1".repeat(50)}`], /with the peer's id/],
+    [["--peer", `/ip4/127.0.0.1/tcp/0/p2p/${"1".repeat(50)}`], /with the peer's id/],
+    [["--peer", `/ip4/127.0.0.1/udp/9000/p2p/${"1".repeat(50)}`], /with the peer's id/],
+    [["--bootnodes", "enr:-with space"], /it must be a record such as enr:-…/],
+    [["--bootnodes", ""], /it is empty/],
   ];
   for (const [argv, complaint] of onDev) {
     it(argv.join(" "), () => expect(refusal(() => dev(argv))).toMatch(complaint));

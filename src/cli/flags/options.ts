@@ -1,12 +1,15 @@
 import { resolve } from "node:path";
 import type { ScheduledFork } from "../../dev/forks.ts";
 import type { LogFormat } from "../../log/pino-logger.ts";
+import type { NetworkingOptions } from "../../network/networking-options.ts";
 import { usageError } from "../exit.ts";
+import { absoluteSource, type CheckpointSource, checkpointSource } from "./checkpoint-source.ts";
 import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS } from "./flags.ts";
 import { forkSchedule } from "./fork-schedule.ts";
+import { devNetworking, nodeNetworking } from "./networking-options.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
-import { listedValidators } from "./validator-list.ts";
+import { listedValidators, type ValidatorList } from "./validator-list.ts";
 
 export interface SharedOptions {
   rpc: boolean;
@@ -27,6 +30,8 @@ export interface SharedOptions {
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
   trackFutures: boolean;
+  /** Undefined for a node that connects to no other. */
+  networking: NetworkingOptions | undefined;
 }
 
 export type DevPreset = (typeof DEV_PRESETS)[number];
@@ -50,8 +55,10 @@ export interface NodeOptions extends SharedOptions {
   syncHorizon: number | undefined;
   /** An absolute path or an http(s) URL. */
   genesisState: string | undefined;
-  /** An absolute path or an http(s) URL. */
-  checkpointState: string | undefined;
+  /** Undefined for a node that starts from genesis. */
+  checkpoint: CheckpointSource | undefined;
+  /** Of a dev chain's network; how many there are is known only once the chain is open. */
+  devValidators: ValidatorList;
 }
 
 /** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
@@ -64,8 +71,8 @@ function sharedOptions(values: Pick<FlagValues<typeof NODE_FLAGS>, SharedFlag>):
   return { ...doors, logLevel, logFormat, graffiti, trackFutures };
 }
 
-/** The data directory is named by each command in its own way. */
-type SharedFlag = Exclude<keyof SharedOptions, "dataDir">;
+/** Each command has its own ways to name the data directory and to find other nodes. */
+type SharedFlag = Exclude<keyof SharedOptions, "dataDir" | "networking">;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
   const { preset, validators, slotSeconds, speed, warmupEpochs, reset } = values;
@@ -86,19 +93,20 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
     speed,
     warmupEpochs,
     reset,
+    networking: devNetworking(values, workingDirectory),
   };
 }
 
 export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {
   const network = resolveNetwork(values.network, workingDirectory);
-  const source = (text: string | undefined) =>
-    text === undefined || /^https?:\/\//i.test(text) ? text : resolve(workingDirectory, text);
   return {
     ...sharedOptions(values),
     dataDir: resolve(workingDirectory, values.dataDir ?? `.fanal/${network.name}`),
     network,
     syncHorizon: values.syncHorizon,
-    genesisState: source(values.genesisState),
-    checkpointState: source(values.checkpointState),
+    genesisState: absoluteSource(values.genesisState, workingDirectory),
+    checkpoint: checkpointSource(values, workingDirectory),
+    devValidators: values.devValidators,
+    networking: nodeNetworking(values, network, workingDirectory),
   };
 }

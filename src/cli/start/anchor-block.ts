@@ -4,28 +4,32 @@ import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../../chain/anchor.ts";
 import { deserializeSignedBlock } from "../../chain/blocks/block-bytes.ts";
 import type { Logger } from "../../log/logger.ts";
-import { isUrl, type LoadedState } from "./state-source.ts";
+import { StartupError } from "../exit.ts";
+import type { CheckpointSource } from "../flags/checkpoint-source.ts";
+import { readSource } from "./read-source.ts";
+import type { LoadedState } from "./state-source.ts";
 
 const DOWNLOAD_TIMEOUT_MS = 30_000;
 
 /**
- * The newest block that a checkpoint state has seen, from the beacon node that served the state. The chain can be
- * followed without it; only questions for this one block go unanswered then.
+ * The newest block that a checkpoint state has seen: the given one, or from the beacon node that served the state. The
+ * chain can be followed without it; only questions for this one block go unanswered then.
  */
-export async function fetchAnchorBlock(
-  source: string,
+export async function readAnchorBlock(
+  { block, api }: CheckpointSource,
   { state, config }: LoadedState,
   logger: Logger,
 ): Promise<SignedBeaconBlock | undefined> {
   const header = latestBlockHeader(state);
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header));
+  if (block !== undefined) return readGivenBlock(block, config, root);
   if (header.slot === 0) return undefined;
-  if (!isUrl(source)) {
+  if (api === undefined) {
     logger.info("The block of the checkpoint state is not in the state file, so this node cannot serve it", { root });
     return undefined;
   }
   try {
-    return await download(new URL(`/eth/v2/beacon/blocks/${root}`, source), config, root);
+    return await readBlock(new URL(`eth/v2/beacon/blocks/${root}`, api).href, config, root);
   } catch (error) {
     logger.warn("The block of the checkpoint state could not be fetched, so this node cannot serve it", {
       root,
@@ -35,14 +39,19 @@ export async function fetchAnchorBlock(
   }
 }
 
-async function download(url: URL, config: BeaconConfig, root: string): Promise<SignedBeaconBlock> {
-  const response = await fetch(url, {
-    headers: { accept: "application/octet-stream" },
-    signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS),
-  });
-  if (!response.ok) throw new Error(`The server answered ${response.status} ${response.statusText}.`);
-  const signed = deserializeSignedBlock(config, new Uint8Array(await response.arrayBuffer()));
+/** Unlike a block that is only looked for, one that was asked for by name must be there. */
+async function readGivenBlock(source: string, config: BeaconConfig, root: string): Promise<SignedBeaconBlock> {
+  try {
+    return await readBlock(source, config, root);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartupError("unreadableInput", `The block ${source} cannot be used: ${reason}.`, error);
+  }
+}
+
+async function readBlock(source: string, config: BeaconConfig, root: string): Promise<SignedBeaconBlock> {
+  const signed = deserializeSignedBlock(config, await readSource(source, DOWNLOAD_TIMEOUT_MS));
   const received = toRootHex(config.getForkTypes(signed.message.slot).BeaconBlock.hashTreeRoot(signed.message));
-  if (received !== root) throw new Error(`The server answered with block ${received}.`);
+  if (received !== root) throw new Error(`it is block ${received}, and the newest block of the state is ${root}`);
   return signed;
 }

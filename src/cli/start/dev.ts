@@ -9,52 +9,75 @@ import { StartupError } from "../exit.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
 import { openDataDirectory } from "./data-directory.ts";
+import { describeNetwork, inviteOthers } from "./dev-network.ts";
 import { type Doors, openDoors } from "./doors.ts";
+import { requireUsablePeers } from "./known-peers.ts";
+import { startNetworking } from "./start-networking.ts";
 
 /** `fanal dev`: a beacon chain of its own, in this process. */
 export async function runDev(options: DevOptions, logger: Logger, log: LogControl): Promise<RunningNode> {
   useNativeHasher();
   const futures = options.trackFutures ? FutureTracker.started() : undefined;
+  if (options.networking) await requireUsablePeers(options.networking);
   // A dev chain need not survive a power cut; that a killed process loses nothing does not depend on this.
   const db = await openDataDirectory(options.dataDir, { sync: false });
   let devChain: DevChain | undefined;
   let doors: Doors | undefined;
   try {
     devChain = await openDevChain(db, { ...options, futures }, logger, log);
+    await describeNetwork(devChain, options.dataDir);
     doors = await openDoors(devChain.api, options, logger);
   } catch (error) {
     await devChain?.close();
     await db.close();
     throw error;
   }
-  return live(devChain, doors, db, logger);
+  return live({ devChain, doors, db }, options, logger);
 }
 
-function live(devChain: DevChain, doors: Doors, db: BeaconDb, logger: Logger): RunningNode {
+interface Opened {
+  devChain: DevChain;
+  doors: Doors;
+  db: BeaconDb;
+}
+
+function live({ devChain, doors, db }: Opened, options: DevOptions, logger: Logger): RunningNode {
   const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
   let stopping = false;
-  const flowing = devChain.warmUp().then(
-    () => {
-      const { head, forkChoice } = devChain.chain;
-      logger.notice("The dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
-      devChain.run();
-    },
-    (error: unknown) => {
-      if (!stopping) reject(error);
-    },
-  );
+  const close = async () => {
+    await doors.close();
+    await devChain.close();
+    await db.close();
+  };
+  const flowing = letFlow(devChain, options, logger).catch(async (error: unknown) => {
+    if (stopping) return;
+    await close().finally(() => reject(error));
+  });
   return {
     stopped,
     async stop() {
       stopping = true;
       await devChain.clock.stop();
       await flowing;
-      await doors.close();
-      await devChain.close();
-      await db.close();
+      await close();
       resolve();
     },
   };
+}
+
+async function letFlow(devChain: DevChain, options: DevOptions, logger: Logger): Promise<void> {
+  const { isNew, missingSlots } = devChain;
+  if (!isNew && missingSlots > 0) logger.notice("The chain makes up for missing slots", { slots: missingSlots });
+  await devChain.warmUp();
+  if (devChain.networking && options.networking) {
+    await startNetworking(devChain.networking, options.networking, logger);
+    await inviteOthers(devChain.networking, options.dataDir, logger);
+    // Time went on meanwhile.
+    await devChain.warmUp();
+  }
+  const { head, forkChoice } = devChain.chain;
+  logger.notice("The dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
+  devChain.run();
 }
 
 async function openDevChain(

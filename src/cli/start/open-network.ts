@@ -7,7 +7,7 @@ import type { Logger } from "../../log/logger.ts";
 import { StartupError, usageError } from "../exit.ts";
 import type { NodeOptions } from "../flags/options.ts";
 import type { Network } from "../flags/preset.ts";
-import { fetchAnchorBlock } from "./anchor-block.ts";
+import { readAnchorBlock } from "./anchor-block.ts";
 import { loadNetworkConfig } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
 import { type LoadedState, loadState } from "./state-source.ts";
@@ -30,7 +30,7 @@ export async function openNetwork(db: BeaconDb, options: NodeOptions, logger: Lo
   const stored = await db.meta.getIdentity();
   if (stored === null) return initialise(db, chainConfig, options, logger);
   const identity = requireSameNetwork(stored as NodeIdentity, chainConfig, options);
-  if (options.genesisState ?? options.checkpointState) {
+  if (options.genesisState ?? options.checkpoint) {
     logger.info("The data directory holds a chain already, so the given state is not used");
   }
   return { identity, config: createBeaconConfig(chainConfig, fromHex(identity.genesisValidatorsRoot)) };
@@ -66,13 +66,13 @@ async function initialise(
   const loaded = await loadState(source, createChainForkConfig(chainConfig));
   requireStateOfNetwork(loaded, source, options.network);
   const { state, config } = loaded;
-  if (source !== options.checkpointState && state.slot !== GENESIS_SLOT) {
+  if (options.checkpoint === undefined && state.slot !== GENESIS_SLOT) {
     throw new StartupError(
       "unreadableInput",
       `The state ${source} is not a genesis state: it is of slot ${state.slot}; --checkpoint-state starts from a later state.`,
     );
   }
-  const block = source === options.checkpointState ? await fetchAnchorBlock(source, loaded, logger) : undefined;
+  const block = options.checkpoint && (await readAnchorBlock(options.checkpoint, loaded, logger));
   const identity: NodeIdentity = {
     kind: "node",
     network: options.network.name,
@@ -86,14 +86,14 @@ async function initialise(
 }
 
 /** A checkpoint state is preferred: from it, less has to be synced. */
-function stateSource({ checkpointState, genesisState, network }: NodeOptions): string {
-  const given = checkpointState ?? genesisState;
+function stateSource({ checkpoint, genesisState, network }: NodeOptions): string {
+  const given = checkpoint?.state ?? genesisState;
   if (given !== undefined) return given;
   const bundled = bundledGenesis(network);
   if (bundled !== undefined) return bundled;
   throw usageError(
-    `A new node of ${network.name} needs a state to start from: give --checkpoint-state or --genesis-state, ` +
-      "each a file or a URL.",
+    `A new node of ${network.name} needs a state to start from: give --checkpoint-sync-url, or a file or a URL with ` +
+      "--checkpoint-state or --genesis-state.",
   );
 }
 

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { type BeaconConfig, type ChainForkConfig, createBeaconConfig } from "@lodestar/config";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { StartupError } from "../exit.ts";
+import { readSource } from "./read-source.ts";
 
 /** SSZ of BeaconState: genesis time (8 bytes), genesis validators root (32), slot (8), fork (16), … */
 const SLOT_OFFSET = 40;
@@ -18,22 +18,14 @@ export interface LoadedState {
 
 /** Reads an SSZ state from a file or a URL and makes sure that it is one of this network. */
 export async function loadState(source: string, config: ChainForkConfig): Promise<LoadedState> {
-  const bytes = await readSource(source);
+  const bytes = await read(source);
   const state = decode(source, bytes, config);
   return { state, config: createBeaconConfig(config, state.genesisValidatorsRoot) };
 }
 
-export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source);
-
-async function readSource(source: string): Promise<Uint8Array> {
+async function read(source: string): Promise<Uint8Array> {
   try {
-    if (!isUrl(source)) return await readFile(source);
-    const response = await fetch(source, {
-      headers: { accept: "application/octet-stream" },
-      signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS),
-    });
-    if (!response.ok) throw new Error(`the server answered ${response.status} ${response.statusText}`);
-    return new Uint8Array(await response.arrayBuffer());
+    return await readSource(source, DOWNLOAD_TIMEOUT_MS);
   } catch (error) {
     throw unreadable(source, reasonOf(error), error);
   }

@@ -56,7 +56,8 @@ export async function publishAggregates(
   });
 }
 
-async function selectAggregator(
+/** The first of the committee's members, all of them ours, whom the slot's lot selects. */
+export async function selectAggregator(
   signer: ValidatorSigner,
   slot: Slot,
   duties: readonly routes.validator.AttesterDuty[],

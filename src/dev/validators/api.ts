@@ -14,6 +14,8 @@ export interface ValidatorApi {
     | "publishAggregateAndProofsV2"
     | "produceSyncCommitteeContribution"
     | "publishContributionAndProofs"
+    | "prepareBeaconCommitteeSubnet"
+    | "prepareSyncCommitteeSubnets"
   >;
   beacon: Pick<
     ApplicationMethods<routes.beacon.Endpoints>,

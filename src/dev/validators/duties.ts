@@ -49,8 +49,13 @@ export class Duties {
   }
 
   async attestersAt(slot: Slot): Promise<routes.validator.AttesterDuty[]> {
-    const duties = await this.#attesters.get(computeEpochAtSlot(slot));
+    const duties = await this.attestersOf(computeEpochAtSlot(slot));
     return duties.filter((duty) => duty.slot === slot);
+  }
+
+  /** The same array as long as the duties are the same. */
+  attestersOf(epoch: Epoch): Promise<routes.validator.AttesterDuty[]> {
+    return this.#attesters.get(epoch);
   }
 
   /**
@@ -58,7 +63,12 @@ export class Duties {
    * in this one (altair/validator.md, Sync committee).
    */
   async syncCommitteeAt(slot: Slot): Promise<routes.validator.SyncDuty[]> {
-    return this.#syncCommittees.get(computeEpochAtSlot(slot + 1));
+    return this.syncCommitteeOf(computeEpochAtSlot(slot + 1));
+  }
+
+  /** The same array as long as the duties are the same. */
+  syncCommitteeOf(epoch: Epoch): Promise<routes.validator.SyncDuty[]> {
+    return this.#syncCommittees.get(epoch);
   }
 
   /** Drops the duties that were decided by blocks which the new head does not build on. */

@@ -1,5 +1,6 @@
 import { aggregateSerializedSignatures, Signature, verify } from "@chainsafe/blst";
 import { BitArray, type Type } from "@chainsafe/ssz";
+import type { routes } from "@lodestar/api";
 import {
   DOMAIN_AGGREGATE_AND_PROOF,
   DOMAIN_BEACON_ATTESTER,
@@ -41,6 +42,8 @@ export interface LocalApi extends ValidatorApi {
   aggregates: SignedAggregateAndProof[];
   syncMessages: altair.SyncCommitteeMessage[];
   contributions: altair.SignedContributionAndProof[];
+  committeeSubscriptions: routes.validator.BeaconCommitteeSubscription[];
+  syncSubscriptions: routes.validator.SyncCommitteeSubscription[];
 }
 
 /** The API of a `LocalChain`. Every signature that is submitted is checked against the validator's public key. */
@@ -52,6 +55,8 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
   const aggregates: SignedAggregateAndProof[] = [];
   const syncMessages: altair.SyncCommitteeMessage[] = [];
   const contributions: altair.SignedContributionAndProof[] = [];
+  const committeeSubscriptions: routes.validator.BeaconCommitteeSubscription[] = [];
+  const syncSubscriptions: routes.validator.SyncCommitteeSubscription[] = [];
 
   function check<T>(
     signer: ValidatorIndex,
@@ -102,7 +107,8 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
         return { data, meta: { executionOptimistic: false, dependentRoot: chain.dependentRoot(epoch) } };
       },
       async getAttesterDuties({ epoch, indices }) {
-        const { epochCtx } = chain.stateAt(computeStartSlotAtEpoch(epoch));
+        // Committees are known an epoch early.
+        const { epochCtx } = chain.stateAt(computeStartSlotAtEpoch(epoch - 1));
         const data = Array.from(epochCtx.getCommitteeAssignments(epoch, indices).values(), (duty) => ({
           ...duty,
           pubkey: keys.publicKey(duty.validatorIndex)!,
@@ -180,6 +186,12 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
         }
         contributions.push(...contributionAndProofs);
       },
+      async prepareBeaconCommitteeSubnet({ subscriptions }) {
+        committeeSubscriptions.push(...subscriptions);
+      },
+      async prepareSyncCommitteeSubnets({ subscriptions }) {
+        syncSubscriptions.push(...subscriptions);
+      },
     },
     beacon: {
       async getBlockRoot() {
@@ -227,5 +239,7 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
     aggregates,
     syncMessages,
     contributions,
+    committeeSubscriptions,
+    syncSubscriptions,
   };
 }

@@ -1,4 +1,10 @@
-import { ForkSeq, SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
+import {
+  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
+  ForkSeq,
+  SLOTS_PER_EPOCH,
+  SYNC_COMMITTEE_SIZE,
+  SYNC_COMMITTEE_SUBNET_COUNT,
+} from "@lodestar/params";
 import { type altair, isElectraSingleAttestation } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
@@ -66,7 +72,10 @@ describe("dev validators in lockstep", () => {
     expect(callsOf("submitPoolSyncCommitteeSignatures")).toBe(lastSlot + 1 - firstAltairSlot);
     expect(callsOf("publishContributionAndProofs")).toBe(lastSlot + 1 - firstAltairSlot);
     expect(callsOf("getProposerDuties")).toBe(10);
-    expect(callsOf("getAttesterDuties")).toBe(10);
+    // Those of the next epoch are known early, for the subscriptions.
+    expect(callsOf("getAttesterDuties")).toBe(11);
+    expect(callsOf("prepareBeaconCommitteeSubnet")).toBe(11);
+    expect(callsOf("prepareSyncCommitteeSubnets")).toBe(10);
   });
 
   it("do everything in the order of a slot, without waiting", async () => {
@@ -87,9 +96,34 @@ describe("dev validators in lockstep", () => {
       "publishAggregateAndProofsV2",
       ...Array(SYNC_COMMITTEE_SUBNET_COUNT).fill("produceSyncCommitteeContribution"),
       "publishContributionAndProofs",
+      "prepareBeaconCommitteeSubnet",
+      "prepareSyncCommitteeSubnets",
+      "getAttesterDuties",
+      "prepareBeaconCommitteeSubnet",
+      "getSyncCommitteeDuties",
+      "prepareSyncCommitteeSubnets",
     ]);
     expect(api.aggregates.length).toBe(2);
     expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
+  });
+
+  it("subscribe to each of their committees once, up to the end of the next epoch", async () => {
+    const { api, validators } = setUp(fuluFromGenesis);
+    await validators.onSlot(5, "lockstep");
+    await validators.onSlot(6, "lockstep");
+    // Two committees a slot, in the remaining slots of this epoch and all of the next.
+    const expected = Array.from({ length: 2 * SLOTS_PER_EPOCH - 5 }, (_, i) => [5 + i, 5 + i]).flat();
+    expect(api.committeeSubscriptions.map(({ slot }) => slot).sort((a, b) => a - b)).toEqual(expected);
+    expect(
+      new Set(api.committeeSubscriptions.map(({ slot, committeeIndex }) => `${slot}/${committeeIndex}`)).size,
+    ).toBe(expected.length);
+    // In committees of four everybody is selected.
+    expect(api.committeeSubscriptions.every(({ isAggregator }) => isAggregator)).toBe(true);
+    const seats = api.syncSubscriptions.flatMap(({ syncCommitteeIndices }) => syncCommitteeIndices);
+    expect(new Set(seats).size).toBe(SYNC_COMMITTEE_SIZE);
+    expect(new Set(api.syncSubscriptions.map(({ untilEpoch }) => untilEpoch))).toEqual(
+      new Set([EPOCHS_PER_SYNC_COMMITTEE_PERIOD]),
+    );
   });
 
   it("attest to genesis but do not propose it", async () => {

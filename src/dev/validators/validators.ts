@@ -13,6 +13,7 @@ import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { proposeBlock } from "./propose.ts";
 import { ValidatorSigner } from "./signer.ts";
 import { SigningHistory } from "./signing-history.ts";
+import { DutySubscriptions } from "./subscribe.ts";
 import { prepareSyncVote, publishContributions, type SyncCommitteeVote, submitSyncMessages } from "./sync-committee.ts";
 
 export interface DevValidatorsOptions {
@@ -40,6 +41,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const signer = new ValidatorSigner(config, keys);
   const history = new SigningHistory();
   const duties = new Duties({ api, config, keys, signer });
+  const subscriptions = new DutySubscriptions({ api, config, signer, duties });
   const schedule = new SlotSchedule(config, clock);
   const usualPace = paceFor(clock.secondsPerSlot, speed);
   const closing = new AbortController();
@@ -117,6 +119,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     if (pace === "clock") await schedule.untilAggregate(slot, closing.signal);
     await aggregate(slot, votes);
     await contribute(slot, syncVote);
+    await attempt("subscribe to their committees", slot, () => subscriptions.update(slot));
   }
 
   return {

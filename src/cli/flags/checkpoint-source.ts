@@ -1,0 +1,47 @@
+import { resolve } from "node:path";
+import { usageError } from "../exit.ts";
+
+/** Where a node takes its first state from. Everything is an absolute path or an http(s) URL. */
+export interface CheckpointSource {
+  state: string;
+  /** The newest block of the state, when it is given apart. */
+  block: string | undefined;
+  /** The base URL of a REST API that has the block. */
+  api: string | undefined;
+}
+
+interface CheckpointValues {
+  checkpointState: string | undefined;
+  checkpointBlock: string | undefined;
+  checkpointSyncUrl: string | undefined;
+}
+
+const FINALIZED_STATE = "eth/v2/debug/beacon/states/finalized";
+
+export function checkpointSource(values: CheckpointValues, workingDirectory: string): CheckpointSource | undefined {
+  const { checkpointState, checkpointSyncUrl } = values;
+  const block = absoluteSource(values.checkpointBlock, workingDirectory);
+  if (checkpointSyncUrl !== undefined) {
+    const rival =
+      checkpointState !== undefined ? "--checkpoint-state" : block !== undefined ? "--checkpoint-block" : "";
+    if (rival !== "") {
+      throw usageError(`${rival} and --checkpoint-sync-url exclude each other: the URL gives the state and its block.`);
+    }
+    const api = checkpointSyncUrl.replace(/\/*$/, "/");
+    return { state: new URL(FINALIZED_STATE, api).href, block: undefined, api };
+  }
+  const state = absoluteSource(checkpointState, workingDirectory);
+  if (state === undefined) {
+    if (block === undefined) return undefined;
+    throw usageError(
+      "--checkpoint-block is of no use without --checkpoint-state: it is the newest block of that state.",
+    );
+  }
+  return { state, block, api: isUrl(state) ? new URL("/", state).href : undefined };
+}
+
+export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source);
+
+export function absoluteSource(source: string | undefined, workingDirectory: string): string | undefined {
+  return source === undefined || isUrl(source) ? source : resolve(workingDirectory, source);
+}

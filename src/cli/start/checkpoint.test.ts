@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openDevChain } from "../../../test/support/dev-chain.ts";
+import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { serializeSignedBlock } from "../../chain/blocks/block-bytes.ts";
+import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { EXIT_CODES, StartupError } from "../exit.ts";
+import { checkpointSource } from "../flags/checkpoint-source.ts";
+import { readAnchorBlock } from "./anchor-block.ts";
+import { loadState } from "./state-source.ts";
+
+/** What a server answers by the first part of the path. */
+const ANSWERS: Readonly<Record<string, [status: number, type: string, body: string]>> = {
+  gone: [410, "text/plain", "gone"],
+  json: [200, "application/json; charset=utf-8", '{"data":{}}'],
+  page: [200, "text/html", "<html>"],
+  jsonOnly: [406, "application/json", "{}"],
+  nothing: [404, "text/plain", ""],
+};
+
+async function refusal(attempt: Promise<unknown>): Promise<string> {
+  const error = await attempt.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof StartupError && error.exitCode === EXIT_CODES.unreadableInput) return error.message;
+  throw new Error("It was not refused as unreadable.", { cause: error });
+}
+
+test("what a server answers instead of a state is said, with what may be meant by it", async () => {
+  const { devChain } = await openDevChain({ validators: 8 });
+  const server = createServer(({ url }, response) => {
+    const [status, type, body] = ANSWERS[url!.split("/")[1]!]!;
+    response.writeHead(status, { "content-type": type }).end(body);
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const reasons: Record<keyof typeof ANSWERS, string> = {
+    gone: "the server answered 410 Gone; it no longer has what was asked for",
+    json: "the server answered with application/json where SSZ (application/octet-stream) was asked for",
+    page: "the server answered with text/html where SSZ (application/octet-stream) was asked for",
+    jsonOnly: "the server answered 406 Not Acceptable; it does not answer in SSZ",
+    nothing:
+      "the server answered 404 Not Found; there may be no beacon node at this address, or it does not serve states",
+  };
+  for (const [path, reason] of Object.entries(reasons)) {
+    const { state } = checkpointSource({ ...NONE, checkpointSyncUrl: `${base}/${path}` }, "/")!;
+    expect(await refusal(loadState(state, devChain.config))).toBe(
+      `The state ${base}/${path}/eth/v2/debug/beacon/states/finalized cannot be used: ${reason}.`,
+    );
+  }
+});
+
+const NONE = { checkpointState: undefined, checkpointBlock: undefined, checkpointSyncUrl: undefined };
+
+test("a block in a file is taken when it is the newest of the state, and no other is", async () => {
+  const { devChain } = await openDevChain({ validators: 8 });
+  const { chain, clock, config } = devChain;
+  await clock.advanceTo(3);
+  const directory = tempDirectory();
+  const blockFile = async (slot: number) => {
+    const { signed } = (await chain.blocks.canonicalAtSlot(slot))!;
+    writeFileSync(join(directory, `${slot}.ssz`), serializeSignedBlock(config, signed));
+    return `${slot}.ssz`;
+  };
+  const read = (checkpointBlock: string) => {
+    const source = checkpointSource({ ...NONE, checkpointState: "state.ssz", checkpointBlock }, directory)!;
+    return readAnchorBlock(source, { state: chain.headState, config }, createRecordingLogger());
+  };
+  const newest = (await chain.blocks.canonicalAtSlot(3))!;
+  expect(await read(await blockFile(3))).toEqual(newest.signed);
+
+  const older = (await chain.blocks.canonicalAtSlot(2))!;
+  expect(await refusal(read(await blockFile(2)))).toBe(
+    `The block ${join(directory, "2.ssz")} cannot be used: it is block ${older.root}, and the newest block of the state is ${newest.root}.`,
+  );
+  writeFileSync(join(directory, "cut.ssz"), "too short");
+  expect(await refusal(read("cut.ssz"))).toMatch(/cut\.ssz cannot be used: /);
+  expect(await refusal(read("absent.ssz"))).toMatch(/absent\.ssz cannot be used: ENOENT/);
+});

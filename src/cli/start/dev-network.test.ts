@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ChainConfig, chainConfigFromJson } from "@lodestar/config";
+import { networksChainConfig } from "@lodestar/config/networks";
+import { toRootHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { openDevChain } from "../../../test/support/dev-chain.ts";
+import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { configYaml } from "../../dev/config-yaml.ts";
+import { writeBootnodes, writeNetworkDirectory } from "../../dev/network-directory.ts";
+import { networkBootnodes } from "../flags/bootnodes.ts";
+import { resolveNetwork } from "../flags/preset.ts";
+import { describeNetwork } from "./dev-network.ts";
+import { loadNetworkConfig } from "./network-config.ts";
+import { knownGenesis } from "./network-genesis.ts";
+
+const plain = (config: ChainConfig) => ({ ...config });
+
+test("the directory of a dev chain's network is what a node of it reads", async () => {
+  const dataDir = tempDirectory();
+  const forks = [{ fork: "capella", epoch: 0 } as const, { fork: "deneb", epoch: 3 } as const];
+  const { devChain } = await openDevChain({ validators: 8, forks }, dataDir);
+  await describeNetwork(devChain, dataDir);
+
+  const network = resolveNetwork("network", dataDir);
+  expect(network.preset).toBe("minimal");
+  const config = loadNetworkConfig(network);
+  for (const [key, value] of Object.entries(config)) {
+    expect(value, key).toEqual(devChain.config[key as keyof ChainConfig]);
+  }
+  expect(config).toMatchObject({ CONFIG_NAME: "fanal-dev", DENEB_FORK_EPOCH: 3, ELECTRA_FORK_EPOCH: Infinity });
+  expect(knownGenesis(network)).toEqual({
+    genesisTime: devChain.chain.genesis.time,
+    genesisValidatorsRoot: toRootHex(devChain.chain.genesis.validatorsRoot),
+  });
+  const genesis = readFileSync(join(dataDir, "network", "genesis.ssz"));
+  const state = devChain.config.getForkTypes(0).BeaconState.deserializeToViewDU(genesis);
+  expect(state.hashTreeRoot()).toEqual((await devChain.chain.states.genesis())!.hashTreeRoot());
+  // An unfinished file would be one more.
+  expect(readdirSync(join(dataDir, "network")).sort()).toEqual([
+    "config.yaml",
+    "deploy_block.txt",
+    "deposit_contract_block.txt",
+    "genesis.ssz",
+  ]);
+});
+
+test("the configuration is written as the specification writes it, for parsers that tell numbers from texts", () => {
+  const text = configYaml(networksChainConfig.mainnet);
+  const numbers = parse(text, { intAsBigInt: true });
+  expect(numbers).toMatchObject({
+    PRESET_BASE: "mainnet",
+    CONFIG_NAME: "mainnet",
+    SECONDS_PER_SLOT: 12n,
+    GLOAS_FORK_EPOCH: 18446744073709551615n,
+    ATTESTATION_SUBNET_COUNT: 64n,
+    TERMINAL_TOTAL_DIFFICULTY: 58750000000000000000000n,
+    BLOB_SCHEDULE: networksChainConfig.mainnet.BLOB_SCHEDULE.map(({ EPOCH, MAX_BLOBS_PER_BLOCK }) => ({
+      EPOCH: BigInt(EPOCH),
+      MAX_BLOBS_PER_BLOCK: BigInt(MAX_BLOBS_PER_BLOCK),
+    })),
+  });
+  expect(text).toMatch(/^DEPOSIT_CONTRACT_ADDRESS: 0x00000000219ab540356cbb839cbe05303d7705fa$/m);
+  expect(plain(chainConfigFromJson(parse(text, { schema: "failsafe" })) as ChainConfig)).toEqual(
+    plain(networksChainConfig.mainnet),
+  );
+});
+
+test("what an earlier chain left behind is replaced, and what is there already is left alone", async () => {
+  const directory = join(tempDirectory(), "network");
+  const file = join(directory, "genesis.ssz");
+  let askedFor = 0;
+  const describe = (isNew: boolean, bytes: number[]) =>
+    writeNetworkDirectory(directory, {
+      config: networksChainConfig.mainnet,
+      isNew,
+      genesisState: async () => {
+        askedFor++;
+        return Uint8Array.from(bytes);
+      },
+    });
+  await describe(true, [1]);
+  await describe(false, [2]);
+  expect([...readFileSync(file)]).toEqual([1]);
+  expect(askedFor).toBe(1);
+  rmSync(file);
+  await describe(false, [3]);
+  expect([...readFileSync(file)]).toEqual([3]);
+  await describe(true, [4]);
+  expect([...readFileSync(file)]).toEqual([4]);
+
+  const records = ["enr:-one", "enr:-two"];
+  await writeBootnodes(directory, records);
+  expect(parse(readFileSync(join(directory, "boot_enr.yaml"), "utf8"))).toEqual(records);
+  expect(readFileSync(join(directory, "bootstrap_nodes.txt"), "utf8")).toBe("enr:-one\nenr:-two\n");
+  expect(networkBootnodes(directory)).toEqual(records);
+  await describe(false, []);
+  expect(networkBootnodes(directory)).toEqual([]);
+});
+
+test("a directory that cannot be written is said in one sentence", async () => {
+  const dataDir = tempDirectory();
+  const { devChain } = await openDevChain({ validators: 8 }, dataDir);
+  writeFileSync(join(dataDir, "network"), "in the way");
+  await expect(describeNetwork(devChain, dataDir)).rejects.toThrow(/network cannot be written: EEXIST.*\.$/);
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { openDevChain } from "../../test/support/dev-chain.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import type { NetworkingOptions } from "../network/networking-options.ts";
+import type { DevChain, DevChainOptions } from "./dev-chain.ts";
+
+const SLOTS_SINCE_GENESIS = 24;
+
+/** Nobody comes: the chain waits for others before its network is started. */
+const networking: NetworkingOptions = {
+  address: "127.0.0.1",
+  port: 0,
+  discovery: false,
+  bootnodes: [],
+  directPeers: [],
+  targetPeers: 1,
+};
+
+/** Of a chain with long slots, so that none passes while the test runs. */
+function options(more: Partial<DevChainOptions>): Partial<DevChainOptions> {
+  const slotSeconds = 100;
+  const genesisTime = Math.floor(Date.now() / 1000) - (SLOTS_SINCE_GENESIS + 0.5) * slotSeconds;
+  return { validators: 8, slotSeconds, genesisTime, warmupEpochs: 1, networking, ...more };
+}
+
+async function emptySlots({ chain }: DevChain): Promise<number> {
+  let count = 0;
+  for (let slot = 1; slot <= SLOTS_SINCE_GENESIS; slot++) if (!(await chain.blocks.canonicalAtSlot(slot))) count++;
+  return count;
+}
+
+test("a new chain that others will share is made by all validators up to the present", async () => {
+  const { devChain } = await openDevChain(options({ activeValidators: [0, 1] }));
+  expect(devChain.isNew).toBe(true);
+  await devChain.warmUp();
+  expect(devChain.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
+  expect(await emptySlots(devChain)).toBe(0);
+});
+
+test("after a stop, missed slots are made up for by a chain whose validators are all here, and by no other", async () => {
+  const stopped = async () => {
+    const directory = tempDirectory();
+    const { devChain, close } = await openDevChain(options({}), directory);
+    await devChain.clock.advanceTo(10);
+    await close();
+    return directory;
+  };
+  const { devChain: whole } = await openDevChain(options({}), await stopped());
+  expect(whole.isNew).toBe(false);
+  await whole.warmUp();
+  expect(whole.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
+  expect(await emptySlots(whole)).toBe(0);
+
+  const { devChain: shared } = await openDevChain(
+    options({ activeValidators: [0, 1, 2, 3, 4, 5, 6] }),
+    await stopped(),
+  );
+  expect(shared.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
+  // Even a slot that begins meanwhile stays empty until a peer has told what there is.
+  await shared.clock.advanceTo(SLOTS_SINCE_GENESIS + 1);
+  expect(shared.chain.head.slot).toBe(10);
+});

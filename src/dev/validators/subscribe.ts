@@ -1,0 +1,80 @@
+import type { routes } from "@lodestar/api";
+import type { BeaconConfig } from "@lodestar/config";
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkSeq } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { Epoch, Slot } from "@lodestar/types";
+import { selectAggregator } from "./aggregate.ts";
+import type { ValidatorApi } from "./api.ts";
+import type { Duties } from "./duties.ts";
+import type { ValidatorSigner } from "./signer.ts";
+
+export interface SubscribeModules {
+  api: ValidatorApi;
+  config: BeaconConfig;
+  signer: ValidatorSigner;
+  duties: Duties;
+}
+
+/**
+ * Tells the node in which committees our validators will act in this epoch and the next, so that it takes part in their
+ * subnets in time (phase0/validator.md, Lookahead; altair/validator.md, Sync committee subnet stability).
+ */
+export class DutySubscriptions {
+  readonly #modules: SubscribeModules;
+  /** The duties that the node was told of: other ones of the same epoch, after a reorganisation, are told again. */
+  readonly #attesters = new Map<Epoch, routes.validator.AttesterDuty[]>();
+  readonly #syncCommittees = new Map<Epoch, routes.validator.SyncDuty[]>();
+
+  constructor(modules: SubscribeModules) {
+    this.#modules = modules;
+  }
+
+  async update(slot: Slot): Promise<void> {
+    const { config, duties } = this.#modules;
+    const epoch = computeEpochAtSlot(slot);
+    for (const ofEpoch of [epoch, epoch + 1]) {
+      const attesters = await duties.attestersOf(ofEpoch);
+      if (this.#attesters.get(ofEpoch) !== attesters) {
+        await this.#subscribeCommittees(attesters.filter((duty) => duty.slot >= slot));
+        this.#attesters.set(ofEpoch, attesters);
+      }
+      if (config.getForkSeqAtEpoch(epoch) < ForkSeq.altair) continue;
+      const members = await duties.syncCommitteeOf(ofEpoch);
+      if (this.#syncCommittees.get(ofEpoch) !== members) {
+        await this.#subscribeSyncCommittee(ofEpoch, members);
+        this.#syncCommittees.set(ofEpoch, members);
+      }
+    }
+    for (const told of [this.#attesters, this.#syncCommittees]) {
+      for (const known of told.keys()) if (known < epoch) told.delete(known);
+    }
+  }
+
+  /** One of ours speaks for all of a committee, so one subscription does. */
+  async #subscribeCommittees(attesters: routes.validator.AttesterDuty[]): Promise<void> {
+    const { api, signer } = this.#modules;
+    const subscriptions: routes.validator.BeaconCommitteeSubscription[] = [];
+    for (const members of Map.groupBy(attesters, (duty) => `${duty.slot}/${duty.committeeIndex}`).values()) {
+      const [{ validatorIndex, committeeIndex, committeesAtSlot, slot }] = members as [routes.validator.AttesterDuty];
+      const selected = await selectAggregator(signer, slot, members);
+      subscriptions.push({
+        validatorIndex: selected?.aggregatorIndex ?? validatorIndex,
+        committeeIndex,
+        committeesAtSlot,
+        slot,
+        isAggregator: selected !== undefined,
+      });
+    }
+    if (subscriptions.length > 0) await api.validator.prepareBeaconCommitteeSubnet({ subscriptions });
+  }
+
+  async #subscribeSyncCommittee(epoch: Epoch, members: routes.validator.SyncDuty[]): Promise<void> {
+    const untilEpoch = (Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD) + 1) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
+    const subscriptions = members.map(({ validatorIndex, validatorSyncCommitteeIndices }) => ({
+      validatorIndex,
+      syncCommitteeIndices: validatorSyncCommitteeIndices,
+      untilEpoch,
+    }));
+    if (subscriptions.length > 0) await this.#modules.api.validator.prepareSyncCommitteeSubnets({ subscriptions });
+  }
+}

@@ -1,0 +1,71 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { EXIT_CODES } from "../../src/cli/exit.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+// Programs are started several times; a machine that is busy with other tests may take its time for each.
+vi.setConfig({ testTimeout: 180_000 });
+
+interface Head {
+  head_slot: string;
+  head_block_root: string;
+}
+
+const slotOf = ({ head_slot }: Head) => Number(head_slot);
+
+/** Waits until the other has the same head; while a block is on its way, one of them may have one more. */
+async function untilAgreed(one: Program, other: Program): Promise<void> {
+  const head: Head = await one.call("getChainHead");
+  const reached = (found: Head) => found.head_block_root === head.head_block_root || slotOf(found) > slotOf(head);
+  const found = await other.callUntil<Head>("getChainHead", reached);
+  if (found.head_block_root !== head.head_block_root) await untilAgreed(one, other);
+}
+
+test("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
+  const dataDir = tempDirectory();
+  const flags = `--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork fulu --p2p --p2p-port 0 --dev-validators 0-3`;
+  const dev = await Program.dev([...flags.split(" "), "--data-dir", dataDir]);
+  const [, address] = await dev.untilLine(/Peers are welcome at (\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/\w+)/);
+  const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
+  expect(network).toBe(join(dataDir, "network"));
+  expect(readFileSync(join(network!, "boot_enr.yaml"), "utf8")).toMatch(/^- "enr:-\S+"\n$/);
+
+  const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 4-7".split(" ");
+  const node = await Program.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
+  await node.untilLine(/The validators do their duties/);
+  const [peer] = await node.call("get_v1_node_peers");
+  expect(peer).toMatchObject({ last_seen_p2p_address: address, state: "connected" });
+
+  // Blocks of both: those of one are proposed by validators that run in the other's process.
+  const start = slotOf(await node.call("getChainHead"));
+  const proposers = new Set<number>();
+  const hasAnyOf = (indices: number[]) => indices.some((index) => proposers.has(index));
+  for (let slot = start; !(hasAnyOf([0, 1, 2, 3]) && hasAnyOf([4, 5, 6, 7])); ) {
+    await node.callUntil<Head>("getChainHead", (head) => slotOf(head) > slot);
+    const block = await node.reply("get_v1_beacon_blocks_blockId", [++slot]);
+    if (block.result) proposers.add(Number(block.result.message.proposer_index));
+  }
+  await untilAgreed(dev, node);
+
+  expect(await node.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
+  expect(await dev.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
+  for (const { output } of [dev, node]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
+});
+
+test("a port for peers that is in use", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const port = String((server.address() as AddressInfo).port);
+  const flags = ["--validators", "8", "--warmup-epochs", "0", "--data-dir", tempDirectory()];
+  const program = new Program(["dev", ...flags, "--p2p", "--p2p-port", port]);
+  expect(await program.exited).toEqual({ code: EXIT_CODES.listen, signal: null });
+  expect(program.errors).toEqual([
+    `fanal: Port ${port} of 127.0.0.1 is in use by another process; stop that one, or give another --p2p-port.`,
+  ]);
+});
