@@ -1,8 +1,11 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+const TESTS = ["src/**/*.test.ts", "test/**/*.test.ts"];
+/** Those that replace a module for themselves. */
+const ISOLATED = ["src/**/*.isolated.test.ts"];
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     // The preset is a process-wide fact that must be set before any consensus library is loaded.
     env: { LODESTAR_PRESET: "minimal" },
     setupFiles: ["test/setup.ts"],
@@ -10,5 +13,13 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    projects: [
+      // Loading the libraries of the chain and of the network anew for every file would take longer than most tests.
+      {
+        extends: true,
+        test: { name: "all", include: TESTS, exclude: [...configDefaults.exclude, ...ISOLATED], isolate: false },
+      },
+      { extends: true, test: { name: "isolated", include: ISOLATED } },
+    ],
   },
 });
