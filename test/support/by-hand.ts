@@ -28,12 +28,15 @@ export interface HandMadeBlock {
   signed: SignedBeaconBlock;
 }
 
+/** The parts of a dev chain that acting on it takes. */
+export type HandDrivenChain = Pick<DevChain, "config" | "clock" | "chain" | "api" | "keys">;
+
 /** Does by hand what dev validators do by themselves, honestly or not: every key of a dev chain is known. */
 export class ByHand {
   readonly signer: ValidatorSigner;
-  readonly #devChain: DevChain;
+  readonly #devChain: HandDrivenChain;
 
-  constructor(devChain: DevChain) {
+  constructor(devChain: HandDrivenChain) {
     this.#devChain = devChain;
     this.signer = new ValidatorSigner(devChain.config, devChain.keys);
   }

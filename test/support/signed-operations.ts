@@ -15,15 +15,15 @@ import {
   ssz,
   type ValidatorIndex,
 } from "@lodestar/types";
-import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../src/dev/validators/signer.ts";
+import type { HandDrivenChain } from "./by-hand.ts";
 
 /** Operations of the validators of a dev chain, signed with their keys or, to be wrong, by somebody else. */
 export class SignedOperations {
-  readonly #devChain: DevChain;
+  readonly #devChain: HandDrivenChain;
   readonly #signer: ValidatorSigner;
 
-  constructor(devChain: DevChain) {
+  constructor(devChain: HandDrivenChain) {
     this.#devChain = devChain;
     this.#signer = new ValidatorSigner(devChain.config, devChain.keys);
   }

@@ -1,0 +1,50 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, test } from "vitest";
+import { range, TestNetwork } from "./support/test-network.ts";
+import type { TestNode } from "./support/test-node.ts";
+
+const finalizedEpochs = (nodes: readonly TestNode[]) => nodes.map(({ chain }) => chain.forkChoice.finalized.epoch);
+const headRoots = (nodes: readonly TestNode[]) => new Set(nodes.map(({ chain }) => chain.head.root));
+
+test("a node that was cut off for two epochs rejoins, and agrees with the others", { timeout: 120_000 }, async () => {
+  const network = new TestNetwork({ validators: 24 });
+  const first = await network.add(range(0, 12));
+  const second = await network.add(range(12, 18), [first]);
+  const lost = await network.add(range(18, 24), [first, second]);
+  await network.untilConnected();
+  await network.runTo(2 * SLOTS_PER_EPOCH);
+
+  await network.divide([first, second], [lost]);
+  await network.runTo(4 * SLOTS_PER_EPOCH);
+  expect(lost.networking.view.peerCounts().connected).toBe(0);
+  expect(lost.chain.head.root).not.toBe(first.chain.head.root);
+
+  network.heal();
+  await network.runUntil(() => headRoots(network.nodes).size === 1);
+  const [finalized] = finalizedEpochs([first]);
+  await network.runUntil(() => finalizedEpochs(network.nodes).every((epoch) => epoch > finalized!));
+  await network.untilSameHead();
+  expect(new Set(network.nodes.map(({ chain }) => chain.forkChoice.finalized.root)).size).toBe(1);
+});
+
+test("two halves that lost each other become one chain again, which finalizes", { timeout: 120_000 }, async () => {
+  const network = new TestNetwork({ validators: 16 });
+  const left = await network.add(range(0, 8));
+  const right = await network.add(range(8, 16), [left]);
+  await network.untilConnected();
+  await network.runTo(SLOTS_PER_EPOCH);
+
+  await network.divide([left], [right]);
+  await network.runTo(4 * SLOTS_PER_EPOCH);
+  const headsApart = network.nodes.map(({ chain }) => chain.head.root);
+  expect(new Set(headsApart).size).toBe(2);
+  expect(finalizedEpochs(network.nodes)).toEqual([0, 0]);
+
+  network.heal();
+  await network.runUntil(() => finalizedEpochs(network.nodes).every((epoch) => epoch >= 4));
+  await network.untilSameHead();
+  // Each holds what the other built alone, whether it became canonical or not.
+  for (const { chain } of network.nodes) {
+    for (const root of headsApart) expect(await chain.blocks.signedByRoot(root)).not.toBeNull();
+  }
+});

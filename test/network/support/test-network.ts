@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BeaconConfig } from "@lodestar/config";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
+import { onTestFailed, onTestFinished } from "vitest";
+import { initialiseDatabase } from "../../../src/chain/anchor.ts";
+import { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
+import { openDatabase } from "../../../src/db/open-database.ts";
+import { devChainConfig } from "../../../src/dev/chain-config.ts";
+import type { ScheduledFork } from "../../../src/dev/forks.ts";
+import { createDevGenesis } from "../../../src/dev/genesis.ts";
+import { TestNode, type TestNodeOptions } from "./test-node.ts";
+
+const GENESIS_TIME = 1_700_000_000;
+const SECONDS_PER_SLOT = 2;
+const LAST_LINES = 40;
+
+export interface TestNetworkOptions {
+  validators: number;
+  forks?: readonly ScheduledFork[];
+  /** Real milliseconds that a slot takes. */
+  slotMs?: number;
+  /** Told what to do at the end; by default that is the end of the test that is running. */
+  cleanUp?: (work: () => Promise<void>) => void;
+}
+
+/** Whole nodes in this process that reach each other over loopback. They share one clock, which the test starts. */
+export class TestNetwork {
+  readonly config: BeaconConfig;
+  readonly clock: VirtualClock;
+  readonly nodes: TestNode[] = [];
+  readonly #genesis: CachedBeaconStateAllForks;
+  readonly #validators: number;
+  readonly #cleanUp: (work: () => Promise<void>) => void;
+  /** In which part of a divided network a node is, by its id. */
+  readonly #parts = new Map<string, number>();
+  #isRunning = false;
+
+  constructor({ validators, forks = [], slotMs = 160, cleanUp }: TestNetworkOptions) {
+    const chainConfig = devChainConfig({ forks, slotSeconds: SECONDS_PER_SLOT, genesisTime: GENESIS_TIME });
+    const { state, config } = createDevGenesis({ chainConfig, validatorCount: validators, genesisTime: GENESIS_TIME });
+    this.config = config;
+    this.#genesis = state;
+    this.#validators = validators;
+    this.clock = new VirtualClock({
+      genesisTime: GENESIS_TIME,
+      secondsPerSlot: SECONDS_PER_SLOT,
+      startSlot: 0,
+      speed: (SECONDS_PER_SLOT * 1000) / slotMs,
+      onListenerError: (error) => {
+        throw error;
+      },
+    });
+    this.#cleanUp = cleanUp ?? onTestFinished;
+    this.#cleanUp(() => this.close());
+    if (cleanUp) return;
+    onTestFailed(() => {
+      for (const [i, node] of this.nodes.entries()) {
+        console.error(`The last lines of node ${i}:\n${node.log.slice(-LAST_LINES).join("")}`);
+      }
+    });
+  }
+
+  /** Adds a node that connects to those given; it starts at genesis. */
+  async add(
+    validators: readonly ValidatorIndex[],
+    peers: readonly TestNode[] = [],
+    options: Pick<TestNodeOptions, "targetPeers" | "pace" | "discovery" | "requestLimits" | "syncLimits"> = {},
+  ): Promise<TestNode> {
+    const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
+    const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
+    await initialiseDatabase(db, this.config, { state: this.#genesis }, { kind: "test" });
+    await db.close();
+    const node: TestNode = await TestNode.open({
+      config: this.config,
+      clock: this.clock,
+      directory,
+      validatorCount: this.#validators,
+      validators,
+      peers: peers.map(({ address }) => address),
+      allowPeer: (peerId) => this.#isReachable(node.peerId, peerId),
+      ...options,
+    });
+    this.#cleanUp(async () => {
+      await node.close();
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    });
+    this.nodes.push(node);
+    await node.networking.start();
+    return node;
+  }
+
+  /** Until every node knows as many peers as there are others, and each topic of blocks has its mesh. */
+  async untilConnected(peers = 1): Promise<void> {
+    for (const { networking } of this.nodes) {
+      await until(
+        (wake) => networking.network.peers.onChange(wake),
+        () => networking.network.peers.list().length >= peers,
+      );
+      const { pubsub } = networking.network.host.services;
+      await until(
+        (wake) => {
+          pubsub.addEventListener("gossipsub:graft", wake);
+          return () => pubsub.removeEventListener("gossipsub:graft", wake);
+        },
+        () => Object.entries(networking.view.gossipPeers().mesh).some(isBlockMesh),
+      );
+    }
+  }
+
+  /** Lets time flow until the slot has begun, and its duties are done. */
+  async runTo(slot: Slot): Promise<void> {
+    const reached = this.clock.untilTime(this.clock.slotStartSeconds(slot + 1) - 0.01);
+    if (!this.#isRunning) this.clock.run();
+    this.#isRunning = true;
+    await reached;
+  }
+
+  /** Cuts the connections between the groups, and lets no new ones come about; nodes of no group are one more group. */
+  async divide(...groups: TestNode[][]): Promise<void> {
+    this.#parts.clear();
+    for (const [part, group] of groups.entries()) for (const { peerId } of group) this.#parts.set(peerId, part);
+    const connections = this.nodes.flatMap(({ peerId, networking }) =>
+      networking.network.host
+        .getConnections()
+        .filter(({ remotePeer }) => !this.#isReachable(peerId, remotePeer.toString())),
+    );
+    await Promise.all(connections.map((connection) => connection.close()));
+  }
+
+  /** Lets all nodes reach each other again. */
+  heal(): void {
+    this.#parts.clear();
+  }
+
+  #isReachable(from: string, to: string): boolean {
+    return this.#parts.get(from) === this.#parts.get(to);
+  }
+
+  /** Lets time flow until the condition holds at the end of a slot; the test's own limit of time ends a vain wait. */
+  async runUntil(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await this.runTo(this.clock.currentSlot + 1);
+  }
+
+  /** Until the nodes agree on the head. */
+  async untilSameHead(nodes: readonly TestNode[] = this.nodes): Promise<void> {
+    await until(
+      (wake) => {
+        const stops = nodes.map(({ chain }) => chain.events.on("head", wake));
+        return () => {
+          for (const stop of stops) stop();
+        };
+      },
+      () => new Set(nodes.map(({ chain }) => chain.head.root)).size === 1,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.clock.stop();
+    await Promise.all(this.nodes.map((node) => node.close()));
+  }
+}
+
+const isBlockMesh = ([topic, peers]: [string, unknown[]]) => topic.includes("/beacon_block/") && peers.length > 0;
+
+/** Waits for a condition, which can come true only when `subscribe` tells that something happened. */
+export async function until(subscribe: (wake: () => void) => () => void, isTrue: () => boolean): Promise<void> {
+  if (isTrue()) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = subscribe(() => {
+    if (isTrue()) resolve();
+  });
+  try {
+    await promise;
+  } finally {
+    stop();
+  }
+}
+
+/** The numbers from the first up to, and without, the last. */
+export const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
