@@ -3,6 +3,7 @@ import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
+import { signingStore } from "./validators/signing-store.ts";
 
 const SLOTS_SINCE_GENESIS = 24;
 
@@ -45,8 +46,10 @@ test("after a stop, missed slots are made up for by a chain whose validators are
     await close();
     return directory;
   };
-  const { devChain: whole } = await openDevChain(options({}), await stopped());
+  const { devChain: whole, db } = await openDevChain(options({}), await stopped());
   expect(whole.isNew).toBe(false);
+  const signedBefore = await signingStore(db).load();
+  expect(Math.max(...signedBefore.map(({ target }) => target))).toBe(1);
   await whole.warmUp();
   expect(whole.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
   expect(await emptySlots(whole)).toBe(0);

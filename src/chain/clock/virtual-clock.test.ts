@@ -161,6 +161,20 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + 21 + (3 * SLOT_MS + 1 + SLOT_MS / 10) * (SPEED / 1000), 1);
     });
 
+    it("goes through the slots that a sleeping machine missed when it keeps its timetable", async () => {
+      const slots: number[] = [];
+      clock.onSlot((slot) => void slots.push(slot));
+      clock.run({ keepTimetable: true });
+      // The timers of a machine that sleeps stand still with it, the time of day does not.
+      vi.setSystemTime(Date.now() + 5.5 * SLOT_MS);
+      await vi.advanceTimersByTimeAsync(SLOT_MS);
+      await vi.advanceTimersByTimeAsync(SLOT_MS / 10);
+      expect(slots).toEqual([4, 5, 6, 7, 8, 9]);
+      expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + (3 + 6.6) * SECONDS_PER_SLOT, 1);
+      vi.setSystemTime(Date.now() - 5 * SLOT_MS);
+      expect(clock.nowSeconds()).toBeGreaterThanOrEqual(clock.slotStartSeconds(9));
+    });
+
     it("flows at its speed", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));

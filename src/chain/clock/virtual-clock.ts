@@ -46,7 +46,7 @@ export class VirtualClock implements Clock {
   private slot: Slot;
   /** Chain time was this … */
   private baseSeconds: number;
-  /** … when the monotonic real time was that. Without meaning unless running. */
+  /** … when the real time was that. Without meaning unless running. */
   private baseRealMs = 0;
   private keepTimetable = false;
   private unfinishedListeners = 0;
@@ -107,7 +107,7 @@ export class VirtualClock implements Clock {
     this.keepTimetable = keepTimetable;
     this.baseSeconds = Math.max(this.baseSeconds, Math.min(fromSeconds, this.endOfSlot()));
     this.mode = "running";
-    this.baseRealMs = performance.now();
+    this.baseRealMs = this.realMs();
     this.proceed();
   }
 
@@ -147,13 +147,18 @@ export class VirtualClock implements Clock {
   /** Where chain time would be if no slot ever waited for its listeners. */
   private timetableSeconds(): number {
     if (this.mode !== "running") return this.baseSeconds;
-    return this.baseSeconds + ((performance.now() - this.baseRealMs) / 1000) * this.speed;
+    return this.baseSeconds + (Math.max(0, this.realMs() - this.baseRealMs) / 1000) * this.speed;
+  }
+
+  /** A timetable that is kept is that of other nodes, who go by the time of day: it goes on while the machine sleeps. */
+  private realMs(): number {
+    return this.keepTimetable ? Date.now() : performance.now();
   }
 
   private beginSlot(slot: Slot, atSeconds: number): Promise<unknown> {
     this.slot = slot;
     this.baseSeconds = atSeconds;
-    this.baseRealMs = performance.now();
+    this.baseRealMs = this.realMs();
     const calls = this.listeners.call(slot);
     this.unfinishedListeners = calls.length;
     this.slotWork = Promise.all(

@@ -3,6 +3,7 @@ import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../../chain/anchor.ts";
 import { deserializeSignedBlock } from "../../chain/blocks/block-bytes.ts";
+import { blockRoot } from "../../chain/blocks/block-root.ts";
 import type { Logger } from "../../log/logger.ts";
 import { StartupError } from "../exit.ts";
 import type { CheckpointSource } from "../flags/checkpoint-source.ts";
@@ -51,7 +52,7 @@ async function readGivenBlock(source: string, config: BeaconConfig, root: string
 
 async function readBlock(source: string, config: BeaconConfig, root: string): Promise<SignedBeaconBlock> {
   const signed = deserializeSignedBlock(config, await readSource(source, DOWNLOAD_TIMEOUT_MS));
-  const received = toRootHex(config.getForkTypes(signed.message.slot).BeaconBlock.hashTreeRoot(signed.message));
+  const received = blockRoot(config, signed.message);
   if (received !== root) throw new Error(`it is block ${received}, and the newest block of the state is ${root}`);
   return signed;
 }

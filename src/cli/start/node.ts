@@ -47,7 +47,7 @@ export async function runNode(options: NodeOptions, logger: Logger, { setSpec }:
       await startNetworking(networking, options.networking, logger);
       warnWithoutPeers(options.networking, logger);
     }
-    opened.push(startNodeValidators(options.devValidators, { chain, api, sync, logger }));
+    opened.push(await startNodeValidators(options.devValidators, { chain, api, db, sync, logger }));
     // The clock goes first, so that nobody waits for a time any more.
     opened.push(await openDoors(api, options, logger), clock);
   } catch (error) {
@@ -75,12 +75,19 @@ async function openChain(
     secondsPerSlot: config.SECONDS_PER_SLOT,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
   });
+  if (clock.nowSeconds() < identity.genesisTime) {
+    logger.notice("The chain has not begun yet", { genesis: new Date(identity.genesisTime * 1000).toISOString() });
+  }
+  // The payloads of a dev chain are made by this engine, and can be judged by it alone.
+  const engine = isDevChain(config) ? new DevExecutionEngine() : new NoExecutionEngine();
+  if (!engine.online && Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
+    logger.warn("There is no execution engine: execution payloads are taken on trust, and no block can be proposed");
+  }
   const chain = await BeaconChain.open({
     config,
     db,
     clock,
-    // The payloads of a dev chain are made by this engine, and can be judged by it alone.
-    engine: isDevChain(config) ? new DevExecutionEngine() : new NoExecutionEngine(),
+    engine,
     pubkeyCache: createPubkeyCache(),
     logger,
     graffiti: options.graffiti,

@@ -64,5 +64,7 @@ export async function submitVotes(
       await slice.breathe();
     }
   }
-  if (signedAttestations.length > 0) await api.beacon.submitPoolAttestationsV2({ signedAttestations });
+  if (signedAttestations.length === 0) return;
+  await history.keep();
+  await api.beacon.submitPoolAttestationsV2({ signedAttestations });
 }

@@ -32,6 +32,7 @@ export async function proposeBlock(
   if (!history.mayPropose(validatorIndex, slot)) {
     throw new Error(`Validator ${validatorIndex} has already signed a block for slot ${slot} or a later one.`);
   }
+  await history.keep();
   const type = config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>;
   const signature = signer.sign(validatorIndex, signer.signingRoot(type, block, DOMAIN_BEACON_PROPOSER, slot));
   const signedBlockContents = { signedBlock: { message: block, signature }, ...sidecars } as SignedBlockContents;

@@ -1,26 +1,67 @@
 import type { Epoch, phase0, Slot, ValidatorIndex } from "@lodestar/types";
+import { SerialQueue } from "../../chain/serial-queue.ts";
+
+/** The latest slot that a validator proposed in, and the latest epochs that it voted for; −1 for none. */
+export interface SignedByValidator {
+  index: ValidatorIndex;
+  proposed: Slot;
+  source: Epoch;
+  target: Epoch;
+}
+
+/** Where a history outlives the process. */
+export interface SigningStore {
+  load(): Promise<SignedByValidator[]>;
+  save(signed: readonly SignedByValidator[]): Promise<void>;
+}
 
 /**
  * What each validator has signed, so that none signs anything slashable when a reorganisation changes its duties or a
- * slot is run twice. As in the minimal form of EIP-3076, only the latest slot and epochs are kept. It lives in memory:
- * the keys of a dev chain are public, there is no stake to protect beyond the run.
+ * slot is run twice, be it after a restart. As in the minimal form of EIP-3076, only the latest slot and epochs are kept.
  */
 export class SigningHistory {
-  readonly #proposed = new Map<ValidatorIndex, Slot>();
-  readonly #attested = new Map<ValidatorIndex, { source: Epoch; target: Epoch }>();
+  readonly #store: SigningStore | undefined;
+  readonly #writes = new SerialQueue();
+  readonly #signed = new Map<ValidatorIndex, SignedByValidator>();
+
+  static async open(store: SigningStore): Promise<SigningHistory> {
+    return new SigningHistory(store, await store.load());
+  }
+
+  /** Without a store it lives as long as the process. */
+  constructor(store?: SigningStore, signed: readonly SignedByValidator[] = []) {
+    this.#store = store;
+    for (const each of signed) this.#signed.set(each.index, each);
+  }
 
   /** Takes note of a block that is about to be signed; false when signing it would be slashable. */
   mayPropose(index: ValidatorIndex, slot: Slot): boolean {
-    if (slot <= (this.#proposed.get(index) ?? -1)) return false;
-    this.#proposed.set(index, slot);
+    const signed = this.#of(index);
+    if (slot <= signed.proposed) return false;
+    signed.proposed = slot;
     return true;
   }
 
   /** Takes note of an attestation that is about to be signed; false when signing it could be slashable. */
   mayAttest(index: ValidatorIndex, { source, target }: phase0.AttestationData): boolean {
-    const last = this.#attested.get(index);
-    if (last && (target.epoch <= last.target || source.epoch < last.source)) return false;
-    this.#attested.set(index, { source: source.epoch, target: target.epoch });
+    const signed = this.#of(index);
+    if (target.epoch <= signed.target || source.epoch < signed.source) return false;
+    signed.source = source.epoch;
+    signed.target = target.epoch;
     return true;
+  }
+
+  /** Resolves when all that was noted is stored. Before that nothing of it may leave the node. */
+  async keep(): Promise<void> {
+    const store = this.#store;
+    if (store) await this.#writes.run(() => store.save([...this.#signed.values()]));
+  }
+
+  #of(index: ValidatorIndex): SignedByValidator {
+    const known = this.#signed.get(index);
+    if (known) return known;
+    const none = { index, proposed: -1, source: -1, target: -1 };
+    this.#signed.set(index, none);
+    return none;
   }
 }

@@ -14,6 +14,7 @@ import { createDevGenesis } from "../genesis.ts";
 import { createLocalApi } from "./local-api.test-support.ts";
 import { ManualClock } from "./manual-clock.test-support.ts";
 import { createRecordingLogger } from "./recording-logger.test-support.ts";
+import { type SignedByValidator, SigningHistory } from "./signing-history.ts";
 import { createDevValidators } from "./validators.ts";
 
 const genesisTime = 1_700_000_000;
@@ -38,7 +39,8 @@ function setUp(forks: ScheduledFork[], { validatorCount = 64, speed = 1 } = {}) 
 describe("dev validators in lockstep", () => {
   it("finalize through every fork and a change of the sync committee, with all signatures right", async () => {
     const lastSlot = 9 * SLOTS_PER_EPOCH;
-    const { api, config, validators, warnings, callsOf } = setUp(DEV_FORKS.map((fork, epoch) => ({ fork, epoch })));
+    const forks = DEV_FORKS.map((fork, epoch) => ({ fork, epoch }));
+    const { api, config, keys, validators, warnings, callsOf } = setUp(forks, { validatorCount: SYNC_COMMITTEE_SIZE });
     for (let slot = 0; slot <= lastSlot; slot++) await validators.onSlot(slot, "lockstep");
 
     expect(warnings()).toEqual([]);
@@ -62,7 +64,7 @@ describe("dev validators in lockstep", () => {
 
     // Every validator attested in each of the nine epochs, and those of the tenth epoch's first slot once more.
     const inFullEpochs = api.attestations.filter(({ data }) => data.target.epoch < 9);
-    expect(inFullEpochs.length).toBe(9 * 64);
+    expect(inFullEpochs.length).toBe(9 * keys.count);
     const singles = api.attestations.filter(isElectraSingleAttestation);
     expect(Math.min(...singles.map(({ data }) => data.slot))).toBe(5 * SLOTS_PER_EPOCH);
     expect(singles.every(({ data }) => data.index === 0)).toBe(true);
@@ -142,6 +144,37 @@ describe("dev validators in lockstep", () => {
     expect(api.chain.blocks.length).toBe(1);
     expect(api.attestations.length).toBe(8);
     expect(warnings().map(({ message }) => message)).toEqual(["Validators could not propose a block"]);
+  });
+
+  it("sign nothing twice after a restart, and nothing of which no note can be kept", async () => {
+    const { api, clock, config, keys } = setUp([]);
+    const logger = createRecordingLogger();
+    let kept: SignedByValidator[] = [];
+    let isFull = true;
+    const store = {
+      load: async () => kept,
+      save: async (signed: readonly SignedByValidator[]) => {
+        if (isFull) throw new Error("The disk is full.");
+        kept = structuredClone([...signed]);
+      },
+    };
+    const restarted = async () => {
+      const history = await SigningHistory.open(store);
+      return createDevValidators({ api, clock, config, keys, logger, history });
+    };
+    await (await restarted()).onSlot(1, "lockstep");
+    expect(api.calls).not.toContain("publishBlockV2");
+    expect(api.attestations).toEqual([]);
+
+    isFull = false;
+    await (await restarted()).onSlot(1, "lockstep");
+    expect(api.chain.blocks.length).toBe(1);
+    expect(api.attestations.length).toBe(8);
+
+    api.chain.head = api.chain.stateAt(1);
+    await (await restarted()).onSlot(1, "lockstep");
+    expect(api.chain.blocks.length).toBe(1);
+    expect(api.attestations.length).toBe(8);
   });
 
   it("leave the validators of others alone", async () => {

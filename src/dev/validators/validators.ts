@@ -24,6 +24,8 @@ export interface DevValidatorsOptions {
   logger: Logger;
   /** How many seconds the chain's time advances in a second of real time. */
   speed?: number;
+  /** What they signed before; by default nothing, and it is not kept beyond the process. */
+  history?: SigningHistory;
 }
 
 export interface DevValidators {
@@ -37,9 +39,8 @@ export interface DevValidators {
 
 /** Validators that live inside the node and use its public API as any validator client would. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
-  const { api, clock, config, keys, logger, speed = 1 } = options;
+  const { api, clock, config, keys, logger, speed = 1, history = new SigningHistory() } = options;
   const signer = new ValidatorSigner(config, keys);
-  const history = new SigningHistory();
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
   const schedule = new SlotSchedule(config, clock);
