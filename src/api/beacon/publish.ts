@@ -3,7 +3,7 @@ import type { ApplicationMethods } from "@lodestar/api/server";
 import { CELLS_PER_EXT_BLOB, isForkPostFulu } from "@lodestar/params";
 import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { deneb, SignedBeaconBlock, SignedBlockContents } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import { blockRoot } from "../../chain/blocks/block-root.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
@@ -76,7 +76,7 @@ export async function publishBlock(
 
 /** The gossip rules know the first block of a proposer that they saw; the chain may hold others that came another way. */
 async function refuseEquivocation({ config, blocks }: BeaconChain, { message }: SignedBeaconBlock): Promise<void> {
-  const root = toRootHex(config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message));
+  const root = blockRoot(config, message);
   const atSlot = await blocks.atSlot(message.slot);
   const other = atSlot.find((block) => {
     return block.root !== root && block.signed.message.proposerIndex === message.proposerIndex;
@@ -103,7 +103,7 @@ async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock)
 
 /** A message has one valid signature only, so a block with another one than the block held is not that block. */
 async function isHeldAlready({ config, blocks }: BeaconChain, { message, signature }: SignedBeaconBlock) {
-  const root = toRootHex(config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message));
+  const root = blockRoot(config, message);
   const held = await blocks.signedByRoot(root);
   if (held === null) return false;
   if (Buffer.compare(held.signature, signature) === 0) return true;

@@ -1,14 +1,15 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
+import { blockRoot } from "../blocks/block-root.ts";
 import type { ChainEvents } from "../events.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
 import { BlockRejection, blaming } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
+import { isKnownBlock } from "./known-block.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
@@ -42,7 +43,7 @@ export class Imports {
   async one(signed: SignedBeaconBlock): Promise<ImportedBlock> {
     const { config, changes, settle } = this.#parts;
     const { slot } = signed.message;
-    const root = toRootHex(config.getForkTypes(slot).BeaconBlock.hashTreeRoot(signed.message));
+    const root = blockRoot(config, signed.message);
     await this.#untilCurrent(slot);
     return changes.run(async () => {
       const imported = await this.#importer.import(signed, root);
@@ -77,9 +78,10 @@ export class Imports {
 
   /** Takes in a run of blocks that was verified while the chain went on; some of them may have come another way. */
   #commit(run: readonly VerifiedBlock[]): Promise<number> {
-    const { changes, forkChoice, settle } = this.#parts;
+    const { changes, settle } = this.#parts;
     return changes.run(async () => {
-      const unknown = run.filter(({ root }) => !forkChoice.has(root));
+      const unknown: VerifiedBlock[] = [];
+      for (const block of run) if (!(await isKnownBlock(block, this.#parts))) unknown.push(block);
       const first = unknown[0];
       if (!first) return 0;
       const { message } = first.signed;

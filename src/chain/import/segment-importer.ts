@@ -1,10 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BeaconConfig } from "@lodestar/config";
-import {
-  type CachedBeaconStateAllForks,
-  computeStartSlotAtEpoch,
-  type ISignatureSet,
-} from "@lodestar/state-transition";
+import type { CachedBeaconStateAllForks, ISignatureSet } from "@lodestar/state-transition";
 import type { IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
@@ -16,6 +12,7 @@ import type { StateStore } from "../states/state-store.ts";
 import { applyBlock, readBlock } from "./apply-block.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkAfterParent, checkBeforeTransition } from "./cheap-checks.ts";
+import { isKnownBlock } from "./known-block.ts";
 import { refuseUnsignedLeap } from "./long-gap.ts";
 import { mayAddValidators } from "./new-validators.ts";
 import { preStateOf } from "./pre-state.ts";
@@ -105,14 +102,9 @@ export class SegmentImporter {
     return { imported, known: linked.length - imported };
   }
 
-  /** Blocks of the finalized history, which fork choice has forgotten, are known as well. */
   async #countKnown(linked: readonly RootedBlock[]): Promise<number> {
-    const { forkChoice, blocks } = this.#parts;
-    const finalizedSlot = computeStartSlotAtEpoch(forkChoice.finalized.epoch);
-    for (const [index, { root, signed }] of linked.entries()) {
-      const { slot } = signed.message;
-      const isKnown = forkChoice.has(root) || (slot <= finalizedSlot && (await blocks.isCanonical(root, slot)));
-      if (!isKnown) return index;
+    for (const [index, block] of linked.entries()) {
+      if (!(await isKnownBlock(block, this.#parts))) return index;
     }
     return linked.length;
   }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { blockRoot } from "../blocks/block-root.ts";
 import { BlockRejection, blaming } from "./block-rejection.ts";
 
 export interface RootedBlock {
@@ -14,7 +15,7 @@ export async function linkSegment(config: BeaconConfig, blocks: readonly SignedB
   const linked: RootedBlock[] = [];
   for (const signed of blocks) {
     const { slot, parentRoot } = signed.message;
-    const root = toRootHex(config.getForkTypes(slot).BeaconBlock.hashTreeRoot(signed.message));
+    const root = blockRoot(config, signed.message);
     const before = linked.at(-1);
     if (before && toRootHex(parentRoot) !== before.root) {
       const message = `The block of slot ${slot} does not build on the block of slot ${before.signed.message.slot} before it.`;
