@@ -48,7 +48,7 @@ export class BatchDownloads {
     const over = new AbortController();
     const given = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#closed.signal]);
-    void this.#loosePatience(batch, over, AbortSignal.any([given.signal, this.#closed.signal]));
+    void this.#losePatience(batch, over, AbortSignal.any([given.signal, this.#closed.signal]));
     try {
       const blocks = await this.#parts.peers.blocksByRange(peerId, batch.range, signal);
       batch.downloaded(peerId, blocks);
@@ -63,7 +63,7 @@ export class BatchDownloads {
     }
   }
 
-  async #loosePatience(batch: Batch, over: AbortController, given: AbortSignal): Promise<void> {
+  async #losePatience(batch: Batch, over: AbortController, given: AbortSignal): Promise<void> {
     const { timer, patienceMs, isUrgent, batchPeers } = this.#parts;
     try {
       do await timer.sleep(patienceMs, given);

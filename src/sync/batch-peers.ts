@@ -10,6 +10,15 @@ export interface BatchPeersLimits {
   requestsPerPeer: number;
 }
 
+export interface BatchPeersParts {
+  peers: SyncPeers;
+  target: SyncTarget;
+  /** The only peer to ask, if given. */
+  guide?: string;
+  timer: SyncTimer;
+  limits: BatchPeersLimits;
+}
+
 interface Record {
   inFlight: number;
   failures: number;
@@ -23,14 +32,16 @@ interface Record {
 export class BatchPeers {
   readonly #peers: SyncPeers;
   readonly #target: SyncTarget;
+  readonly #guide: string | undefined;
   readonly #timer: SyncTimer;
   readonly #limits: BatchPeersLimits;
   readonly #distrusted = new Set<string>();
   readonly #records = new Map<string, Record>();
 
-  constructor(peers: SyncPeers, target: SyncTarget, timer: SyncTimer, limits: BatchPeersLimits) {
+  constructor({ peers, target, guide, timer, limits }: BatchPeersParts) {
     this.#peers = peers;
     this.#target = target;
+    this.#guide = guide;
     this.#timer = timer;
     this.#limits = limits;
   }
@@ -44,7 +55,12 @@ export class BatchPeers {
       .filter(({ peerId }) => this.#rank(peerId, batch) === best)
       .map(({ peerId }) => ({ peerId, record: this.#record(peerId) }))
       .filter(({ record }) => record.inFlight < this.#limits.requestsPerPeer && record.restsUntil <= now)
-      .sort((a, b) => a.record.inFlight - b.record.inFlight || a.record.failures - b.record.failures);
+      .sort(
+        (a, b) =>
+          timesAsked(a, batch) - timesAsked(b, batch) ||
+          a.record.inFlight - b.record.inFlight ||
+          a.record.failures - b.record.failures,
+      );
     return free[0]?.peerId ?? null;
   }
 
@@ -101,6 +117,7 @@ export class BatchPeers {
   #able({ range }: Batch): SyncPeer[] {
     return this.#peers
       .list()
+      .filter(({ peerId }) => this.#guide === undefined || peerId === this.#guide)
       .filter(
         ({ peerId, status }) =>
           status.earliestAvailableSlot <= range.startSlot && this.#reaches(peerId, status, range.startSlot),
@@ -125,3 +142,5 @@ export class BatchPeers {
     return record;
   }
 }
+
+const timesAsked = ({ peerId }: { peerId: string }, { asked }: Batch) => asked.get(peerId) ?? 0;

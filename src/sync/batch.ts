@@ -11,11 +11,26 @@ interface Answer {
   isImported: boolean;
 }
 
+/** What a chain has in the slots of a batch. */
+export interface ChainPart {
+  /** Its last block there; null means that there is none. */
+  last: RootHex | null;
+  /** The block at that slot or before it. */
+  rootAt(slot: Slot): RootHex | undefined;
+  rootOf(signed: SignedBeaconBlock): RootHex;
+}
+
+/** Peers whose answers lack blocks of a chain, and peers whose answers are of another one. */
+export interface Mistaken {
+  withheld: string[];
+  strayed: string[];
+}
+
 /** A run of slots whose blocks are asked of one peer at a time. */
 export class Batch {
   readonly range: BlockRange;
-  /** The peers that were asked already; the others come first. */
-  readonly asked = new Set<string>();
+  /** How often each peer was asked; the others come first. */
+  readonly asked = new Map<string, number>();
   /** How often the blocks were refused, or did not fit what is around them. */
   refusals = 0;
   failures = 0;
@@ -47,7 +62,7 @@ export class Batch {
 
   asking(peerId: string): void {
     this.#state = "downloading";
-    this.asked.add(peerId);
+    this.asked.set(peerId, (this.asked.get(peerId) ?? 0) + 1);
   }
 
   downloaded(peerId: string, blocks: SignedBeaconBlock[]): void {
@@ -77,24 +92,31 @@ export class Batch {
   }
 
   /** The peers that answered that there is no block. */
-  emptyHanded(): Set<string> {
+  emptyHanded(): string[] {
     const answers = this.#answer === null ? this.#doubted : [...this.#doubted, this.#answer];
-    return new Set(answers.filter(({ count }) => count === 0).map(({ peerId }) => peerId));
+    return answers.filter(({ count }) => count === 0).map(({ peerId }) => peerId);
   }
 
-  /**
-   * The peers whose answers were wrong, now that it is known which block of the chain is the last of these slots; null
-   * means that there is none. Nobody is named when no answer was ever doubted.
-   */
-  takeMistaken(last: RootHex | null, rootOf: (signed: SignedBeaconBlock) => RootHex): Set<string> {
-    const doubted = this.#doubted.splice(0);
-    if (doubted.length === 0 || this.#answer === null) return new Set();
-    const answers = [...doubted, this.#answer];
-    const ending = answers.filter((answer) => (answer.last === null ? null : rootOf(answer.last)) === last);
+  /** Whether there were answers that cannot all be right. */
+  get isDisputed(): boolean {
+    return this.#doubted.length > 0;
+  }
+
+  /** The peers whose answers were wrong, if the chain is this one. Nobody is named when no answer was ever doubted. */
+  mistaken({ last, rootAt, rootOf }: ChainPart): Mistaken {
+    if (!this.isDisputed || this.#answer === null) return { withheld: [], strayed: [] };
+    const answers = [...this.#doubted, this.#answer].map((answer) => {
+      const root = answer.last && rootOf(answer.last);
+      return { ...answer, root, isOfChain: answer.last === null || rootAt(answer.last.message.slot) === root };
+    });
     // Blocks that were imported have no hole among them, but the first ones may be missing where we had those already:
     // whoever gave more may well be right.
-    const count = Math.max(...ending.filter(({ isImported }) => isImported).map((answer) => answer.count));
-    const mistaken = answers.filter((answer) => !ending.includes(answer) || answer.count < count);
-    return new Set(mistaken.map(({ peerId }) => peerId));
+    const imported = answers.filter(({ root, isImported }) => root === last && isImported);
+    const count = Math.max(...imported.map((answer) => answer.count));
+    const mistaken = answers.filter((answer) => answer.root !== last || answer.count < count);
+    return {
+      withheld: mistaken.filter(({ isOfChain }) => isOfChain).map(({ peerId }) => peerId),
+      strayed: mistaken.filter(({ isOfChain }) => !isOfChain).map(({ peerId }) => peerId),
+    };
   }
 }

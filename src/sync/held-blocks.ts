@@ -66,7 +66,8 @@ export class HeldBlocks {
   ): HeldBlock | undefined {
     const known = this.#entries.get(root);
     if (known) {
-      known.peers.add(peerId);
+      // The root does not cover the signature, and nobody is to answer for that of another.
+      if (Buffer.compare(known.signed.signature, signed.signature) === 0) known.peers.add(peerId);
       return known;
     }
     const { slot, parentRoot } = signed.message;

@@ -1,12 +1,13 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
-import { BlockRejection, type RejectionReason } from "../chain/import/block-rejection.ts";
+import { blockRoot } from "../chain/blocks/block-root.ts";
+import { BlockRejection } from "../chain/import/block-rejection.ts";
 import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/unknown-blocks.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { BlockLookups, type FoundBlock } from "./block-lookups.ts";
-import { blockRoot } from "./block-root.ts";
 import { type HeldBlock, HeldBlocks } from "./held-blocks.ts";
+import { INNOCENT_REFUSALS } from "./innocent-refusals.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
@@ -16,20 +17,12 @@ export const MAX_DEPTH = 32;
 const HELD = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
 const BAD_ROOTS_HELD = 1024;
 
-/** Refusals that tell about us or about the moment, not about the block. */
-const NOT_FINAL: ReadonlySet<RejectionReason> = new Set([
-  "future-slot",
-  "unknown-parent",
-  "before-history",
-  "data-unavailable",
-]);
-
 export interface MissingBlocksParts {
   chain: SyncChain;
   peers: SyncPeers;
   logger: Logger;
   slotsPerEpoch: number;
-  /** Whether blocks come by ranges just now; then they come anyway. */
+  /** Whether the node catches up by ranges just now; then what it lacks comes anyway. */
   isRangeSyncing(): boolean;
   /** A branch that is too long for this. */
   onLongBranch(branch: SyncTarget): void;
@@ -174,12 +167,14 @@ export class MissingBlocks implements UnknownBlocks {
       await chain.importBlock(signed);
       logger.debug("A missing block was fetched", { slot, root });
     } catch (error) {
-      if (error instanceof BlockRejection && !NOT_FINAL.has(error.reason)) {
+      if (error instanceof BlockRejection && !INNOCENT_REFUSALS.has(error.reason)) {
         logger.debug("A fetched block is refused", { slot, root, reason: error.reason, message: error.message });
         // Gossip is passed on before the state transition, but blocks that are given by root are of the peer's own chain.
         const severity = isAsked ? "severe" : "moderate";
         for (const peerId of peers) this.#parts.peers.penalize(peerId, severity, `invalid block: ${error.reason}`);
-        this.#condemn(root, [], "builds on an invalid block");
+        // The root does not cover the proposer's signature: the same block may still come rightly signed.
+        if (error.reason === "invalid-signature") this.#held.removeDescendantsOf(root);
+        else this.#condemn(root, [], "builds on an invalid block");
         return;
       }
       if (!(error instanceof BlockRejection))

@@ -1,24 +1,25 @@
-import type { RootHex } from "@lodestar/types";
-import type { Batch } from "./batch.ts";
-import { blockRoot } from "./block-root.ts";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { blockRoot } from "../chain/blocks/block-root.ts";
+import type { Batch, Mistaken } from "./batch.ts";
 import type { SyncChain } from "./sync-chain.ts";
 
-/**
- * Whose answers to the batches were wrong, if the chain goes on from the given block, which is known. What is needed of
- * fork choice is looked up at once, since finality may prune it; the answers are compared when the function is called.
- */
+/** Whose answers to the batches were wrong, if the chain goes on from the given block, which is known. */
 export function mistakenPeers(
   batches: readonly Batch[],
   root: RootHex,
   { forkChoice, config }: Pick<SyncChain, "forkChoice" | "config">,
-): () => Set<string> {
-  const verdicts = batches.map((batch) => {
-    const lastRoot = forkChoice.ancestorAtSlot(root, batch.lastSlot);
+): Mistaken {
+  const rootAt = (slot: Slot) => forkChoice.ancestorAtSlot(root, slot);
+  const rootOf = ({ message }: SignedBeaconBlock) => blockRoot(config, message);
+  const verdicts = batches.flatMap((batch) => {
+    const lastRoot = batch.isDisputed ? rootAt(batch.lastSlot) : undefined;
     const last = lastRoot === undefined ? undefined : forkChoice.get(lastRoot);
     // Where fork choice does not reach back any more, nothing can be said.
-    if (last === undefined) return () => new Set<string>();
-    const lastOfBatch = last.slot < batch.range.startSlot ? null : last.root;
-    return () => batch.takeMistaken(lastOfBatch, ({ message }) => blockRoot(config, message));
+    if (last === undefined) return [];
+    return batch.mistaken({ last: last.slot < batch.range.startSlot ? null : last.root, rootAt, rootOf });
   });
-  return () => new Set(verdicts.flatMap((verdict) => [...verdict()]));
+  return {
+    withheld: verdicts.flatMap(({ withheld }) => withheld),
+    strayed: verdicts.flatMap(({ strayed }) => strayed),
+  };
 }

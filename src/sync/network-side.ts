@@ -35,7 +35,10 @@ export async function openNetworkSide(parts: NetworkSideParts): Promise<NetworkS
 
 async function open({ chain, db, options, logger }: NetworkSideParts): Promise<NetworkSide> {
   const node = await LocalNode.open({ key: await openNodeKey(db), config: chain.config, clock: chain.clock, db });
-  if (options === undefined) return { view: noNetwork(node), networking: undefined };
+  if (options === undefined) {
+    node.leaveSubnets();
+    return { view: noNetwork(node), networking: undefined };
+  }
   const { openNetworking } = await import("./open-networking.ts");
   const networking = await openNetworking({ chain, db, node, options, logger });
   return { view: networking.view, networking };

@@ -6,8 +6,8 @@ import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { Batch } from "./batch.ts";
 import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";
-import { mistakenPeers } from "./mistaken-peers.ts";
 import type { RangeSyncLimits } from "./range-sync-limits.ts";
+import { RunJudge } from "./run-judge.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { HEAD_TOLERANCE_SLOTS, type SyncTarget } from "./sync-target.ts";
 import type { SyncTimer } from "./sync-timer.ts";
@@ -19,6 +19,8 @@ export interface RangeRunParts {
   chain: SyncChain;
   peers: SyncPeers;
   target: SyncTarget;
+  /** The only peer to ask: unlike several, it has to give one chain that leads to the target. */
+  guide?: string;
   timer: SyncTimer;
   logger: Logger;
   limits: RangeSyncLimits;
@@ -32,6 +34,7 @@ export class RangeRun {
   readonly #parts: RangeRunParts;
   readonly #batchPeers: BatchPeers;
   readonly #downloads: BatchDownloads;
+  readonly #judge: RunJudge;
   /** Batches that are not on the chain yet, in order. */
   #window: Batch[] = [];
   /** Batches whose end is not proved yet: the last one with blocks, and the empty ones after it. */
@@ -43,21 +46,32 @@ export class RangeRun {
   /** Whether blocks of this run are on our chain, so that the run began where both chains were one. */
   #isConnected = false;
   #isRenewed = false;
+  #isDisputed = false;
   #wake: () => void = () => {};
 
   constructor(parts: RangeRunParts) {
-    const { peers, target, timer, limits } = parts;
+    const { peers, timer, limits } = parts;
     this.#parts = parts;
-    this.#batchPeers = new BatchPeers(peers, target, timer, limits);
+    this.#batchPeers = new BatchPeers(parts);
     this.#downloads = new BatchDownloads({
       peers,
       batchPeers: this.#batchPeers,
       timer,
       patienceMs: limits.patienceMs,
       isUrgent: (batch) => this.#window[0] === batch,
-      onSettled: () => this.#onSettled(),
+      onSettled: () => {
+        // At once, also while blocks are imported.
+        this.#ask();
+        this.#wake();
+      },
     });
+    this.#judge = new RunJudge({ ...parts, batchPeers: this.#batchPeers });
     this.#nextSlot = this.#firstSlot();
+  }
+
+  /** Whether peers gave what does not fit together. */
+  get isDisputed(): boolean {
+    return this.#isDisputed;
   }
 
   get peerCount(): number {
@@ -79,19 +93,21 @@ export class RangeRun {
   }
 
   async #run(signal: AbortSignal): Promise<RangeOutcome> {
+    const { guide } = this.#parts;
     for (;;) {
       signal.throwIfAborted();
       this.#ask();
       const first = this.#window[0];
       if (first === undefined) {
         if (this.#isReached()) {
-          this.#blame(mistakenPeers(this.#unproved, this.#parts.target.root, this.#parts.chain));
+          this.#judge.settle(this.#unproved);
           return "reached";
         }
         if (!this.#seekEnd()) return "undelivered";
       } else if (first.state === "downloaded") {
         if (!(await this.#take(first, signal))) return "broken";
       } else if (this.#isSpent(first)) {
+        if (this.#isDisputed && guide !== undefined) this.#judge.blame([guide], "its blocks are no chain");
         return "undelivered";
       } else if (this.#downloads.count === 0 && !this.#batchPeers.hasAny(first)) {
         return "deserted";
@@ -110,11 +126,6 @@ export class RangeRun {
 
   #earliestSlot(): Slot {
     return finalizedSlotOf(this.#parts.chain, this.#parts.slotsPerEpoch) + 1;
-  }
-
-  #onSettled(): void {
-    this.#ask();
-    this.#wake();
   }
 
   /** Keeps as many batches under way as are allowed to be held. */
@@ -142,13 +153,12 @@ export class RangeRun {
   }
 
   async #untilSomethingHappens(): Promise<void> {
-    const { timer } = this.#parts;
     const over = new AbortController();
     // A rest may have ended since everybody was found busy or at rest; then nothing else would tell.
     const rest = this.#batchPeers.untilRested ?? (this.#downloads.count === 0 ? 0 : null);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (rest !== null) timer.sleep(rest, over.signal).then(resolve, () => {});
+      if (rest !== null) this.#parts.timer.sleep(rest, over.signal).then(resolve, () => {});
     });
     over.abort();
   }
@@ -171,7 +181,7 @@ export class RangeRun {
       return true;
     }
     // Found before the import, as finality may then take the parent out of fork choice, and told after it.
-    const mistaken = mistakenPeers(this.#unproved, parentRoot, chain);
+    const withholders = this.#judge.withholders(this.#unproved, parentRoot);
     try {
       await chain.importSegment(blocks, signal);
     } catch (error) {
@@ -185,7 +195,8 @@ export class RangeRun {
     }
     this.#window.shift();
     batch.taken();
-    this.#blame(mistaken);
+    this.#judge.blame(withholders, "withheld blocks");
+    this.#judge.defer(this.#unproved);
     this.#unproved = [batch];
     this.#isConnected = true;
     this.#lastSlot = blocks.at(-1)?.message.slot ?? this.#lastSlot;
@@ -193,17 +204,15 @@ export class RangeRun {
     return true;
   }
 
-  /** The block at fault came from one peer, whose fault it is; unless the fault is ours. */
   #refuse(batch: Batch, rejection: BlockRejection): void {
-    const { peers, logger } = this.#parts;
-    const { giver } = batch;
+    const { logger } = this.#parts;
+    const { giver, range } = batch;
     const { reason, slot, root, message } = rejection;
-    logger.debug("Blocks that a peer gave are refused", { ...batch.range, peer: giver, reason, slot, root, message });
-    if (giver !== null && reason !== "data-unavailable" && reason !== "before-history") {
-      const isMild = reason === "not-connected" || reason === "unknown-parent" || reason === "future-slot";
-      peers.penalize(giver, isMild ? "moderate" : "severe", `block refused in sync: ${reason}`);
-      this.#batchPeers.distrust(giver);
+    logger.debug("Blocks that a peer gave are refused", { ...range, peer: giver, reason, slot, root, message });
+    if (reason === "data-unavailable" && batch.refusals === 0) {
+      logger.warn("The sync cannot go on: the next block refers to blobs, and this node has none", { slot, root });
     }
+    if (giver !== null) this.#judge.onRefused(giver, reason);
     batch.refusals++;
     batch.again();
   }
@@ -222,9 +231,9 @@ export class RangeRun {
     }
     if (this.#unproved.length === 0 && giver !== null) {
       // Nothing is before it but what is final, so the fault is its own.
-      this.#batchPeers.distrust(giver);
-      this.#parts.peers.penalize(giver, "moderate", "its blocks do not connect to what is final");
+      this.#judge.blame([giver], "its blocks do not connect to what is final");
     }
+    this.#isDisputed = true;
     batch.refusals++;
     batch.doubt();
     this.#doubtUnproved();
@@ -270,7 +279,7 @@ export class RangeRun {
 
   /** All batches are taken, and the target is not among them. False when nobody is left who could give the rest. */
   #seekEnd(): boolean {
-    const { peers, target } = this.#parts;
+    const { target, guide } = this.#parts;
     if (this.#canStepBack()) {
       this.#stepBack();
       return true;
@@ -283,17 +292,8 @@ export class RangeRun {
     }
     // A head may have been left by the chain since it was told; then nearly all of it was given.
     if (target.kind === "head" && this.#lastSlot + HEAD_TOLERANCE_SLOTS >= target.slot) return false;
-    for (const peerId of last.emptyHanded()) {
-      if (!target.claimants.has(peerId)) continue;
-      peers.penalize(peerId, "moderate", "does not give the blocks that its status tells of");
-    }
+    const debtors = guide === undefined ? last.emptyHanded().filter((id) => target.claimants.has(id)) : [guide];
+    this.#judge.blame(debtors, "does not give the blocks that its status tells of");
     return false;
-  }
-
-  #blame(mistaken: () => Set<string>): void {
-    for (const peerId of mistaken()) {
-      this.#batchPeers.distrust(peerId);
-      this.#parts.peers.penalize(peerId, "moderate", "withheld blocks, or gave those of another chain");
-    }
   }
 }

@@ -27,6 +27,11 @@ beforeAll(async () => {
 
 const tipOf = (blocks: readonly ServedBlock[]) => blocks.at(-1)!.root;
 
+const headOf = (blocks: readonly ServedBlock[]) => ({
+  headSlot: blocks.at(-1)!.signed.message.slot,
+  headRoot: fromHex(tipOf(blocks)),
+});
+
 /** The block with something in it that its proposer did not sign. */
 function spoiled(signed: SignedBeaconBlock): SignedBeaconBlock {
   const changed = ssz.phase0.SignedBeaconBlock.clone(signed as phase0.SignedBeaconBlock);
@@ -142,6 +147,28 @@ describe("range sync", () => {
     expect(peers.penalties).toEqual([]);
   });
 
+  test.each([[["impostor", "honest"]], [["honest", "impostor", "honest too"]]])(
+    "a peer that claims the head of others and gives a valid branch of its own gets nobody blamed but itself: %s",
+    async (names) => {
+      const { devChain: elsewhere } = await openFollower(new FakePeers(), SLOTS, { has: history.slice(0, 6) });
+      const branch = await growBranch(elsewhere, tipOf(history.slice(0, 6)), { from: 9, to: 36 });
+      const peers = new FakePeers();
+      const { headSlot, headRoot } = headOf(history);
+      for (const name of names) {
+        const isHonest = name !== "impostor";
+        peers.add(name, isHonest ? history : [...history.slice(0, 6), ...branch], { status: { headSlot, headRoot } });
+      }
+      const { chain, sync } = await openFollower(peers, SLOTS);
+
+      sync.start();
+      await sync.whenSynced();
+
+      expect(chain.head.root).toBe(tipOf(history));
+      expect(peers.penaltiesOf("impostor").length).toBeGreaterThan(0);
+      expect([...peers.penaltiesOf("honest"), ...peers.penaltiesOf("honest too")]).toEqual([]);
+    },
+  );
+
   test("when nobody delivers, it gives up after some attempts and begins again only after a while", async () => {
     const peers = new FakePeers();
     let now = 0;
@@ -196,9 +223,11 @@ describe("range sync", () => {
     sync.start();
     await nextTurn();
     expect(peers.ranges.map(({ range }) => range.startSlot)).toEqual([1, 5, 9]);
+    const synced = expect(sync.whenSynced()).rejects.toThrow("stopped");
 
     await sync.close();
 
+    await synced;
     expect(aborted).toBe(1);
     expect(chain.head.slot).toBe(0);
     expect(peers.ranges).toHaveLength(3);

@@ -11,6 +11,10 @@ import type { SyncTimer } from "./sync-timer.ts";
 
 const DOUBTS_HELD = 256;
 const BRANCHES_HELD = 8;
+/** How many peers are followed one by one when they do not agree. */
+const MAX_GUIDES = 8;
+/** How often each of them may fail to answer, while the others wait. */
+const GUIDE_FAILURES = 3;
 
 interface Doubt {
   until: number;
@@ -36,6 +40,7 @@ export class RangeSync {
   readonly #branches = new LruMap<RootHex, SyncTarget>(BRANCHES_HELD);
   readonly #closed = new AbortController();
   #isActive = false;
+  #claimants: ReadonlySet<string> = new Set();
   #running: Promise<void> = Promise.resolve();
 
   constructor(parts: RangeSyncParts) {
@@ -47,11 +52,18 @@ export class RangeSync {
     return this.#isActive;
   }
 
+  /** Whether most of the peers claim to have what is being fetched. */
+  get isClaimedByMost(): boolean {
+    const peers = this.#parts.peers.list();
+    return 2 * peers.filter(({ peerId }) => this.#claimants.has(peerId)).length > peers.length;
+  }
+
   /** Begins with the next target if there is one and nothing is under way. */
   evaluate(): void {
     if (this.#isActive || this.#closed.signal.aborted) return;
     const target = this.#nextTarget();
     if (target === null) return;
+    this.#claimants = target.claimants;
     this.#isActive = true;
     this.#parts.onChange();
     this.#running = this.#follow(target);
@@ -88,25 +100,48 @@ export class RangeSync {
 
   /** Null when the node is about to close. */
   async #run(target: SyncTarget): Promise<RangeOutcome | null> {
-    const { chain, logger } = this.#parts;
+    const { root } = target;
+    this.#branches.delete(root);
+    const { outcome, isDisputed } = await this.#attempt(target);
+    const last = outcome === "undelivered" && isDisputed ? await this.#followEach(target) : outcome;
+    if (last === "reached") this.#doubts.delete(root);
+    else if (last !== null) this.#doubt(root, last);
+    return last;
+  }
+
+  /** One peer after the other, because they do not give the same chain and it is not known which of them are honest. */
+  async #followEach(target: SyncTarget): Promise<RangeOutcome | null> {
+    const claimants = this.#parts.peers.list().filter(({ peerId }) => target.claimants.has(peerId));
+    for (const { peerId } of claimants.slice(0, MAX_GUIDES)) {
+      const { outcome } = await this.#attempt(target, peerId);
+      if (outcome === null || outcome === "reached" || outcome === "broken") return outcome;
+    }
+    return "undelivered";
+  }
+
+  async #attempt(target: SyncTarget, guide?: string): Promise<{ outcome: RangeOutcome | null; isDisputed: boolean }> {
+    const { chain, logger, limits } = this.#parts;
     const { kind, slot, root } = target;
+    this.#claimants = target.claimants;
+    const failuresPerBatch = guide === undefined ? limits.failuresPerBatch : GUIDE_FAILURES;
     const run = new RangeRun({
       ...this.#parts,
+      limits: { ...limits, failuresPerBatch },
       target,
+      guide,
       onProgress: () => this.#progress.report(target.slot, run.peerCount),
     });
-    logger.debug("Sync begins", { head: chain.head.slot, target: slot, kind, root, peers: run.peerCount });
+    logger.debug("Sync begins", { head: chain.head.slot, target: slot, kind, root, peers: run.peerCount, guide });
     this.#progress.report(slot, run.peerCount);
-    this.#branches.delete(root);
-    const outcome = await run.run(this.#closed.signal).catch((error: unknown) => {
-      if (!this.#closed.signal.aborted) logger.error("Syncing failed", { target: slot, root, error });
-      return this.#closed.signal.aborted ? null : ("broken" as const);
-    });
-    if (outcome === null) return null;
-    logger.debug("Sync ends", { head: chain.head.slot, target: slot, kind, root, outcome });
-    if (outcome === "reached") this.#doubts.delete(root);
-    else this.#doubt(root, outcome);
-    return outcome;
+    try {
+      const outcome = await run.run(this.#closed.signal);
+      logger.debug("Sync ends", { head: chain.head.slot, target: slot, kind, root, outcome });
+      return { outcome, isDisputed: run.isDisputed };
+    } catch (error) {
+      if (this.#closed.signal.aborted) return { outcome: null, isDisputed: false };
+      logger.error("Syncing failed", { target: slot, root, error });
+      return { outcome: "broken", isDisputed: false };
+    }
   }
 
   #nextTarget(): SyncTarget | null {

@@ -9,5 +9,7 @@ export type SyncChain = Pick<
 
 /** The last slot whose block can no longer change; no block at or before it can be imported. */
 export function finalizedSlotOf({ forkChoice }: Pick<SyncChain, "forkChoice">, slotsPerEpoch: number): Slot {
-  return forkChoice.finalized.epoch * slotsPerEpoch;
+  const { epoch, root } = forkChoice.finalized;
+  // A chain may have been started from a block in the middle of its epoch.
+  return Math.max(epoch * slotsPerEpoch, forkChoice.get(root)?.slot ?? 0);
 }

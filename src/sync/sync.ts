@@ -30,6 +30,7 @@ export class Sync implements SyncView, UnknownBlocks {
   readonly #missing: MissingBlocks;
   readonly #listeners = new Set<(state: SyncState) => void>();
   #stop: (() => void)[] = [];
+  readonly #closed = new AbortController();
   #isInformed = false;
   #isEvaluating = false;
   #announced: SyncState | null = null;
@@ -52,13 +53,13 @@ export class Sync implements SyncView, UnknownBlocks {
       peers,
       logger: this.#logger,
       slotsPerEpoch: SLOTS_PER_EPOCH,
-      isRangeSyncing: () => this.#range.isActive,
+      isRangeSyncing: () => this.#isCatchingUp,
       onLongBranch: (branch) => this.#range.addBranch(branch),
     });
   }
 
   get state(): SyncState {
-    if (this.#range.isActive) return "syncing";
+    if (this.#isCatchingUp) return "syncing";
     const isBehind = this.#chain.status.isSyncing;
     if (!this.#isInformed && (isBehind || this.#slotsBehind > SLOTS_PER_EPOCH)) return "waiting for peers";
     return isBehind ? "syncing" : "synced";
@@ -90,15 +91,16 @@ export class Sync implements SyncView, UnknownBlocks {
 
   async close(): Promise<void> {
     for (const stop of this.#stop.splice(0)) stop();
+    this.#closed.abort(new Error("The node stopped before it was synced."));
     await Promise.all([this.#range.close(), this.#missing.close()]);
   }
 
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void {
-    this.#missing.onUnknownParent(signed, peerId);
+    if (!this.#closed.signal.aborted) this.#missing.onUnknownParent(signed, peerId);
   }
 
   onUnknownBlock(root: RootHex, peerId: string): void {
-    this.#missing.onUnknownBlock(root, peerId);
+    if (!this.#closed.signal.aborted) this.#missing.onUnknownBlock(root, peerId);
   }
 
   /** Calls the listener when the state is another. Returns the function that ends it. */
@@ -107,9 +109,10 @@ export class Sync implements SyncView, UnknownBlocks {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves once the node is synced; rejects with the signal's reason when that is aborted first. */
-  whenSynced(signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted) return Promise.reject(signal.reason);
+  /** Resolves once the node is synced; rejects with the signal's reason when that is aborted first, or when this is closed. */
+  whenSynced(given?: AbortSignal): Promise<void> {
+    const signal = given ? AbortSignal.any([given, this.#closed.signal]) : this.#closed.signal;
+    if (signal.aborted) return Promise.reject(signal.reason);
     if (!this.isSyncing) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const stopListening = this.onChange((state) => {
@@ -119,14 +122,23 @@ export class Sync implements SyncView, UnknownBlocks {
       });
       const onAbort = () => {
         end();
-        reject(signal?.reason);
+        reject(signal.reason);
       };
       const end = () => {
         stopListening();
-        signal?.removeEventListener("abort", onAbort);
+        signal.removeEventListener("abort", onAbort);
       };
-      signal?.addEventListener("abort", onAbort);
+      signal.addEventListener("abort", onAbort);
     });
+  }
+
+  /**
+   * What a few peers claim to have, and nobody can check before it is there, must not keep a node from its duties that was
+   * synced and is still level with the clock. When most claim it, the node may be on a branch that the others have left.
+   */
+  get #isCatchingUp(): boolean {
+    const isLevel = this.#announced === "synced" && this.#slotsBehind <= HEAD_TOLERANCE_SLOTS;
+    return this.#range.isActive && (!isLevel || this.#range.isClaimedByMost);
   }
 
   get #slotsBehind(): number {
@@ -140,7 +152,7 @@ export class Sync implements SyncView, UnknownBlocks {
     try {
       if (this.#peers.list().length > 0) this.#isInformed = true;
       this.#range.evaluate();
-      if (!this.#range.isActive) this.#seekHeads();
+      if (!this.#isCatchingUp) this.#seekHeads();
       this.#announce();
     } finally {
       this.#isEvaluating = false;
