@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { gossipInternals } from "./gossip/gossip-internals.ts";
 import { GossipView } from "./gossip-view.ts";
-import { gossipInternals } from "./peers/gossip-internals.ts";
 import { PeerNetwork, type TestPeer } from "./peers/peer-network.test-support.ts";
 
 const viewOf = ({ host, manager }: TestPeer) =>

@@ -1,6 +1,6 @@
+import { durationText } from "./duration-text.ts";
+import type { GossipInternals } from "./gossip/gossip-internals.ts";
 import type { GossipPeerStats, GossipPeers, GossipTopicPeer } from "./network-view.ts";
-import { durationText } from "./peers/duration-text.ts";
-import type { GossipInternals } from "./peers/gossip-internals.ts";
 import type { KnownPeers } from "./peers/known-peers.ts";
 
 /** Of either kind of message the library takes so many from a peer between two heartbeats, and keeps the number to itself. */

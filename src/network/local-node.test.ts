@@ -187,6 +187,16 @@ describe("a local node that starts again", () => {
     expect(await run((node) => node.announce({ attnets }))).toEqual(before);
   });
 
+  it("takes back the subnets that it announced when it takes part in none any more", async () => {
+    const run = await setUp();
+    const before = await run((node) => node.announce({ attnets, syncnets: BitArray.fromSingleBit(4, 1) }));
+    const { metadata, enr, seq } = await run((node) => node.leaveSubnets());
+    expect([...metadata.attnets.getTrueBitIndexes(), ...metadata.syncnets.getTrueBitIndexes()]).toEqual([]);
+    expect(metadata.seqNumber).toBe(before.metadata.seqNumber + 1n);
+    expect(seq).toBe(before.seq + 1n);
+    expect(ENR.decodeTxt(enr).kvs.get("attnets")).toEqual(new Uint8Array(8));
+  });
+
   it("never signs another record under a number that was used", async () => {
     const run = await setUp();
     const records = [

@@ -78,6 +78,12 @@ export class LocalNode {
     if (this.#change(announcement)) this.#signSoon();
   }
 
+  /** A node that takes part in nothing must not go on telling the subnets of an earlier run. */
+  leaveSubnets(): void {
+    const { attnets, syncnets } = ssz.fulu.Metadata.defaultValue();
+    this.announce({ attnets, syncnets });
+  }
+
   /** Where the node listens from now on. */
   setAddresses(addresses: NodeAddresses): void {
     this.#addresses = addresses;

@@ -4,6 +4,7 @@ import type { Logger } from "../log/logger.ts";
 import { versionText } from "../version.ts";
 import { Discovery } from "./discovery/discovery.ts";
 import { Gossip } from "./gossip/gossip.ts";
+import { gossipInternals } from "./gossip/gossip-internals.ts";
 import { createPubsub } from "./gossip/pubsub.ts";
 import type { UnknownBlocks } from "./gossip/unknown-blocks.ts";
 import { GossipView } from "./gossip-view.ts";
@@ -12,7 +13,6 @@ import type { LocalNode } from "./local-node.ts";
 import type { NetworkView } from "./network-view.ts";
 import type { ListeningAddresses, NetworkingOptions } from "./networking-options.ts";
 import { openNodeKey } from "./node-key.ts";
-import { gossipInternals } from "./peers/gossip-internals.ts";
 import { PeerManager } from "./peers/peer-manager.ts";
 import { PeerScores } from "./peers/peer-scores.ts";
 import { maxPeers } from "./peers/pruning.ts";
@@ -52,6 +52,7 @@ export class Network {
   readonly #subnets: SubnetManager;
   readonly #discovery: Discovery | undefined;
   #listening: ListeningAddresses = { p2p: [], enr: "" };
+  #starting: Promise<void> = Promise.resolve();
 
   static async open(parts: NetworkParts): Promise<Network> {
     const { chain, db, node, options, logger, allowPeer, heartbeatMs, requestLimits: limits } = parts;
@@ -125,24 +126,32 @@ export class Network {
   }
 
   /** Listens, and looks for peers. */
-  async start(): Promise<void> {
-    await this.host.start();
-    await this.#requests.start();
-    this.gossip.start();
-    // The record names the subnets, so they are known before anybody is told of it.
-    this.#subnets.start();
-    const udp = await this.#discovery?.start();
-    await this.#tellAddresses(udp);
-    this.peers.start();
+  start(): Promise<void> {
+    this.#starting = this.#start();
+    return this.#starting;
   }
 
   async close(): Promise<void> {
+    // What was not reached by a start that failed is none the worse for being closed.
+    await this.#starting.catch(() => {});
     await this.peers.close();
     this.#subnets.close();
     await this.gossip.close();
     await this.#discovery?.close();
     await this.#requests.close();
     await this.host.stop();
+  }
+
+  async #start(): Promise<void> {
+    await this.host.start();
+    await this.#requests.start();
+    this.gossip.start();
+    // The record names the subnets, so they are known before anybody is told of it.
+    this.#subnets.start();
+    // Also that of discovery, as far as it is known: a node that comes back where it was keeps the record that it had.
+    await this.#tellAddresses(this.#discovery && this.#options.port > 0 ? this.#options.port : undefined);
+    await this.#tellAddresses(await this.#discovery?.start());
+    this.peers.start();
   }
 
   async #tellAddresses(udp: number | undefined): Promise<void> {

@@ -1,6 +1,5 @@
 import { ENR } from "@chainsafe/enr";
 import type { BeaconConfig } from "@lodestar/config";
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -9,6 +8,7 @@ import { standsForAll } from "../node-addresses.ts";
 import type { FoundPeer, PeerSource } from "../peers/peer-source.ts";
 import { createDiscv5, type Discv5Service, replaceRecord } from "./discv5-adapter.ts";
 import { readFoundRecord } from "./found-record.ts";
+import { rememberGoodRecords } from "./record-crypto.ts";
 import { hasSoundAddresses } from "./sound-record.ts";
 import { SpacedTask } from "./spaced-task.ts";
 import { UdpTransport } from "./udp-transport.ts";
@@ -55,6 +55,7 @@ export class Discovery implements PeerSource {
   /** Resolves with the UDP port. */
   async start(): Promise<number> {
     const { key, node, bind, clock, logger } = this.#parts;
+    rememberGoodRecords();
     const transport = new UdpTransport({ nodeId: toHex(await node.nodeId()).slice(2), bind, logger });
     const recordText = await node.recordText();
     const learnsAddress = standsForAll(bind.address);
@@ -65,9 +66,8 @@ export class Discovery implements PeerSource {
     discv5.on("multiaddrUpdated", (address) => this.#onOwnAddress(address.toOptions()));
     this.#endings.push(
       node.onRecordChange((text) => this.#onOwnRecord(text)),
-      clock.onSlot((slot) => {
-        if (slot % SLOTS_PER_EPOCH === 0) return this.#renewRecord();
-      }),
+      // Every slot, though forks begin with epochs: after a pause of the process the first slot of an epoch may be left out.
+      clock.onSlot(() => this.#renewRecord()),
     );
     this.#useRecord(await node.recordText());
     this.#addBootnodes(discv5);
@@ -95,12 +95,12 @@ export class Discovery implements PeerSource {
   async #lookUp(): Promise<void> {
     const discv5 = this.#discv5;
     if (!discv5) return;
-    this.#addBootnodes(discv5);
-    const known = discv5.kadValues();
-    for (const record of known) this.#offer(record);
-    // Nobody to ask: the library would wait for an answer all the same.
-    if (known.length === 0) return;
     try {
+      this.#addBootnodes(discv5);
+      const known = discv5.kadValues();
+      for (const record of known) this.#offer(record);
+      // Nobody to ask: the library would wait for an answer all the same.
+      if (known.length === 0) return;
       const found = await discv5.findRandomNode();
       this.#parts.logger.debug("A search for nodes ended", { found: found.length, known: known.length });
     } catch (error) {

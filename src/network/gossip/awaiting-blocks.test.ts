@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AwaitingBlocks } from "./awaiting-blocks.ts";
 
-const LIMITS = { maxRoots: 3, maxItems: 5, maxRootsPerPeer: 2 };
+const LIMITS = { maxRoots: 3, maxItems: 5, maxRootsPerPeer: 2, maxItemsPerPeer: 4 };
 
 test("votes are released with their block, or when the next slot is over", () => {
   const awaiting = new AwaitingBlocks<string>(LIMITS);
@@ -22,5 +22,10 @@ test("neither one peer nor all together have more waiting than the limits", () =
   expect([3, 4].map((n) => awaiting.hold(`0x${n}`, n, "q", 0))).toEqual(["first", "full"]);
   expect([1, 1, 1].map((n) => awaiting.hold(`0x${n}`, n, "q", 0))).toEqual(["held", "held", "full"]);
   expect(awaiting.release("0x1").length).toBe(3);
+  expect([2, 2, 2].map((n) => awaiting.hold(`0x${n}`, n, "p", 0))).toEqual(["held", "held", "held"]);
+  awaiting.clear();
+  expect([1, 1, 1, 1, 1].map((n) => awaiting.hold(`0x${n}`, n, "p", 0)).at(-1)).toBe("full");
+  expect(awaiting.hold("0x1", 1, "q", 0)).toBe("held");
+  awaiting.clear();
   expect(awaiting.hold("0x4", 4, "p", 0)).toBe("first");
 });

@@ -5,12 +5,14 @@ export interface AwaitingLimits {
   maxItems: number;
   /** Roots that one peer may be the first to name while they are awaited: each makes this node ask others for a block. */
   maxRootsPerPeer: number;
+  /** Nobody has looked at the signatures of what waits, so that one peer could take all places with what it made up. */
+  maxItemsPerPeer: number;
 }
 
 interface Awaited<Item> {
   since: Slot;
   firstPeer: string;
-  items: Item[];
+  items: { item: Item; peerId: string }[];
 }
 
 /**
@@ -20,6 +22,7 @@ interface Awaited<Item> {
 export class AwaitingBlocks<Item> {
   readonly #limits: AwaitingLimits;
   readonly #byRoot = new Map<RootHex, Awaited<Item>>();
+  readonly #itemsOfPeer = new Map<string, number>();
   #itemCount = 0;
 
   constructor(limits: AwaitingLimits) {
@@ -28,26 +31,22 @@ export class AwaitingBlocks<Item> {
 
   /** `first` when nobody has named the block yet, `full` when the item cannot wait. */
   hold(root: RootHex, item: Item, peerId: string, currentSlot: Slot): "first" | "held" | "full" {
-    const { maxRoots, maxItems, maxRootsPerPeer } = this.#limits;
-    if (this.#itemCount >= maxItems) return "full";
+    const { maxRoots, maxItems, maxRootsPerPeer, maxItemsPerPeer } = this.#limits;
+    if (this.#itemCount >= maxItems || this.#itemsOf(peerId) >= maxItemsPerPeer) return "full";
     const awaited = this.#byRoot.get(root);
-    if (awaited) {
-      awaited.items.push(item);
-      this.#itemCount++;
-      return "held";
-    }
-    if (this.#byRoot.size >= maxRoots || this.#rootsOf(peerId) >= maxRootsPerPeer) return "full";
-    this.#byRoot.set(root, { since: currentSlot, firstPeer: peerId, items: [item] });
-    this.#itemCount++;
-    return "first";
+    if (!awaited && (this.#byRoot.size >= maxRoots || this.#rootsOf(peerId) >= maxRootsPerPeer)) return "full";
+    if (awaited) awaited.items.push({ item, peerId });
+    else this.#byRoot.set(root, { since: currentSlot, firstPeer: peerId, items: [{ item, peerId }] });
+    this.#count(peerId, 1);
+    return awaited ? "held" : "first";
   }
 
   /** What waited for the block. */
   release(root: RootHex): Item[] {
     const items = this.#byRoot.get(root)?.items ?? [];
     this.#byRoot.delete(root);
-    this.#itemCount -= items.length;
-    return items;
+    for (const { peerId } of items) this.#count(peerId, -1);
+    return items.map(({ item }) => item);
   }
 
   /** What has waited long enough, now that a slot begins. */
@@ -59,6 +58,17 @@ export class AwaitingBlocks<Item> {
   /** Everything that still waits. */
   clear(): Item[] {
     return [...this.#byRoot.keys()].flatMap((root) => this.release(root));
+  }
+
+  #count(peerId: string, change: number): void {
+    this.#itemCount += change;
+    const ofPeer = this.#itemsOf(peerId) + change;
+    if (ofPeer > 0) this.#itemsOfPeer.set(peerId, ofPeer);
+    else this.#itemsOfPeer.delete(peerId);
+  }
+
+  #itemsOf(peerId: string): number {
+    return this.#itemsOfPeer.get(peerId) ?? 0;
   }
 
   #rootsOf(peerId: string): number {

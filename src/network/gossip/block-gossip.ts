@@ -107,7 +107,8 @@ export class BlockGossip {
         return;
       }
       logger.warn("A block of the network is not valid", { slot, peer: peerId, reason: error.message });
-      if (WRONG_BLOCK.has(error.reason)) judge.penalize(peerId, "severe", `invalid block: ${error.reason}`);
+      // Whoever passed it on had not imported it either: honest nodes must not lose each other over a bad proposer.
+      if (WRONG_BLOCK.has(error.reason)) judge.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
     }
   }
 }

@@ -71,7 +71,7 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   for (const { devChain } of nodes) await devChain.clock.advanceTo(slot + 1);
   const unfit = { ...(await a.byHand.produce(slot + 1, block.root)), stateRoot: new Uint8Array(32) };
   a.gossip.block(a.byHand.sign(unfit).signed);
-  await eventually(() => expect(b.told.penalties).toEqual([{ peerId: a.peerId, severity: "severe" }]));
+  await eventually(() => expect(b.told.penalties).toEqual([{ peerId: a.peerId, severity: "moderate" }]));
   expect(b.devChain.chain.head.root).toBe(block.root);
   expect([...a.complaints, ...c.complaints.filter((line) => !line.includes("not valid"))]).toEqual([]);
 });

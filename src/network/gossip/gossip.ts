@@ -181,7 +181,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     const peerId = propagationSource.toString();
     let isReported = false;
     const report = (verdict: Verdict) => {
-      if (!isReported) this.#report(msgId, peerId, verdict);
+      if (!isReported) this.#report({ msgId, topic: msg.topic, peerId }, verdict);
       isReported = true;
     };
     try {
@@ -230,9 +230,12 @@ export class Gossip implements Broadcast, SubnetTopics {
     return topic.kind === "beacon_block" && boundary.fork !== topic.boundary.fork ? "reject" : "ignore";
   }
 
-  #report(messageId: string, peerId: string, verdict: Verdict): void {
+  #report({ msgId, topic, peerId }: { msgId: string; topic: string; peerId: string }, verdict: Verdict): void {
     try {
-      this.#pubsub.reportMessageValidationResult(messageId, peerId, RESULTS[verdict]);
+      // Of what it has forgotten, gossip takes no verdict: who sends so much that verdicts come late would go unpunished.
+      const isForgotten = !this.#pubsub.mcache.msgs.has(msgId);
+      if (isForgotten && verdict === "reject") this.#pubsub.score.rejectInvalidMessage(peerId, topic);
+      this.#pubsub.reportMessageValidationResult(msgId, peerId, RESULTS[verdict]);
     } catch (error) {
       this.#logger.debug("A verdict could not be reported", { peer: peerId, verdict, error });
     }

@@ -18,7 +18,7 @@ type Judge<K extends IntakeKind> = (messages: ReceivedMessage<K>[]) => Promise<O
 type Judges = { [K in IntakeKind]: Judge<K> };
 
 export interface IntakeGossipParts {
-  chain: Pick<BeaconChain, "intake" | "clock" | "events">;
+  chain: Pick<BeaconChain, "intake" | "clock" | "events" | "forkChoice">;
   unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
   /** Whether a block is on its way in, so that nobody has to be asked for it. */
   isImporting(root: RootHex): boolean;
@@ -26,7 +26,7 @@ export interface IntakeGossipParts {
 }
 
 const BATCHES: BatchLimits = { batchSize: 64, windowMs: 50, maxRunning: 4, maxWaiting: 16_384 };
-const AWAITING: AwaitingLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16 };
+const AWAITING: AwaitingLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16, maxItemsPerPeer: 2_048 };
 
 /** Gives what comes from gossip, but for blocks, to the chain's intake, many at a time, and reports what the rules say. */
 export class IntakeGossip {
@@ -104,10 +104,14 @@ export class IntakeGossip {
     if (root === undefined || !this.#hold(message, root)) message.report(action);
   }
 
-  /** Whether the vote waits for its block. */
+  /** Whether the vote waits for its block, or is judged again because the block came while the vote was judged. */
   #hold(message: ReceivedMessage, root: RootHex): boolean {
     const { chain, unknownBlocks, isImporting } = this.#parts;
     if (this.#isClosed) return false;
+    if (chain.forkChoice.has(root)) {
+      this.handle(message);
+      return true;
+    }
     const held = this.#awaiting.hold(root, message, message.peerId, chain.clock.currentSlot);
     if (held === "first" && !isImporting(root)) unknownBlocks.onUnknownBlock(root, message.peerId);
     return held !== "full";

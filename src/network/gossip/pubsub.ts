@@ -4,6 +4,7 @@ import type { PublishOpts } from "@libp2p/gossipsub/types";
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { PeerJudge } from "../peers/peer-judge.ts";
+import { maxCompressedLength } from "../snappy-length.ts";
 import { guardInbound } from "./inbound-guard.ts";
 import { MessageBudget } from "./message-budget.ts";
 import { createMessageId, quickId } from "./message-id.ts";
@@ -14,12 +15,15 @@ import {
   scoreParameters,
   topicExpectations,
 } from "./score-parameters.ts";
-import { createSnappyTransform, maxCompressedLength } from "./snappy-transform.ts";
+import { createSnappyTransform } from "./snappy-transform.ts";
 import { GossipTopics } from "./topics.ts";
 
 /** What gossipsub has beyond the interface that its package shows. */
 export interface Pubsub extends GossipSub {
   readonly mesh: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The messages of the last heartbeats, by their ids. */
+  readonly mcache: { readonly msgs: ReadonlyMap<string, unknown> };
+  readonly score: { rejectInvalidMessage(peerId: string, topic: string): void };
   getMeshPeers(topic: string): string[];
   /** Up to a heartbeat old. */
   getScore(peerId: string): number;

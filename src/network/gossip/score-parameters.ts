@@ -101,8 +101,9 @@ export function scoreParameters(
     behaviourPenaltyDecay,
     decayInterval,
     decayToZero: DECAY_TO_ZERO,
-    // Whoever was dropped does not begin anew by coming back.
-    retainScore: 100 * SLOTS_PER_EPOCH * slotMs,
+    // The library begins anew with a peer that comes back (the peers' own scores remember), so that what it retains of those
+    // that are gone serves only to tell of them, and would fill memory for as long.
+    retainScore: 2 * SLOTS_PER_EPOCH * slotMs,
   };
 }
 

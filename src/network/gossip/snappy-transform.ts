@@ -1,11 +1,9 @@
 import type { DataTransform } from "@libp2p/gossipsub/types";
 import type { BeaconConfig } from "@lodestar/config";
 import { compressSync, uncompressSync } from "snappy";
+import { announcedLength, maxCompressedLength } from "../snappy-length.ts";
 import { sizeBounds } from "./message-types.ts";
 import type { GossipTopic, GossipTopics } from "./topics.ts";
-
-/** A length in the header of raw snappy is an unsigned number of at most 32 bits in groups of seven. */
-const MAX_LENGTH_BYTES = 5;
 
 /**
  * Gossip is compressed as raw snappy (phase0/p2p-interface.md, Encodings). What comes in is measured before it is
@@ -38,21 +36,4 @@ function refuseImpossibleSize({ kind, boundary }: GossipTopic, compressed: Uint8
   if (length === undefined || length < min || length > max) {
     throw new Error(`A message of ${kind} has between ${min} and ${max} bytes, but this one announces ${length}.`);
   }
-}
-
-/** phase0/p2p-interface.md `max_compressed_len`. */
-export function maxCompressedLength(length: number): number {
-  return 32 + length + Math.floor(length / 6);
-}
-
-/** The length of the decompressed data; undefined when there is no such header. */
-export function announcedLength(compressed: Uint8Array): number | undefined {
-  let length = 0;
-  for (let i = 0; i < MAX_LENGTH_BYTES; i++) {
-    const byte = compressed[i];
-    if (byte === undefined) return undefined;
-    length += (byte & 0x7f) * 2 ** (7 * i);
-    if (byte < 0x80) return length;
-  }
-  return undefined;
 }

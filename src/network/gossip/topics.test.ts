@@ -61,6 +61,17 @@ describe("topics", () => {
     expect(inForce(11)).toEqual(["capella"]);
   });
 
+  it("change with the blob parameters too, though the fork stays", () => {
+    const BLOB_SCHEDULE = [{ EPOCH: 5, MAX_BLOBS_PER_BLOCK: 12 }];
+    const fulu = devChainConfig({ forks: [{ fork: "fulu", epoch: 0 }], slotSeconds: 2, genesisTime: 0 });
+    const config = createBeaconConfig({ ...fulu, BLOB_SCHEDULE }, ROOT);
+    const ofBlocks = (epoch: number) => new GossipTopics(config).at(epoch, "beacon_block")!;
+    expect(ofBlocks(5).name).not.toBe(ofBlocks(4).name);
+    expect(ofBlocks(5).boundary).toEqual({ fork: "fulu", epoch: 5 });
+    expect(boundariesInForce(config, 4).map(({ epoch }) => epoch)).toEqual([0, 5]);
+    expect(boundariesInForce(config, 7).map(({ epoch }) => epoch)).toEqual([5]);
+  });
+
   it("of forks that all begin at genesis are those of the last one", () => {
     const config = configOf([{ fork: "deneb", epoch: 0 }]);
     expect(boundariesInForce(config, 0).map(({ fork }) => fork)).toEqual(["deneb"]);

@@ -13,6 +13,8 @@ import { countBySubnet, lackingSubnets, type SubnetName, subnetsOf, wantedSubnet
 import type { Timers } from "./timers.ts";
 
 const SEARCH_PAUSE_MS = 5_000;
+/** Searches that find nobody new become this rare, unless there is no peer at all. */
+const MAX_SEARCH_PAUSE_MS = 60_000;
 /** A peer that was never there is forgotten after so many dials in vain. */
 const MAX_VAIN_DIALS = 5;
 
@@ -41,6 +43,8 @@ export class Connecting {
   readonly #directBackOff = new BackOff({ firstMs: 1_000, maxMs: 60_000 });
   readonly #backOff = new BackOff({ firstMs: 10_000, maxMs: 30 * 60_000 });
   #searchedAt = Number.NEGATIVE_INFINITY;
+  #searchPauseMs = SEARCH_PAUSE_MS;
+  #isDialDue = false;
 
   constructor(parts: ConnectingParts) {
     this.#parts = parts;
@@ -64,15 +68,17 @@ export class Connecting {
 
   onFound({ peerId, enr, address, attnets, syncnets }: FoundPeer): void {
     if (peerId === this.#self) return;
+    if (!this.#parts.known.get(peerId)) this.#searchPauseMs = SEARCH_PAUSE_MS;
     const peer = this.#parts.known.touch(peerId);
     peer.enr = enr;
     peer.record = { attnets, syncnets };
     addAddress(peer, address);
-    this.#dialKnown(this.#parts.timers.now(), this.#lackingSubnets());
+    this.#dialSoon();
   }
 
   /** A connection is gone that was good, or not. */
   onEnd(peerId: string, wasGood: boolean): void {
+    this.#searchPauseMs = SEARCH_PAUSE_MS;
     const backOff = this.#backOffOf(peerId);
     if (wasGood) backOff.succeed(peerId);
     else backOff.fail(peerId, this.#parts.timers.now());
@@ -95,6 +101,16 @@ export class Connecting {
       else if (peerId !== undefined && (conversations.get(peerId) || !scores.allows(peerId))) continue;
       else if (this.#directBackOff.isDue(target.key, now)) this.#dialer.dial(target);
     }
+  }
+
+  /** A search offers many peers at a time; whom to dial is decided when all of them are in. */
+  #dialSoon(): void {
+    if (this.#isDialDue) return;
+    this.#isDialDue = true;
+    queueMicrotask(() => {
+      this.#isDialDue = false;
+      this.#dialKnown(this.#parts.timers.now(), this.#lackingSubnets());
+    });
   }
 
   #dialKnown(now: number, lacking: ReadonlySet<SubnetName>): void {
@@ -133,8 +149,10 @@ export class Connecting {
   #search(now: number, lacking: ReadonlySet<SubnetName>): void {
     const { discovery, conversations, targetPeers } = this.#parts;
     const isShort = conversations.size < targetPeers || lacking.size > 0;
-    if (!discovery || !isShort || now - this.#searchedAt < SEARCH_PAUSE_MS) return;
+    if (conversations.size === 0) this.#searchPauseMs = SEARCH_PAUSE_MS;
+    if (!discovery || !isShort || now - this.#searchedAt < this.#searchPauseMs) return;
     this.#searchedAt = now;
+    this.#searchPauseMs = Math.min(1.5 * this.#searchPauseMs, MAX_SEARCH_PAUSE_MS);
     discovery.search();
   }
 

@@ -1,11 +1,11 @@
 import { type fulu, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
+import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
 import { RequestError } from "../reqresp/request-error.ts";
 import { Conversations } from "./conversations.ts";
 import { HandTimers, settled } from "./hand-timers.test-support.ts";
 import { KnownPeers } from "./known-peers.ts";
 import { PeerChain, startOf } from "./peer-chain.test-support.ts";
-import { recordingLogger } from "./recording-logger.test-support.ts";
 
 describe("the conversation with a peer", () => {
   let timers: HandTimers;
@@ -37,7 +37,7 @@ describe("the conversation with a peer", () => {
       chain,
       known,
       timers,
-      logger: recordingLogger(),
+      logger: createRecordingLogger(),
       changed: () => {},
       drop: (_, reason, why) => drops.push(`${reason} ${why}`),
     });

@@ -1,4 +1,4 @@
-import type { GossipInternals } from "./gossip-internals.ts";
+import type { GossipInternals } from "../gossip/gossip-internals.ts";
 import type { PeerJudge } from "./peer-judge.ts";
 
 export interface GossipJudgementParts {

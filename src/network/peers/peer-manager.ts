@@ -2,6 +2,7 @@ import type { Connection, IdentifyResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
 import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
+import { gossipInternals } from "../gossip/gossip-internals.ts";
 import type { Host } from "../libp2p/host.ts";
 import type { BeaconRequests, BlockRange } from "../reqresp/beacon-requests.ts";
 import { identifiedAddresses, withPeerId } from "./addresses.ts";
@@ -9,13 +10,12 @@ import { Connecting } from "./connecting.ts";
 import { Conversations, type ConversationsChain } from "./conversations.ts";
 import { DirectPeers } from "./direct-peers.ts";
 import { GOODBYE, goodbyeText, silenceAfter } from "./goodbye-reasons.ts";
-import { gossipInternals } from "./gossip-internals.ts";
 import { GossipJudgement } from "./gossip-judgement.ts";
 import { followHost } from "./host-events.ts";
 import { addAddress, introduce, KnownPeers } from "./known-peers.ts";
 import { Leaving } from "./leaving.ts";
 import type { Severity } from "./peer-judge.ts";
-import { PeerScores } from "./peer-scores.ts";
+import type { PeerScores } from "./peer-scores.ts";
 import type { PeerSource, SubnetNeeds } from "./peer-source.ts";
 import { Pruner } from "./pruner.ts";
 import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
@@ -24,6 +24,8 @@ import { systemTimers, type Timers } from "./timers.ts";
 const TICK_MS = 1_000;
 /** A connection that lasted this long counts as good. */
 const GOOD_CONNECTION_MS = 10_000;
+/** Two nodes may dial each other at once; more would only take the places of others. */
+const CONNECTIONS_PER_PEER = 2;
 
 export interface PeerManagerParts {
   host: Host;
@@ -35,7 +37,7 @@ export interface PeerManagerParts {
   options: { targetPeers: number; directPeers: readonly string[] };
   logger: Logger;
   /** Shared with whoever else judges peers, and with the gate of the host. */
-  scores?: PeerScores;
+  scores: PeerScores;
   timers?: Timers;
 }
 
@@ -66,7 +68,7 @@ export class PeerManager implements SyncPeers {
     this.#timers = timers;
     this.#discovery = discovery;
     this.#logger = parts.logger.topic("peers");
-    this.scores = scores ?? new PeerScores({ timers });
+    this.scores = scores;
     this.known = new KnownPeers({ forgotten: (id) => this.#onForgotten(id) });
     this.#direct = new DirectPeers(options.directPeers);
     this.#leaving = new Leaving({ host, requests });
@@ -116,11 +118,6 @@ export class PeerManager implements SyncPeers {
     for (const { peerId } of peers) void this.#leaving.leave(peerId, GOODBYE.shutdown);
     await this.#leaving.idle();
     for (const { peerId } of peers) this.#onDisconnect(peerId);
-  }
-
-  /** Whether a connection with the peer may be opened: for the gate of the host. */
-  allowPeer(peerId: string): boolean {
-    return this.scores.allows(peerId);
   }
 
   onStatus(peerId: string, status: fulu.Status): void {
@@ -202,10 +199,10 @@ export class PeerManager implements SyncPeers {
 
   /** Whatever the events of the host left out. */
   #sweep(): void {
+    const connected = new Set(this.#host.getConnections().map(({ remotePeer }) => remotePeer.toString()));
     for (const { peerId } of [...this.#conversations.values()]) {
-      const isConnected = this.#host.getConnections(peerIdFromString(peerId)).length > 0;
       const isLeft = this.known.get(peerId)?.state === "disconnecting" && !this.#leaving.isLeaving(peerId);
-      if (!isConnected) this.#onDisconnect(peerId);
+      if (!connected.has(peerId)) this.#onDisconnect(peerId);
       else if (isLeft) void this.#leaving.leave(peerId);
     }
   }
@@ -217,7 +214,12 @@ export class PeerManager implements SyncPeers {
       connection.abort(new Error("The node does not speak to itself."));
       return;
     }
-    if (status !== "open" || this.#conversations.get(peerId)) return;
+    if (status !== "open") return;
+    if (this.#host.getConnections(remotePeer).length > CONNECTIONS_PER_PEER) {
+      connection.abort(new Error("The peer has connections enough."));
+      return;
+    }
+    if (this.#conversations.get(peerId)) return;
     const peer = this.known.touch(peerId);
     peer.state = "connected";
     peer.direction = direction;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type fulu, ssz } from "@lodestar/types";
+import { createRecordingLogger, type RecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
 import { createPubsub } from "../gossip/pubsub.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
 import type { BeaconRequests } from "../reqresp/beacon-requests.ts";
@@ -9,7 +10,6 @@ import { PeerChain } from "./peer-chain.test-support.ts";
 import { PeerManager } from "./peer-manager.ts";
 import { PeerScores } from "./peer-scores.ts";
 import type { FoundPeer } from "./peer-source.ts";
-import { type RecordingLogger, recordingLogger } from "./recording-logger.test-support.ts";
 
 export interface TestPeerOptions {
   genesis?: number;
@@ -47,7 +47,7 @@ export class PeerNetwork {
     const timers = new HandTimers();
     const chain = new PeerChain({ slot: 5, genesis });
     const scores = new PeerScores({ timers });
-    const logger = recordingLogger();
+    const logger = createRecordingLogger();
     const host = await createHost({
       key: randomBytes(32),
       listen: { address: "127.0.0.1", port: 0 },

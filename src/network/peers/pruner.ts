@@ -3,7 +3,7 @@ import type { DirectPeers } from "./direct-peers.ts";
 import type { KnownPeers } from "./known-peers.ts";
 import type { PeerScores } from "./peer-scores.ts";
 import type { SubnetNeeds } from "./peer-source.ts";
-import { choosePruned, type PrunablePeer } from "./pruning.ts";
+import { choosePruned, maxPeers, type PrunablePeer } from "./pruning.ts";
 import { subnetsOf, wantedSubnets } from "./subnet-coverage.ts";
 
 export interface PrunerParts {
@@ -11,7 +11,7 @@ export interface PrunerParts {
   scores: PeerScores;
   direct: DirectPeers;
   subnets: SubnetNeeds;
-  conversations: Pick<Conversations, "values">;
+  conversations: Pick<Conversations, "size" | "values">;
   targetPeers: number;
 }
 
@@ -25,7 +25,9 @@ export class Pruner {
 
   /** Those that are already being left do not count. */
   tooMany(): string[] {
-    const { subnets, targetPeers } = this.#parts;
+    const { subnets, targetPeers, conversations } = this.#parts;
+    // Asked every second, and nearly always there are none.
+    if (conversations.size <= maxPeers(targetPeers)) return [];
     return choosePruned(this.#staying(), { target: targetPeers, wanted: wantedSubnets(subnets) });
   }
 

@@ -1,4 +1,4 @@
-import { ForkSeq, GENESIS_EPOCH, GENESIS_SLOT, ZERO_HASH } from "@lodestar/params";
+import { GENESIS_EPOCH, GENESIS_SLOT, ZERO_HASH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch, fulu, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
@@ -10,6 +10,7 @@ import type { LocalNode } from "../local-node.ts";
 import type { BeaconAnswers, BlockChunk } from "./beacon-answers.ts";
 import type { BlockRange } from "./beacon-requests.ts";
 import { canonicalRoots } from "./canonical-roots.ts";
+import { maxRequestBlocks } from "./request-sizes.ts";
 import { ResourceUnavailable } from "./resource-unavailable.ts";
 
 export interface ChainAnswersParts extends Pick<BeaconAnswers, "onStatus" | "onPing" | "onGoodbye"> {
@@ -97,8 +98,7 @@ export class ChainAnswers implements BeaconAnswers {
 
   get #maxBlocks(): number {
     const { config, clock } = this.#chain;
-    const isDeneb = config.getForkSeqAtEpoch(clock.currentEpoch) >= ForkSeq.deneb;
-    return isDeneb ? config.MAX_REQUEST_BLOCKS_DENEB : config.MAX_REQUEST_BLOCKS;
+    return maxRequestBlocks(config, clock.currentEpoch);
   }
 
   #forkDigest(epoch: Epoch): Uint8Array {

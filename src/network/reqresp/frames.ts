@@ -1,7 +1,7 @@
 import { crc32c } from "@node-rs/crc32";
 import { compressSync, uncompressSync } from "snappy";
+import { announcedLength, maxCompressedLength } from "../snappy-length.ts";
 import { ProtocolViolation } from "./protocol-violation.ts";
-import { decodeVarint } from "./varint.ts";
 
 // The framing format of snappy: https://github.com/google/snappy/blob/main/framing_format.txt
 const IDENTIFIER_CHUNK = Buffer.from([0xff, 6, 0, 0, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59]);
@@ -14,16 +14,9 @@ const CHECKSUM_BYTES = 4;
 const MAX_FRAME_BYTES = 65_536;
 /** A frame that is not compressed is at most this long; one that is compressed must not be longer, or it would be of no use. */
 const MAX_CHUNK_BYTES = CHECKSUM_BYTES + maxCompressedLength(MAX_FRAME_BYTES);
-/** The length in front of a compressed frame is a varint of 32 bits. */
-const MAX_LENGTH_PREFIX_BYTES = 5;
 
 /** Gives exactly so many bytes. */
 export type ReadBytes = (count: number) => Promise<Uint8Array>;
-
-/** phase0/p2p-interface.md, max_compressed_len. */
-export function maxCompressedLength(bytes: number): number {
-  return 32 + bytes + Math.floor(bytes / 6);
-}
 
 export function encodeFrames(data: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [IDENTIFIER_CHUNK];
@@ -78,7 +71,8 @@ function decodeFrame(type: number, body: Uint8Array, missing: number): Uint8Arra
     throw new ProtocolViolation("A snappy frame is of an unknown type.");
   if (body.length < CHECKSUM_BYTES) throw new ProtocolViolation("A snappy frame has no checksum.");
   const content = body.subarray(CHECKSUM_BYTES);
-  const length = type === COMPRESSED ? uncompressedLength(content) : content.length;
+  const length = type === COMPRESSED ? announcedLength(content) : content.length;
+  if (length === undefined) throw new ProtocolViolation("A snappy frame does not tell its length.");
   if (length > MAX_FRAME_BYTES) throw new ProtocolViolation("A snappy frame holds too much.");
   if (length > missing) throw new ProtocolViolation("The frames hold more than was announced.");
   const frame = type === COMPRESSED ? uncompress(content) : content;
@@ -90,13 +84,6 @@ function decodeFrame(type: number, body: Uint8Array, missing: number): Uint8Arra
 /** Parts of a `Buffer` share its memory where those of a plain array are copies, and what is decoded must not hold on to the rest. */
 function plainBytes({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length);
-}
-
-/** Told by the data itself, before any memory is spent on it. */
-function uncompressedLength(content: Uint8Array): number {
-  const length = decodeVarint(content.subarray(0, MAX_LENGTH_PREFIX_BYTES));
-  if (length === undefined) throw new ProtocolViolation("A snappy frame does not tell its length.");
-  return Number(length);
 }
 
 function uncompress(content: Uint8Array): Uint8Array {

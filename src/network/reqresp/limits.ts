@@ -1,6 +1,6 @@
 import { MAX_CONCURRENT_REQUESTS } from "@lodestar/params";
+import type { Rate } from "../rates/token-bucket.ts";
 import type { ProtocolName } from "./protocols.ts";
-import type { Rate } from "./token-bucket.ts";
 
 /** How long, how much and how often; times are in milliseconds. */
 export interface ReqRespLimits {

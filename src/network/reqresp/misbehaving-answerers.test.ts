@@ -197,6 +197,12 @@ describe("refusals", () => {
     );
   });
 
+  test("are none without a message that can be read", async () => {
+    await strangerAnswers("status", sending(Uint8Array.of(200), randomBytes(100).fill(0xff, 0, 10)));
+    await expect(askStatus()).rejects.toMatchObject({ failure: "malformed" });
+    expect(severities()).toEqual(["severe"]);
+  });
+
   test.each<[string, Behaviour]>([
     ["a reset stream", (stream) => stream.abort(new Error("no"))],
     ["an empty answer", async (stream) => stream.close()],

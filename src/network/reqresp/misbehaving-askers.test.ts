@@ -146,6 +146,27 @@ test("a request that does not come to its end is given up", async () => {
   expect(severities(impatient)).toEqual(["moderate"]);
 });
 
+test("what a peer told is noted even if it does not stay for the answer", async () => {
+  const guest = await startHost();
+  const { answers } = node;
+  const before = answers.status;
+  const guestId = guest.peerId.toString();
+  const noted = new Promise<string>((resolve) => {
+    answers.onStatus = (peerId) => resolve(peerId);
+  });
+  answers.status = () => {
+    for (const connection of node.host.getConnections(guest.peerId)) connection.abort(new Error("The guest is gone."));
+    return before.call(answers);
+  };
+  await guest.dial(node.host.getMultiaddrs());
+  const stream = await openStream(guest, node.host, "status", 1);
+  stream.send(encodePayload(status));
+  await stream.close();
+  expect(await noted).toBe(guestId);
+  answers.status = before;
+  await guest.stop();
+});
+
 test("a peer that goes on sending after it was refused is cut off", async () => {
   const stream = await openStream(stranger, node.host, "status", 1);
   const answer = collect(stream);

@@ -15,7 +15,11 @@ export function encodePayload(data: Uint8Array): Uint8Array {
 }
 
 /** The length is checked before any of the content is read. */
-export async function readPayload(reader: StreamReader, bounds: SizeBounds, maxPayload: number): Promise<Uint8Array> {
+export async function readPayload(
+  reader: Pick<StreamReader, "read">,
+  bounds: SizeBounds,
+  maxPayload: number,
+): Promise<Uint8Array> {
   const size = await readLength(reader);
   if (size < bounds.minSize || size > Math.min(bounds.maxSize, maxPayload)) {
     throw new ProtocolViolation("The length is outside of what the type of the message allows.");
@@ -23,7 +27,7 @@ export async function readPayload(reader: StreamReader, bounds: SizeBounds, maxP
   return decodeFrames((count) => reader.read(count), Number(size));
 }
 
-async function readLength(reader: StreamReader): Promise<bigint> {
+async function readLength(reader: Pick<StreamReader, "read">): Promise<bigint> {
   const bytes: number[] = [];
   while (bytes.length < MAX_VARINT_BYTES) {
     const [byte = 0] = await reader.read(1);

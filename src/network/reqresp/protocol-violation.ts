@@ -5,3 +5,11 @@ export class ProtocolViolation extends Error {
     this.name = "ProtocolViolation";
   }
 }
+
+/** The other end stopped before everything was said. */
+export class EarlyEnd extends ProtocolViolation {
+  constructor() {
+    super("The stream ended in the middle of a message.");
+    this.name = "EarlyEnd";
+  }
+}

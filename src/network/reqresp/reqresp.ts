@@ -152,11 +152,8 @@ export class ReqResp implements BeaconRequests {
   ): Promise<SignedBeaconBlock[]> {
     const { config, clock } = this.#parts;
     if (count === 0) return [];
-    if (count > maxRequestBlocks(config, clock.currentEpoch)) {
-      throw new RangeError(
-        `No more than ${maxRequestBlocks(config, clock.currentEpoch)} blocks may be asked for at a time.`,
-      );
-    }
+    const most = maxRequestBlocks(config, clock.currentEpoch);
+    if (count > most) throw new RangeError(`No more than ${most} blocks may be asked for at a time.`);
     const request: OutboundRequest = {
       name,
       // altair/p2p-interface.md, Transitioning from v1 to v2.

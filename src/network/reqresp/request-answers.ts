@@ -24,7 +24,7 @@ export interface Answer {
   chunks: AsyncIterable<ResponseChunk> | Iterable<ResponseChunk>;
   /** Whether the chunks are blocks, which rate limits count. */
   areBlocks: boolean;
-  /** What follows from the request itself; for when the answer is written, since the peer may be left because of it. */
+  /** What follows from the request itself; for when the answer is written or failed, since the peer may be left because of it. */
   afterwards?: () => void;
 }
 

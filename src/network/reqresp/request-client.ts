@@ -4,7 +4,7 @@ import { peerIdFromString } from "@libp2p/peer-id";
 import type { Host } from "../libp2p/host.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import { encodePayload } from "./payload.ts";
-import { ProtocolViolation } from "./protocol-violation.ts";
+import { EarlyEnd, ProtocolViolation } from "./protocol-violation.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
 import { RequestError } from "./request-error.ts";
 import { RequestPace } from "./request-pace.ts";
@@ -149,7 +149,7 @@ export class RequestClient {
       if (isComplete) throw new ProtocolViolation("The response has more chunks than were asked for.");
       reader.allowTime(limits.chunkMs);
       if (code !== ResponseCode.SUCCESS) {
-        const message = await readErrorMessage(reader).catch(() => "");
+        const message = await readErrorMessage(reader).catch(orNoMessage);
         throw new RequestError("refused", `The peer answered with code ${code}: ${message}`, { code });
       }
       const chunk = await readChunk(reader, format, maxPayload);
@@ -163,6 +163,12 @@ export class RequestClient {
 /** Protocol ids end in the version and the encoding. */
 function agreedVersion({ protocol }: Stream): number {
   return Number(protocol.split("/").at(-2));
+}
+
+/** Many leave the message out; one that is none shows that the answer is not even a refusal. */
+function orNoMessage(error: unknown): string {
+  if (error instanceof ProtocolViolation && !(error instanceof EarlyEnd)) throw error;
+  return "";
 }
 
 /** A peer that keeps the stream open after its last chunk does no harm. */

@@ -1,6 +1,6 @@
-import { PeerBuckets } from "./peer-buckets.ts";
+import { PeerBuckets } from "../rates/peer-buckets.ts";
+import type { Now, Rate } from "../rates/token-bucket.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
-import type { Now, Rate } from "./token-bucket.ts";
 
 /**
  * What nodes grant that refuse, or drop, whoever asks too often: the quotas that Lighthouse set and others took over, less a

@@ -3,10 +3,11 @@ import type { Connection, Stream } from "@libp2p/interface";
 import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
 import type { PeerJudge } from "../peers/peer-judge.ts";
+import { PeerBuckets } from "../rates/peer-buckets.ts";
+import { TokenBucket } from "../rates/token-bucket.ts";
 import { InboundPlaces } from "./inbound-places.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import { readPayload } from "./payload.ts";
-import { PeerBuckets } from "./peer-buckets.ts";
 import { ProtocolViolation } from "./protocol-violation.ts";
 import { type Protocol, type ProtocolName, protocolId, servedProtocols } from "./protocols.ts";
 import { Refusal } from "./refusal.ts";
@@ -16,7 +17,6 @@ import { encodeChunk, encodeErrorChunk, ResponseCode } from "./response-chunk.ts
 import { StreamFailure, StreamTimeout } from "./stream-errors.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { closeStream, endWriting, writeAll } from "./stream-writer.ts";
-import { TokenBucket } from "./token-bucket.ts";
 
 export interface RequestServerParts extends RequestAnswersParts {
   host: Host;
@@ -105,8 +105,9 @@ export class RequestServer {
       await this.#refuse(stream, peerId, name, error);
     } finally {
       reader.detach();
+      // Whoever says goodbye seldom waits for the answer, and has said it nevertheless.
+      answer?.afterwards?.();
     }
-    answer?.afterwards?.();
     await closeStream(stream, limits.lingerMs);
   }
 

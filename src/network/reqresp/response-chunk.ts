@@ -4,7 +4,7 @@ import type { StreamReader } from "./stream-reader.ts";
 /** phase0/p2p-interface.md, Responding side. */
 export const ResponseCode = { SUCCESS: 0, INVALID_REQUEST: 1, SERVER_ERROR: 2, RESOURCE_UNAVAILABLE: 3 } as const;
 
-export const FORK_DIGEST_BYTES = 4;
+const FORK_DIGEST_BYTES = 4;
 const ERROR_MESSAGE_BOUNDS: SizeBounds = { minSize: 0, maxSize: 256 };
 
 /** How the successful chunks of a response look. */

@@ -1,5 +1,5 @@
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from "@libp2p/interface";
-import { ProtocolViolation } from "./protocol-violation.ts";
+import { EarlyEnd } from "./protocol-violation.ts";
 import { StreamFailure, StreamTimeout } from "./stream-errors.ts";
 
 /** What has arrived and was not read yet; beyond this the sender is told to wait. */
@@ -29,7 +29,7 @@ export class StreamReader {
   }
 
   async read(count: number): Promise<Uint8Array> {
-    if (!(await this.#fill(count))) throw new ProtocolViolation("The stream ended in the middle of a message.");
+    if (!(await this.#fill(count))) throw new EarlyEnd();
     return this.#take(count);
   }
 

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { PeerBuckets } from "./peer-buckets.ts";
-import { protocolId } from "./protocols.ts";
-import { RequestPace } from "./request-pace.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 /** A time that stands still until it is moved. */
@@ -46,27 +44,4 @@ test("buckets of silent peers are forgotten, those in use are not", () => {
 
   expect(buckets.bucket("early 0", "x", rate)).toBe(early[0]);
   expect(buckets.bucket("early 1", "x", rate)).not.toBe(early[1]);
-});
-
-describe("the pace of our own requests", () => {
-  test("keeps to what a node grants that refuses whoever asks too often", () => {
-    const clock = handClock();
-    const pace = new RequestPace(clock.now);
-    const granted = new TokenBucket({ burst: 128, perSecond: 12.8 }, clock.now);
-    for (let request = 0; request < 20; request++) {
-      clock.milliseconds += pace.delay("peer", "beacon_blocks_by_root", 32, []);
-      expect(granted.delayFor(32)).toBe(0);
-      granted.take(32);
-    }
-    expect(clock.milliseconds).toBeGreaterThan(0);
-  });
-
-  test("is left to peers that withhold", () => {
-    const pace = new RequestPace(handClock().now);
-    const modern = [protocolId({ name: "status", version: 2 })];
-
-    const delays = Array.from({ length: 20 }, () => pace.delay("peer", "beacon_blocks_by_root", 100, modern));
-
-    expect(Math.max(...delays)).toBe(0);
-  });
 });

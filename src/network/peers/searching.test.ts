@@ -1,0 +1,35 @@
+import { expect, onTestFinished, test } from "vitest";
+import { PeerNetwork, type TestPeer } from "./peer-network.test-support.ts";
+
+const MINUTE_MS = 60_000;
+
+async function searchesWithin(peer: TestPeer, ms: number): Promise<number> {
+  const before = peer.searches;
+  await peer.timers.pass(ms);
+  return peer.searches - before;
+}
+
+test("searches become rare when they find nobody new, and frequent again with a new node or a lost peer", async () => {
+  const network = new PeerNetwork();
+  onTestFinished(() => network.close());
+  const node = await network.add();
+  const alone = await searchesWithin(node, 5 * MINUTE_MS);
+
+  const other = await network.add();
+  node.find({ peerId: other.id, enr: "", address: other.address });
+  await node.until(() => node.manager.list().length === 1);
+  await node.timers.pass(5 * MINUTE_MS);
+  const inSmallNetwork = await searchesWithin(node, 5 * MINUTE_MS);
+  expect(alone).toBeGreaterThan(5 * inSmallNetwork);
+  expect(inSmallNetwork).toBeGreaterThan(0);
+
+  const stranger = await network.add();
+  await stranger.close();
+  node.find({ peerId: stranger.id, enr: "", address: stranger.address });
+  expect(await searchesWithin(node, MINUTE_MS)).toBeGreaterThan(1);
+
+  await node.timers.pass(5 * MINUTE_MS);
+  await other.close();
+  await node.until(() => node.manager.list().length === 0);
+  expect(await searchesWithin(node, MINUTE_MS)).toBeGreaterThan(2);
+});
