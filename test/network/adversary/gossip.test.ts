@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import type { RPC } from "@libp2p/gossipsub/message";
+import { compressSync } from "snappy";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeVarint } from "../../../src/network/reqresp/varint.ts";
+import type { Adversary } from "./support/adversary.ts";
+import { eventually, Siege } from "./support/siege.ts";
+
+/** On any topic, enough for gossip to stop listening to whoever sends them. */
+const ENOUGH = 24;
+const MEBIBYTE = 1 << 20;
+
+let siege: Siege;
+beforeAll(async () => {
+  siege = await Siege.begin({ forks: [{ fork: "altair", epoch: 0 }] });
+});
+afterAll(async () => {
+  const complaints = siege.complaints();
+  await siege.end();
+  expect(complaints).toEqual([]);
+});
+
+const blockTopic = () => siege.pubsub.getTopics().find((topic) => topic.includes("/beacon_block/"))!;
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const messages = (count: number, make: (index: number) => Partial<RPC.Message>): RPC.Message[] =>
+  times(count, (i) => ({ topic: blockTopic(), ...make(i) }));
+/** Of nothing that anybody could have made. */
+const compressed = (bytes: number) => compressSync(randomBytes(bytes));
+
+const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>][] = [
+  [
+    "garbage on every topic",
+    async (adversary) => {
+      const topics = siege.pubsub.getTopics();
+      await adversary.publish(...topics.flatMap((topic) => messages(ENOUGH, () => ({ topic, data: randomBytes(99) }))));
+    },
+  ],
+  [
+    "compressed garbage of a possible size",
+    (adversary) => adversary.publish(...messages(ENOUGH, () => ({ data: compressed(1000) }))),
+  ],
+  [
+    "bombs, whether they say so or not",
+    async (adversary) => {
+      const bomb = compressSync(Buffer.alloc(32 * MEBIBYTE));
+      const lying = (i: number) => Buffer.concat([encodeVarint(1000 + i), bomb.subarray(4)]);
+      await adversary.publish({ topic: blockTopic(), data: bomb });
+      for (const message of messages(ENOUGH, (i) => ({ data: lying(i) }))) await adversary.publish(message);
+    },
+  ],
+  [
+    "messages with a sender, a number or a signature",
+    async (adversary) => {
+      const fields = ["from", "seqno", "signature"] as const;
+      for (const field of fields) {
+        await adversary.publish(...messages(ENOUGH, () => ({ data: compressed(500), [field]: randomBytes(32) })));
+      }
+    },
+  ],
+  [
+    "envelopes that are none",
+    async (adversary) => {
+      for (let i = 0; i < 10 * ENOUGH; i++) await adversary.gossipBytes(Buffer.alloc(100, 0xff));
+    },
+  ],
+  [
+    "envelopes larger than any, again and again",
+    async (adversary) => {
+      while (siege.isConnected(adversary)) {
+        await adversary.gossipRaw(Buffer.concat([encodeVarint(100 * MEBIBYTE), Buffer.alloc(1000)]));
+        await setImmediate();
+      }
+    },
+  ],
+];
+
+describe("a peer whose gossip is", () => {
+  test.concurrent.each(ATTACKS)("%s is sent away, and the node goes on", async (_what, attack) => {
+    const adversary = await siege.adversary();
+    await attack(adversary);
+    await siege.expectSentAway(adversary);
+    await siege.expectFollowing();
+  });
+});
+
+describe("what nobody is to be blamed for is forgotten at once:", () => {
+  test("topics that nobody joined, of any fork or none, and grafts to them", async () => {
+    const adversary = await siege.adversary();
+    const names = times(2000, (i) => `/eth2/${randomBytes(4).toString("hex")}/beacon_block_${i}/ssz_snappy`);
+    const before = internals().mcache.size;
+    await adversary.gossip({
+      subscriptions: names.map((topic) => ({ subscribe: true, topic })),
+      messages: names.map((topic) => ({ topic, data: compressed(10) })),
+      control: {
+        graft: names.map((topicID) => ({ topicID })),
+        prune: names.map((topicID) => ({ topicID, peers: [] })),
+        ihave: names.map((topicID) => ({ topicID, messageIDs: [randomBytes(20)] })),
+        iwant: [],
+        idontwant: [],
+      },
+    });
+    // Envelopes are read in order: with this one, those before have been.
+    await adversary.gossip({ subscriptions: [{ subscribe: true, topic: blockTopic() }] });
+    await eventually(() => expect(subscribers()).toContain(adversary.peerId));
+    expect([...internals().topics.keys()].filter((topic) => names.includes(topic))).toEqual([]);
+    expect([...siege.pubsub.mesh.keys()].filter((topic) => names.includes(topic))).toEqual([]);
+    expect(internals().mcache.size - before).toBeLessThan(100);
+    expect(adversary.heard.flatMap(({ control }) => control?.iwant ?? [])).toEqual([]);
+    await siege.expectFollowing();
+  });
+
+  test("messages that are advertised by the thousand are asked for within bounds", async () => {
+    const adversary = await siege.adversary();
+    await adversary.gossip({ subscriptions: [{ subscribe: true, topic: blockTopic() }] });
+    const heartbeats = countHeartbeats();
+    for (let i = 0; i < 20; i++) {
+      const ihave = [{ topicID: blockTopic(), messageIDs: times(4000, () => randomBytes(20)) }];
+      await adversary.gossip({ control: { ihave, iwant: [], graft: [], prune: [], idontwant: [] } });
+    }
+    const iwant = [{ messageIDs: times(4000, () => randomBytes(20)) }];
+    await adversary.gossip({ control: { iwant, ihave: [], graft: [], prune: [], idontwant: [] } });
+    const wanted = () =>
+      adversary.heard.flatMap(({ control }) => control?.iwant.flatMap((want) => want.messageIDs) ?? []);
+    await eventually(() => expect(wanted().length).toBeGreaterThan(0));
+    await siege.expectFollowing();
+    expect(wanted().length).toBeLessThanOrEqual(5000 * (heartbeats() + 1));
+  });
+});
+
+const subscribers = () => siege.pubsub.getSubscribers(blockTopic()).map((peerId) => peerId.toString());
+
+interface Internals {
+  topics: ReadonlyMap<string, unknown>;
+  mcache: { size: number };
+}
+const internals = () => siege.pubsub as unknown as Internals;
+
+function countHeartbeats(): () => number {
+  let count = 0;
+  siege.pubsub.addEventListener("gossipsub:heartbeat", () => count++);
+  return () => count;
+}

@@ -1,0 +1,210 @@
+import { randomBytes } from "node:crypto";
+import type { BeaconBlock, phase0, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { ssz } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { compressSync } from "snappy";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { GossipTopics, type TopicKind } from "../../../src/network/gossip/topics.ts";
+import { encodeChunk } from "../../../src/network/reqresp/response-chunk.ts";
+import { ByHand } from "../../support/by-hand.ts";
+import { SignedOperations } from "../../support/signed-operations.ts";
+import type { Adversary } from "./support/adversary.ts";
+import { eventually, Siege } from "./support/siege.ts";
+
+const { altair, phase0: first } = ssz;
+const COUNT = 12;
+
+let siege: Siege;
+let byHand: ByHand;
+let slot: Slot;
+/** The block that a proposer of the slot at hand would make, which nobody has made. */
+let block: BeaconBlock;
+/** Valid votes of the slot at hand. */
+let votes: phase0.Attestation[];
+beforeAll(async () => {
+  siege = await Siege.begin({ forks: [{ fork: "altair", epoch: 0 }] });
+  byHand = new ByHand(siege.honest);
+  slot = await siege.skipSlot();
+  const head = siege.honest.chain.head.root;
+  block = await byHand.produce(slot, head);
+  votes = (await byHand.votesFor(slot, head)).map(({ vote }) => vote as phase0.Attestation);
+});
+afterAll(async () => {
+  const complaints = siege.complaints();
+  await siege.end();
+  expect(complaints).toEqual([expect.stringContaining("A block of the network is not valid")]);
+});
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const topic = (kind: TopicKind, subnet = 0) => new GossipTopics(siege.network.config).at(0, kind, subnet)!.name;
+const joined = (kind: TopicKind) => siege.pubsub.getTopics().filter((name) => name.includes(`/${kind}_`))[0]!;
+const send = (adversary: Adversary, to: string, objects: Uint8Array[]) =>
+  adversary.publish(...objects.map((object) => ({ topic: to, data: compressSync(object) })));
+const blockBytes = (signed: SignedBeaconBlock) => altair.SignedBeaconBlock.serialize(signed as never);
+
+/** Signed by somebody, so that the signature is one, but not by whom it should be. */
+const foreignSignature = () => byHand.signer.sign(0, randomBytes(32));
+
+const FORGERIES: [what: string, reason: string, make: () => { to: string; objects: Uint8Array[] }][] = [
+  [
+    "blocks",
+    "bad-signature",
+    () => ({
+      to: topic("beacon_block"),
+      objects: times(COUNT, () => blockBytes({ message: block, signature: foreignSignature() })),
+    }),
+  ],
+  [
+    "votes on a subnet that is not theirs",
+    "wrong-subnet",
+    () => ({
+      to: joined("beacon_attestation"),
+      objects: times(COUNT, () => first.Attestation.serialize({ ...votes[0]!, signature: foreignSignature() })),
+    }),
+  ],
+  [
+    "aggregates",
+    "bad-selection-proof",
+    () => ({
+      to: topic("beacon_aggregate_and_proof"),
+      objects: times(COUNT, () => {
+        const message = {
+          aggregatorIndex: aggregator(),
+          aggregate: votes[0]!,
+          selectionProof: foreignSignature(),
+        };
+        return first.SignedAggregateAndProof.serialize({ message, signature: foreignSignature() });
+      }),
+    }),
+  ],
+  [
+    "contributions of a sync committee",
+    "bad-selection-proof",
+    () => ({
+      to: topic("sync_committee_contribution_and_proof"),
+      objects: times(COUNT, () => {
+        const { epochCtx } = siege.honest.chain.headState;
+        const contribution = altair.SyncCommitteeContribution.defaultValue();
+        contribution.slot = slot;
+        contribution.beaconBlockRoot = votes[0]!.data.beaconBlockRoot;
+        contribution.aggregationBits.set(0, true);
+        const message = {
+          aggregatorIndex: epochCtx.currentSyncCommitteeIndexed.validatorIndices[0]!,
+          contribution: { ...contribution, signature: foreignSignature() },
+          selectionProof: foreignSignature(),
+        };
+        return altair.SignedContributionAndProof.serialize({ message, signature: foreignSignature() });
+      }),
+    }),
+  ],
+  [
+    "exits before their time",
+    "too-young",
+    () => ({
+      to: topic("voluntary_exit"),
+      objects: times(COUNT, (by) => {
+        const exit = new SignedOperations(siege.honest).exit(15, { by });
+        return first.SignedVoluntaryExit.serialize(exit);
+      }),
+    }),
+  ],
+  [
+    "double votes that nobody cast",
+    "bad-signature",
+    () => ({
+      to: topic("attester_slashing"),
+      objects: times(COUNT, (by) => {
+        const slashing = new SignedOperations(siege.honest).doubleVote([14], 0, { by: [by] });
+        return first.AttesterSlashing.serialize(slashing as phase0.AttesterSlashing);
+      }),
+    }),
+  ],
+];
+
+/** Who stands in the committee where the vote's only bit is. */
+function aggregator(): number {
+  const { epochCtx } = siege.honest.chain.headState;
+  return epochCtx.getBeaconCommittee(slot, votes[0]!.data.index)[votes[0]!.aggregationBits.getSingleTrueBit()!]!;
+}
+
+test.concurrent.each(FORGERIES)("who spreads forged objects is sent away: %s", async (_what, reason, make) => {
+  const adversary = await siege.adversary();
+  const { to, objects } = make();
+  await send(adversary, to, objects);
+  await eventually(() => expect(siege.refusals(adversary)).toContain(reason));
+  await siege.expectSentAway(adversary);
+});
+
+test("a block that passes the rules of gossip and is wrong all the same costs its sender some of its standing", async () => {
+  const adversary = await siege.adversary();
+  const wrong = byHand.sign({ ...block, stateRoot: randomBytes(32) } as BeaconBlock);
+  await send(adversary, topic("beacon_block"), [blockBytes(wrong.signed)]);
+  await eventually(() => expect(siege.score(adversary)).toBeLessThan(0));
+  expect(siege.victim.chain.forkChoice.has(wrong.root)).toBe(false);
+  // The honest node had it from the victim, which could not know better.
+  expect(siege.honest.networking.network.peers.scores.standing(siege.victim.peerId)).toBe("good");
+  await siege.expectFollowing();
+});
+
+test("votes for blocks that nobody has make the node ask a few times, and not more", async () => {
+  const [adversary, witness] = [await siege.adversary(), await siege.adversary()];
+  const current = siege.network.clock.currentSlot;
+  const [voted] = await byHand.votesFor(current, siege.honest.chain.head.root);
+  const vote = voted!.vote as phase0.Attestation;
+  const objects = times(300, () =>
+    first.Attestation.serialize({ ...vote, data: { ...vote.data, beaconBlockRoot: randomBytes(32) } }),
+  );
+  await send(adversary, joined("beacon_attestation"), objects);
+  await eventually(() => expect(byRoot(witness)).toBeGreaterThan(0));
+  await siege.expectFollowing();
+  await siege.expectFollowing();
+  expect(byRoot(adversary)).toBeLessThanOrEqual(16);
+  expect(byRoot(witness)).toBeLessThanOrEqual(16);
+  expect(siege.score(adversary)).toBeLessThan(0);
+  expect(siege.score(witness)).toBe(0);
+});
+
+test("a chain of blocks without end is followed back only so far, and never onto the chain", async () => {
+  const adversary = await siege.adversary();
+  const current = siege.network.clock.currentSlot;
+  const chain = new Map<string, Uint8Array>();
+  let parentRoot: Uint8Array = randomBytes(32);
+  let tip: Uint8Array = new Uint8Array();
+  for (let depth = 0; depth < 100; depth++) {
+    const message = { ...block, slot: current, parentRoot, proposerIndex: depth % 16 } as BeaconBlock;
+    tip = blockBytes({ message, signature: foreignSignature() });
+    parentRoot = altair.BeaconBlock.hashTreeRoot(message as never);
+    chain.set(toRootHex(parentRoot), tip);
+  }
+  const digest = fromHex(`0x${topic("beacon_block").split("/")[2]}`);
+  adversary.behaviours.set("beacon_blocks_by_root", async (stream, { body }) => {
+    const found = chain.get(toRootHex(body));
+    if (found) stream.send(encodeChunk(found, digest));
+    await stream.close();
+  });
+  await send(adversary, topic("beacon_block"), [tip]);
+  await eventually(() => expect(byRoot(adversary)).toBeGreaterThan(20));
+  await eventually(() => expect(siege.score(adversary)).toBeLessThan(0));
+  await siege.expectFollowing();
+  expect(byRoot(adversary)).toBeLessThan(50);
+  expect(siege.victim.networking.sync.isSyncing).toBe(false);
+});
+
+test("a true block with a false signature does not make the node refuse the true one", async () => {
+  const adversary = await siege.adversary();
+  const { honest, victim, network } = siege;
+  // The victim misses a block, so that it cannot verify the signature of the next.
+  const missed = await byHand.propose(await siege.skipSlot(), honest.chain.head.root);
+  const next = byHand.sign(await byHand.produce(await siege.skipSlot(), missed.root));
+  await send(adversary, topic("beacon_block"), [blockBytes({ ...next.signed, signature: foreignSignature() })]);
+  await eventually(() => expect(victim.chain.forkChoice.has(missed.root)).toBe(true));
+  await eventually(() => expect(siege.score(adversary)).toBeLessThan(0));
+  await honest.chain.importBlock(next.signed);
+  await network.clock.advanceTo(network.clock.currentSlot + 1);
+  await network.untilSameHead([honest, victim]);
+  expect(victim.chain.forkChoice.has(next.root)).toBe(true);
+  expect(victim.networking.network.peers.scores.score(honest.peerId)).toBe(0);
+  await siege.expectFollowing();
+});
+
+const byRoot = ({ asked }: Adversary) => asked.filter(({ name }) => name === "beacon_blocks_by_root").length;
