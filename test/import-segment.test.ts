@@ -232,6 +232,24 @@ test("other changes of the chain do not wait for a segment", async () => {
   await segment;
 });
 
+test("blocks that came another way and became final while they were verified are known", async () => {
+  const { chain } = await openFollower();
+  const { verify } = chain.validation.bls;
+  const [verifying, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = vi.spyOn(chain.validation.bls, "verify").mockImplementationOnce(async (sets) => {
+    verifying.resolve();
+    await others.promise;
+    return verify(sets);
+  });
+  const segment = chain.importSegment(blocks(0, 10));
+  await verifying.promise;
+  for (const signed of blocks(0, 33)) await chain.importBlock(signed);
+  expect(chain.forkChoice.has(history[9]!.root)).toBe(false);
+  others.resolve();
+  await expect(segment).resolves.toEqual({ imported: 0, known: 10 });
+  held.mockRestore();
+});
+
 test("an aborted segment ends with what was announced by then, and can be gone on with", async () => {
   const { chain, db, announced } = await openFollower();
   const abort = new AbortController();

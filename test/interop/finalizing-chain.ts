@@ -1,8 +1,8 @@
-import { onTestFailed } from "vitest";
+import { onTestFailed, onTestFinished } from "vitest";
 import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { writeLodestarConfig } from "./lodestar-config.ts";
-import { LodestarValidator } from "./lodestar-validator.ts";
+import { startLodestarValidator } from "./lodestar-validator.ts";
 
 const VALIDATORS = 16;
 const LAST_LINES = 60;
@@ -38,13 +38,14 @@ export async function chainFinalizedByLodestar(
     ...["--rest", "--rest-port", "0"],
   ]);
   const restUrl = (await program.untilLine(/REST is served at (http:\S+)/))[1]!;
-  const dataDirectory = tempDirectory();
-  const client = new LodestarValidator({
+  const directory = tempDirectory();
+  const client = startLodestarValidator({
     restUrl,
-    validators: VALIDATORS,
-    configFile: await writeLodestarConfig(restUrl, dataDirectory),
-    dataDirectory,
+    validators: [0, VALIDATORS - 1],
+    chain: ["--paramsFile", await writeLodestarConfig(restUrl, directory)],
     graffiti: GRAFFITI,
+    directory,
+    whenDone: onTestFinished,
   });
   onTestFailed(() => {
     console.error(`The last lines of the node:\n${program.lines.slice(-LAST_LINES).join("\n")}`);

@@ -8,8 +8,8 @@ export default defineConfig({
     include: ["test/interop/**/*.interop.ts"],
     pool: "forks",
     maxWorkers: 2,
-    // Five epochs in real time, with room for a machine that is busy with other things.
-    testTimeout: 300_000,
+    // Up to ten epochs in real time, with room for a machine that is busy with other things.
+    testTimeout: 600_000,
     hookTimeout: 60_000,
   },
 });

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { blockRequests, follow, SLOTS_PER_EPOCH, untilLevel } from "./following.ts";
+import { LodestarChain } from "./lodestar-chain.ts";
+
+const ALTAIR_EPOCH = 5;
+
+test("discovers Lodestar, and follows its chain by gossip through the fork to altair; late ones sync through it", async () => {
+  const chain = await LodestarChain.start({ altairEpoch: ALTAIR_EPOCH });
+  const { lodestar } = chain;
+  const { enr, address } = await lodestar.identity();
+  const fanal = await chain.join(["--bootnodes", enr]);
+  const { first, last } = await lodestar.meanwhile(
+    follow({
+      leader: lodestar.rest,
+      follower: fanal.rest,
+      blockRequests: async () => blockRequests(await lodestar.requestsServed()),
+    }),
+  );
+  const forkSlot = ALTAIR_EPOCH * SLOTS_PER_EPOCH;
+  expect(first).toBeLessThan(forkSlot);
+  expect(last).toBeGreaterThan(forkSlot + SLOTS_PER_EPOCH);
+  expect(fanal.program.output).not.toMatch(/ (WARN|ERROR) /);
+
+  const fromGenesis = await chain.join(["--no-discovery", "--peer", address]);
+  const fromCheckpoint = await chain.join([
+    ...["--checkpoint-sync-url", lodestar.rest.url],
+    ...["--no-discovery", "--peer", address],
+  ]);
+  for (const late of [fromGenesis, fromCheckpoint]) {
+    await lodestar.meanwhile(untilLevel(late.rest, lodestar.rest));
+    // Of the checkpoint's block, which this Lodestar gives in JSON alone, the node may warn.
+    expect(late.program.output).not.toMatch(/ ERROR /);
+  }
+  expect(fromCheckpoint.program.output).not.toMatch(/The chain starts from a given state +slot=0 /);
+});

@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { FanalBeacon } from "./fanal-beacon.ts";
+import { SLOTS_PER_EPOCH } from "./following.ts";
+import { showLastLinesOnFailure } from "./last-lines.ts";
+import { LodestarBeacon, type LodestarDevOptions } from "./lodestar-beacon.ts";
+import { writeNetworkOf } from "./lodestar-network.ts";
+
+const VALIDATORS = 16;
+/** Of history, before others join. */
+const EPOCHS_BEFORE = 2;
+
+/** A chain of Lodestar's with some history, of which others know what its node tells, and no more. */
+export class LodestarChain {
+  readonly lodestar: LodestarBeacon;
+  readonly #network: string;
+
+  static async start(options: Pick<LodestarDevOptions, "altairEpoch"> = {}): Promise<LodestarChain> {
+    const directory = tempDirectory();
+    const lodestar = await LodestarBeacon.dev({
+      ...options,
+      validators: VALIDATORS,
+      directory,
+      whenDone: onTestFinished,
+    });
+    showLastLinesOnFailure("Lodestar", lodestar.processes);
+    await lodestar.meanwhile(lodestar.rest.untilHead(EPOCHS_BEFORE * SLOTS_PER_EPOCH));
+    return new LodestarChain(lodestar, await writeNetworkOf(lodestar.rest, join(directory, "network")));
+  }
+
+  private constructor(lodestar: LodestarBeacon, network: string) {
+    this.lodestar = lodestar;
+    this.#network = network;
+  }
+
+  /** A node of ours that knows nothing of the chain yet. */
+  join(args: readonly string[]): Promise<FanalBeacon> {
+    return FanalBeacon.start(["node", "--network", this.#network, "--data-dir", tempDirectory(), ...args]);
+  }
+}

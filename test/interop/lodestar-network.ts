@@ -1,0 +1,16 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BeaconRest } from "./beacon-rest.ts";
+
+/**
+ * Describes the chain of a running node the way public networks are described, with nothing but what the node tells of it: its
+ * settings and its genesis state. Returns the directory.
+ */
+export async function writeNetworkOf(rest: BeaconRest, directory: string): Promise<string> {
+  const settings = await rest.get<Record<string, string>>("/eth/v1/config/spec");
+  const lines = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, "config.yaml"), lines.join(""));
+  writeFileSync(join(directory, "genesis.ssz"), await rest.bytes("/eth/v2/debug/beacon/states/genesis"));
+  return directory;
+}

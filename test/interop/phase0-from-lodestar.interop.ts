@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { blockRequests, follow } from "./following.ts";
+import { LodestarChain } from "./lodestar-chain.ts";
+
+test("syncs from Lodestar, a peer it was told of, and follows its phase0 chain by gossip", async () => {
+  const chain = await LodestarChain.start();
+  const { lodestar } = chain;
+  const { address } = await lodestar.identity();
+  const fanal = await chain.join(["--no-discovery", "--peer", address]);
+  await lodestar.meanwhile(
+    follow({
+      leader: lodestar.rest,
+      follower: fanal.rest,
+      blockRequests: async () => blockRequests(await lodestar.requestsServed()),
+    }),
+  );
+  expect(await fanal.blockMesh()).toEqual([address.split("/").at(-1)]);
+  expect(fanal.program.output).not.toMatch(/ (WARN|ERROR) /);
+});
