@@ -1,0 +1,78 @@
+import type { DevFork } from "../../src/dev/forks.ts";
+import { Child } from "../door/processes.ts";
+import { type DevNetwork, SLOTS_PER_EPOCH } from "./dev-network.ts";
+import { followsFor } from "./following.ts";
+import type { NodeProcess } from "./node-process.ts";
+import { type SyncedNode, startAndSync } from "./synced-node.ts";
+import { heading, mebibytes, percent, seconds, table } from "./table.ts";
+import type { TransitionOrder, TransitionTimes } from "./transition-process.ts";
+
+const MOST_PEERS = 3;
+const FOLLOWED_SLOTS = 2 * SLOTS_PER_EPOCH;
+
+/** Late nodes, each with one peer more than the one before; false when one does not follow afterwards. */
+export async function benchSync(network: DevNetwork, fork: DevFork): Promise<boolean> {
+  heading(`A late node, ${Math.floor(network.time)} slots of ${fork}`);
+  const row = table(
+    "",
+    "slots/s",
+    "CPU ms a slot",
+    "start to first block",
+    "first block to synced",
+    "RSS at the end",
+    "highest RSS",
+  );
+  const peers = [network.address];
+  const late: SyncedNode[] = [];
+  for (let count = 1; count <= MOST_PEERS; count++) {
+    const synced = await startAndSync(network, ["--no-discovery", ...peers.flatMap((peer) => ["--peer", peer])]);
+    late.push(synced);
+    const { node, toFirstBlock, fromFirstBlock } = synced;
+    const { residentBytes, peakBytes } = node.usage;
+    row(
+      `sync from ${count} ${count === 1 ? "peer" : "peers"}`,
+      (1000 / elapsedOf(synced)).toFixed(0),
+      spentOf(synced).toFixed(2),
+      seconds(toFirstBlock),
+      seconds(fromFirstBlock),
+      mebibytes(residentBytes),
+      mebibytes(peakBytes),
+    );
+    peers.push((await node.untilLine(/Peers are welcome at (\S+)/))[1]!);
+  }
+  const { bare, withSignatures } = await transitionTimes(network);
+  for (const [name, { elapsed, spent }] of [
+    ["state transition alone", bare],
+    ["with all signatures, one batch a block", withSignatures],
+  ] as const) {
+    row(name, (1000 / elapsed).toFixed(0), spent.toFixed(2), "", "", "", "");
+  }
+  const fastest = late.reduce((one, other) => (elapsedOf(one) < elapsedOf(other) ? one : other));
+  console.log(
+    `\nThe state transition is ${percent(bare.spent / spentOf(fastest))} of the fastest sync's processor time ` +
+      `(${percent(bare.elapsed / elapsedOf(fastest))} of the time that passed), with signatures it would be ` +
+      `${percent(withSignatures.spent / spentOf(fastest))} (${percent(withSignatures.elapsed / elapsedOf(fastest))}).`,
+  );
+  const nodes = late.map(({ node }) => node);
+  const follows = await followsFor(network, nodes, FOLLOWED_SLOTS);
+  console.log(`Afterwards all had the first node's head in ${follows} of ${FOLLOWED_SLOTS} slots.`);
+  await stopAll(network, nodes);
+  return follows === FOLLOWED_SLOTS;
+}
+
+const elapsedOf = ({ fromFirstBlock, slots }: SyncedNode) => fromFirstBlock / slots;
+const spentOf = ({ cpuSecondsFromFirstBlock, slots }: SyncedNode) => (1000 * cpuSecondsFromFirstBlock) / slots;
+
+async function stopAll(network: DevNetwork, nodes: readonly NodeProcess[]): Promise<void> {
+  for (const node of nodes) await network.stop(node);
+}
+
+async function transitionTimes({ description, restUrl, time }: DevNetwork): Promise<TransitionTimes> {
+  const { child } = await Child.start("transition-process", import.meta.url);
+  try {
+    const order: TransitionOrder = { description, restUrl, slots: Math.floor(time) };
+    return await child.ask<TransitionTimes>(order);
+  } finally {
+    await child.end();
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The bare state transition of a running chain's blocks, with and without signatures, as a process of its own. It fetches the blocks
+ * before it measures.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createBeaconConfig, createChainForkConfig } from "@lodestar/config";
+import { deserializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
+import { useNativeHasher } from "../../src/chain/native-hasher.ts";
+import { loadNetworkConfig } from "../../src/cli/start/network-config.ts";
+import { parentGone, report } from "../door/child.ts";
+import { LibraryImport } from "../import/library-import.ts";
+import type { RecordedChain } from "../import/record-chain.ts";
+
+export interface TransitionOrder {
+  /** The directory that describes the network. */
+  description: string;
+  restUrl: string;
+  slots: number;
+}
+
+export interface TransitionTimes {
+  blocks: number;
+  bare: Milliseconds;
+  withSignatures: Milliseconds;
+}
+
+/** For one block: those that pass, and those that all processors spend on it. */
+export interface Milliseconds {
+  elapsed: number;
+  spent: number;
+}
+
+const FETCHED_TOGETHER = 16;
+
+useNativeHasher();
+process.on("message", (order: TransitionOrder) => void measure(order).then(report));
+report({ ready: true });
+await parentGone();
+
+async function measure(order: TransitionOrder): Promise<TransitionTimes> {
+  const recorded = await fetchChain(order);
+  return {
+    blocks: recorded.blocks.length,
+    bare: take(recorded, { signatures: false }),
+    withSignatures: take(recorded, { signatures: true }),
+  };
+}
+
+async function fetchChain({ description, restUrl, slots }: TransitionOrder): Promise<RecordedChain> {
+  const chainConfig = loadNetworkConfig({ name: "network", directory: description, preset: "minimal" });
+  const genesisState = readFileSync(join(description, "genesis.ssz"));
+  const { genesisTime, genesisValidatorsRoot } = createChainForkConfig(chainConfig)
+    .getForkTypes(0)
+    .BeaconState.deserializeToViewDU(genesisState);
+  const blocks: Uint8Array[] = [];
+  for (let slot = 1; slot <= slots; slot += FETCHED_TOGETHER) {
+    const together = Array.from({ length: Math.min(FETCHED_TOGETHER, slots - slot + 1) }, (_, index) => slot + index);
+    const fetched = await Promise.all(together.map((each) => fetchBlock(restUrl, each)));
+    blocks.push(...fetched.filter((block) => block !== null));
+  }
+  return { config: createBeaconConfig(chainConfig, genesisValidatorsRoot), genesisTime, genesisState, blocks };
+}
+
+/** Null for a slot without a block. */
+async function fetchBlock(restUrl: string, slot: number): Promise<Uint8Array | null> {
+  const response = await fetch(`${restUrl}/eth/v2/beacon/blocks/${slot}`, {
+    headers: { accept: "application/octet-stream" },
+  });
+  if (response.status === 404) return null;
+  if (!response.ok) throw new Error(`The block of slot ${slot} was not given: ${await response.text()}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Blocks are deserialized as they come, as a node has to that is given bytes. */
+function take(recorded: RecordedChain, options: { signatures: boolean }): Milliseconds {
+  const library = new LibraryImport(recorded, options);
+  const count = recorded.blocks.length;
+  const start = performance.now();
+  const spentBefore = process.cpuUsage();
+  for (const block of recorded.blocks) library.import(deserializeSignedBlock(recorded.config, block));
+  const { user, system } = process.cpuUsage(spentBefore);
+  return { elapsed: (performance.now() - start) / count, spent: (user + system) / 1000 / count };
+}
