@@ -10,7 +10,8 @@ export default defineConfig({
     env: { LODESTAR_PRESET: "minimal" },
     setupFiles: ["test/setup.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // One more than the cores it should run on: some tests wait for real time or for a program to start.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
