@@ -27,20 +27,22 @@ export interface Following {
   follower: BeaconRest;
   /** How many requests for blocks the follower has made. */
   blockRequests: () => Promise<Record<string, number>>;
+  /** A slot that has to be passed meanwhile, however early the following began. */
+  pastSlot?: number;
 }
 
 /**
  * Waits until the follower is level with the leader by having asked for blocks, and then lets it follow without asking: both
  * must have the same blocks all the way, and finality has to move with them.
  */
-export async function follow({ leader, follower, blockRequests }: Following): Promise<Followed> {
+export async function follow({ leader, follower, blockRequests, pastSlot = 0 }: Following): Promise<Followed> {
   const level = await untilLevel(follower, leader);
   const { slot: first } = await follower.untilHead(level.slot + SETTLING_SLOTS);
   const requested = await blockRequests();
   expect(requested.beacon_blocks_by_range).toBeGreaterThan(0);
   const finalizedBefore = Number((await follower.finalized()).epoch);
 
-  const head = await follower.untilHead(first + FOLLOWED_EPOCHS * SLOTS_PER_EPOCH);
+  const head = await follower.untilHead(Math.max(first + FOLLOWED_EPOCHS * SLOTS_PER_EPOCH, pastSlot + 1));
   expect(await blockRequests()).toEqual(requested);
   // Blocks name those before them, so that one root is that of a whole chain.
   const slots = await leader.canonicalSlots(head.root, first);
