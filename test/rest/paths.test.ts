@@ -52,6 +52,19 @@ describe.each(["fanal", "nimbus"])("the extensions under /%s", (namespace) => {
 });
 
 describe("earlier versions", () => {
+  it.each(["debug/beacon/states/finalized", "beacon/blocks/head"])(
+    "of %s have the SSZ of the newer one",
+    async (path) => {
+      const asked = { headers: { Accept: SSZ_TYPE } };
+      const [earlier, newer] = await Promise.all(
+        ["v1", "v2"].map((version) => doors.ask(`/eth/${version}/${path}`, asked)),
+      );
+      expect(earlier!.status).toBe(200);
+      expect(earlier!.headers.get("content-type")).toBe(SSZ_TYPE);
+      expect(earlier!.text).toBe(newer!.text);
+    },
+  );
+
   it("of reads answer as the methods do", async () => {
     const { slot } = chain;
     expect(await data("/eth/v1/beacon/blocks/head")).toEqual(await resultOf("get_v1_beacon_blocks_blockId", ["head"]));

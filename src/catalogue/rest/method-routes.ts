@@ -30,17 +30,23 @@ export function methodRoutes(
     for (const twin of twinsOf(entry)) {
       if (taken.has(`${twin.verb} ${twin.path}`)) continue;
       taken.add(`${twin.verb} ${twin.path}`);
-      routes.push(methodRoute(entry, twin, methods));
+      const newer = entry.submission ? undefined : served.find(({ verb, path }) => isPath(entry.rest, verb, path));
+      routes.push(methodRoute(entry, twin, methods, newer));
     }
   }
   return routes;
+}
+
+function isPath(twin: RestTwin | null, verb: string, path: string): boolean {
+  return twin?.verb === verb && twin.path === path;
 }
 
 function twinsOf({ name, rest }: Entry): RestTwin[] {
   return [...(rest ? [rest] : []), ...(MORE_PATHS[name] ?? [])];
 }
 
-function methodRoute(entry: Entry, { verb, path }: RestTwin, methods: MethodTable): RestRoute {
+/** `newer` is the path that the standard put in place of this one: SSZ is the same there. */
+function methodRoute(entry: Entry, { verb, path }: RestTwin, methods: MethodTable, newer?: RestRoute): RestRoute {
   const method = methods.find(entry.name)!;
   const takesList = entry.params.some(({ each }) => each);
   return {
@@ -48,7 +54,8 @@ function methodRoute(entry: Entry, { verb, path }: RestTwin, methods: MethodTabl
     path,
     async handle(request) {
       if (entry.submission) return submit(entry, path, method, request, takesList);
-      chooseFormat(request.headers.accept, ["json"]);
+      const format = chooseFormat(request.headers.accept, newer ? ["json", "ssz"] : ["json"]);
+      if (newer && format === "ssz") return newer.handle(request);
       return dataAnswer(await callMethod(entry, path, method, request), request);
     },
   };
