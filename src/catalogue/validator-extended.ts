@@ -1,9 +1,7 @@
+import { BLOCK_PRODUCTION_PARAMS } from "./block-production-params.ts";
 import { CONSENSUS_VERSION, requireVoteVersion } from "./consensus-version.ts";
 import { defineEntry, get, optional, post, required } from "./entry.ts";
-import { boolean } from "./params/boolean.ts";
-import { signature } from "./params/bytes.ts";
-import { graffiti } from "./params/graffiti.ts";
-import { epoch, slot, uint64 } from "./params/integers.ts";
+import { epoch, uint64 } from "./params/integers.ts";
 import { signedAggregateAndProof } from "./params/operations.ts";
 import { payloadList } from "./params/payload-list.ts";
 import {
@@ -34,13 +32,7 @@ export const extendedValidatorEntries = [
     aliases: ["get_v3_validator_block"],
     summary: "A new block on the head for its proposer to sign, with what it is worth beside it.",
     params: {
-      slot: required(
-        slot,
-        "The slot of the block, after the head's: the current one, or at most two epochs past the head.",
-      ),
-      randao_reveal: required(signature, "The proposer's signature over the epoch."),
-      graffiti: optional(graffiti, "At most 32 bytes of text or hex; by default what setGraffiti has set."),
-      skip_randao_verification: optional(boolean, "Takes the point at infinity in place of a reveal."),
+      ...BLOCK_PRODUCTION_PARAMS,
       builder_boost_factor: optional(uint64, "Has no effect, because no builder is asked."),
     },
     rest: get("/eth/v3/validator/blocks/{slot}"),

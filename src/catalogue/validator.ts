@@ -1,10 +1,10 @@
 import { fromHex } from "@lodestar/utils";
+import { BLOCK_PRODUCTION_PARAMS } from "./block-production-params.ts";
 import { anotherName, defineEntry, type Entry, each, get, optional, post, required } from "./entry.ts";
 import { arrangeAttestationData, arrangeRootAfterSlot } from "./params/attestation-reference.ts";
-import { boolean } from "./params/boolean.ts";
-import { parseFixedHex, root, signature } from "./params/bytes.ts";
+import { parseFixedHex, root } from "./params/bytes.ts";
 import { arrangeProvenSubscription, committeeSubscription } from "./params/committee-subscription.ts";
-import { graffiti, graffitiFrom } from "./params/graffiti.ts";
+import { graffitiFrom } from "./params/graffiti.ts";
 import { epoch, slot, uint64 } from "./params/integers.ts";
 import { signedAggregateAndProof } from "./params/operations.ts";
 import { validatorIds } from "./params/validator-ids.ts";
@@ -83,13 +83,7 @@ export const validatorEntries: Entry[] = [
     aliases: ["get_v2_validator_blocks_slot", "get_v1_validator_blocks_slot"],
     summary: "A new block on the head for its proposer to sign.",
     params: {
-      slot: required(
-        slot,
-        "The slot of the block, after the head's: the current one, or at most two epochs past the head.",
-      ),
-      randao_reveal: required(signature, "The proposer's signature over the epoch."),
-      graffiti: optional(graffiti, "At most 32 bytes of text or hex; by default what setGraffiti has set."),
-      skip_randao_verification: optional(boolean, "Takes the point at infinity in place of a reveal."),
+      ...BLOCK_PRODUCTION_PARAMS,
     },
     arrange: arrangeRevealBeforeGraffiti,
     rest: get("/eth/v2/validator/blocks/{slot}"),
