@@ -1,6 +1,7 @@
 import { fromHex, toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { IrregularNumber } from "../../json/irregular-number.ts";
 import { arrayOf } from "./arrays.ts";
 import { bitList, bitVector } from "./bits.ts";
 import { boolean } from "./boolean.ts";
@@ -10,14 +11,6 @@ import { blockId, stateId, validatorId } from "./identifiers.ts";
 import { epoch, slot, statusCode, uint8, uint64, uint256 } from "./integers.ts";
 import { firstMessage, type ParamSchema } from "./schema.ts";
 import { text } from "./text.ts";
-
-/** As the door hands over a number that JavaScript cannot hold. */
-class IrregularNumber {
-  readonly source: string;
-  constructor(source: string) {
-    this.source = source;
-  }
-}
 
 const FAR_FUTURE = "18446744073709551615";
 const UPPER_ROOT = `0x${"AB".repeat(32)}`;

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { IrregularNumber } from "../../json/irregular-number.ts";
 import { arrayOf } from "./arrays.ts";
-import { describeGiven, isIrregularNumber } from "./given.ts";
+import { describeGiven } from "./given.ts";
 import { type ValidatorId, validatorId } from "./identifiers.ts";
 import { firstMessage, type ParamSchema, refuse } from "./schema.ts";
 import { validatorStatus } from "./validator-status.ts";
@@ -19,7 +20,7 @@ function registryFilter<Status extends string>(status: ParamSchema<Status>): Par
     .unknown()
     .meta({ type: "object", description: "Lists of ids and of statuses." })
     .transform((value, context) => {
-      if (typeof value !== "object" || value === null || Array.isArray(value) || isIrregularNumber(value)) {
+      if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof IrregularNumber) {
         return refuse(context, value, `must be an object {ids, statuses}, but ${describeGiven(value)} was given.`);
       }
       const given = value as Record<string, unknown>;

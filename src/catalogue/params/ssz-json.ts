@@ -14,9 +14,10 @@ import {
   VectorBasicType,
   VectorCompositeType,
 } from "@chainsafe/ssz";
+import { IrregularNumber } from "../../json/irregular-number.ts";
 import { bitListForm, bitVectorForm, parseBitList, parseBitVector } from "./bits.ts";
 import { parseFixedHex, parsePubkey } from "./bytes.ts";
-import { describeGiven, isIrregularNumber } from "./given.ts";
+import { describeGiven } from "./given.ts";
 import { GRAFFITI_FORM, graffitiFrom } from "./graffiti.ts";
 import { parseInteger, WRITTEN } from "./integers.ts";
 
@@ -82,7 +83,8 @@ function normalise(type: Type<unknown>, json: unknown, place: Place): unknown {
 }
 
 export function requireObject(json: unknown, place: Place): JsonObject {
-  const isObject = typeof json === "object" && json !== null && !Array.isArray(json) && !isIrregularNumber(json);
+  const isObject =
+    typeof json === "object" && json !== null && !Array.isArray(json) && !(json instanceof IrregularNumber);
   return expected(place, "a JSON object", json, isObject ? (json as JsonObject) : undefined);
 }
 

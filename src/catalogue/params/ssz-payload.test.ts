@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
+import { IrregularNumber } from "../../json/irregular-number.ts";
 import { attestation, attesterSlashing, signedAggregateAndProof } from "./operations.ts";
 import { type ForkSchema, firstMessage } from "./schema.ts";
 import { signedBlock } from "./signed-block.ts";
@@ -25,11 +26,6 @@ function read<T>(schema: ForkSchema<T>, json: unknown): T {
 function messageOf(schema: ForkSchema<unknown>, json: unknown): string {
   const { error } = schema.forConfig(config).safeParse(json);
   return firstMessage(error as z.ZodError);
-}
-
-/** As the door hands over a number that JavaScript cannot hold. */
-class IrregularNumber {
-  readonly source = "1e3";
 }
 
 describe.each(DEV_FORKS)("payloads of %s", (fork) => {
@@ -137,11 +133,15 @@ describe("scalars of payloads", () => {
     ["beyond 2^64-1", (b) => (b.eth1_data.deposit_count = String(2n ** 64n)), "is wrong at eth1_data.deposit_count"],
     [
       "an exponent",
-      (b) => (b.eth1_data.deposit_count = new IrregularNumber()),
+      (b) => (b.eth1_data.deposit_count = new IrregularNumber("1e3")),
       "an integer from 0 to 2^64-1, written as a decimal string without leading zeros or as a JSON integer up to " +
         "2^53-1, but the number 1e3 was given.",
     ],
-    ["an exponent for an object", (b) => (b.eth1_data = new IrregularNumber()), "eth1_data: it must be a JSON object"],
+    [
+      "an exponent for an object",
+      (b) => (b.eth1_data = new IrregularNumber("1e3")),
+      "eth1_data: it must be a JSON object",
+    ],
     [
       "a number of 256 bits",
       (b) => (b.execution_payload.base_fee_per_gas = 7),

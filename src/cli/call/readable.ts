@@ -1,4 +1,4 @@
-import { IrregularNumber } from "../../server/jsonrpc/parse.ts";
+import { IrregularNumber } from "../../json/irregular-number.ts";
 
 export interface ReadableOptions {
   /** Whether long hex strings are shown by their ends only. */

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { Failure, type FailureKind } from "../../errors.ts";
+import { IrregularNumber } from "../../json/irregular-number.ts";
 import type { Logger, LogLevel } from "../../log/logger.ts";
 import type { Answer, Caller, Method, MethodTable, Params } from "../method-table.ts";
-import { IrregularNumber } from "./parse.ts";
 import { createJsonRpcServer, type JsonRpcLimits } from "./server.ts";
 import type { WebSocketLimits } from "./websocket/websockets.ts";
 

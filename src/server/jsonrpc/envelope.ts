@@ -1,5 +1,5 @@
+import { IrregularNumber } from "../../json/irregular-number.ts";
 import type { Params } from "../method-table.ts";
-import { IrregularNumber } from "./parse.ts";
 
 /** The JSON text of an id, as it is echoed. */
 export type IdToken = string;

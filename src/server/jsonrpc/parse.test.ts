@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { IrregularNumber, MAX_NESTING, parseMessage, UnreadableMessage } from "./parse.ts";
+import { IrregularNumber } from "../../json/irregular-number.ts";
+import { MAX_NESTING, parseMessage, UnreadableMessage } from "./parse.ts";
 
 const parse = (text: string) => parseMessage(Buffer.from(text));
 
