@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { createMethodTable } from "../../src/catalogue/table.ts";
-import { createRecordingLogger, type LogRecord } from "../../src/server/jsonrpc/door.test-support.ts";
+import { createRecordingLogger, type LogRecord } from "../../src/server/jsonrpc/server.test-support.ts";
 import { createJsonRpcServer, type JsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 

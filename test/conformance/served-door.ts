@@ -1,7 +1,7 @@
 import type { Api } from "../../src/api/api.ts";
 import { createMethodTable } from "../../src/catalogue/table.ts";
-import { createRecordingLogger, type LogRecord, send } from "../../src/server/jsonrpc/door.test-support.ts";
 import type { ErrorObject } from "../../src/server/jsonrpc/errors.ts";
+import { createRecordingLogger, type LogRecord, send } from "../../src/server/jsonrpc/server.test-support.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import type { Params } from "../../src/server/method-table.ts";
 

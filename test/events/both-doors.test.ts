@@ -3,7 +3,7 @@ import { createRouteTable } from "../../src/catalogue/rest/table.ts";
 import { createMethodTable } from "../../src/catalogue/table.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
-import { createRecordingLogger } from "../../src/server/jsonrpc/door.test-support.ts";
+import { createRecordingLogger } from "../../src/server/jsonrpc/server.test-support.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { createRestServer } from "../../src/server/rest/server.ts";

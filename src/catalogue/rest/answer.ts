@@ -1,6 +1,6 @@
+import { MEDIA_TYPES } from "../../server/http/negotiation.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { Lasting, RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
-import { MEDIA_TYPES } from "./negotiation.ts";
 
 const START = Buffer.from('{"data":');
 const END = Buffer.from("}");

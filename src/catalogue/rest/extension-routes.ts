@@ -1,8 +1,8 @@
 import { invalidParams } from "../../errors.ts";
+import { chooseFormat } from "../../server/http/negotiation.ts";
 import type { MethodTable } from "../../server/method-table.ts";
 import type { RestRequest, RestRoute } from "../../server/rest/route-table.ts";
 import { dataAnswer } from "./answer.ts";
-import { chooseFormat } from "./negotiation.ts";
 
 /** The second is where existing scripts look for them. */
 const NAMESPACES = ["/fanal", "/nimbus"];

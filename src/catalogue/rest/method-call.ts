@@ -1,8 +1,8 @@
 import { invalidParams } from "../../errors.ts";
+import { bodyFormat } from "../../server/http/negotiation.ts";
 import type { Answer, Method } from "../../server/method-table.ts";
 import type { RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
 import type { Entry } from "../entry.ts";
-import { bodyFormat } from "./negotiation.ts";
 import { Query } from "./query.ts";
 
 /** A request as a call of the method that does the same. */

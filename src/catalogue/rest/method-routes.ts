@@ -1,9 +1,9 @@
+import { chooseFormat } from "../../server/http/negotiation.ts";
 import type { MethodTable } from "../../server/method-table.ts";
 import type { RestRoute } from "../../server/rest/route-table.ts";
 import { type Entry, get, post, type RestTwin } from "../entry.ts";
 import { dataAnswer } from "./answer.ts";
 import { callMethod, submit } from "./method-call.ts";
-import { chooseFormat } from "./negotiation.ts";
 
 /** Paths of the standard's first versions whose methods have a newer twin, by the method that answers them. */
 const MORE_PATHS: Record<string, RestTwin[]> = {

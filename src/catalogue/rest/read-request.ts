@@ -1,11 +1,11 @@
 import { fromHex } from "@lodestar/utils";
 import { parseGraffiti } from "../../chain/graffiti.ts";
 import { invalidParams } from "../../errors.ts";
+import { bodyFormat, type Format } from "../../server/http/negotiation.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import { validatorIds } from "../params/validator-ids.ts";
 import type { CodecRequest, Definition, ParamTypes, RequestTypes } from "./definition.ts";
 import { parseJson } from "./method-call.ts";
-import { bodyFormat, type Format } from "./negotiation.ts";
 import { idList, indexList, type ParamType, read, readParam, statusList } from "./param-forms.ts";
 import { Query } from "./query.ts";
 

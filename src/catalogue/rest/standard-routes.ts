@@ -4,13 +4,13 @@ import type { Api } from "../../api/api.ts";
 import { besideData, type HandlerResponse, type Operation } from "../../api/operation.ts";
 import { invalidParams } from "../../errors.ts";
 import { encodeJson } from "../../json/encode.ts";
+import { chooseFormat, type Format, MEDIA_TYPES } from "../../server/http/negotiation.ts";
 import type { Method, MethodTable } from "../../server/method-table.ts";
 import type { RestAnswer, RestRequest, RestRoute } from "../../server/rest/route-table.ts";
 import type { Entry } from "../entry.ts";
 import { dataAnswer, lastingOf } from "./answer.ts";
 import { type Definition, requestTypes } from "./definition.ts";
 import { submit } from "./method-call.ts";
-import { chooseFormat, type Format, MEDIA_TYPES } from "./negotiation.ts";
 import { formatOf, readRequest } from "./read-request.ts";
 import { requireNamedVersion } from "./version-check.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createSignal, type Door, type DoorOptions, json, openDoor, requestText } from "./door.test-support.ts";
+import { createSignal, type Door, type DoorOptions, json, openDoor, requestText } from "./server.test-support.ts";
 
 const doors: Door[] = [];
 const open = async (options?: DoorOptions) => {

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { createSignal, json, openDoor, requestText } from "./door.test-support.ts";
+import { createSignal, json, openDoor, requestText } from "./server.test-support.ts";
 
 function createGatedCall() {
   const called = createSignal();

@@ -10,7 +10,7 @@ import {
   openDoor,
   requestText,
   send,
-} from "./door.test-support.ts";
+} from "./server.test-support.ts";
 import { createJsonRpcServer } from "./server.ts";
 
 let door: Door;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import type { ChunkStream } from "./chunk-stream.ts";
+import type { ChunkStream } from "../http/chunk-stream.ts";
 import type { MessageResponse } from "./execute.ts";
 
 export const JSON_MEDIA_TYPE = "application/json";

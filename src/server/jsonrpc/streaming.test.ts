@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
-import { createSignal, type Door, type DoorOptions, openDoor, requestText } from "./door.test-support.ts";
+import { createSignal, type Door, type DoorOptions, openDoor, requestText } from "./server.test-support.ts";
 
 const doors: Door[] = [];
 const open = async (options?: DoorOptions) => {

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, createGzip, gzip } from "node:zlib";
-import { ChunkStream, openStream, type ResponsePart } from "../jsonrpc/chunk-stream.ts";
+import { ChunkStream, openStream, type ResponsePart } from "../http/chunk-stream.ts";
 import { acceptsGzip, isWorthCompressing } from "./compression.ts";
 import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
 

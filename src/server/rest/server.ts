@@ -5,11 +5,11 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { Failure } from "../../errors.ts";
 import type { Logger } from "../../log/logger.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
-import { Deadlines } from "../jsonrpc/deadline.ts";
+import { Deadlines } from "../http/deadline.ts";
+import { RestRefusal, refusalAnswer } from "../http/refusal.ts";
 import { isLoopback, type ListeningAddress } from "../jsonrpc/server.ts";
 import { answerClientError } from "./client-error.ts";
 import { CrossOriginPolicy } from "./cross-origin.ts";
-import { RestRefusal, refusalAnswer } from "./refusal.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 

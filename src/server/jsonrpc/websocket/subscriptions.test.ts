@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { expect, it } from "vitest";
 import { Channel } from "../../events/channel.test-support.ts";
 import type { Caller } from "../../method-table.ts";
-import { createSignal, type DoorOptions, json, openDoor } from "../door.test-support.ts";
+import { createSignal, type DoorOptions, json, openDoor } from "../server.test-support.ts";
 import { Client, numberOf } from "./client.test-support.ts";
 
 /** A door whose method `subscribe` leads to the channel. */

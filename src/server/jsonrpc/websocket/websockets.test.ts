@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
-import { createSignal, json, openDoor, requestText, streamOf } from "../door.test-support.ts";
+import { createSignal, json, openDoor, requestText, streamOf } from "../server.test-support.ts";
 import { Client } from "./client.test-support.ts";
 
 /** The answer to an upgrade that is refused. */

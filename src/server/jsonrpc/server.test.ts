@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Door, openDoor, requestText } from "./door.test-support.ts";
+import { type Door, openDoor, requestText } from "./server.test-support.ts";
 
 let door: Door;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import { parsePreferences } from "../../server/rest/accept-quality.ts";
-import { RestRefusal } from "../../server/rest/refusal.ts";
+import { parsePreferences } from "../rest/accept-quality.ts";
+import { RestRefusal } from "./refusal.ts";
 
 export const MEDIA_TYPES = { json: "application/json", ssz: "application/octet-stream" } as const;
 

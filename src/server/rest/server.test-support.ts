@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { invalidParams, rejected, unavailable } from "../../errors.ts";
-import { createRecordingLogger, createSignal, type LogRecord, streamOf } from "../jsonrpc/door.test-support.ts";
-import { RestRefusal } from "./refusal.ts";
+import { RestRefusal } from "../http/refusal.ts";
+import { createRecordingLogger, createSignal, type LogRecord, streamOf } from "../jsonrpc/server.test-support.ts";
 import type { Lasting, RestAnswer, RestRequest, RestRoute } from "./route-table.ts";
 import { createRestServer, type RestServerOptions } from "./server.ts";
 

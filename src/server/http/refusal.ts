@@ -1,5 +1,5 @@
 import { thrownError } from "../jsonrpc/errors.ts";
-import type { RestAnswer } from "./route-table.ts";
+import type { RestAnswer } from "../rest/route-table.ts";
 
 export const JSON_MEDIA_TYPE = "application/json";
 

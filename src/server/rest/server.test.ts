@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSignal, json, LARGE, openRestDoor, type RestDoor } from "./rest-door.test-support.ts";
+import { createSignal, json, LARGE, openRestDoor, type RestDoor } from "./server.test-support.ts";
 
 let door: RestDoor;
 beforeAll(async () => {

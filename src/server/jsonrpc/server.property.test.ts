@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Door, openDoor } from "./door.test-support.ts";
+import { type Door, openDoor } from "./server.test-support.ts";
 
 let door: Door;
 beforeAll(async () => {
