@@ -12,7 +12,7 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** What a door can do for the caller of a method beside answering it. */
+/** What a transport can do for the caller of a method beside answering it. */
 export interface Caller {
   /** Sends the caller what the feed delivers, after the answer to the call; returns an id for the subscription. */
   subscribe(feed: Feed): string;
@@ -28,7 +28,7 @@ export interface Method {
   call(params: Params, caller?: Caller): Promise<Answer>;
 }
 
-/** All that a door knows of what can be asked. */
+/** All that a server knows of what can be asked. */
 export interface MethodTable {
   find(name: string): Method | undefined;
   /** The existing name that a caller of an unknown one most likely meant. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
 import { createMethodTable } from "../../src/catalogue/table.ts";
-import { createRecordingLogger, type LogRecord } from "../../src/server/jsonrpc/server.test-support.ts";
-import { createJsonRpcServer, type JsonRpcServer } from "../../src/server/jsonrpc/server.ts";
+import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
+import type { HttpServer } from "../../src/server/http/server.ts";
+import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 
 const HEAD_SLOT = 9;
@@ -17,7 +18,7 @@ export interface ServedChain {
 export function serveChain(): ServedChain {
   const log: LogRecord[] = [];
   let opened: OpenedDevChain | undefined;
-  let server: JsonRpcServer | undefined;
+  let server: HttpServer | undefined;
   const served = { url: "", headSlot: String(HEAD_SLOT), headRoot: "" };
   beforeAll(async () => {
     opened = await startQuietDevChain(HEAD_SLOT);

@@ -1,7 +1,8 @@
 import type { Api } from "../../src/api/api.ts";
 import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
+import { send } from "../../src/server/http/http.test-support.ts";
 import type { ErrorObject } from "../../src/server/jsonrpc/errors.ts";
-import { createRecordingLogger, type LogRecord, send } from "../../src/server/jsonrpc/server.test-support.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import type { Params } from "../../src/server/method-table.ts";
 
@@ -31,7 +32,11 @@ export async function serveDoor(api: Api): Promise<ServedDoor> {
     log,
     call: async (method, params) => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params, meta: true });
-      const { headers, text } = await send(url, { method: "POST", body });
+      const { headers, text } = await send(url, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body,
+      });
       return { ...(JSON.parse(text) as Omit<SocketAnswer, "headers">), headers };
     },
     close: () => server.close(),

@@ -84,7 +84,14 @@ function argsOf(chain: ConformanceChain, { name, definition }: Found, { path, he
   const params = { ...pattern.exec(path)?.groups };
   for (const key in params) params[key] = decodeURIComponent(params[key]!);
   const lowerCase = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
-  const request = { params, query, headers: lowerCase, body: body === undefined ? undefined : Buffer.from(body) };
+  const request = {
+    params,
+    query,
+    headers: lowerCase,
+    body: body === undefined ? undefined : Buffer.from(body),
+    format: "json" as const,
+    bodyFormat: "json" as const,
+  };
   const { args } = readRequest(name, definition, requestTypes(definition), request);
   if (name === "produceBlockV3") return withText(args as { graffiti: Uint8Array });
   return name.endsWith("Duties") ? withIndices(chain, args as { indices?: (number | string)[] }) : args;

@@ -2,7 +2,7 @@ import { getClient } from "@lodestar/api";
 import type { Api } from "../../src/api/api.ts";
 import { createRouteTable } from "../../src/catalogue/rest/table.ts";
 import { createMethodTable } from "../../src/catalogue/table.ts";
-import { createRecordingLogger, type LogRecord } from "../../src/server/jsonrpc/server.test-support.ts";
+import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { createRestServer } from "../../src/server/rest/server.ts";
 

@@ -1,4 +1,3 @@
-import { MEDIA_TYPES } from "../../server/http/negotiation.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { Lasting, RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
 
@@ -14,7 +13,7 @@ export function dataAnswer({ body, meta, headers }: Answer, request: RestRequest
   return {
     status: 200,
     headers,
-    content: { mediaType: MEDIA_TYPES.json, parts: [START, body, end] },
+    content: { format: "json", parts: [START, body, end] },
     lasting: lastingOf(request, meta),
   };
 }

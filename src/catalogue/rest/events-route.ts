@@ -14,6 +14,8 @@ export function eventsRoute({ events }: Api): RestRoute {
   return {
     verb: "GET",
     path: "/eth/v1/events",
+    answers: [],
+    accepts: [],
     async handle({ query }) {
       const given = new Query(query).list("topics");
       if (given === undefined) throw invalidParams('The parameter "topics" is missing.');

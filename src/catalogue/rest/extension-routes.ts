@@ -1,5 +1,4 @@
 import { invalidParams } from "../../errors.ts";
-import { chooseFormat } from "../../server/http/negotiation.ts";
 import type { MethodTable } from "../../server/method-table.ts";
 import type { RestRequest, RestRoute } from "../../server/rest/route-table.ts";
 import { dataAnswer } from "./answer.ts";
@@ -30,8 +29,9 @@ export function extensionRoutes(table: MethodTable): RestRoute[] {
   const route = (verb: RestRoute["verb"], path: string, name: string): RestRoute => ({
     verb,
     path,
+    answers: ["json"],
+    accepts: [],
     async handle(request) {
-      chooseFormat(request.headers.accept, ["json"]);
       const params = verb === "POST" ? [textOf(request)] : [];
       return dataAnswer(await table.find(name)!.call(params), request);
     },

@@ -1,5 +1,4 @@
 import { invalidParams } from "../../errors.ts";
-import { bodyFormat } from "../../server/http/negotiation.ts";
 import type { Answer, Method } from "../../server/method-table.ts";
 import type { RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
 import type { Entry } from "../entry.ts";
@@ -50,10 +49,9 @@ function fromHead(entry: Entry, { params, query: text, headers }: RestRequest): 
 }
 
 /** The body is the first parameter that the path does not hold. */
-function fromBody(entry: Entry, path: string, { headers, body }: RestRequest): Record<string, unknown> {
+function fromBody(entry: Entry, path: string, { body, bodyFormat }: RestRequest): Record<string, unknown> {
   const param = entry.params.find(({ name }) => !path.includes(`{${name}}`));
-  bodyFormat(headers["content-type"], ["json"]);
-  return param ? { [param.name]: parseJson(body ?? Buffer.alloc(0)) } : {};
+  return param && bodyFormat === "json" ? { [param.name]: parseJson(body ?? Buffer.alloc(0)) } : {};
 }
 
 export function parseJson(body: Buffer): unknown {

@@ -1,4 +1,3 @@
-import { chooseFormat } from "../../server/http/negotiation.ts";
 import type { MethodTable } from "../../server/method-table.ts";
 import type { RestRoute } from "../../server/rest/route-table.ts";
 import { type Entry, get, post, type RestTwin } from "../entry.ts";
@@ -52,10 +51,11 @@ function methodRoute(entry: Entry, { verb, path }: RestTwin, methods: MethodTabl
   return {
     verb,
     path,
+    answers: entry.submission ? [] : (newer?.answers ?? ["json"]),
+    accepts: verb === "POST" ? ["json"] : [],
     async handle(request) {
       if (entry.submission) return submit(entry, path, method, request, takesList);
-      const format = chooseFormat(request.headers.accept, newer ? ["json", "ssz"] : ["json"]);
-      if (newer && format === "ssz") return newer.handle(request);
+      if (newer && request.format === "ssz") return newer.handle(request);
       return dataAnswer(await callMethod(entry, path, method, request), request);
     },
   };

@@ -1,7 +1,6 @@
 import { fromHex } from "@lodestar/utils";
 import { parseGraffiti } from "../../chain/graffiti.ts";
 import { invalidParams } from "../../errors.ts";
-import { bodyFormat, type Format } from "../../server/http/negotiation.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import { validatorIds } from "../params/validator-ids.ts";
 import type { CodecRequest, Definition, ParamTypes, RequestTypes } from "./definition.ts";
@@ -32,7 +31,7 @@ export function readRequest(
   if (req.parseReq) return { args: special?.(parsed) ?? decoded(req.parseReq, parsed), sszBytes: null };
 
   const bodyType = types.body?.content["application/json"]?.schema ?? {};
-  if (formatOf(definition, request) === "ssz") {
+  if (request.bodyFormat === "ssz") {
     // A plain array of bytes: the codecs rely on its slices being copies.
     const sszBytes = new Uint8Array(request.body ?? []);
     return { args: decoded(req.parseReqSsz, { ...parsed, body: sszBytes }), sszBytes };
@@ -68,14 +67,6 @@ const SPECIAL_READERS: Record<string, (request: CodecRequest, body?: unknown) =>
     };
   },
 };
-
-export function formatOf({ req }: Definition, { headers, body }: RestRequest): Format {
-  const formats: Format[] = req.onlySupport === undefined ? ["json", "ssz"] : [req.onlySupport as Format];
-  const contentType = headers["content-type"];
-  // Some bodies may be left out, and their type with them.
-  if (contentType === undefined && !body?.length) return formats[0]!;
-  return bodyFormat(contentType, formats);
-}
 
 function readParams(types: ParamTypes | undefined, given: (name: string) => string | undefined) {
   const values: Record<string, unknown> = {};

@@ -4,14 +4,14 @@ import type { Api } from "../../api/api.ts";
 import { besideData, type HandlerResponse, type Operation } from "../../api/operation.ts";
 import { invalidParams } from "../../errors.ts";
 import { encodeJson } from "../../json/encode.ts";
-import { chooseFormat, type Format, MEDIA_TYPES } from "../../server/http/negotiation.ts";
+import type { Format } from "../../server/http/negotiation.ts";
 import type { Method, MethodTable } from "../../server/method-table.ts";
 import type { RestAnswer, RestRequest, RestRoute } from "../../server/rest/route-table.ts";
 import type { Entry } from "../entry.ts";
 import { dataAnswer, lastingOf } from "./answer.ts";
 import { type Definition, requestTypes } from "./definition.ts";
 import { submit } from "./method-call.ts";
-import { formatOf, readRequest } from "./read-request.ts";
+import { readRequest } from "./read-request.ts";
 import { requireNamedVersion } from "./version-check.ts";
 
 type Handler = (
@@ -61,17 +61,16 @@ function standardRoute(
 ): RestRoute {
   const types = requestTypes(definition);
   const takesList = types.body?.content["application/json"]?.schema.type === "array";
-  const { resp } = definition;
-  const formats: Format[] = resp.onlySupport === undefined ? ["json", "ssz"] : [resp.onlySupport as Format];
+  const { req, resp } = definition;
 
   async function handle(request: RestRequest): Promise<RestAnswer> {
-    const format = resp.isEmpty ? undefined : chooseFormat(request.headers.accept, formats);
+    const { format } = request;
     const version = request.headers["eth-consensus-version"];
     if (types.headers && VERSION_HEADER in types.headers.properties && version === undefined) {
       throw invalidParams(`The header ${VERSION_HEADER} is missing.`);
     }
     // A method reads JSON more strictly than the codecs do, which rely on a schema before them.
-    if (entry?.submission && method && formatOf(definition, request) === "json") {
+    if (entry?.submission && method && request.bodyFormat === "json") {
       return submit(entry, definition.url, method, request, takesList);
     }
     const { args, sszBytes } = readRequest(name, definition, types, request);
@@ -86,13 +85,24 @@ function standardRoute(
     return {
       status,
       headers: beside.headers,
-      content: { mediaType: MEDIA_TYPES[format], parts: [body] },
+      content: { format, parts: [body] },
       lasting: lastingOf(request, beside.meta),
     };
   }
 
-  return { verb: definition.method, path: definition.url, handle };
+  return {
+    verb: definition.method,
+    path: definition.url,
+    answers: resp.isEmpty ? [] : formatsOf(resp),
+    accepts: definition.method === "POST" ? formatsOf(req) : [],
+    // A method wants something to be submitted.
+    bodyOptional: !(entry?.submission && method),
+    handle,
+  };
 }
+
+const formatsOf = ({ onlySupport }: { onlySupport?: string }): Format[] =>
+  onlySupport === undefined ? ["json", "ssz"] : [onlySupport as Format];
 
 function sszBody({ resp }: Definition, data: unknown, meta: unknown): Buffer {
   const bytes = data instanceof Uint8Array ? data : resp.data.serialize(data, meta);

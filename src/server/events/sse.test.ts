@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { createSignal } from "../jsonrpc/server.test-support.ts";
+import { createSignal } from "../http/http.test-support.ts";
 import { Channel } from "./channel.test-support.ts";
 import { createEventStreams, type EventStreamLimits } from "./sse.ts";
 import { SseClient } from "./sse-client.test-support.ts";

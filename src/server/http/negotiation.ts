@@ -1,8 +1,8 @@
-import { parsePreferences } from "../rest/accept-quality.ts";
-import { RestRefusal } from "./refusal.ts";
+import { HttpRefusal } from "./refusal.ts";
 
 export const MEDIA_TYPES = { json: "application/json", ssz: "application/octet-stream" } as const;
 
+/** A form that answers and bodies can have. */
 export type Format = keyof typeof MEDIA_TYPES;
 
 /** The form of the answer that suits the caller best; of two that suit as well, the one that is named first here. */
@@ -15,23 +15,56 @@ export function chooseFormat(accept: string | undefined, formats: readonly Forma
     if (quality > (best?.quality ?? 0)) best = { format, quality };
   }
   if (best === undefined) {
-    throw new RestRefusal(406, `The answer is ${named(formats)}, which the header Accept does not allow.`);
+    throw new HttpRefusal(406, `The answer is ${named(formats)}, which the header Accept does not allow.`);
   }
   return best.format;
 }
 
-/** The form of a request's body; a request without one has none to name. */
+/** The form of a request's body. */
 export function bodyFormat(contentType: string | undefined, formats: readonly Format[]): Format {
-  const mediaType = contentType?.split(";", 1)[0]?.trim().toLowerCase();
+  const mediaType = mediaTypeOf(contentType);
   const format = formats.find((each) => MEDIA_TYPES[each] === mediaType);
   if (format === undefined) {
-    throw new RestRefusal(415, `The body must be ${named(formats)}, as the header Content-Type has to say.`);
+    throw new HttpRefusal(415, `The body must be ${named(formats)}, as the header Content-Type has to say.`);
   }
   return format;
 }
 
+/** What a header Content-Type names, without its parameters. */
+export function mediaTypeOf(contentType = ""): string {
+  return contentType.split(";", 1)[0]!.trim().toLowerCase();
+}
+
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  if (acceptEncoding === undefined) return false;
+  const preferences = parsePreferences(acceptEncoding);
+  const gzip = preferences.find(({ name }) => name === "gzip" || name === "x-gzip");
+  const chosen = gzip ?? preferences.find(({ name }) => name === "*");
+  return chosen !== undefined && chosen.quality > 0;
+}
+
+/** One element of a header such as Accept or Accept-Encoding (RFC 9110, section 12.4.2). */
+interface Preference {
+  /** In lower case, without parameters. */
+  name: string;
+  /** From 0, which means "not this", to 1. */
+  quality: number;
+}
+
+/** The elements of a header with quality values; those that cannot be read are left out. */
+function parsePreferences(header: string): Preference[] {
+  const preferences: Preference[] = [];
+  for (const element of header.toLowerCase().split(",")) {
+    const [name = "", ...parameters] = element.split(";").map((part) => part.trim());
+    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter));
+    const quality = weight === undefined ? 1 : Number(weight.slice(weight.indexOf("=") + 1).trim() || Number.NaN);
+    if (name !== "" && quality >= 0 && quality <= 1) preferences.push({ name, quality });
+  }
+  return preferences;
+}
+
 /** The most specific range that covers the type decides (RFC 9110, section 12.5.1). */
-function qualityOf(mediaType: string, preferences: ReturnType<typeof parsePreferences>): number {
+function qualityOf(mediaType: string, preferences: Preference[]): number {
   for (const range of [mediaType, "application/*", "*/*"]) {
     const preference = preferences.find(({ name }) => name === range);
     if (preference) return preference.quality;

@@ -1,34 +1,47 @@
-import { thrownError } from "../jsonrpc/errors.ts";
-import type { RestAnswer } from "../rest/route-table.ts";
-
-export const JSON_MEDIA_TYPE = "application/json";
+import { Failure, type FailureKind, type ItemFailure } from "../../errors.ts";
 
 /** A refusal that only HTTP knows, such as 406 or 415. */
-export class RestRefusal extends Error {
+export class HttpRefusal extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
 
   constructor(status: number, message: string, headers: Record<string, string> = {}) {
     super(message);
-    this.name = "RestRefusal";
+    this.name = "HttpRefusal";
     this.status = status;
     this.headers = headers;
   }
 }
 
-/** The standard's error body, with the status that belongs to what was thrown. */
-export function refusalAnswer(thrown: unknown): RestAnswer {
-  if (thrown instanceof RestRefusal) return errorAnswer(thrown.status, { message: thrown.message }, thrown.headers);
-  const { message, data } = thrownError(thrown);
-  return errorAnswer(data.status, { message, failures: data.failures });
+/** What a caller learns of something that was thrown. */
+export interface ThrownReport {
+  status: number;
+  message: string;
+  detail?: string;
+  failures?: ItemFailure[];
+  headers?: Record<string, string>;
 }
 
-function errorAnswer(
-  status: number,
-  { message, failures }: { message: string; failures?: unknown },
-  headers?: Record<string, string>,
-): RestAnswer {
+const STATUSES: Record<FailureKind, number> = {
+  "invalid-params": 400,
+  server: 500,
+  "not-found": 404,
+  unavailable: 503,
+  rejected: 400,
+  unsupported: 501,
+  "limit-exceeded": 413,
+};
+
+/** Whatever is no refusal is a defect of the node, of which the caller learns nothing but that it happened. */
+export function reportThrown(thrown: unknown): ThrownReport {
+  if (thrown instanceof HttpRefusal) return thrown;
+  if (!(thrown instanceof Failure)) return { status: 500, message: "Internal error" };
+  const { kind, message, detail, failures } = thrown;
+  return { status: STATUSES[kind], message, detail, failures };
+}
+
+/** The error body of the standard REST API. */
+export function errorBody(code: number, message: string, failures?: ItemFailure[]): Buffer {
   // Without failures the member does not appear in the encoded object.
-  const body = Buffer.from(JSON.stringify({ code: status, message, failures }));
-  return { status, headers, content: { mediaType: JSON_MEDIA_TYPE, parts: [body] } };
+  return Buffer.from(JSON.stringify({ code, message, failures }));
 }

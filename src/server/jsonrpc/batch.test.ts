@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createSignal, type Door, type DoorOptions, json, openDoor, requestText } from "./server.test-support.ts";
+import { createSignal } from "../http/http.test-support.ts";
+import { json, openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 
-const doors: Door[] = [];
-const open = async (options?: DoorOptions) => {
-  const door = await openDoor(options);
-  doors.push(door);
-  return door;
+const servers: TestServer[] = [];
+const open = async (options?: TestServerOptions) => {
+  const server = await openTestServer(options);
+  servers.push(server);
+  return server;
 };
-afterEach(() => Promise.all(doors.splice(0).map((door) => door.close())));
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 const notification = (members: Record<string, string> = {}) => requestText({ ...members, id: undefined });
 
@@ -44,18 +45,18 @@ describe("batches", () => {
       ],
     ],
   ])("%s", async (_situation, body, answer) => {
-    const door = await open();
-    const received = await door.post(body);
+    const server = await open();
+    const received = await server.post(body);
     expect(received.status).toBe(200);
     expect(received.headers["content-type"]).toBe("application/json");
     expect(JSON.parse(received.text)).toEqual(answer);
   });
 
   it("elements that are no requests get an entry of their own", async () => {
-    const door = await open();
+    const server = await open();
     const crash = requestText({ id: "2", method: '"crash"' });
     const broken = requestText({ id: "3", method: '"early_break"' });
-    const received = await door.post(`[1,null,[],${crash},1.5,${broken},${requestText({ id: "4" })}]`);
+    const received = await server.post(`[1,null,[],${crash},1.5,${broken},${requestText({ id: "4" })}]`);
     const outcomes = JSON.parse(received.text).map(({ id, error }: { id: unknown; error?: { code: number } }) => [
       id,
       error?.code,
@@ -72,31 +73,31 @@ describe("batches", () => {
   });
 
   it("a thousand elements are answered", async () => {
-    const door = await open();
+    const server = await open();
     const requests = Array.from({ length: 1000 }, (_, id) => requestText({ id: String(id), params: `[${id}]` }));
-    const answers = JSON.parse((await door.post(`[${requests.join(",")}]`)).text);
+    const answers = JSON.parse((await server.post(`[${requests.join(",")}]`)).text);
     expect(answers).toEqual(Array.from({ length: 1000 }, (_, id) => ({ jsonrpc: "2.0", id, result: [id] })));
   });
 
   it("of a batch that is too long nothing is run", async () => {
     let calls = 0;
     const count = async () => json(++calls);
-    const door = await open({ handlers: { count }, limits: { batchLength: 2 } });
+    const server = await open({ handlers: { count }, limits: { batchLength: 2 } });
     const body = (length: number) =>
       `[${Array(length)
         .fill(requestText({ method: '"count"' }))
         .join(",")}]`;
-    const refused = JSON.parse((await door.post(body(3))).text);
+    const refused = JSON.parse((await server.post(body(3))).text);
     expect(refused.id).toBeNull();
     expect(refused.error.code).toBe(-32005);
     expect(calls).toBe(0);
-    await door.post(body(2));
+    await server.post(body(2));
     expect(calls).toBe(2);
   });
 
   it("reads run concurrently and answer in request order", async () => {
     const second = createSignal();
-    const door = await open({
+    const server = await open({
       handlers: {
         first: async () => {
           await second.happened;
@@ -108,14 +109,16 @@ describe("batches", () => {
         },
       },
     });
-    const received = await door.post(`[${requestText({ method: '"first"' })},${requestText({ method: '"second"' })}]`);
+    const received = await server.post(
+      `[${requestText({ method: '"first"' })},${requestText({ method: '"second"' })}]`,
+    );
     expect(JSON.parse(received.text).map(({ result }: { result: string }) => result)).toEqual(["first", "second"]);
   });
 
   it("submissions run one after the other in request order, reads beside them", async () => {
     const events: string[] = [];
     const read = createSignal();
-    const door = await open({
+    const server = await open({
       handlers: {
         submit: async (params) => {
           const [name] = params as [string];
@@ -136,7 +139,7 @@ describe("batches", () => {
       submissions: ["submit"],
     });
     const submit = (name: string) => ({ method: '"submit"', params: `["${name}"]` });
-    await door.post(
+    await server.post(
       `[${requestText(submit("a"))},${notification(submit("b"))},${requestText(submit("c"))},${requestText({ method: '"read"' })}]`,
     );
     expect(events.filter((event) => event !== "read")).toEqual([
@@ -159,15 +162,15 @@ describe("notifications", () => {
     ["with metadata asked for", notification({ method: '"described"', meta: "true" })],
     ["a batch of them", `[${notification()},${notification()}]`],
   ])("%s: 204 and no body", async (_situation, body) => {
-    const door = await open();
-    const received = await door.post(body);
+    const server = await open();
+    const received = await server.post(body);
     expect(received.status).toBe(204);
     expect(received.text).toBe("");
   });
 
   it("are run", async () => {
     const run = createSignal();
-    const door = await open({
+    const server = await open({
       handlers: {
         run: async () => {
           run.happen();
@@ -175,7 +178,7 @@ describe("notifications", () => {
         },
       },
     });
-    await door.post(notification({ method: '"run"' }));
+    await server.post(notification({ method: '"run"' }));
     await run.happened;
   });
 
@@ -190,23 +193,23 @@ describe("notifications", () => {
         },
       }),
     };
-    const door = await open({ handlers: { stream: async () => ({ body }) } });
-    expect((await door.post(notification({ method: '"stream"' }))).status).toBe(204);
+    const server = await open({ handlers: { stream: async () => ({ body }) } });
+    expect((await server.post(notification({ method: '"stream"' }))).status).toBe(204);
     await left.happened;
   });
 });
 
 describe("the time limit", () => {
   it("turns a call that takes too long into a server error", async () => {
-    const door = await open({ limits: { requestMillis: 20 } });
-    const { error } = JSON.parse((await door.post(requestText({ method: '"never"' }))).text);
+    const server = await open({ limits: { requestMillis: 20 } });
+    const { error } = JSON.parse((await server.post(requestText({ method: '"never"' }))).text);
     expect(error.code).toBe(-32000);
     expect(error.message).toBe("The call was not finished within 20 milliseconds.");
   });
 
   it("ends a batch as a whole: what was quick is answered, submissions still waiting are not run", async () => {
     const started: unknown[] = [];
-    const door = await open({
+    const server = await open({
       handlers: {
         submit: (params) => {
           started.push(params);
@@ -217,7 +220,7 @@ describe("the time limit", () => {
       limits: { requestMillis: 20 },
     });
     const submit = (n: number) => requestText({ id: String(n), method: '"submit"', params: `[${n}]` });
-    const answers = JSON.parse((await door.post(`[${submit(1)},${submit(2)},${requestText({ id: "3" })}]`)).text);
+    const answers = JSON.parse((await server.post(`[${submit(1)},${submit(2)},${requestText({ id: "3" })}]`)).text);
     expect(answers.map(({ error }: { error?: { code: number } }) => error?.code)).toEqual([-32000, -32000, undefined]);
     expect(started).toEqual([[1]]);
   });
@@ -237,8 +240,8 @@ describe("the time limit", () => {
         },
       }),
     };
-    const door = await open({ handlers: { slow: async () => ({ body }) }, limits: { requestMillis: 20 } });
-    const { error } = JSON.parse((await door.post(requestText({ method: '"slow"' }))).text);
+    const server = await open({ handlers: { slow: async () => ({ body }) }, limits: { requestMillis: 20 } });
+    const { error } = JSON.parse((await server.post(requestText({ method: '"slow"' }))).text);
     expect(error.code).toBe(-32000);
     firstByte.happen();
     await left.happened;

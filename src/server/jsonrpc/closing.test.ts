@@ -3,7 +3,8 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { createSignal, json, openDoor, requestText } from "./server.test-support.ts";
+import { createSignal } from "../http/http.test-support.ts";
+import { json, openTestServer, requestText } from "./server.test-support.ts";
 
 function createGatedCall() {
   const called = createSignal();
@@ -21,13 +22,13 @@ function createGatedCall() {
 
 it("a running call is finished first, nothing new is accepted meanwhile, and its connection is not kept", async () => {
   const gated = createGatedCall();
-  const door = await openDoor({ handlers: { gated: gated.call } });
+  const server = await openTestServer({ handlers: { gated: gated.call } });
   const agent = new Agent({ keepAlive: true });
-  const outgoing = request(door.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
+  const outgoing = request(server.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
   outgoing.end(requestText({ method: '"gated"' }));
   await gated.called;
-  const closed = door.close();
-  await expect(door.post(requestText({}))).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  const closed = server.close();
+  await expect(server.post(requestText({}))).rejects.toMatchObject({ code: "ECONNREFUSED" });
   gated.go();
   const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
   expect(incoming.headers.connection).toBe("close");
@@ -38,7 +39,7 @@ it("a running call is finished first, nothing new is accepted meanwhile, and its
 
 it("a running stream is finished first", async () => {
   const go = createSignal();
-  const door = await openDoor({
+  const server = await openTestServer({
     handlers: {
       slow: async () => ({
         body: (async function* () {
@@ -50,10 +51,10 @@ it("a running stream is finished first", async () => {
     },
   });
   const agent = new Agent({ keepAlive: true });
-  const outgoing = request(door.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
+  const outgoing = request(server.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
   outgoing.end(requestText({ method: '"slow"' }));
   const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
-  const closed = door.close();
+  const closed = server.close();
   go.happen();
   expect(await text(incoming)).toBe('{"jsonrpc":"2.0","id":1,"result":[1,2]}');
   await closed;
@@ -62,15 +63,19 @@ it("a running stream is finished first", async () => {
 
 it("a call whose client has left is still finished first", async () => {
   const gated = createGatedCall();
-  const door = await openDoor({ handlers: { gated: gated.call } });
-  const outgoing = request(door.url, { method: "POST", agent: false, headers: { "Content-Type": "application/json" } });
+  const server = await openTestServer({ handlers: { gated: gated.call } });
+  const outgoing = request(server.url, {
+    method: "POST",
+    agent: false,
+    headers: { "Content-Type": "application/json" },
+  });
   outgoing.on("error", () => {});
   outgoing.end(requestText({ method: '"gated"' }));
   await gated.called;
   outgoing.destroy();
   const order: string[] = [];
-  const closed = door.close().then(() => order.push("closed"));
-  await expect(door.post(requestText({}))).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  const closed = server.close().then(() => order.push("closed"));
+  await expect(server.post(requestText({}))).rejects.toMatchObject({ code: "ECONNREFUSED" });
   order.push("finished");
   gated.go();
   await closed;
@@ -78,10 +83,10 @@ it("a call whose client has left is still finished first", async () => {
 });
 
 it("idle connections and half-sent requests do not hold it up", async () => {
-  const door = await openDoor();
-  const idle = connect(door.port, "127.0.0.1");
-  const halfway = connect(door.port, "127.0.0.1");
-  const used = connect(door.port, "127.0.0.1");
+  const server = await openTestServer();
+  const idle = connect(server.port, "127.0.0.1");
+  const halfway = connect(server.port, "127.0.0.1");
+  const used = connect(server.port, "127.0.0.1");
   const sockets = [idle, halfway, used];
   await Promise.all(sockets.map((socket) => once(socket, "connect")));
   const body = requestText({});
@@ -94,12 +99,12 @@ it("idle connections and half-sent requests do not hold it up", async () => {
     return once(socket, "close");
   });
   for (const socket of sockets) socket.resume();
-  await door.close();
+  await server.close();
   await Promise.all(ends);
 });
 
 it("closing twice is closing once", async () => {
-  const door = await openDoor();
-  await Promise.all([door.close(), door.close()]);
-  await door.close();
+  const server = await openTestServer();
+  await Promise.all([server.close(), server.close()]);
+  await server.close();
 });

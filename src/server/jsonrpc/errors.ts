@@ -1,4 +1,5 @@
 import { Failure, type FailureKind, type ItemFailure } from "../../errors.ts";
+import { reportThrown } from "../http/refusal.ts";
 
 /** The `error` member of a response (JSON-RPC 2.0, section 5.1). */
 export interface ErrorObject {
@@ -13,15 +14,17 @@ export interface ErrorObject {
 }
 
 /** -32001 … -32005 have the meanings of EIP-1474, which Ethereum tooling already knows. */
-const CODES: Record<FailureKind, { code: number; status: number }> = {
-  "invalid-params": { code: -32602, status: 400 },
-  server: { code: -32000, status: 500 },
-  "not-found": { code: -32001, status: 404 },
-  unavailable: { code: -32002, status: 503 },
-  rejected: { code: -32003, status: 400 },
-  unsupported: { code: -32004, status: 501 },
-  "limit-exceeded": { code: -32005, status: 413 },
+const CODES: Record<FailureKind, number> = {
+  "invalid-params": -32602,
+  server: -32000,
+  "not-found": -32001,
+  unavailable: -32002,
+  rejected: -32003,
+  unsupported: -32004,
+  "limit-exceeded": -32005,
 };
+
+const INTERNAL_ERROR = -32603;
 
 /** Names longer than this are cut in messages and are not worth a search for a similar one. */
 const LONGEST_QUOTED_NAME = 100;
@@ -42,13 +45,9 @@ export function methodNotFound(name: string, suggest?: (name: string) => string 
   return { code: -32601, message: `The method ${quoted} does not exist.${hint}`, data: { status: 404 } };
 }
 
-/** Whatever is not a `Failure` is a defect of the node, of which the caller learns nothing but that it happened. */
 export function thrownError(thrown: unknown): ErrorObject {
-  if (!(thrown instanceof Failure)) {
-    return { code: -32603, message: "Internal error", data: { status: 500 } };
-  }
-  const { message, detail, failures } = thrown;
-  const { code, status } = CODES[thrown.kind];
+  const code = thrown instanceof Failure ? CODES[thrown.kind] : INTERNAL_ERROR;
+  const { status, message, detail, failures } = reportThrown(thrown);
   // Members that are undefined do not appear in the encoded object.
   return { code, message, data: { status, detail, failures } };
 }

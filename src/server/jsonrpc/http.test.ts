@@ -3,33 +3,28 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  createRecordingLogger,
-  type Door,
-  type DoorOptions,
-  openDoor,
-  requestText,
-  send,
-} from "./server.test-support.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { send } from "../http/http.test-support.ts";
+import { openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 import { createJsonRpcServer } from "./server.ts";
 
-let door: Door;
+let server: TestServer;
 beforeAll(async () => {
-  door = await openDoor();
+  server = await openTestServer();
 });
-afterAll(() => door.close());
+afterAll(() => server.close());
 
-const doors: Door[] = [];
-const open = async (options?: DoorOptions) => {
-  const own = await openDoor(options);
-  doors.push(own);
+const servers: TestServer[] = [];
+const open = async (options?: TestServerOptions) => {
+  const own = await openTestServer(options);
+  servers.push(own);
   return own;
 };
-afterEach(() => Promise.all(doors.splice(0).map((own) => own.close())));
+afterEach(() => Promise.all(servers.splice(0).map((own) => own.close())));
 
 describe("methods", () => {
   it.each(["GET", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "QUERY"])("%s: 405, Allow: POST", async (method) => {
-    const received = await send(door.url, { method, headers: {} });
+    const received = await send(server.url, { method, headers: {} });
     expect(received.status).toBe(405);
     expect(received.headers.allow).toBe("POST");
     expect(received.headers["content-type"]).toBe("application/json");
@@ -40,19 +35,23 @@ describe("methods", () => {
   });
 
   it("HEAD: 405 without a body", async () => {
-    const received = await send(door.url, { method: "HEAD", headers: {} });
+    const received = await send(server.url, { method: "HEAD", headers: {} });
     expect(received.status).toBe(405);
     expect(received.headers.allow).toBe("POST");
     expect(received.text).toBe("");
   });
 
   it.each(["application/json", "text/plain"])("PUT with a body of %s: 405", async (type) => {
-    const received = await send(door.url, { method: "PUT", headers: { "Content-Type": type }, body: requestText({}) });
+    const received = await send(server.url, {
+      method: "PUT",
+      headers: { "Content-Type": type },
+      body: requestText({}),
+    });
     expect(received.status).toBe(405);
   });
 
   it("OPTIONS: 204 with Allow and nothing about origins", async () => {
-    const received = await send(door.url, {
+    const received = await send(server.url, {
       method: "OPTIONS",
       headers: { Origin: "http://example.org", "Access-Control-Request-Method": "POST" },
     });
@@ -71,7 +70,7 @@ describe("content types", () => {
     "application/json-rpc",
     "application/jsonrequest",
   ])("%s is accepted", async (type) => {
-    const received = await door.post(requestText({}), { headers: { "Content-Type": type } });
+    const received = await server.post(requestText({}), { headers: { "Content-Type": type } });
     expect(received.status).toBe(200);
     expect(received.text).toBe('{"jsonrpc":"2.0","id":1,"result":[]}');
   });
@@ -85,19 +84,19 @@ describe("content types", () => {
     "json",
     "",
   ])("%j: 415", async (type) => {
-    const received = await door.post(requestText({}), { headers: { "Content-Type": type } });
+    const received = await server.post(requestText({}), { headers: { "Content-Type": type } });
     expect(received.status).toBe(415);
     expect(JSON.parse(received.text).message).toContain("The header Content-Type must be application/json");
   });
 
   it.each([requestText({}), ""])("absent with the body %j: 415", async (body) => {
-    expect((await door.post(body, { headers: {} })).status).toBe(415);
+    expect((await server.post(body, { headers: {} })).status).toBe(415);
   });
 });
 
 describe("paths", () => {
   it.each(["/", "/rpc", "/a/b?c=d", "/%zz", "//", "/*", "/%00"])("%s is accepted", async (path) => {
-    expect((await door.post(requestText({}), { path })).status).toBe(200);
+    expect((await server.post(requestText({}), { path })).status).toBe(200);
   });
 });
 
@@ -127,7 +126,7 @@ describe("body size", () => {
 
   it("without a setting, more than 16 MiB are read", async () => {
     const long = "x".repeat(17 * 1024 * 1024);
-    const received = await door.post(requestText({ params: `["${long}"]` }));
+    const received = await server.post(requestText({ params: `["${long}"]` }));
     expect(received.text.length).toBe(long.length + '{"jsonrpc":"2.0","id":1,"result":[""]}'.length);
   });
 });
@@ -142,7 +141,7 @@ describe("connections", () => {
       requestText({ method: '"stream"' }),
       requestText({ id: undefined }),
     ]) {
-      const outgoing = request(door.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
+      const outgoing = request(server.url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
       outgoing.end(body);
       const [incoming] = await once(outgoing, "response");
       ports.add(incoming.socket.localPort);
@@ -153,7 +152,7 @@ describe("connections", () => {
   });
 
   it("that carry several requests at once get the answers in order", async () => {
-    const socket = connect(door.port, "127.0.0.1");
+    const socket = connect(server.port, "127.0.0.1");
     const message = (body: string, headers = "") =>
       `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
     socket.end(
@@ -166,43 +165,43 @@ describe("connections", () => {
   });
 
   it("that do not speak HTTP are answered 400 and closed", async () => {
-    const socket = connect(door.port, "127.0.0.1");
+    const socket = connect(server.port, "127.0.0.1");
     socket.write("this is no HTTP\r\n\r\n");
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it("that break in the middle of a request leave the door standing", async () => {
-    const socket = connect(door.port, "127.0.0.1");
+  it("that break in the middle of a request leave the server standing", async () => {
+    const socket = connect(server.port, "127.0.0.1");
     await once(socket, "connect");
     socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", () =>
       socket.destroy(),
     );
     await once(socket, "close");
-    expect((await door.post(requestText({}))).status).toBe(200);
+    expect((await server.post(requestText({}))).status).toBe(200);
   });
 });
 
 describe("listening", () => {
   it("tells the address it is bound to", async () => {
-    expect(door.url).toBe(`http://127.0.0.1:${door.port}`);
-    expect(door.port).toBeGreaterThan(0);
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
+    expect(server.port).toBeGreaterThan(0);
   });
 
   it("warns when other machines can reach it", async () => {
-    const warnings = (own: Door) => own.log.filter(({ level }) => level === "warn").length;
-    const exposed = await openDoor({ host: "0.0.0.0" });
+    const warnings = (own: TestServer) => own.log.filter(({ level }) => level === "warn").length;
+    const exposed = await openTestServer({ host: "0.0.0.0" });
     await exposed.close();
     expect(warnings(exposed)).toBe(1);
-    expect(warnings(door)).toBe(0);
+    expect(warnings(server)).toBe(0);
   });
 
   it("on a port in use rejects with the system's code", async () => {
-    await expect(openDoor({ port: door.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+    await expect(openTestServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 
   it("that failed can be closed", async () => {
     const second = createJsonRpcServer({ table: { find: () => undefined }, logger: createRecordingLogger([]) });
-    await expect(second.listen({ host: "127.0.0.1", port: door.port })).rejects.toThrow();
+    await expect(second.listen({ host: "127.0.0.1", port: server.port })).rejects.toThrow();
     await second.close();
   });
 });

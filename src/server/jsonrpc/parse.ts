@@ -4,7 +4,7 @@ import { IrregularNumber } from "../../json/irregular-number.ts";
 export class UnreadableMessage extends Error {}
 
 /**
- * Far above what any payload of the interface needs, and low enough that recursive code behind the door (validation,
+ * Far above what any payload of the interface needs, and low enough that recursive code behind the server (validation,
  * encoding, the JSON reviver itself) never runs out of stack.
  */
 export const MAX_NESTING = 512;

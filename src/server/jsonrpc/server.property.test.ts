@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Door, openDoor } from "./server.test-support.ts";
+import { openTestServer, type TestServer } from "./server.test-support.ts";
 
-let door: Door;
+let server: TestServer;
 beforeAll(async () => {
-  door = await openDoor();
+  server = await openTestServer();
 });
-afterAll(() => door.close());
+afterAll(() => server.close());
 
 /** Values that resemble requests as often as not. */
 const requestLike = fc.record(
@@ -55,7 +55,7 @@ function expectAnswer(received: { status: number; text: string }): void {
 it("whatever JSON comes in, well-formed envelopes or nothing go out", async () => {
   await fc.assert(
     fc.asyncProperty(message, async (value) => {
-      const received = await door.post(JSON.stringify(value));
+      const received = await server.post(JSON.stringify(value));
       expectAnswer(received);
       if (!Array.isArray(value)) expect(received.text.startsWith("[")).toBe(false);
     }),
@@ -73,7 +73,7 @@ it("whatever bytes come in, well-formed envelopes or nothing go out", async () =
     }),
   );
   await fc.assert(
-    fc.asyncProperty(bytes, async (body) => expectAnswer(await door.post(body))),
+    fc.asyncProperty(bytes, async (body) => expectAnswer(await server.post(body))),
     { numRuns: 300 },
   );
 });

@@ -1,23 +1,12 @@
-import { request } from "node:http";
 import { Failure, type FailureKind } from "../../errors.ts";
 import { IrregularNumber } from "../../json/irregular-number.ts";
-import type { Logger, LogLevel } from "../../log/logger.ts";
+import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import type { Answer, Caller, Method, MethodTable, Params } from "../method-table.ts";
 import { createJsonRpcServer, type JsonRpcLimits } from "./server.ts";
 import type { WebSocketLimits } from "./websocket/websockets.ts";
 
 type Handler = (params: Params, caller?: Caller) => Promise<Answer>;
-
-/** Something that a test lets happen, or waits for. */
-export interface Signal {
-  happened: Promise<void>;
-  happen(): void;
-}
-
-export function createSignal(): Signal {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { happened: promise, happen: resolve };
-}
 
 export const json = (value: unknown): Answer => ({ body: Buffer.from(JSON.stringify(value)) });
 
@@ -56,39 +45,12 @@ const standardHandlers: Record<string, Handler> = {
   late_break: async () => ({ body: failingStream("[1,") }),
 };
 
-export async function* streamOf(...chunks: string[]): AsyncGenerator<Buffer> {
-  for (const chunk of chunks) yield Buffer.from(chunk);
-}
-
 async function* failingStream(...chunks: string[]): AsyncGenerator<Buffer> {
   yield* streamOf(...chunks);
   throw new Failure("unavailable", "The stream broke.");
 }
 
-export interface LogRecord {
-  level: LogLevel;
-  message: string;
-  fields?: Record<string, unknown>;
-}
-
-export function createRecordingLogger(records: LogRecord[]): Logger {
-  const at = (level: LogLevel) => (message: string, fields?: Record<string, unknown>) => {
-    records.push({ level, message, fields });
-  };
-  const logger: Logger = {
-    trace: at("trace"),
-    debug: at("debug"),
-    info: at("info"),
-    notice: at("notice"),
-    warn: at("warn"),
-    error: at("error"),
-    fatal: at("fatal"),
-    topic: () => logger,
-  };
-  return logger;
-}
-
-export interface DoorOptions {
+export interface TestServerOptions {
   /** Methods of one test, beside the standard ones. */
   handlers?: Record<string, Handler>;
   /** Those of the test's methods that are submissions. */
@@ -100,8 +62,8 @@ export interface DoorOptions {
   port?: number;
 }
 
-/** A door before a table of made-up methods, on a free port unless told otherwise. */
-export async function openDoor(options: DoorOptions = {}) {
+/** A server before a table of made-up methods, on a free port unless told otherwise. */
+export async function openTestServer(options: TestServerOptions = {}) {
   const { handlers = {}, submissions = [], limits, webSocketLimits, suggest } = options;
   const methods = new Map<string, Method>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
@@ -116,45 +78,12 @@ export async function openDoor(options: DoorOptions = {}) {
     port,
     log,
     close: () => server.close(),
-    post: (body: string | Uint8Array, init?: RequestInit) => send(url, { method: "POST", body, ...init }),
+    post: (body: string | Uint8Array, init?: RequestInit) =>
+      send(url, { method: "POST", headers: { "Content-Type": "application/json" }, body, ...init }),
   };
 }
 
-export type Door = Awaited<ReturnType<typeof openDoor>>;
-
-interface RequestInit {
-  method?: string;
-  path?: string;
-  headers?: Record<string, string>;
-  body?: string | Uint8Array;
-}
-
-export interface Received {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-}
-
-/** One request on a connection of its own, with nothing added that the test did not ask for. */
-export function send(url: string, { method, path = "/", headers, body }: RequestInit): Promise<Received> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      url,
-      { method, path, agent: false, headers: headers ?? { "Content-Type": "application/json" } },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-        incoming.on("error", reject);
-        incoming.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text });
-        });
-      },
-    );
-    outgoing.on("error", reject);
-    outgoing.end(body);
-  });
-}
+export type TestServer = Awaited<ReturnType<typeof openTestServer>>;
 
 /** The text of a request object, whose members are given as JSON texts. */
 export function requestText(members: Record<string, string | undefined>): string {

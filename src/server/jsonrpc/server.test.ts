@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Door, openDoor, requestText } from "./server.test-support.ts";
+import { openTestServer, requestText, type TestServer } from "./server.test-support.ts";
 
-let door: Door;
+let server: TestServer;
 beforeAll(async () => {
-  door = await openDoor({ suggest: (name) => (name === "ecko" ? "echo" : undefined) });
+  server = await openTestServer({ suggest: (name) => (name === "ecko" ? "echo" : undefined) });
 });
-afterAll(() => door.close());
+afterAll(() => server.close());
 
 const result = (id: string, value: string) => `{"jsonrpc":"2.0","id":${id},"result":${value}}`;
 
@@ -41,7 +41,7 @@ describe("answers with the exact text", () => {
     ],
     ["meta of a method without any", requestText({ meta: "true" }), '{"jsonrpc":"2.0","id":1,"result":[],"meta":{}}'],
   ])("%s", async (_situation, body, answer) => {
-    const received = await door.post(body);
+    const received = await server.post(body);
     expect(received.text).toBe(answer);
     expect(received.status).toBe(200);
     expect(received.headers["content-type"]).toBe("application/json");
@@ -103,7 +103,7 @@ describe("answers with an error object and HTTP status 200", () => {
     ["an empty batch", "[]", "null", -32600],
     ["1001 elements", `[${Array(1001).fill(requestText({})).join(",")}]`, "null", -32005],
   ])("%s", async (_situation, body, id, code) => {
-    const received = await door.post(body);
+    const received = await server.post(body);
     expect(received.text.slice(0, error(id, code).length)).toBe(error(id, code));
     expect(Object.keys(JSON.parse(received.text))).toEqual(["jsonrpc", "id", "error"]);
     expect(received.status).toBe(200);
@@ -112,7 +112,7 @@ describe("answers with an error object and HTTP status 200", () => {
 });
 
 describe("error objects", () => {
-  const errorOf = async (body: string) => JSON.parse((await door.post(body)).text).error;
+  const errorOf = async (body: string) => JSON.parse((await server.post(body)).text).error;
 
   it("carry what the failure says", async () => {
     const failures = [{ index: 1, message: "bad signature" }];
@@ -130,9 +130,9 @@ describe("error objects", () => {
   });
 
   it("say nothing of the node's insides, which go to the log", async () => {
-    const received = await door.post(requestText({ method: '"crash"' }));
+    const received = await server.post(requestText({ method: '"crash"' }));
     expect(JSON.parse(received.text).error).toEqual({ code: -32603, message: "Internal error", data: { status: 500 } });
-    const record = door.log.findLast(({ level }) => level === "error");
+    const record = server.log.findLast(({ level }) => level === "error");
     expect(record?.fields?.method).toBe("crash");
     expect(record?.fields?.error).toMatch(/a secret of the node\n\s+at /);
   });
@@ -155,12 +155,12 @@ describe("error objects", () => {
 
 describe("headers", () => {
   it("of a single call carry the metadata of its result", async () => {
-    const received = await door.post(requestText({ method: '"described"' }));
+    const received = await server.post(requestText({ method: '"described"' }));
     expect(received.headers["eth-consensus-version"]).toBe("deneb");
   });
 
   it("of a batch carry none", async () => {
-    const received = await door.post(`[${requestText({ method: '"described"' })}]`);
+    const received = await server.post(`[${requestText({ method: '"described"' })}]`);
     expect(received.headers["eth-consensus-version"]).toBeUndefined();
   });
 });

@@ -3,24 +3,31 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
+import { unsupported } from "../../errors.ts";
 import type { Logger } from "../../log/logger.ts";
+import { mediaTypeOf } from "../http/negotiation.ts";
+import {
+  CONNECTION_TIMEOUTS,
+  closeGracefully,
+  DEFAULT_HTTP_LIMITS,
+  type HttpLimits,
+  type HttpServer,
+  type ListeningAddress,
+  listeningAddress,
+  OpenResponses,
+} from "../http/server.ts";
 import type { Caller, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { thrownError } from "./errors.ts";
 import { createExecutor } from "./execute.ts";
-import { createPostCaller } from "./post-caller.ts";
 import { receiveBody } from "./receive.ts";
 import { errorResponse } from "./respond.ts";
 import { sendRefusal, sendResponse } from "./send.ts";
 import { createWebSockets, isWebSocketUpgrade, type WebSocketLimits } from "./websocket/websockets.ts";
 
-export interface JsonRpcLimits {
-  /** The largest request body. */
-  bodyBytes: number;
+export interface JsonRpcLimits extends HttpLimits {
   /** The longest batch. */
   batchLength: number;
-  /** How long a request may run, and how long a client may stop reading its answer. */
-  requestMillis: number;
 }
 
 export interface JsonRpcServerOptions {
@@ -30,49 +37,23 @@ export interface JsonRpcServerOptions {
   webSocketLimits?: Partial<WebSocketLimits>;
 }
 
-export interface ListeningAddress {
-  host: string;
-  port: number;
-  url: string;
-}
-
-export interface JsonRpcServer {
-  /** Rejects with the system's error, whose `code` is `EADDRINUSE` when the port is taken. */
-  listen(where: { host: string; port: number }): Promise<ListeningAddress>;
-  /** Accepts nothing more, lets running calls finish, then closes every connection. */
-  close(): Promise<void>;
-}
-
-const DEFAULT_LIMITS: JsonRpcLimits = {
-  // A block with its blobs passes one MiB easily.
-  bodyBytes: 32 * 1024 * 1024,
-  batchLength: 1000,
-  requestMillis: 60_000,
-};
-
-/** How long a client may take to send a request, so that half-sent ones do not hold connections for ever. */
-const RECEIVE_MILLIS = 300_000;
-
-/** How long a connection may stay idle. Longer than the minute that proxies keep theirs, which would else find it closed. */
-const IDLE_MILLIS = 72_000;
+const DEFAULT_LIMITS: JsonRpcLimits = { ...DEFAULT_HTTP_LIMITS, batchLength: 1000 };
 
 /** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
-const MEDIA_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
+const REQUEST_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
-export function createJsonRpcServer(options: JsonRpcServerOptions): JsonRpcServer {
+export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const { table, logger, webSocketLimits } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const execute = createExecutor({ table, logger, ...limits });
   const webSockets = createWebSockets({ execute, logger, messageBytes: limits.bodyBytes, limits: webSocketLimits });
-  const running = new Set<ServerResponse>();
+  const running = new OpenResponses();
   let closing: Promise<void> | undefined;
-  let nothingRuns: (() => void) | undefined;
   let caller: Caller | undefined;
 
   // There is one resource; whatever path a client was configured with leads to it.
   const http = {
-    requestTimeout: RECEIVE_MILLIS,
-    keepAliveTimeout: IDLE_MILLIS,
+    ...CONNECTION_TIMEOUTS,
     // Some HTTP clients offer an upgrade to HTTP/2 with every request, which is theirs to do and ours to ignore.
     shouldUpgradeCallback: isWebSocketUpgrade,
   };
@@ -80,9 +61,9 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): JsonRpcServe
     if (req.method !== "POST") {
       req.resume();
       answerOtherMethod(req, res);
-    } else if (!isJson(req.headers["content-type"])) {
+    } else if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
       req.resume();
-      refuseMediaType(res);
+      sendRefusal(res, 415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
     } else {
       receiveBody(
         req,
@@ -116,7 +97,6 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): JsonRpcServe
   // One function for all responses, since this is added to every one of them.
   function forget(this: ServerResponse): void {
     running.delete(this);
-    if (running.size === 0) nothingRuns?.();
   }
 
   /** Node closes only the response whose turn it is; those behind it on the same connection would wait for ever. */
@@ -133,43 +113,18 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): JsonRpcServe
     const { address } = await lookup(host);
     server.listen({ host: address, port });
     await once(server, "listening");
-    const bound = server.address();
-    if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
-    const authority = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
-    const url = `http://${authority}:${bound.port}`;
-    caller = createPostCaller(`ws://${authority}:${bound.port}`);
-    if (!isLoopback(bound.address)) {
-      logger.warn("The JSON-RPC server has no authentication and can be reached from other machines.", { url });
-    }
-    return { host: bound.address, port: bound.port, url };
-  }
-
-  async function shutDown(): Promise<void> {
-    const closed = server.listening ? once(server, "close") : undefined;
-    // Also closes the connections that are idle now.
-    server.close();
-    await webSockets.close();
-    if (running.size > 0) {
-      await new Promise<void>((resolve) => {
-        nothingRuns = resolve;
-      });
-    }
-    // What remains has no call running: half-sent requests, and connections whose streamed answer promised keep-alive.
-    server.closeAllConnections();
-    await closed;
+    const where = listeningAddress("JSON-RPC", server, logger);
+    caller = createPostCaller(where.url.replace("http", "ws"));
+    return where;
   }
 
   return {
     listen,
     close: () => {
-      closing ??= shutDown();
+      closing ??= closeGracefully(server, running, webSockets.close);
       return closing;
     },
   };
-}
-
-export function isLoopback(address: string): boolean {
-  return address.startsWith("127.") || address === "::1";
 }
 
 function answerOtherMethod(req: IncomingMessage, res: ServerResponse): void {
@@ -180,12 +135,10 @@ function answerOtherMethod(req: IncomingMessage, res: ServerResponse): void {
   }
 }
 
-function isJson(contentType: string | undefined): boolean {
-  if (contentType === undefined) return false;
-  const mediaType = contentType.split(";", 1)[0]!;
-  return MEDIA_TYPES.includes(mediaType) || MEDIA_TYPES.includes(mediaType.trim().toLowerCase());
-}
-
-function refuseMediaType(res: ServerResponse): void {
-  sendRefusal(res, 415, `The header Content-Type must be ${MEDIA_TYPES.join(" or ")}.`);
+/** Who calls by POST hears nothing but answers; for more there is WebSocket. */
+function createPostCaller(webSocketUrl: string): Caller {
+  const refuse = () => {
+    throw unsupported(`Events are sent over WebSocket only: connect to ${webSocketUrl} and call the method there.`);
+  };
+  return { subscribe: refuse, unsubscribe: refuse };
 }

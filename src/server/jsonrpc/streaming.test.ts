@@ -3,15 +3,16 @@ import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
-import { createSignal, type Door, type DoorOptions, openDoor, requestText } from "./server.test-support.ts";
+import { createSignal } from "../http/http.test-support.ts";
+import { openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 
-const doors: Door[] = [];
-const open = async (options?: DoorOptions) => {
-  const door = await openDoor(options);
-  doors.push(door);
-  return door;
+const servers: TestServer[] = [];
+const open = async (options?: TestServerOptions) => {
+  const server = await openTestServer(options);
+  servers.push(server);
+  return server;
 };
-afterEach(() => Promise.all(doors.splice(0).map((door) => door.close())));
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 const CHUNK = Buffer.alloc(64 * 1024, "x");
 
@@ -55,8 +56,8 @@ function createStuckStream() {
   };
 }
 
-async function startPost(door: Door, body: string): Promise<IncomingMessage> {
-  const outgoing = request(door.url, {
+async function startPost(server: TestServer, body: string): Promise<IncomingMessage> {
+  const outgoing = request(server.url, {
     method: "POST",
     agent: false,
     headers: { "Content-Type": "application/json" },
@@ -67,8 +68,8 @@ async function startPost(door: Door, body: string): Promise<IncomingMessage> {
 }
 
 it("a streamed result arrives in its envelope, with the headers of its metadata", async () => {
-  const door = await open();
-  const received = await door.post(requestText({ method: '"stream"', meta: "true" }));
+  const server = await open();
+  const received = await server.post(requestText({ method: '"stream"', meta: "true" }));
   expect(received.text).toBe('{"jsonrpc":"2.0","id":1,"result":[1,2,3],"meta":{"streamed":true}}');
   expect(received.status).toBe(200);
   expect(received.headers["content-type"]).toBe("application/json");
@@ -77,7 +78,7 @@ it("a streamed result arrives in its envelope, with the headers of its metadata"
 
 it("chunks are sent as they come", async () => {
   const firstSeen = createSignal();
-  const door = await open({
+  const server = await open({
     handlers: {
       slow: async () => ({
         body: (async function* () {
@@ -88,7 +89,7 @@ it("chunks are sent as they come", async () => {
       }),
     },
   });
-  const incoming = await startPost(door, requestText({ method: '"slow"' }));
+  const incoming = await startPost(server, requestText({ method: '"slow"' }));
   let seen = "";
   for await (const chunk of incoming) {
     seen += chunk;
@@ -98,7 +99,7 @@ it("chunks are sent as they come", async () => {
 });
 
 it("a stream that breaks before its first chunk is an error without the headers of a result", async () => {
-  const door = await open({
+  const server = await open({
     handlers: {
       broken: async () => ({
         headers: { "Eth-Consensus-Version": "deneb" },
@@ -109,7 +110,7 @@ it("a stream that breaks before its first chunk is an error without the headers 
       }),
     },
   });
-  const received = await door.post(requestText({ method: '"broken"' }));
+  const received = await server.post(requestText({ method: '"broken"' }));
   expect(JSON.parse(received.text).error).toEqual({ code: -32603, message: "Internal error", data: { status: 500 } });
   expect(received.headers["eth-consensus-version"]).toBeUndefined();
 });
@@ -117,24 +118,24 @@ it("a stream that breaks before its first chunk is an error without the headers 
 it.each([requestText({ method: '"late_break"' }), `[${requestText({})},${requestText({ method: '"late_break"' })}]`])(
   "a stream that breaks later cuts the connection: %s",
   async (body) => {
-    const door = await open();
-    await expect(startPost(door, body).then(text)).rejects.toMatchObject({ code: "ECONNRESET" });
-    expect((await door.post(requestText({}))).status).toBe(200);
+    const server = await open();
+    await expect(startPost(server, body).then(text)).rejects.toMatchObject({ code: "ECONNRESET" });
+    expect((await server.post(requestText({}))).status).toBe(200);
   },
 );
 
 it("when one stream of a batch breaks, those after it are told to stop", async () => {
   const after = createEndlessStream();
-  const door = await open({ handlers: { endless: async () => ({ body: after }) } });
+  const server = await open({ handlers: { endless: async () => ({ body: after }) } });
   const body = `[${requestText({ method: '"late_break"' })},${requestText({ method: '"endless"' })}]`;
-  await expect(startPost(door, body).then(text)).rejects.toMatchObject({ code: "ECONNRESET" });
+  await expect(startPost(server, body).then(text)).rejects.toMatchObject({ code: "ECONNRESET" });
   await after.stopped;
 });
 
 it("a client that does not read holds the source back, and one that leaves stops it", async () => {
   const body = createEndlessStream();
-  const door = await open({ handlers: { endless: async () => ({ body }) } });
-  const incoming = await startPost(door, requestText({ method: '"endless"' }));
+  const server = await open({ handlers: { endless: async () => ({ body }) } });
+  const incoming = await startPost(server, requestText({ method: '"endless"' }));
   const heldBack = await whenQuiet(() => body.pulled);
   // What the two sockets' buffers can hold is a few MiB at the very most.
   expect(heldBack * CHUNK.length).toBeLessThan(64 * 1024 * 1024);
@@ -144,16 +145,16 @@ it("a client that does not read holds the source back, and one that leaves stops
 
 it("a client that leaves while the source is stuck stops it at once", async () => {
   const body = createStuckStream();
-  const door = await open({ handlers: { stuck: async () => ({ body }) } });
-  const incoming = await startPost(door, requestText({ method: '"stuck"' }));
+  const server = await open({ handlers: { stuck: async () => ({ body }) } });
+  const incoming = await startPost(server, requestText({ method: '"stuck"' }));
   incoming.destroy();
   await body.stopped;
 });
 
 it("a client that takes nothing for too long is cut off", async () => {
   const body = createEndlessStream();
-  const door = await open({ handlers: { endless: async () => ({ body }) }, limits: { requestMillis: 50 } });
-  const incoming = await startPost(door, requestText({ method: '"endless"' }));
+  const server = await open({ handlers: { endless: async () => ({ body }) }, limits: { requestMillis: 50 } });
+  const incoming = await startPost(server, requestText({ method: '"endless"' }));
   await body.stopped;
   await expect(text(incoming)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
@@ -163,7 +164,7 @@ it("a client that has left before the stream begins stops it", async () => {
   const called = createSignal();
   const go = createSignal();
   const left = createSignal();
-  const door = await open({
+  const server = await open({
     handlers: {
       endless: async () => {
         called.happen();
@@ -172,7 +173,11 @@ it("a client that has left before the stream begins stops it", async () => {
       },
     },
   });
-  const outgoing = request(door.url, { method: "POST", agent: false, headers: { "Content-Type": "application/json" } });
+  const outgoing = request(server.url, {
+    method: "POST",
+    agent: false,
+    headers: { "Content-Type": "application/json" },
+  });
   outgoing.on("error", left.happen);
   outgoing.end(requestText({ method: '"endless"' }));
   await called.happened;
@@ -185,12 +190,12 @@ it("a client that has left before the stream begins stops it", async () => {
 it("streams that wait behind another answer on a broken connection are stopped too", async () => {
   const first = createStuckStream();
   const second = createEndlessStream();
-  const door = await open({
+  const server = await open({
     handlers: { first: async () => ({ body: first }), second: async () => ({ body: second }) },
   });
   const message = (body: string) =>
     `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const socket = connect(door.port, "127.0.0.1");
+  const socket = connect(server.port, "127.0.0.1");
   socket.write(message(requestText({ method: '"first"' })) + message(requestText({ method: '"second"' })));
   await once(socket, "data");
   socket.destroy();

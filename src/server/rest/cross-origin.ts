@@ -8,7 +8,7 @@ const EXPOSED = [
   "ETag",
 ].join(", ");
 
-/** The origins whose pages may use the door from a browser; "*" stands for all. */
+/** The origins whose pages may use the server from a browser; "*" stands for all. */
 export class CrossOriginPolicy {
   readonly #allowed: ReadonlySet<string>;
 

@@ -1,6 +1,7 @@
 import type { Feed } from "../events/feed.ts";
+import type { Format } from "../http/negotiation.ts";
 
-/** A request as a route sees it: what HTTP carried, nothing interpreted. */
+/** A request as a route sees it: what HTTP carried, with nothing interpreted but the formats. */
 export interface RestRequest {
   /** The values of the placeholders in the route's path. */
   params: Record<string, string>;
@@ -10,6 +11,14 @@ export interface RestRequest {
   headers: Record<string, string | undefined>;
   /** Undefined when there is none. */
   body: Buffer | undefined;
+  /** The one of the route's `answers` that suits the header Accept best; undefined when the route has none. */
+  readonly format: Format | undefined;
+  /**
+   * The one of the route's `accepts` that the header Content-Type names; undefined when the route has none. To read this is
+   * to refuse any other type, with 415: so a route can first refuse what is wrong with the rest of the request. Whoever
+   * copies a request reads it.
+   */
+  readonly bodyFormat: Format | undefined;
 }
 
 /**
@@ -25,7 +34,7 @@ export interface RestAnswer {
   status: number;
   headers?: Record<string, string>;
   /** Undefined for an answer by its status alone. */
-  content?: { mediaType: string; parts: readonly BodyPart[] };
+  content?: { format: Format; parts: readonly BodyPart[] };
   lasting?: Lasting;
   /** Instead of content: events, which the caller gets until it leaves. */
   feed?: Feed;
@@ -35,9 +44,19 @@ export interface RestRoute {
   verb: "GET" | "POST";
   /** Placeholders are names in braces. */
   path: string;
-  /** Throws a `Failure` or a `RestRefusal` for everything that is the caller's or the node's fault. */
+  /**
+   * The formats in which the route can answer; of two that suit a caller as well, the first is chosen. When none suits, the
+   * server refuses the request with 406 before `handle`. Empty for a route that answers by its status alone or with events:
+   * the header Accept then means nothing.
+   */
+  answers: readonly Format[];
+  /** The formats in which the route reads a body. Empty for a route that reads none, or any as it is. */
+  accepts: readonly Format[];
+  /** Whether the body may be left out, and its type with it; its format is then the first of `accepts`. */
+  bodyOptional?: boolean;
+  /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   handle(request: RestRequest): Promise<RestAnswer>;
 }
 
-/** All that the REST door knows of what can be asked. */
+/** All that the REST server knows of what can be asked. */
 export type RouteTable = readonly RestRoute[];

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, createGzip, gzip } from "node:zlib";
 import { ChunkStream, openStream, type ResponsePart } from "../http/chunk-stream.ts";
-import { acceptsGzip, isWorthCompressing } from "./compression.ts";
+import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
+import { cutWhenStalled, writeStream, writeWhole } from "../http/send.ts";
 import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
 
 const compress = promisify(gzip);
@@ -21,11 +20,8 @@ const CACHE_CONTROL: Record<Lasting, string> = {
 
 const VARIES_WITH = "Accept, Accept-Encoding";
 
-/** Answers below this leave for the operating system at once; above it a client that stops reading would hold them. */
-const WATCH_FROM_BYTES = 64 * 1024;
-
-/** Up to here, copying a body costs less than a second buffer to write. */
-const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
+/** Below this an answer fits into one packet either way. */
+const COMPRESS_FROM_BYTES = 1400;
 
 /** An answer whose first bytes are there, so that it can no longer turn into an error. */
 export interface OpenAnswer {
@@ -70,20 +66,16 @@ export async function sendAnswer(
     res.writeHead(status, headers).end();
     return;
   }
-  headers["Content-Type"] = content.mediaType;
+  headers["Content-Type"] = MEDIA_TYPES[content.format];
   headers.Vary = res.hasHeader("Vary") ? `${res.getHeader("Vary")}, ${VARIES_WITH}` : VARIES_WITH;
   const compressed = acceptsGzip(req.headers["accept-encoding"]);
   if (Buffer.isBuffer(body)) {
-    if (body.length >= WATCH_FROM_BYTES) cutWhenStalled(res, stallMillis);
+    cutWhenStalled(res, stallMillis, body.length);
     await sendWhole(req, res, status, headers, body, { compressed, lasting });
   } else {
     cutWhenStalled(res, stallMillis);
     await sendStream(req, res, status, headers, body, compressed);
   }
-}
-
-function cutWhenStalled(res: ServerResponse, stallMillis: number): void {
-  res.setTimeout(stallMillis, () => res.destroy());
 }
 
 async function sendWhole(
@@ -103,16 +95,14 @@ async function sendWhole(
     }
   }
   let sent = body;
-  if (compressed && isWorthCompressing(body.length)) {
+  if (compressed && body.length >= COMPRESS_FROM_BYTES) {
     sent = await compress(body, GZIP_OPTIONS);
     headers["Content-Encoding"] = "gzip";
   }
   headers["Content-Length"] = sent.length;
   if (res.destroyed) return;
   res.writeHead(status, headers);
-  // Node joins the head and a small body given as a string into one write; latin1 stands for the bytes as they are.
-  if (sent.length < SINGLE_WRITE_BELOW_BYTES) res.end(sent.toString("latin1"), "latin1");
-  else res.end(sent);
+  writeWhole(res, [sent], sent.length);
 }
 
 async function sendStream(
@@ -130,19 +120,7 @@ async function sendStream(
     res.end();
     return;
   }
-  const source = Readable.from(chunks, { objectMode: false });
-  try {
-    await (compressed ? pipeline(source, createGzip(GZIP_OPTIONS), res) : pipeline(source, res));
-  } catch (error) {
-    // A client that leaves is no failure of ours.
-    const left = res.destroyed && isPrematureClose(error);
-    res.destroy();
-    if (!left) throw error;
-  }
-}
-
-function isPrematureClose(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+  await writeStream(res, chunks, compressed ? createGzip(GZIP_OPTIONS) : undefined);
 }
 
 async function opened(part: BodyPart): Promise<ResponsePart> {

@@ -1,21 +1,19 @@
-import { request } from "node:http";
 import { invalidParams, rejected, unavailable } from "../../errors.ts";
-import { RestRefusal } from "../http/refusal.ts";
-import { createRecordingLogger, createSignal, type LogRecord, streamOf } from "../jsonrpc/server.test-support.ts";
+import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
+import { HttpRefusal } from "../http/refusal.ts";
 import type { Lasting, RestAnswer, RestRequest, RestRoute } from "./route-table.ts";
 import { createRestServer, type RestServerOptions } from "./server.ts";
 
 type Handle = (request: RestRequest) => Promise<RestAnswer>;
 
-export const JSON_TYPE = "application/json";
-
 export function json(value: unknown, lasting?: Lasting): RestAnswer {
-  return { status: 200, content: { mediaType: JSON_TYPE, parts: [Buffer.from(JSON.stringify(value))] }, lasting };
+  return { status: 200, content: { format: "json", parts: [Buffer.from(JSON.stringify(value))] }, lasting };
 }
 
 const streamed = (...chunks: string[]): RestAnswer => ({
   status: 200,
-  content: { mediaType: JSON_TYPE, parts: [Buffer.from('{"data":'), streamOf(...chunks), Buffer.from("}")] },
+  content: { format: "json", parts: [Buffer.from('{"data":'), streamOf(...chunks), Buffer.from("}")] },
 });
 
 async function* broken(...chunks: string[]): AsyncGenerator<Buffer> {
@@ -31,70 +29,40 @@ const HANDLERS: Record<string, Handle> = {
   "GET /empty": async () => ({ status: 206, headers: { "Eth-Consensus-Version": "deneb" } }),
   "GET /invalid": async () => Promise.reject(invalidParams("It is wrong.")),
   "GET /rejected": async () => Promise.reject(rejected("Rejected.", { failures: [{ index: 1, message: "No." }] })),
-  "GET /refused": async () => Promise.reject(new RestRefusal(406, "Not this.")),
+  "GET /refused": async () => Promise.reject(new HttpRefusal(406, "Not this.")),
   "GET /crash": async () => Promise.reject(new Error("a secret of the node")),
   "GET /never": () => new Promise(() => {}),
   "GET /large": async () => json(LARGE),
   "GET /stream": async () => streamed("[1,", "", "2]"),
-  "GET /broken-early": async () => ({ status: 200, content: { mediaType: JSON_TYPE, parts: [broken()] } }),
-  "GET /broken-late": async () => ({ status: 200, content: { mediaType: JSON_TYPE, parts: [broken("[1,")] } }),
+  "GET /broken-early": async () => ({ status: 200, content: { format: "json", parts: [broken()] } }),
+  "GET /broken-late": async () => ({ status: 200, content: { format: "json", parts: [broken("[1,")] } }),
   "GET /unchanged": async () => json("same", "while-unchanged"),
   "GET /forever": async () => json(LARGE, "forever"),
 };
 
-interface DoorOptions extends Partial<Omit<RestServerOptions, "table" | "logger">> {
+interface TestServerOptions extends Partial<Omit<RestServerOptions, "table" | "logger">> {
   handlers?: Record<string, Handle>;
+  /** Routes of one test that negotiate formats; the others do not. */
+  routes?: RestRoute[];
   port?: number;
 }
 
-export { createSignal };
-
-/** A REST door before a table of made-up routes. */
-export async function openRestDoor({ handlers = {}, port = 0, ...options }: DoorOptions = {}) {
+/** A REST server before a table of made-up routes. */
+export async function openTestServer({ handlers = {}, routes = [], port = 0, ...options }: TestServerOptions = {}) {
   const log: LogRecord[] = [];
   const table: RestRoute[] = Object.entries({ ...HANDLERS, ...handlers }).map(([key, handle]) => {
     const [verb, path] = key.split(" ") as [RestRoute["verb"], string];
-    return { verb, path, handle };
+    return { verb, path, answers: [], accepts: [], handle };
   });
-  const server = createRestServer({ ...options, table, logger: createRecordingLogger(log) });
+  const server = createRestServer({ ...options, table: [...table, ...routes], logger: createRecordingLogger(log) });
   const { url, port: bound } = await server.listen({ host: "127.0.0.1", port });
   return {
     url,
     port: bound,
     log,
     close: () => server.close(),
-    ask: (path: string, init?: Asked) => ask(url, path, init),
+    ask: (path: string, init?: RequestInit) => send(url, { path, ...init }),
   };
 }
 
-export type RestDoor = Awaited<ReturnType<typeof openRestDoor>>;
-
-export interface Asked {
-  method?: string;
-  headers?: Record<string, string>;
-  body?: string | Buffer;
-}
-
-export interface Replied {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  bytes: Buffer;
-  text: string;
-}
-
-/** One request on a connection of its own, with nothing added that the test did not ask for. */
-export function ask(url: string, path: string, { method = "GET", headers, body }: Asked = {}): Promise<Replied> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, path, headers, agent: false }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-      incoming.on("error", reject);
-      incoming.on("end", () => {
-        const bytes = Buffer.concat(chunks);
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, bytes, text: bytes.toString() });
-      });
-    });
-    outgoing.on("error", reject);
-    outgoing.end(body);
-  });
-}
+export type TestServer = Awaited<ReturnType<typeof openTestServer>>;

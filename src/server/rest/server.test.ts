@@ -2,17 +2,20 @@ import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSignal, json, LARGE, openRestDoor, type RestDoor } from "./server.test-support.ts";
+import { invalidParams } from "../../errors.ts";
+import { createSignal } from "../http/http.test-support.ts";
+import type { RestRoute } from "./route-table.ts";
+import { json, LARGE, openTestServer, type TestServer } from "./server.test-support.ts";
 
-let door: RestDoor;
+let server: TestServer;
 beforeAll(async () => {
-  door = await openRestDoor({ limits: { bodyBytes: 1000 } });
+  server = await openTestServer({ limits: { bodyBytes: 1000 } });
 });
-afterAll(() => door.close());
+afterAll(() => server.close());
 
 describe("requests", () => {
   it("reach their route with what HTTP carried", async () => {
-    const { status, text, headers } = await door.ask("/echo/a%2Fb?x=1&y=a,b", { headers: { Accept: "a/b" } });
+    const { status, text, headers } = await server.ask("/echo/a%2Fb?x=1&y=a,b", { headers: { Accept: "a/b" } });
     expect(status).toBe(200);
     expect(headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
     expect(headers["content-length"]).toBe(String(text.length));
@@ -24,12 +27,74 @@ describe("requests", () => {
     { "Content-Type": "application/octet-stream" },
     {},
   ])("keep their body as it is with %j", async (headers) => {
-    const { text } = await door.ask("/echo/n", { method: "POST", headers, body: "{not json" });
+    const { text } = await server.ask("/echo/n", { method: "POST", headers, body: "{not json" });
     expect(JSON.parse(text)).toEqual({ params: { name: "n" }, body: "{not json" });
   });
 
   it("may have no body", async () => {
-    expect(JSON.parse((await door.ask("/echo/n", { method: "POST" })).text).body).toBeNull();
+    expect(JSON.parse((await server.ask("/echo/n", { method: "POST" })).text).body).toBeNull();
+  });
+});
+
+describe("formats", () => {
+  const SSZ = "application/octet-stream";
+  const routes: RestRoute[] = [
+    {
+      verb: "GET",
+      path: "/state",
+      answers: ["json", "ssz"],
+      accepts: [],
+      handle: async ({ format, bodyFormat }) => ({
+        status: 200,
+        content: { format: format!, parts: [Buffer.from(`${format} ${bodyFormat}`)] },
+      }),
+    },
+    ...[false, true].map((bodyOptional): RestRoute => {
+      return {
+        verb: "POST",
+        path: bodyOptional ? "/filter" : "/submit",
+        answers: ["json"],
+        accepts: ["json", "ssz"],
+        bodyOptional,
+        handle: async (request) => {
+          if (request.query === "wrong") throw invalidParams("The query is wrong.");
+          return json(request.bodyFormat);
+        },
+      };
+    }),
+  ];
+  let negotiating: TestServer;
+  beforeAll(async () => {
+    negotiating = await openTestServer({ routes });
+  });
+  afterAll(() => negotiating.close());
+
+  it.each<[accept: string, type: string, text: string]>([
+    ["*/*", "application/json", "json undefined"],
+    [SSZ, SSZ, "ssz undefined"],
+  ])("of an answer are chosen by Accept: %s", async (accept, type, text) => {
+    const reply = await negotiating.ask("/state", { headers: { Accept: accept } });
+    expect(reply).toMatchObject({ status: 200, text, headers: { "content-type": type } });
+  });
+
+  it.each<[path: string, headers: Record<string, string>, body: string, format: string]>([
+    ["/submit", { "Content-Type": "application/json" }, "[]", "json"],
+    ["/submit", { "Content-Type": SSZ }, "", "ssz"],
+    ["/filter", { "Content-Type": SSZ }, "x", "ssz"],
+    ["/filter", {}, "", "json"],
+  ])("of a body are told by its type: %s %j", async (path, headers, body, format) => {
+    const reply = await negotiating.ask(path, { method: "POST", headers, body });
+    expect(JSON.parse(reply.text)).toBe(format);
+  });
+
+  it.each<[path: string, headers: Record<string, string>, body: string, status: number]>([
+    ["/submit?wrong", { Accept: SSZ, "Content-Type": "text/plain" }, "x", 406],
+    ["/submit?wrong", { "Content-Type": "text/plain" }, "x", 400],
+    ["/submit", { "Content-Type": "text/plain" }, "x", 415],
+    ["/submit", {}, "", 415],
+    ["/filter", {}, "x", 415],
+  ])("that do not fit are refused in order: %s %j", async (path, headers, body, status) => {
+    expect((await negotiating.ask(path, { method: "POST", headers, body })).status).toBe(status);
   });
 });
 
@@ -43,14 +108,14 @@ describe("refusals", () => {
     ["/large", "DELETE", 405, "/large is asked with GET or HEAD."],
     ["/echo/%zz", "GET", 400, "The path of the request cannot be read."],
   ])("%s %s is %i", async (path, method, status, message) => {
-    const reply = await door.ask(path, { method });
+    const reply = await server.ask(path, { method });
     expect(reply.status).toBe(status);
     expect(reply.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
     expect(JSON.parse(reply.text)).toEqual({ code: status, message });
   });
 
   it("name the items that failed", async () => {
-    expect(JSON.parse((await door.ask("/rejected")).text)).toEqual({
+    expect(JSON.parse((await server.ask("/rejected")).text)).toEqual({
       code: 400,
       message: "Rejected.",
       failures: [{ index: 1, message: "No." }],
@@ -58,15 +123,15 @@ describe("refusals", () => {
   });
 
   it("of a method name those that are allowed", async () => {
-    expect((await door.ask("/large", { method: "POST" })).headers.allow).toBe("GET, HEAD, OPTIONS");
-    expect(await door.ask("/echo/n", { method: "OPTIONS" })).toMatchObject({
+    expect((await server.ask("/large", { method: "POST" })).headers.allow).toBe("GET, HEAD, OPTIONS");
+    expect(await server.ask("/echo/n", { method: "OPTIONS" })).toMatchObject({
       status: 204,
       headers: { allow: "GET, HEAD, POST, OPTIONS" },
     });
   });
 
   it("of a body that is too large come before the route", async () => {
-    const reply = await door.ask("/echo/n", { method: "POST", body: "x".repeat(1001) });
+    const reply = await server.ask("/echo/n", { method: "POST", body: "x".repeat(1001) });
     expect(reply.status).toBe(413);
     expect(JSON.parse(reply.text)).toEqual({ code: 413, message: "The request body is too large." });
   });
@@ -75,7 +140,7 @@ describe("refusals", () => {
     ["nonsense\r\n\r\n", "400 Bad Request", "The request is not valid HTTP."],
     [`GET / HTTP/1.1\r\nA: ${"x".repeat(20_000)}\r\n\r\n`, "431 ", "The headers of the request are too large."],
   ])("of what is no request have the same form", async (sent, status, message) => {
-    const socket = connect(door.port, "127.0.0.1");
+    const socket = connect(server.port, "127.0.0.1");
     socket.write(sent);
     const text = Buffer.concat(await Array.fromAsync(socket)).toString();
     expect(text.startsWith(`HTTP/1.1 ${status}`)).toBe(true);
@@ -83,26 +148,26 @@ describe("refusals", () => {
   });
 
   it("of defects tell nobody but the log", async () => {
-    const before = door.log.length;
-    await door.ask("/crash");
-    expect(door.log.slice(before)).toMatchObject([{ level: "error", fields: { url: "/crash" } }]);
+    const before = server.log.length;
+    await server.ask("/crash");
+    expect(server.log.slice(before)).toMatchObject([{ level: "error", fields: { url: "/crash" } }]);
   });
 });
 
 describe("answers", () => {
   it("may be a status alone", async () => {
-    const { status, headers, text } = await door.ask("/empty");
+    const { status, headers, text } = await server.ask("/empty");
     expect({ status, text }).toEqual({ status: 206, text: "" });
     expect(headers).toMatchObject({ "content-length": "0", "eth-consensus-version": "deneb" });
     expect(headers["content-type"]).toBeUndefined();
   });
 
   it("may be streamed", async () => {
-    expect((await door.ask("/stream")).text).toBe('{"data":[1,2]}');
+    expect((await server.ask("/stream")).text).toBe('{"data":[1,2]}');
   });
 
   it("break off with the connection when their stream does", async () => {
-    await expect(door.ask("/broken-late")).rejects.toThrow();
+    await expect(server.ask("/broken-late")).rejects.toThrow();
   });
 
   it.each<Record<string, string>>([{ "Accept-Encoding": "identity" }, { "Accept-Encoding": "gzip" }])(
@@ -117,8 +182,8 @@ describe("answers", () => {
         }
       }
       const parts = [endless()];
-      const own = await openRestDoor({
-        handlers: { "GET /endless": async () => ({ status: 200, content: { mediaType: "application/json", parts } }) },
+      const own = await openTestServer({
+        handlers: { "GET /endless": async () => ({ status: 200, content: { format: "json", parts } }) },
       });
       const leaving = new AbortController();
       await fetch(`${own.url}/endless`, { signal: leaving.signal, headers });
@@ -130,55 +195,55 @@ describe("answers", () => {
   );
 
   it("to HEAD have the headers only", async () => {
-    expect(await door.ask("/large", { method: "HEAD" })).toMatchObject({
+    expect(await server.ask("/large", { method: "HEAD" })).toMatchObject({
       status: 200,
       text: "",
       headers: { "content-length": String(LARGE.length + 2) },
     });
-    expect(await door.ask("/stream", { method: "HEAD" })).toMatchObject({ status: 200, text: "" });
+    expect(await server.ask("/stream", { method: "HEAD" })).toMatchObject({ status: 200, text: "" });
   });
 });
 
 describe("compression", () => {
   it.each(["gzip", "deflate, gzip;q=0.5", "*", "GZIP"])("is used with Accept-Encoding: %s", async (accepted) => {
-    const { headers, bytes } = await door.ask("/large", { headers: { "Accept-Encoding": accepted } });
+    const { headers, bytes } = await server.ask("/large", { headers: { "Accept-Encoding": accepted } });
     expect(headers).toMatchObject({ "content-encoding": "gzip", "content-length": String(bytes.length) });
     expect(headers.vary).toContain("Accept-Encoding");
     expect(gunzipSync(bytes).toString()).toBe(JSON.stringify(LARGE));
   });
 
   it("is used for streams", async () => {
-    const { headers, bytes } = await door.ask("/stream", { headers: { "Accept-Encoding": "gzip" } });
+    const { headers, bytes } = await server.ask("/stream", { headers: { "Accept-Encoding": "gzip" } });
     expect(headers["content-encoding"]).toBe("gzip");
     expect(gunzipSync(bytes).toString()).toBe('{"data":[1,2]}');
   });
 
   it.each(["identity", "gzip;q=0", "br", "*;q=0", "gzip;q=0, *"])("is not used with %s", async (accepted) => {
-    const { headers, text } = await door.ask("/large", { headers: { "Accept-Encoding": accepted } });
+    const { headers, text } = await server.ask("/large", { headers: { "Accept-Encoding": accepted } });
     expect(headers["content-encoding"]).toBeUndefined();
     expect(text).toHaveLength(LARGE.length + 2);
   });
 
   it("is not used for what is small", async () => {
-    const { headers } = await door.ask("/unchanged", { headers: { "Accept-Encoding": "gzip" } });
+    const { headers } = await server.ask("/unchanged", { headers: { "Accept-Encoding": "gzip" } });
     expect(headers["content-encoding"]).toBeUndefined();
   });
 });
 
 describe("caching", () => {
   it("of what can change with its chain asks again", async () => {
-    const { headers } = await door.ask("/unchanged");
+    const { headers } = await server.ask("/unchanged");
     expect(headers["cache-control"]).toBe("no-cache");
     const tag = headers.etag as string;
     for (const known of [tag, `"other", ${tag}`, tag.replace("W/", ""), "*"]) {
-      const again = await door.ask("/unchanged", { headers: { "If-None-Match": known } });
+      const again = await server.ask("/unchanged", { headers: { "If-None-Match": known } });
       expect(again).toMatchObject({ status: 304, text: "", headers: { etag: tag } });
     }
-    expect((await door.ask("/unchanged", { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
+    expect((await server.ask("/unchanged", { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
   });
 
   it("of what cannot change is for ever", async () => {
-    const { headers } = await door.ask("/forever");
+    const { headers } = await server.ask("/forever");
     expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
     expect(headers.etag).toMatch(/^W\/"/);
   });
@@ -189,14 +254,14 @@ describe("pages of other sites", () => {
   const headers = { Origin: origin };
 
   it("are told nothing, and cannot change the node", async () => {
-    const read = await door.ask("/empty", { headers });
+    const read = await server.ask("/empty", { headers });
     expect(read.status).toBe(206);
     expect(read.headers["access-control-allow-origin"]).toBeUndefined();
-    expect((await door.ask("/echo/n", { method: "POST", headers })).status).toBe(403);
+    expect((await server.ask("/echo/n", { method: "POST", headers })).status).toBe(403);
   });
 
-  it("can use the door when they are allowed to", async () => {
-    const open = await openRestDoor({ allowedOrigins: [origin] });
+  it("can use the server when they are allowed to", async () => {
+    const open = await openTestServer({ allowedOrigins: [origin] });
     try {
       const read = await open.ask("/empty", { headers });
       expect(read.headers["access-control-allow-origin"]).toBe(origin);
@@ -217,7 +282,7 @@ describe("pages of other sites", () => {
   });
 
   it("are all allowed by a star", async () => {
-    const open = await openRestDoor({ allowedOrigins: ["*"] });
+    const open = await openTestServer({ allowedOrigins: ["*"] });
     try {
       expect((await open.ask("/empty", { headers })).headers["access-control-allow-origin"]).toBe("*");
     } finally {
@@ -228,7 +293,7 @@ describe("pages of other sites", () => {
 
 describe("limits and life", () => {
   it("gives up what takes too long", async () => {
-    const impatient = await openRestDoor({ limits: { requestMillis: 20 } });
+    const impatient = await openTestServer({ limits: { requestMillis: 20 } });
     try {
       const { status, text } = await impatient.ask("/never");
       expect(status).toBe(500);
@@ -241,7 +306,7 @@ describe("limits and life", () => {
   it("finishes what runs before it closes", async () => {
     const begun = createSignal();
     const go = createSignal();
-    const closing = await openRestDoor({
+    const closing = await openTestServer({
       handlers: {
         "GET /slow": async () => {
           begun.happen();
@@ -260,13 +325,13 @@ describe("limits and life", () => {
   });
 
   it("says when its port is taken", async () => {
-    await expect(openRestDoor({ port: door.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+    await expect(openTestServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 
   it("ends event streams when it closes", async () => {
     let readers = 0;
     const begun = createSignal();
-    const streaming = await openRestDoor({
+    const streaming = await openTestServer({
       handlers: {
         "GET /events": async () => ({
           status: 200,

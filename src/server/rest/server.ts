@@ -1,71 +1,60 @@
 import { lookup } from "node:dns/promises";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Failure } from "../../errors.ts";
 import type { Logger } from "../../log/logger.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import { Deadlines } from "../http/deadline.ts";
-import { RestRefusal, refusalAnswer } from "../http/refusal.ts";
-import { isLoopback, type ListeningAddress } from "../jsonrpc/server.ts";
-import { answerClientError } from "./client-error.ts";
+import { bodyFormat, chooseFormat, type Format } from "../http/negotiation.ts";
+import { errorBody, HttpRefusal, reportThrown } from "../http/refusal.ts";
+import {
+  answerClientError,
+  CONNECTION_TIMEOUTS,
+  closeGracefully,
+  DEFAULT_HTTP_LIMITS,
+  type HttpLimits,
+  type HttpServer,
+  type ListeningAddress,
+  listeningAddress,
+  OpenResponses,
+} from "../http/server.ts";
 import { CrossOriginPolicy } from "./cross-origin.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 
-export interface RestLimits {
-  /** The largest request body. */
-  bodyBytes: number;
-  /** How long a request may run, and how long a client may stop reading its answer. */
-  requestMillis: number;
-}
-
 export interface RestServerOptions {
   table: RouteTable;
   logger: Logger;
-  /** Origins whose pages may use the door from a browser; "*" stands for all, none given for none. */
+  /** Origins whose pages may use the server from a browser; "*" stands for all, none given for none. */
   allowedOrigins?: readonly string[];
-  limits?: Partial<RestLimits>;
+  limits?: Partial<HttpLimits>;
   eventLimits?: Partial<EventStreamLimits>;
 }
-
-export interface RestServer {
-  /** Rejects with the system's error, whose `code` is `EADDRINUSE` when the port is taken. */
-  listen(where: { host: string; port: number }): Promise<ListeningAddress>;
-  /** Accepts nothing more, lets running requests finish, then closes every connection. */
-  close(): Promise<void>;
-}
-
-/** Those of the JSON-RPC door. */
-const DEFAULT_LIMITS: RestLimits = { bodyBytes: 32 * 1024 * 1024, requestMillis: 60_000 };
-const RECEIVE_MILLIS = 300_000;
-const IDLE_MILLIS = 72_000;
 
 /** A public key in hex has 98 characters; what is longer than this names nothing. */
 const LONGEST_PATH_PARAMETER = 500;
 
 const OTHER_VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-export function createRestServer(options: RestServerOptions): RestServer {
+export function createRestServer(options: RestServerOptions): HttpServer {
   const { table, logger, allowedOrigins = [] } = options;
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const eventStreams = createEventStreams(options.eventLimits);
   const origins = new CrossOriginPolicy(allowedOrigins);
   const deadlines = new Deadlines(limits.requestMillis);
-  const running = new Set<ServerResponse>();
-  let nothingRuns: (() => void) | undefined;
+  const running = new OpenResponses();
   let closing: Promise<void> | undefined;
 
   const app = fastify({
     logger: false,
     bodyLimit: limits.bodyBytes,
-    requestTimeout: RECEIVE_MILLIS,
-    keepAliveTimeout: IDLE_MILLIS,
+    ...CONNECTION_TIMEOUTS,
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, querystringParser: () => ({}) },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
       void answer(request.raw, reply, async () => {
-        throw new RestRefusal(error.statusCode ?? 400, "The path of the request cannot be read.");
+        throw new HttpRefusal(error.statusCode ?? 400, "The path of the request cannot be read.");
       });
     },
   });
@@ -74,7 +63,7 @@ export function createRestServer(options: RestServerOptions): RestServer {
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.setNotFoundHandler((request, reply) =>
     answer(request.raw, reply, async () => {
-      throw new RestRefusal(404, `There is nothing at ${shortened(pathOf(request))}.`);
+      throw new HttpRefusal(404, `There is nothing at ${shortened(pathOf(request))}.`);
     }),
   );
   app.setErrorHandler((error, request, reply) =>
@@ -83,10 +72,7 @@ export function createRestServer(options: RestServerOptions): RestServer {
   app.addHook("onRequest", async (request, reply) => {
     const res = reply.raw;
     running.add(res);
-    res.once("close", () => {
-      running.delete(res);
-      if (running.size === 0) nothingRuns?.();
-    });
+    res.once("close", () => running.delete(res));
     origins.setHeaders(request.raw, res);
   });
   for (const [path, routes] of byPath(table)) addPath(app, path, routes);
@@ -108,7 +94,7 @@ export function createRestServer(options: RestServerOptions): RestServer {
       exposeHeadRoute: true,
       handler: (request, reply) =>
         answer(request.raw, reply, async () => {
-          throw new RestRefusal(405, `${path} is asked with ${served.join(" or ")}.`, { Allow: allow });
+          throw new HttpRefusal(405, `${path} is asked with ${served.join(" or ")}.`, { Allow: allow });
         }),
     });
     instance.options(url, (request, reply) =>
@@ -122,8 +108,10 @@ export function createRestServer(options: RestServerOptions): RestServer {
   async function run(route: RestRoute, request: FastifyRequest): Promise<RestAnswer> {
     // Pages of other sites could else change the node with requests that browsers send without asking first.
     if (route.verb !== "GET" && !origins.allows(request.headers.origin)) {
-      throw new RestRefusal(403, `Pages of ${request.headers.origin} may not use this node.`);
+      throw new HttpRefusal(403, `Pages of ${request.headers.origin} may not use this node.`);
     }
+    const { accept, "content-type": contentType } = request.headers;
+    const body = request.body as Buffer | undefined;
     const { url = "" } = request.raw;
     const mark = url.indexOf("?");
     const answer = await route.handle({
@@ -131,10 +119,14 @@ export function createRestServer(options: RestServerOptions): RestServer {
       query: mark === -1 ? "" : url.slice(mark + 1),
       // Node joins repeated headers, but for one that no route reads.
       headers: request.headers as Record<string, string | undefined>,
-      body: request.body as Buffer | undefined,
+      body,
+      format: route.answers.length === 0 ? undefined : chooseFormat(accept, route.answers),
+      get bodyFormat() {
+        return bodyFormatOf(route, contentType, body);
+      },
     });
     if (answer.feed && !eventStreams.hasRoom) {
-      throw new RestRefusal(503, "As many callers as the node can serve are reading events now.");
+      throw new HttpRefusal(503, "As many callers as the node can serve are reading events now.");
     }
     return answer;
   }
@@ -165,7 +157,7 @@ export function createRestServer(options: RestServerOptions): RestServer {
   }
 
   function report({ method, url }: IncomingMessage, error: unknown): void {
-    if (error instanceof Failure || error instanceof RestRefusal) {
+    if (error instanceof Failure || error instanceof HttpRefusal) {
       logger.debug("A request failed.", { method, url, message: error.message });
     } else {
       logger.error("A request failed unexpectedly.", { method, url, error: inspect(error) });
@@ -175,25 +167,11 @@ export function createRestServer(options: RestServerOptions): RestServer {
   async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
     const { address } = await lookup(host);
     const url = await app.listen({ host: address, port });
-    const bound = app.server.address();
-    if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
-    if (!isLoopback(bound.address)) {
-      logger.warn("The REST server has no authentication and can be reached from other machines.", { url });
-    }
-    return { host: bound.address, port: bound.port, url };
+    return listeningAddress("REST", app.server, logger, url);
   }
 
   async function shutDown(): Promise<void> {
-    const closed = new Promise((resolve) => app.server.close(resolve));
-    // They would never end by themselves.
-    eventStreams.close();
-    if (running.size > 0) {
-      await new Promise<void>((resolve) => {
-        nothingRuns = resolve;
-      });
-    }
-    app.server.closeAllConnections();
-    await closed;
+    await closeGracefully(app.server, running, eventStreams.close);
     await app.close();
   }
 
@@ -218,13 +196,29 @@ function byPath(table: RouteTable): Map<string, RestRoute[]> {
   return paths;
 }
 
+/** Undefined for a route that does not read its bodies by their type. */
+function bodyFormatOf(
+  { accepts, bodyOptional }: RestRoute,
+  contentType: string | undefined,
+  body: Buffer | undefined,
+): Format | undefined {
+  // With a body that is left out goes its type.
+  if (accepts.length === 0 || (bodyOptional && contentType === undefined && !body?.length)) return accepts[0];
+  return bodyFormat(contentType, accepts);
+}
+
+function refusalAnswer(thrown: unknown): RestAnswer {
+  const { status, message, failures, headers } = reportThrown(thrown);
+  return { status, headers, content: { format: "json", parts: [errorBody(status, message, failures)] } };
+}
+
 /** What fastify refuses before a route sees it: a body that is too large or cut short, a type that is none. */
 function bodyRefusal(error: unknown): unknown {
   const { statusCode, message } = error as { statusCode?: number; message?: string };
   if (statusCode === undefined || statusCode >= 500) return error;
-  if (statusCode === 413) return new RestRefusal(413, "The request body is too large.");
-  if (statusCode === 415) return new RestRefusal(415, "The header Content-Type is not a media type.");
-  return new RestRefusal(statusCode, `The request cannot be read: ${message}.`);
+  if (statusCode === 413) return new HttpRefusal(413, "The request body is too large.");
+  if (statusCode === 415) return new HttpRefusal(415, "The header Content-Type is not a media type.");
+  return new HttpRefusal(statusCode, `The request cannot be read: ${message}.`);
 }
 
 function pathOf({ raw }: FastifyRequest): string {

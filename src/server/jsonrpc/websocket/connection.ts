@@ -90,7 +90,7 @@ export class Connection {
     clearTimeout(impatience);
   }
 
-  /** The door does not read then, so that it cannot hear signs of life either. */
+  /** The server does not read then, so that it cannot hear signs of life either. */
   get #isWaitingForCalls(): boolean {
     return this.#socket.isPaused && this.#socket.bufferedAmount === 0;
   }

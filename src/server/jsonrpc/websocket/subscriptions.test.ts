@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { expect, it } from "vitest";
 import { Channel } from "../../events/channel.test-support.ts";
+import { createSignal } from "../../http/http.test-support.ts";
 import type { Caller } from "../../method-table.ts";
-import { createSignal, type DoorOptions, json, openDoor } from "../server.test-support.ts";
+import { json, openTestServer, type TestServerOptions } from "../server.test-support.ts";
 import { Client, numberOf } from "./client.test-support.ts";
 
-/** A door whose method `subscribe` leads to the channel. */
-async function openChannelDoor(channel: Channel, options: DoorOptions = {}) {
-  const door = await openDoor({
+/** A server whose method `subscribe` leads to the channel. */
+async function serveChannel(channel: Channel, options: TestServerOptions = {}) {
+  const server = await openTestServer({
     ...options,
     handlers: {
       subscribe: async (_params, caller) => json(caller?.subscribe(channel.feed)),
@@ -15,13 +16,13 @@ async function openChannelDoor(channel: Channel, options: DoorOptions = {}) {
       ...options.handlers,
     },
   });
-  return door;
+  return server;
 }
 
 it("every event arrives, in order, with the id of its subscription", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel);
-  const client = await Client.connect(door.url);
+  const server = await serveChannel(channel);
+  const client = await Client.connect(server.url);
   const id = await client.subscribe();
   expect(id).toMatch(/^0x[0-9a-f]{16}$/);
 
@@ -35,13 +36,13 @@ it("every event arrives, in order, with the id of its subscription", async () =>
       data: { number },
     })),
   );
-  await door.close();
+  await server.close();
 });
 
 it("a notification has the form that the interface gives it, and the data's own bytes", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel);
-  const client = await Client.connect(door.url);
+  const server = await serveChannel(channel);
+  const client = await Client.connect(server.url);
   const id = await client.subscribe();
   await client.messages.next();
 
@@ -50,13 +51,13 @@ it("a notification has the form that the interface gives it, and the data's own 
   expect(await client.messages.next()).toBe(
     `{"jsonrpc":"2.0","method":"subscription","params":{"subscription":"${id}","topic":"head","data":{"slot":"10","text":"é"}}}`,
   );
-  await door.close();
+  await server.close();
 });
 
 it("the answer with the id comes before the first event, even one that happens during the call", async () => {
   const channel = new Channel();
   const go = createSignal();
-  const door = await openChannelDoor(channel, {
+  const server = await serveChannel(channel, {
     handlers: {
       subscribe: async (_params, caller) => {
         const id = caller?.subscribe(channel.feed);
@@ -66,7 +67,7 @@ it("the answer with the id comes before the first event, even one that happens d
       },
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   const answer = client.call("subscribe");
   await client.call("echo");
   channel.publish({ number: 2 });
@@ -77,13 +78,13 @@ it("the answer with the id comes before the first event, even one that happens d
   await client.messages.next();
   expect(await client.messages.next()).toBe(`{"jsonrpc":"2.0","id":1,"result":"${result}"}`);
   expect((await client.notifications.take(3)).map(numberOf)).toEqual([1, 2, 3]);
-  await door.close();
+  await server.close();
 });
 
 it("more events before the answer than may wait end the subscription after it", async () => {
   const channel = new Channel();
   const go = createSignal();
-  const door = await openChannelDoor(channel, {
+  const server = await serveChannel(channel, {
     webSocketLimits: { eventBytes: 1000 },
     handlers: {
       subscribe: async (_params, caller) => {
@@ -93,7 +94,7 @@ it("more events before the answer than may wait end the subscription after it", 
       },
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   const answer = client.call("subscribe");
   await client.call("echo");
   const published = await channel.publishUntilCut(200);
@@ -104,23 +105,23 @@ it("more events before the answer than may wait end the subscription after it", 
   expect(published).toBe(5);
   expect(told.at(-1)).toMatchObject({ subscription: result, error: { code: -32005 } });
   expect(told.slice(0, -1).map(numberOf)).toEqual([0, 1]);
-  await door.close();
+  await server.close();
 });
 
 it("two subscriptions of a connection are told apart", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel);
-  const client = await Client.connect(door.url);
+  const server = await serveChannel(channel);
+  const client = await Client.connect(server.url);
   const ids = [await client.subscribe(), await client.subscribe()];
   channel.publish(1);
   expect((await client.notifications.take(2)).map(({ subscription }) => subscription)).toEqual(ids);
-  await door.close();
+  await server.close();
 });
 
 it("who has unsubscribed is told nothing more, and of no other's subscription", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel);
-  const [client, other] = [await Client.connect(door.url), await Client.connect(door.url)];
+  const server = await serveChannel(channel);
+  const [client, other] = [await Client.connect(server.url), await Client.connect(server.url)];
   const id = await client.subscribe();
   const staying = await client.subscribe();
 
@@ -133,21 +134,21 @@ it("who has unsubscribed is told nothing more, and of no other's subscription", 
   await client.call("echo");
   expect(client.notifications.left).toBe(0);
   expect(channel.readers).toBe(1);
-  await door.close();
+  await server.close();
 });
 
 it("a connection that ends takes its subscriptions with it", async () => {
   const gone = createSignal();
-  const door = await openDoor({
+  const server = await openTestServer({
     handlers: {
       subscribe: async (_params, caller) => json(caller?.subscribe(() => gone.happen)),
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   await client.subscribe();
   client.socket.terminate();
   await gone.happened;
-  await door.close();
+  await server.close();
 });
 
 it("a call that outlives its connection cannot subscribe any more", async () => {
@@ -166,13 +167,13 @@ it("a call that outlives its connection cannot subscribe any more", async () => 
     }
   };
   const isGone = createSignal();
-  const door = await openChannelDoor(channel, {
+  const server = await serveChannel(channel, {
     handlers: {
       late: subscribeLate,
       witness: async (_params, caller) => json(caller?.subscribe(() => isGone.happen)),
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   await client.call("witness");
   void client.call("late");
   await called.happened;
@@ -181,13 +182,13 @@ it("a call that outlives its connection cannot subscribe any more", async () => 
   go.happen();
   expect(await refused.promise).toMatchObject({ kind: "unavailable" });
   expect(channel.readers).toBe(0);
-  await door.close();
+  await server.close();
 });
 
 it("a reader that is too slow gets all events up to a point, is told so, and can subscribe again", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel, { webSocketLimits: { eventBytes: 256 * 1024 } });
-  const client = await Client.connect(door.url);
+  const server = await serveChannel(channel, { webSocketLimits: { eventBytes: 256 * 1024 } });
+  const client = await Client.connect(server.url);
   const id = await client.subscribe();
   client.socket.pause();
 
@@ -205,13 +206,13 @@ it("a reader that is too slow gets all events up to a point, is told so, and can
   const again = await client.subscribe();
   channel.publish(1);
   expect(await client.notifications.next()).toMatchObject({ subscription: again, data: 1 });
-  await door.close();
+  await server.close();
 });
 
 it("a slow reader does not hold up the others", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel, { webSocketLimits: { eventBytes: 256 * 1024 } });
-  const [slow, quick] = [await Client.connect(door.url), await Client.connect(door.url)];
+  const server = await serveChannel(channel, { webSocketLimits: { eventBytes: 256 * 1024 } });
+  const [slow, quick] = [await Client.connect(server.url), await Client.connect(server.url)];
   await slow.subscribe();
   await quick.subscribe();
   slow.socket.pause();
@@ -222,12 +223,12 @@ it("a slow reader does not hold up the others", async () => {
   channel.publish("after");
   expect((await quick.notifications.next()).data).toBe("after");
   slow.socket.terminate();
-  await door.close();
+  await server.close();
 });
 
 it("an event during an answer that is sent in pieces comes after it", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel, {
+  const server = await serveChannel(channel, {
     handlers: {
       slow: async () => ({
         body: (async function* () {
@@ -241,40 +242,40 @@ it("an event during an answer that is sent in pieces comes after it", async () =
       }),
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   await client.subscribe();
   expect(await client.call("slow")).toMatchObject({ result: ["first", "middle", "last"] });
   expect((await client.notifications.take(2)).map(({ data }) => data)).toEqual(["during", "late"]);
-  await door.close();
+  await server.close();
 });
 
 it("a connection may have only so many subscriptions", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel, { webSocketLimits: { subscriptions: 2 } });
-  const client = await Client.connect(door.url);
+  const server = await serveChannel(channel, { webSocketLimits: { subscriptions: 2 } });
+  const client = await Client.connect(server.url);
   const first = await client.subscribe();
   await client.subscribe();
   expect(await client.call("subscribe")).toMatchObject({ error: { code: -32005 } });
   await client.call("unsubscribe", first);
   await client.subscribe();
-  await door.close();
+  await server.close();
 });
 
 it("over HTTP, subscriptions are unsupported, and the answer says where they are not", async () => {
-  const door = await openChannelDoor(new Channel());
-  const answer = JSON.parse((await door.post('{"jsonrpc":"2.0","id":1,"method":"subscribe"}')).text);
+  const server = await serveChannel(new Channel());
+  const answer = JSON.parse((await server.post('{"jsonrpc":"2.0","id":1,"method":"subscribe"}')).text);
   expect(answer.error).toMatchObject({ code: -32004, data: { status: 501 } });
-  expect(answer.error.message).toContain(`ws://127.0.0.1:${door.port}`);
-  await door.close();
+  expect(answer.error.message).toContain(`ws://127.0.0.1:${server.port}`);
+  await server.close();
 });
 
-it("closing the door ends subscriptions and tells the reader why", async () => {
+it("closing the server ends subscriptions and tells the reader why", async () => {
   const channel = new Channel();
-  const door = await openChannelDoor(channel);
-  const client = await Client.connect(door.url);
+  const server = await serveChannel(channel);
+  const client = await Client.connect(server.url);
   await client.subscribe();
   const closed = once(client.socket, "close");
-  await door.close();
+  await server.close();
   await closed;
   expect(await client.closed).toEqual({ code: 1001, reason: "The node is shutting down." });
   expect(channel.readers).toBe(0);

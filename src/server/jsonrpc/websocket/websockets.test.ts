@@ -3,7 +3,8 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
-import { createSignal, json, openDoor, requestText, streamOf } from "../server.test-support.ts";
+import { createSignal, streamOf } from "../../http/http.test-support.ts";
+import { json, openTestServer, requestText } from "../server.test-support.ts";
 import { Client } from "./client.test-support.ts";
 
 /** The answer to an upgrade that is refused. */
@@ -32,51 +33,51 @@ it.each([
   ["a large result", requestText({ method: '"large"' })],
   ["no JSON", "{"],
 ])("%s is answered with the bytes that HTTP answers with", async (_what, message) => {
-  const door = await openDoor();
-  const client = await Client.connect(door.url);
+  const server = await openTestServer();
+  const client = await Client.connect(server.url);
   client.socket.send(message);
-  expect(await client.messages.next()).toBe((await door.post(message)).text);
+  expect(await client.messages.next()).toBe((await server.post(message)).text);
   client.socket.send(Buffer.from(message), { binary: true });
-  expect(await client.messages.next()).toBe((await door.post(message)).text);
-  await door.close();
+  expect(await client.messages.next()).toBe((await server.post(message)).text);
+  await server.close();
 });
 
 it("a result of many pieces arrives whole", async () => {
   const value = "y".repeat(3_000_000);
-  const door = await openDoor({ handlers: { huge: async () => json(value) } });
-  const client = await Client.connect(door.url);
+  const server = await openTestServer({ handlers: { huge: async () => json(value) } });
+  const client = await Client.connect(server.url);
   const answers = [client.call("huge"), client.call("echo", 1), client.call("huge"), client.call("stream")];
   const results = (await Promise.all(answers)).map(({ result }) => result);
   expect(results).toEqual([value, [1], value, [1, 2, 3]]);
-  await door.close();
+  await server.close();
 });
 
 it("the WebSocket of browsers, which Node has too, is served", async () => {
-  const door = await openDoor();
-  const socket = new globalThis.WebSocket(door.url.replace("http", "ws"));
+  const server = await openTestServer();
+  const socket = new globalThis.WebSocket(server.url.replace("http", "ws"));
   await once(socket, "open");
   socket.send(requestText({ params: '["é"]' }));
   const [{ data }] = (await once(socket, "message")) as [MessageEvent];
   expect(data).toBe('{"jsonrpc":"2.0","id":1,"result":["é"]}');
   const closed = once(socket, "close");
-  await door.close();
+  await server.close();
   const [{ code }] = (await closed) as [CloseEvent];
   expect(code).toBe(1001);
 });
 
 it("nothing answers notifications", async () => {
-  const door = await openDoor();
-  const client = await Client.connect(door.url);
+  const server = await openTestServer();
+  const client = await Client.connect(server.url);
   client.socket.send(requestText({ id: undefined }));
   client.socket.send(`[${requestText({ id: undefined })}]`);
   expect(await client.call("echo", "after")).toMatchObject({ result: ["after"] });
   expect(client.messages.left).toBe(1);
-  await door.close();
+  await server.close();
 });
 
 it("calls do not wait for each other", async () => {
   const go = createSignal();
-  const door = await openDoor({
+  const server = await openTestServer({
     handlers: {
       gated: async () => {
         await go.happened;
@@ -84,18 +85,18 @@ it("calls do not wait for each other", async () => {
       },
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   const gated = client.call("gated");
   expect(await client.call("echo", 1)).toMatchObject({ result: [1] });
   go.happen();
   expect(await gated).toMatchObject({ result: "gated" });
-  await door.close();
+  await server.close();
 });
 
 it("more calls than may run at once are all answered", async () => {
   let running = 0;
   let most = 0;
-  const door = await openDoor({
+  const server = await openTestServer({
     webSocketLimits: { runningMessages: 4 },
     handlers: {
       counted: async (params) => {
@@ -106,7 +107,7 @@ it("more calls than may run at once are all answered", async () => {
       },
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   // Each message fills a read of the socket, so that pausing takes effect between them.
   const padding = "x".repeat(100_000);
   const answers = Array.from({ length: 40 }, (_, number) => client.call("counted", number, padding));
@@ -114,22 +115,22 @@ it("more calls than may run at once are all answered", async () => {
   expect(results).toEqual(Array.from({ length: 40 }, (_, number) => number));
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThan(12);
-  await door.close();
+  await server.close();
 });
 
 it("a result that breaks off cuts the connection", async () => {
-  const door = await openDoor();
-  const client = await Client.connect(door.url);
+  const server = await openTestServer();
+  const client = await Client.connect(server.url);
   void client.call("late_break");
   expect((await client.closed).code).toBe(1006);
-  expect(door.log.filter(({ level }) => level === "error")).toHaveLength(1);
-  await door.close();
+  expect(server.log.filter(({ level }) => level === "error")).toHaveLength(1);
+  await server.close();
 });
 
 it("the source of a streamed result hears that its reader has left", async () => {
   const left = createSignal();
   const started = createSignal();
-  const door = await openDoor({
+  const server = await openTestServer({
     handlers: {
       endless: async () => ({
         body: (async function* () {
@@ -145,64 +146,64 @@ it("the source of a streamed result hears that its reader has left", async () =>
       }),
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   void client.call("endless");
   await started.happened;
   client.socket.terminate();
   await left.happened;
-  await door.close();
+  await server.close();
 });
 
 it("a message larger than a request body may be closes the connection with the code for that", async () => {
-  const door = await openDoor({ limits: { bodyBytes: 1000 } });
-  const client = await Client.connect(door.url);
+  const server = await openTestServer({ limits: { bodyBytes: 1000 } });
+  const client = await Client.connect(server.url);
   expect(await client.call("echo", "x".repeat(900))).toHaveProperty("result");
   void client.call("echo", "x".repeat(1000));
   expect((await client.closed).code).toBe(1009);
-  await door.close();
+  await server.close();
 });
 
 it("there may be only so many connections", async () => {
-  const door = await openDoor({ webSocketLimits: { connections: 1 } });
-  const client = await Client.connect(door.url);
-  expect(await refusal(door.url)).toEqual({
+  const server = await openTestServer({ webSocketLimits: { connections: 1 } });
+  const client = await Client.connect(server.url);
+  expect(await refusal(server.url)).toEqual({
     status: 503,
     body: { code: 503, message: "There are 1 WebSocket connections already." },
   });
   expect(await client.call("echo")).toHaveProperty("result");
-  await door.close();
+  await server.close();
 });
 
 it("pages of other origins are refused, clients that name the node's own are not", async () => {
-  const door = await openDoor();
-  expect(await refusal(door.url, { origin: "https://evil.example" })).toMatchObject({ status: 403 });
-  expect(await refusal(door.url, { origin: "null" })).toMatchObject({ status: 403 });
-  const client = await Client.connect(door.url, { origin: door.url });
+  const server = await openTestServer();
+  expect(await refusal(server.url, { origin: "https://evil.example" })).toMatchObject({ status: 403 });
+  expect(await refusal(server.url, { origin: "null" })).toMatchObject({ status: 403 });
+  const client = await Client.connect(server.url, { origin: server.url });
   expect(await client.call("echo")).toHaveProperty("result");
-  await door.close();
+  await server.close();
 });
 
 it("a request that offers another protocol is answered as HTTP", async () => {
-  const door = await openDoor();
+  const server = await openTestServer();
   const headers = { "Content-Type": "application/json", Connection: "Upgrade, HTTP2-Settings", Upgrade: "h2c" };
-  expect(await door.post(requestText({}), { headers })).toMatchObject({ status: 200 });
-  await door.close();
+  expect(await server.post(requestText({}), { headers })).toMatchObject({ status: 200 });
+  await server.close();
 });
 
 it("a handshake that is not complete is refused", async () => {
-  const door = await openDoor();
-  const outgoing = request(door.url, { headers: { Connection: "Upgrade", Upgrade: "websocket" } }).end();
+  const server = await openTestServer();
+  const outgoing = request(server.url, { headers: { Connection: "Upgrade", Upgrade: "websocket" } }).end();
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   expect(response.statusCode).toBe(400);
   response.resume();
-  await door.close();
+  await server.close();
 });
 
 it("who shows no sign of life is cut off, who answers is not", async () => {
   driveIntervals();
-  const door = await openDoor({ webSocketLimits: { checkMillis: 1000 } });
-  const alive = await Client.connect(door.url);
-  const dead = await Client.connect(door.url, { autoPong: false });
+  const server = await openTestServer({ webSocketLimits: { checkMillis: 1000 } });
+  const alive = await Client.connect(server.url);
+  const dead = await Client.connect(server.url, { autoPong: false });
   const pinged = [once(alive.socket, "ping"), once(dead.socket, "ping")];
   vi.advanceTimersByTime(1000);
   await Promise.all(pinged);
@@ -211,13 +212,13 @@ it("who shows no sign of life is cut off, who answers is not", async () => {
   vi.advanceTimersByTime(1000);
   expect((await dead.closed).code).toBe(1006);
   expect(await alive.call("echo")).toHaveProperty("result");
-  await door.close();
+  await server.close();
 });
 
 it("closing lets running calls finish, accepts nothing new, and takes leave", async () => {
   const called = createSignal();
   const go = createSignal();
-  const door = await openDoor({
+  const server = await openTestServer({
     handlers: {
       gated: async () => {
         called.happen();
@@ -226,10 +227,10 @@ it("closing lets running calls finish, accepts nothing new, and takes leave", as
       },
     },
   });
-  const client = await Client.connect(door.url);
+  const client = await Client.connect(server.url);
   const answer = client.call("gated");
   await called.happened;
-  const closed = door.close();
+  const closed = server.close();
   const late = client.call("echo").then(() => "answered");
   go.happen();
   expect(await answer).toMatchObject({ result: "finished" });
@@ -239,8 +240,8 @@ it("closing lets running calls finish, accepts nothing new, and takes leave", as
 });
 
 it("a client that does not take leave cannot hold up the closing", async () => {
-  const door = await openDoor({ webSocketLimits: { leaveMillis: 1 } });
-  const client = await Client.connect(door.url);
+  const server = await openTestServer({ webSocketLimits: { leaveMillis: 1 } });
+  const client = await Client.connect(server.url);
   client.socket.pause();
-  await door.close();
+  await server.close();
 });

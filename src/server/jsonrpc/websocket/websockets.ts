@@ -56,7 +56,7 @@ export function createWebSockets({ execute, logger, messageBytes, limits: given 
   const checks = setInterval(() => {
     for (const connection of connections) connection.check();
   }, limits.checkMillis);
-  // Whoever forgets to close a door that was never opened must not be kept alive by it.
+  // Whoever forgets to close a server that never listened must not be kept alive by it.
   checks.unref();
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -1,0 +1,47 @@
+import { request } from "node:http";
+
+/** Something that a test lets happen, or waits for. */
+export interface Signal {
+  happened: Promise<void>;
+  happen(): void;
+}
+
+export function createSignal(): Signal {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { happened: promise, happen: resolve };
+}
+
+export async function* streamOf(...chunks: string[]): AsyncGenerator<Buffer> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+export interface RequestInit {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+export interface Received {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  bytes: Buffer;
+  text: string;
+}
+
+/** One request on a connection of its own, with nothing added that the test did not ask for. */
+export function send(url: string, { method = "GET", path = "/", headers, body }: RequestInit): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, path, headers, agent: false }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.on("error", reject);
+      incoming.on("end", () => {
+        const bytes = Buffer.concat(chunks);
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, bytes, text: bytes.toString() });
+      });
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,47 @@
+import type { ServerResponse } from "node:http";
+import { Readable, type Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ChunkStream } from "./chunk-stream.ts";
+
+/** Answers below this leave for the operating system at once; above it a client that stops reading would hold them. */
+const WATCH_FROM_BYTES = 64 * 1024;
+
+/** Up to here, copying a body costs less than a second buffer to write. */
+const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
+
+/** Disconnects a client that takes nothing of a large answer for so long; a stream has no length and counts as large. */
+export function cutWhenStalled(res: ServerResponse, stallMillis: number, length = Number.POSITIVE_INFINITY): void {
+  if (length >= WATCH_FROM_BYTES) res.setTimeout(stallMillis, () => res.destroy());
+}
+
+/** Writes a body of that length behind its head. */
+export function writeWhole(res: ServerResponse, pieces: readonly Buffer[], length: number): void {
+  if (pieces.length === 1 && length < SINGLE_WRITE_BELOW_BYTES) {
+    // Node joins the head and a body given as a string into one plain write, which saves about a seventh of the whole
+    // request's time over a vectored write of two buffers; latin1 stands for the bytes as they are.
+    res.end(pieces[0]?.toString("latin1"), "latin1");
+  } else {
+    res.cork();
+    for (const piece of pieces) res.write(piece);
+    res.end();
+  }
+}
+
+/**
+ * Writes a streamed body behind its head, through `transform` if there is one. A client that leaves is no failure. Rejects
+ * with what the stream throws; the connection is then already cut, which is all that is left to tell the client.
+ */
+export async function writeStream(res: ServerResponse, chunks: ChunkStream, transform?: Transform): Promise<void> {
+  const source = Readable.from(chunks, { objectMode: false });
+  try {
+    await (transform ? pipeline(source, transform, res) : pipeline(source, res));
+  } catch (error) {
+    const left = res.destroyed && isPrematureClose(error);
+    res.destroy();
+    if (!left) throw error;
+  }
+}
+
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+}
