@@ -5,6 +5,7 @@ import type { NetworkView } from "../network/network-view.ts";
 import type { SyncView } from "../sync/sync-view.ts";
 import { versionText } from "../version.ts";
 import { createBeaconApi } from "./beacon/beacon.ts";
+import { failingAsCalls } from "./chain-failures.ts";
 import { createConfigApi } from "./config.ts";
 import { createDebugApi } from "./debug.ts";
 import { createEth1Api } from "./eth1.ts";
@@ -62,8 +63,8 @@ export function createApi({
     futures: createFuturesApi(futures),
   };
   return {
-    ...handlers,
-    operations: createOperations(chain, handlers),
+    ...failingAsCalls(handlers),
+    operations: failingAsCalls(createOperations(chain, handlers)),
     events: createEventStream(chain),
     chainConfig: chain.config,
   };

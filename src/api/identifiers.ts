@@ -5,7 +5,8 @@ import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
-import { Failure, invalidParams, notFound } from "../errors.ts";
+import { StateUnavailableError } from "../chain/states/state-store.ts";
+import { invalidParams, notFound } from "../errors.ts";
 import type { ChainView } from "./chain-view.ts";
 import { perState } from "./per-state.ts";
 
@@ -26,7 +27,7 @@ export async function resolveState(chain: ChainView, stateId: StateId): Promise<
 
 export async function findState(chain: ChainView, stateId: StateId): Promise<ResolvedState | null> {
   // The head's is asked for most, and needs no looking up.
-  const state = stateId === "head" ? chain.headState : await lookUpState(chain, stateId).catch(nullWhereNotFound);
+  const state = stateId === "head" ? chain.headState : await lookUpState(chain, stateId).catch(nullWhereUnavailable);
   if (state === null) return null;
   const blockRoot = latestBlockRoot(state);
   const finalized = isFinalizedState(chain, state, blockRoot);
@@ -89,8 +90,8 @@ function justifiedState(chain: ChainView): Promise<CachedBeaconStateAllForks | n
 }
 
 /** A state before the node's history, such as the justified one of a chain that was started from its head state. */
-function nullWhereNotFound(error: unknown): null {
-  if (error instanceof Failure && error.kind === "not-found") return null;
+function nullWhereUnavailable(error: unknown): null {
+  if (error instanceof StateUnavailableError) return null;
   throw error;
 }
 

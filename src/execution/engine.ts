@@ -59,6 +59,14 @@ export interface BuiltPayload {
   value: bigint;
 }
 
+/** No payload can be built; the message is a whole sentence that says why. */
+export class PayloadUnavailableError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "PayloadUnavailableError";
+  }
+}
+
 /** The execution layer as the chain sees it (bellatrix/beacon-chain.md, Execution engine). */
 export interface ExecutionEngine {
   /** Whether the engine can be reached. */
@@ -69,5 +77,6 @@ export interface ExecutionEngine {
     context: PayloadContext,
   ): Promise<PayloadVerdict>;
   forkchoiceUpdated(state: ForkchoiceState): Promise<void>;
+  /** Rejects with a `PayloadUnavailableError` when no payload can be had now. */
   buildPayload(request: PayloadRequest): Promise<BuiltPayload>;
 }

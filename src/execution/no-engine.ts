@@ -1,5 +1,4 @@
-import { unavailable } from "../errors.ts";
-import type { BuiltPayload, ExecutionEngine, PayloadVerdict } from "./engine.ts";
+import { type BuiltPayload, type ExecutionEngine, PayloadUnavailableError, type PayloadVerdict } from "./engine.ts";
 
 /** Stands where a node has no execution engine: it follows the chain optimistically and cannot propose. */
 export class NoExecutionEngine implements ExecutionEngine {
@@ -12,6 +11,6 @@ export class NoExecutionEngine implements ExecutionEngine {
   async forkchoiceUpdated(): Promise<void> {}
 
   async buildPayload(): Promise<BuiltPayload> {
-    throw unavailable("No block can be built: this node has no execution engine to build its payload.");
+    throw new PayloadUnavailableError("No block can be built: this node has no execution engine to build its payload.");
   }
 }

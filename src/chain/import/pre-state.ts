@@ -1,8 +1,7 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { Failure } from "../../errors.ts";
-import type { StateStore } from "../states/state-store.ts";
+import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
 import { BlockRejection } from "./block-rejection.ts";
 
 /** The state of a known parent, advanced to the block's slot. */
@@ -13,7 +12,7 @@ export async function preStateOf(
   try {
     return await states.afterBlock(toRootHex(message.parentRoot), message.slot);
   } catch (error) {
-    if (!(error instanceof Failure) || error.kind !== "not-found") throw error;
+    if (!(error instanceof StateUnavailableError)) throw error;
     // The chain was started from a state that was already advanced past this slot.
     throw new BlockRejection("before-history", `The state before the block is not known. ${error.message}`, error);
   }

@@ -19,14 +19,13 @@ import type {
 } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { Failure } from "../../errors.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
-import type { StateStore } from "../states/state-store.ts";
+import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
 import { BestUpdates } from "./best-updates.ts";
 import { blockToLightClientHeader } from "./header.ts";
 import { createBootstrap, createFinalityUpdate, participants } from "./light-client-data.ts";
@@ -81,7 +80,7 @@ export class LightClientServer {
         await this.#take(block);
       } catch (error) {
         // Where the chain's history begins the state to prove from may be missing.
-        if (error instanceof Failure && error.kind === "not-found") continue;
+        if (error instanceof StateUnavailableError) continue;
         this.#parts.logger.error("Light client data could not be derived", { root: block.root, error });
       }
     }

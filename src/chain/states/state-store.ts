@@ -7,7 +7,6 @@ import {
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { notFound } from "../../errors.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
@@ -28,6 +27,14 @@ export interface StateStoreLimits {
 }
 
 export const DEFAULT_STATE_LIMITS: StateStoreLimits = { blockStates: 64, advancedStates: 16, historicalStates: 4 };
+
+/** A state lies before the history of this node, so that it cannot be regenerated. */
+export class StateUnavailableError extends Error {
+  constructor(blockRoot: RootHex, missingRoot: RootHex) {
+    super(`The state after block ${blockRoot} is not in this node's history: block ${missingRoot} is not held.`);
+    this.name = "StateUnavailableError";
+  }
+}
 
 /**
  * Any state of the chain. Recent ones are held, finalized ones are stored at an interval, and every other one is
@@ -74,8 +81,8 @@ export class StateStore {
   }
 
   /**
-   * The state after that block, advanced to the slot when one is given. Throws a failure of the kind "not-found" for a
-   * state that lies before the history of this node.
+   * The state after that block, advanced to the slot when one is given. Rejects with a `StateUnavailableError` for a state
+   * that lies before the history of this node.
    */
   async afterBlock(blockRoot: RootHex, givenSlot?: Slot): Promise<State> {
     const slot = givenSlot ?? this.#anchorSlot(blockRoot);
@@ -157,7 +164,7 @@ export class StateStore {
       const base = this.#blockStates.get(root) ?? (await this.#snapshots.load(root, latestSlot));
       if (base) return replayBlocks(base, toReplay.reverse());
       if (!block) {
-        throw notFound(`The state after block ${blockRoot} is not in this node's history: block ${root} is not held.`);
+        throw new StateUnavailableError(blockRoot, root);
       }
       toReplay.push(block);
       root = toRootHex(block.message.parentRoot);
