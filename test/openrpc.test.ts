@@ -6,7 +6,7 @@ import { catalogue, families } from "../src/catalogue/catalogue.ts";
 import { OPENRPC_ERRORS, type OpenRpcDocument, type OpenRpcMethod } from "../src/catalogue/openrpc.ts";
 import { resultOf } from "../src/catalogue/results/results.ts";
 import { createMethodTable } from "../src/catalogue/table.ts";
-import { Failure, type FailureKind } from "../src/errors.ts";
+import { Failure, type FailureKind } from "../src/failure.ts";
 import { thrownError } from "../src/server/jsonrpc/errors.ts";
 import { CASES } from "./conformance/cases.ts";
 import { openRpcValidator } from "./support/openrpc-meta-schema.ts";

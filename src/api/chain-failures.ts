@@ -1,6 +1,6 @@
 import { StateUnavailableError } from "../chain/states/state-store.ts";
-import { notFound, unavailable } from "../errors.ts";
 import { PayloadUnavailableError } from "../execution/engine.ts";
+import { notFound, unavailable } from "../failure.ts";
 
 /** What the chain or the execution engine cannot give, as the failure of a call; anything else as it was thrown. */
 export function toFailure(error: unknown): unknown {

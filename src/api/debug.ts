@@ -4,7 +4,7 @@ import { EFFECTIVE_BALANCE_INCREMENT, ForkName, ZERO_HASH_HEX } from "@lodestar/
 import type { deneb, RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts";
-import { unsupported } from "../errors.ts";
+import { unsupported } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
 import { requireForkAt, requireScheduled } from "./fork-support.ts";
 import { type ResolvedState, resolveBlock, resolveState } from "./identifiers.ts";

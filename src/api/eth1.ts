@@ -1,6 +1,6 @@
 import { getEth1DepositCount } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
-import { notFound } from "../errors.ts";
+import { notFound } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
 import { requireSynced } from "./gate.ts";
 

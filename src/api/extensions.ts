@@ -3,7 +3,7 @@ import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { phase0, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
-import { invalidParams } from "../errors.ts";
+import { invalidParams } from "../failure.ts";
 import { LogSpecError } from "../log/log-spec.ts";
 import type { SyncView } from "../sync/sync-view.ts";
 import type { ChainView } from "./chain-view.ts";

@@ -1,7 +1,7 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import type { ForkName } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
-import { invalidParams, unsupported } from "../errors.ts";
+import { invalidParams, unsupported } from "../failure.ts";
 
 /** Refuses what a fork brought on a chain that never comes to it; `what` begins a sentence and is in the plural. */
 export function requireScheduled({ forks }: ChainForkConfig, fork: ForkName, what: string): void {

@@ -1,5 +1,5 @@
 import type { PendingFuture } from "../debug/future-tracker.ts";
-import { unsupported } from "../errors.ts";
+import { unsupported } from "../failure.ts";
 
 /** What the handler asks of whoever keeps track of promises. */
 export interface FuturesView {

@@ -1,5 +1,5 @@
 import type { BeaconChain } from "../chain/chain.ts";
-import { unavailable } from "../errors.ts";
+import { unavailable } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
 
 /** Refuses what would be wrong to answer from a view of the chain that lies far behind the clock. */

@@ -6,7 +6,7 @@ import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
-import { invalidParams, notFound } from "../errors.ts";
+import { invalidParams, notFound } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
 import { perState } from "./per-state.ts";
 

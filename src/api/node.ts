@@ -1,7 +1,7 @@
 import { type HttpSuccessCodes, routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import { ForkSeq } from "@lodestar/params";
-import { invalidParams, notFound } from "../errors.ts";
+import { invalidParams, notFound } from "../failure.ts";
 import type { NetworkView, Peer, PeerDirection, PeerState } from "../network/network-view.ts";
 import { parsePeerId } from "../network/peer-id.ts";
 import type { SyncView } from "../sync/sync-view.ts";

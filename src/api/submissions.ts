@@ -1,5 +1,5 @@
 import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
-import { type ItemFailure, rejected } from "../errors.ts";
+import { type ItemFailure, rejected } from "../failure.ts";
 
 /**
  * Takes a list of objects: each that is accepted is spread, whatever becomes of the others. An object the node already

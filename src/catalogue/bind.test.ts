@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Failure } from "../errors.ts";
+import { Failure } from "../failure.ts";
 import type { Params } from "../server/method-table.ts";
 import { bind } from "./bind.ts";
 import { defineEntry, each, optional, required } from "./entry.ts";

@@ -1,4 +1,4 @@
-import { type Failure, invalidParams } from "../errors.ts";
+import { type Failure, invalidParams } from "../failure.ts";
 import type { Params } from "../server/method-table.ts";
 import type { Entry, EntryParam } from "./entry.ts";
 import { firstMessage } from "./params/schema.ts";

@@ -1,6 +1,6 @@
 import type { ForkName } from "@lodestar/params";
 import { isForkPostElectra } from "@lodestar/params";
-import { invalidParams } from "../errors.ts";
+import { invalidParams } from "../failure.ts";
 import { optional } from "./entry.ts";
 import { consensusVersion } from "./params/consensus-version.ts";
 

@@ -1,5 +1,5 @@
 import { TOPICS } from "../api/events/topics.ts";
-import { unsupported } from "../errors.ts";
+import { unsupported } from "../failure.ts";
 import { encodeJson } from "../json/encode.ts";
 import type { Caller } from "../server/method-table.ts";
 import { defineEntry, get, required } from "./entry.ts";

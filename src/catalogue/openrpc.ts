@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FailureKind } from "../errors.ts";
+import type { FailureKind } from "../failure.ts";
 import type { Entry, EntryParam } from "./entry.ts";
 import type { Family } from "./family.ts";
 import { failuresOf } from "./results/failures.ts";

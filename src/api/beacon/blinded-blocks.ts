@@ -11,7 +11,7 @@ import type {
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { unsupported } from "../../errors.ts";
+import { unsupported } from "../../failure.ts";
 import type { Broadcast } from "../../network/broadcast.ts";
 import { requireForkAt } from "../fork-support.ts";
 import { resolveBlock } from "../identifiers.ts";

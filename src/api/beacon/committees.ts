@@ -15,7 +15,7 @@ import {
   getActiveValidatorIndices,
 } from "@lodestar/state-transition";
 import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
-import { invalidParams, notFound } from "../../errors.ts";
+import { invalidParams, notFound } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
 import { resolveState } from "../identifiers.ts";
 import { metaOf } from "./states.ts";

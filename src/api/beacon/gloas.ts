@@ -1,6 +1,6 @@
 import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
-import { type Failure, unsupported } from "../../errors.ts";
+import { type Failure, unsupported } from "../../failure.ts";
 
 export type GloasApi = Pick<
   ApplicationMethods<routes.beacon.Endpoints>,

@@ -8,7 +8,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
-import { rejected } from "../../errors.ts";
+import { rejected } from "../../failure.ts";
 import type { Broadcast } from "../../network/broadcast.ts";
 import { requireSynced } from "../gate.ts";
 

@@ -2,7 +2,7 @@ import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import { EPOCHS_PER_HISTORICAL_VECTOR } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
 import { resolveState } from "../identifiers.ts";
 import { shown } from "../validator/shown-number.ts";

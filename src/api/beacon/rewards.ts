@@ -11,7 +11,7 @@ import {
 import type { ValidatorIndex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
-import { notFound } from "../../errors.ts";
+import { notFound } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
 import { requireForkAt, requireScheduled } from "../fork-support.ts";
 import { findState, resolveBlock } from "../identifiers.ts";

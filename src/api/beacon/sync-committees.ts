@@ -2,7 +2,7 @@ import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import { ForkName, SYNC_COMMITTEE_SUBNET_SIZE } from "@lodestar/params";
 import { computeEpochAtSlot, computeSyncPeriodAtEpoch } from "@lodestar/state-transition";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
 import { requireForkAt, requireScheduled } from "../fork-support.ts";
 import { resolveState } from "../identifiers.ts";

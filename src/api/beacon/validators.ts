@@ -10,7 +10,7 @@ import {
   type ValidatorIndex,
   type ValidatorStatus,
 } from "@lodestar/types";
-import { notFound } from "../../errors.ts";
+import { notFound } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
 import { type ResolvedState, resolveState } from "../identifiers.ts";
 import { indexInRegistry, indicesInRegistry, REGISTRY_SLICE, registrySlices } from "./registry.ts";

@@ -4,7 +4,7 @@ import { ForkName } from "@lodestar/params";
 import { computeSyncPeriodAtEpoch } from "@lodestar/state-transition";
 import type { RootHex } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams, notFound } from "../../errors.ts";
+import { invalidParams, notFound } from "../../failure.ts";
 import { requireForkAt, requireScheduled } from "../fork-support.ts";
 
 export type LightClientApi = Pick<

@@ -4,7 +4,7 @@ import { ForkSeq, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
 import type { Attestation, altair, CommitteeIndex, RootHex, SignedAggregateAndProof, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams, notFound, unavailable, unsupported } from "../../errors.ts";
+import { invalidParams, notFound, unavailable, unsupported } from "../../failure.ts";
 import type { Broadcast } from "../../network/broadcast.ts";
 import { requireSynced } from "../gate.ts";
 import { submitAll } from "../submissions.ts";

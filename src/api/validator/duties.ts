@@ -11,7 +11,7 @@ import { fromHex, toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../../chain/anchor.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { committeePosition } from "../../chain/committee-positions.ts";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import { requireSynced } from "../gate.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
 import { shown } from "./shown-number.ts";

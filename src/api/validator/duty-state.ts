@@ -5,7 +5,7 @@ import {
 } from "@lodestar/state-transition";
 import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { notFound } from "../../errors.ts";
+import { notFound } from "../../failure.ts";
 
 /** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
 const CLOCK_DISPARITY_MS = 500;

@@ -1,7 +1,7 @@
 import type { routes } from "@lodestar/api";
 import type { ApplicationMethods } from "@lodestar/api/server";
 import type { Slot } from "@lodestar/types";
-import { type Failure, unsupported } from "../../errors.ts";
+import { type Failure, unsupported } from "../../failure.ts";
 
 export type ValidatorGloasApi = Pick<
   ApplicationMethods<routes.validator.Endpoints>,

@@ -10,7 +10,7 @@ import {
 } from "@lodestar/state-transition";
 import type { Epoch, ValidatorIndex } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import { requireSynced } from "../gate.ts";
 import { shown } from "./shown-number.ts";
 

@@ -5,7 +5,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams, unsupported } from "../../errors.ts";
+import { invalidParams, unsupported } from "../../failure.ts";
 import { requireScheduled } from "../fork-support.ts";
 import { shown } from "./shown-number.ts";
 import { requireSyncCommittees } from "./sync-committee-state.ts";

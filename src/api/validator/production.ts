@@ -14,7 +14,7 @@ import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { GRAFFITI_BYTES, padGraffiti } from "../../chain/graffiti.ts";
 import type { ProducedBlock } from "../../chain/production/block-producer.ts";
-import { invalidParams, notFound, unavailable, unsupported } from "../../errors.ts";
+import { invalidParams, notFound, unavailable, unsupported } from "../../failure.ts";
 import { requireSynced, requireVerifiedHead } from "../gate.ts";
 import { shown } from "./shown-number.ts";
 

@@ -11,7 +11,7 @@ import { type CommitteeIndex, type Slot, ssz } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { CommitteeInterest } from "../../chain/subscriptions/committee-subscriptions.ts";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import { requireSynced } from "../gate.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
 

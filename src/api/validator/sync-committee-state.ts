@@ -2,7 +2,7 @@ import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD } from "@lodestar/params";
 import { type CachedBeaconStateAltair, computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams, unavailable, unsupported } from "../../errors.ts";
+import { invalidParams, unavailable, unsupported } from "../../failure.ts";
 import { stateForDuties } from "./duty-state.ts";
 import { shown } from "./shown-number.ts";
 

@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import { parseFixedHex } from "./bytes.ts";
 import { readSszJson, WrongPayload } from "./ssz-json.ts";
 

@@ -1,6 +1,6 @@
 import type { Api } from "../../api/api.ts";
 import { TOPICS } from "../../api/events/topics.ts";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import type { RestRoute } from "../../server/rest/route-table.ts";
 import { arrayOf } from "../params/arrays.ts";
 import { firstMessage } from "../params/schema.ts";

@@ -1,4 +1,4 @@
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import type { MethodTable } from "../../server/method-table.ts";
 import type { RestRequest, RestRoute } from "../../server/rest/route-table.ts";
 import { dataAnswer } from "./answer.ts";

@@ -1,4 +1,4 @@
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import type { Answer, Method } from "../../server/method-table.ts";
 import type { RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
 import type { Entry } from "../entry.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import { arrayOf } from "../params/arrays.ts";
 import { executionAddress, parseFixedHex, root } from "../params/bytes.ts";
 import { blockId, stateId, validatorId } from "../params/identifiers.ts";

@@ -1,4 +1,4 @@
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 
 /** The values of each parameter of a query string: several may be separated by commas, or repeat the name. */
 export class Query {

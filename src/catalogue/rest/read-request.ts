@@ -1,6 +1,6 @@
 import { fromHex } from "@lodestar/utils";
 import { parseGraffiti } from "../../chain/graffiti.ts";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import { validatorIds } from "../params/validator-ids.ts";
 import type { CodecRequest, Definition, ParamTypes, RequestTypes } from "./definition.ts";

@@ -2,7 +2,7 @@ import { routes } from "@lodestar/api";
 import type { ChainForkConfig } from "@lodestar/config";
 import type { Api } from "../../api/api.ts";
 import { besideData, type HandlerResponse, type Operation } from "../../api/operation.ts";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import type { Format } from "../../server/http/negotiation.ts";
 import type { Method, MethodTable } from "../../server/method-table.ts";

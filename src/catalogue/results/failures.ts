@@ -1,4 +1,4 @@
-import type { FailureKind } from "../../errors.ts";
+import type { FailureKind } from "../../failure.ts";
 import type { Entry } from "../entry.ts";
 
 /** Parameters that name something which may not be there. */

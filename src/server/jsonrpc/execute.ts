@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { Failure } from "../../errors.ts";
+import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import { abandon, abandonParts, ChunkStream, type ResponsePart } from "../http/chunk-stream.ts";
 import { type Deadline, Deadlines } from "../http/deadline.ts";

@@ -1,4 +1,4 @@
-import { Failure, type FailureKind } from "../../errors.ts";
+import { Failure, type FailureKind } from "../../failure.ts";
 import { IrregularNumber } from "../../json/irregular-number.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";

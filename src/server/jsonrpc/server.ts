@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
-import { unsupported } from "../../errors.ts";
+import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import { mediaTypeOf } from "../http/negotiation.ts";
 import {

@@ -1,4 +1,4 @@
-import { invalidParams, rejected, unavailable } from "../../errors.ts";
+import { invalidParams, rejected, unavailable } from "../../failure.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import { HttpRefusal } from "../http/refusal.ts";

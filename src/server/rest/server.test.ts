@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { invalidParams } from "../../errors.ts";
+import { invalidParams } from "../../failure.ts";
 import { createSignal } from "../http/http.test-support.ts";
 import type { RestRoute } from "./route-table.ts";
 import { json, LARGE, openTestServer, type TestServer } from "./server.test-support.ts";

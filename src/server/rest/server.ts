@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { Failure } from "../../errors.ts";
+import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import { Deadlines } from "../http/deadline.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Failure } from "../../../errors.ts";
+import { Failure } from "../../../failure.ts";
 import type { Feed, StreamEvent } from "../../events/feed.ts";
 import { thrownError } from "../errors.ts";
 import type { Outbox } from "./outbox.ts";

@@ -1,6 +1,6 @@
 /**
- * What can go wrong with a call, said once for every door. A handler throws a `Failure` and never knows which door it
- * answers; each door translates the kind into its own language (a JSON-RPC code, an HTTP status).
+ * What can go wrong with a call, said once for every transport. A handler throws a `Failure` and never knows which one
+ * asked; each server translates the kind into its own language (a JSON-RPC code, an HTTP status).
  */
 export type FailureKind =
   | "invalid-params"
