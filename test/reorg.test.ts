@@ -25,7 +25,8 @@ async function headersAt({ api }: DevChain, slot: number) {
 }
 
 async function leavesOf({ api }: DevChain): Promise<RootHex[]> {
-  return (await api.debug.getDebugChainHeads()).map(({ root }) => root).sort();
+  const { data } = await api.debug.getDebugChainHeadsV2({});
+  return data.map(({ root }) => root).sort();
 }
 
 /** What everybody who asks by slot sees: the chain of these blocks and no other. */

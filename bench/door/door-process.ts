@@ -1,6 +1,6 @@
 /** A dev chain with some history that stands still, behind the real door. Tells its parent the address. */
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { withDevChain } from "../support/dev-chain.ts";

@@ -1,6 +1,7 @@
 /** A dev chain whose slots pass when its parent says so, behind the real doors. Tells its parent the addresses. */
-import { createRouteTable } from "../../src/catalogue/rest/table.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
+
+import { createMethodTable } from "../../src/api/method-table.ts";
+import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { createRestServer } from "../../src/server/rest/server.ts";
@@ -41,7 +42,7 @@ await withDevChain(
     const { logger } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
     const methods = createMethodTable(devChain.api);
     const jsonRpc = createJsonRpcServer({ table: methods, logger });
-    const rest = createRestServer({ table: createRouteTable(devChain.api, methods), logger });
+    const rest = createRestServer({ table: createRouteTable(methods), logger });
     const anywhere = { host: "127.0.0.1", port: 0 };
     const addresses: NodeAddresses = {
       jsonRpcUrl: (await jsonRpc.listen(anywhere)).url,

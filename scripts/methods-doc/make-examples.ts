@@ -1,29 +1,42 @@
-import { type ExampleAnswer, ExampleChain } from "./example-chain.ts";
-import { EXAMPLES } from "./examples.ts";
+import { ForkName } from "@lodestar/params";
+import type { Method } from "../../src/api/method.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
+import { methods } from "../../src/api/methods.ts";
+import { thrownError } from "../../src/server/jsonrpc/errors.ts";
+import type { Caller } from "../../src/server/method-table.ts";
+import { ExampleDevChain, type ExampleFork } from "../../test/support/example-chain.ts";
+import { exampleParams, inExampleOrder, isServedOn } from "../../test/support/examples.ts";
 
-export interface MadeExample extends ExampleAnswer {
+export interface MadeExample {
+  fork: ExampleFork;
   params: unknown[];
-  fork: string;
+  result?: unknown;
+  error?: unknown;
+  meta?: Record<string, unknown>;
 }
 
 /** Makes every example call; the result is what was asked and answered, by the name of the method. */
 export async function makeExamples(): Promise<Map<string, MadeExample>> {
-  // Validators may leave after four epochs; the finalized checkpoint is two epochs behind.
-  const phase0 = await ExampleChain.open([], 5);
-  const made = await makeOn(phase0, "phase0");
-  const altair = await ExampleChain.open([{ fork: "altair", epoch: 0 }], 1);
-  const madeOnAltair = await makeOn(altair, "altair");
-  const fulu = await ExampleChain.open([{ fork: "fulu", epoch: 0 }], 5);
-  return new Map([...made, ...madeOnAltair, ...(await makeOn(fulu, "fulu"))]);
+  const isShownOnPhase0 = (method: Method) => isServedOn(method, ForkName.phase0);
+  const made = await makeOn(ForkName.phase0, methods.filter(isShownOnPhase0));
+  const others = await makeOn(
+    ForkName.fulu,
+    methods.filter((method) => !isShownOnPhase0(method)),
+  );
+  return new Map([...made, ...others]);
 }
 
-async function makeOn(chain: ExampleChain, chainFork: string): Promise<Map<string, MadeExample>> {
+async function makeOn(fork: ExampleFork, shown: readonly Method[]): Promise<Map<string, MadeExample>> {
+  const chain = await ExampleDevChain.open(fork, { isInNetwork: false });
   const made = new Map<string, MadeExample>();
   try {
-    for (const [name, { fork = "phase0", params }] of Object.entries(EXAMPLES)) {
-      if (fork !== chainFork) continue;
-      const asked = await params(chain);
-      made.set(name, { params: asked, fork, ...anywhere(await chain.answer(name, asked)) });
+    const table = createMethodTable(chain.api);
+    const { subscriptionId } = chain;
+    /** Stands for a WebSocket client. */
+    const caller: Caller = { subscribe: () => subscriptionId, unsubscribe: (id) => id === subscriptionId };
+    for (const method of inExampleOrder(shown)) {
+      const params = await exampleParams(method, chain);
+      made.set(method.name, anywhere({ fork, params, ...(await answerOf(table.find(method.name)!, params, caller)) }));
     }
   } finally {
     await chain.close();
@@ -31,7 +44,22 @@ async function makeOn(chain: ExampleChain, chainFork: string): Promise<Map<strin
   return made;
 }
 
+/** What the JSON-RPC server answers to a call. */
+async function answerOf(
+  method: NonNullable<ReturnType<ReturnType<typeof createMethodTable>["find"]>>,
+  params: unknown[],
+  caller: Caller,
+): Promise<Pick<MadeExample, "result" | "error" | "meta">> {
+  try {
+    const { body, meta } = await method.call(params, caller);
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
+    return { result: JSON.parse(bytes.toString("utf8")), ...(meta ? { meta } : {}) };
+  } catch (error) {
+    return { error: thrownError(error) };
+  }
+}
+
 /** The same on every machine: the node's version names the platform that it runs on. */
-function anywhere(answer: ExampleAnswer): ExampleAnswer {
-  return JSON.parse(JSON.stringify(answer).replaceAll(`/${process.platform}-${process.arch}`, "/linux-x64"));
+function anywhere(example: MadeExample): MadeExample {
+  return JSON.parse(JSON.stringify(example).replaceAll(`/${process.platform}-${process.arch}`, "/linux-x64"));
 }

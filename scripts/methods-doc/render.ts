@@ -1,9 +1,7 @@
-import { families } from "../../src/catalogue/catalogue.ts";
-import type { Entry } from "../../src/catalogue/entry.ts";
-import { OPENRPC_ERRORS, paramJsonSchema } from "../../src/catalogue/openrpc.ts";
-import { failuresOf } from "../../src/catalogue/results/failures.ts";
-import { resultOf } from "../../src/catalogue/results/results.ts";
-import { SHAPES } from "../../src/catalogue/results/shapes.ts";
+import type { Method } from "../../src/api/method.ts";
+import { methodGroups } from "../../src/api/methods.ts";
+import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../src/api/openrpc.ts";
+import { SHAPES } from "../../src/api/schemas.ts";
 import { abridge } from "./abridge.ts";
 import { describeType } from "./describe-type.ts";
 import { INTRODUCTION } from "./introduction.ts";
@@ -15,9 +13,9 @@ export function renderDocument(examples: ReadonlyMap<string, MadeExample>): stri
     INTRODUCTION,
     errorSection(),
     contents(),
-    ...families.flatMap(({ title, entries }) => [
+    ...methodGroups.flatMap(({ title, methods }) => [
       `## ${title}`,
-      ...entries.map((entry) => entrySection(entry, examples.get(entry.name))),
+      ...methods.map((method) => methodSection(method, examples.get(method.name))),
     ]),
     typeSection(),
   ];
@@ -36,8 +34,8 @@ function errorSection(): string {
 }
 
 function contents(): string {
-  const lines = families.map(({ title, entries }) => {
-    const links = entries.map(({ name }) => `[\`${name}\`](#${anchor(name)})`);
+  const lines = methodGroups.map(({ title, methods }) => {
+    const links = methods.map(({ name }) => `[\`${name}\`](#${anchor(name)})`);
     return `- ${title}: ${links.join(", ")}`;
   });
   return ["## Methods", "", ...lines].join("\n");
@@ -48,26 +46,28 @@ function anchor(name: string): string {
   return name.toLowerCase().replaceAll(".", "");
 }
 
-function entrySection(entry: Entry, example: MadeExample | undefined): string {
-  const { name, summary, rest, aliases, sameAs, submission, number } = entry;
-  const result = resultOf(name);
+function methodSection(method: Method, example: MadeExample | undefined): string {
+  if (example === undefined) throw new Error(`The method ${method.name} has no example.`);
+  const { name, summary, rest, aliases, sameAs, access, number, result, since, until } = method;
   const facts = [
-    ...(result ? [`- Result: \`${describeType(result.schema)}\``] : []),
-    ...(rest ? [`- REST: \`${rest.verb} ${rest.path}\``] : []),
+    `- Result: \`${describeType(result.schema)}\``,
+    ...rest.map(({ verb, path }) => `- REST: \`${verb} ${path}\``),
     ...(sameAs ? [`- Answers exactly like [\`${sameAs}\`](#${anchor(sameAs)})`] : []),
     ...(aliases.length > 0 ? [`- Other names: ${aliases.map((alias) => `\`${alias}\``).join(", ")}`] : []),
-    `- Errors: ${failuresOf(entry)
+    ...(since ? [`- Since ${since}`] : []),
+    ...(until ? [`- Until ${until}`] : []),
+    `- Errors: ${failuresOf(method)
       .map((kind) => `${OPENRPC_ERRORS[kind].code} ${OPENRPC_ERRORS[kind].message.toLowerCase()}`)
       .join(", ")}`,
-    ...(submission ? ["- Changes the node: in a batch, such calls run one after the other"] : []),
-    ...(number === null ? [] : [`- Number ${number} of the interface`]),
+    ...(access === "read" ? [] : ["- Changes the node: in a batch, such calls run one after the other"]),
+    ...(number === undefined ? [] : [`- Number ${number} of the interface`]),
   ];
-  return [`### ${name}`, summary, paramTable(entry), facts.join("\n"), ...exampleParts(name, example)]
+  return [`### ${name}`, summary, paramTable(method), facts.join("\n"), ...exampleParts(name, example)]
     .filter((part) => part !== "")
     .join("\n\n");
 }
 
-function paramTable({ params }: Entry): string {
+function paramTable({ params }: Method): string {
   if (params.length === 0) return "";
   const rows = params.map((param) => {
     const type = describeType(paramJsonSchema(param));
@@ -79,9 +79,7 @@ function paramTable({ params }: Entry): string {
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
-function exampleParts(name: string, example: MadeExample | undefined): string[] {
-  if (example === undefined) return [];
-  const { params, meta, error, result, fork } = example;
+function exampleParts(name: string, { params, meta, error, result, fork }: MadeExample): string[] {
   const request = { jsonrpc: "2.0", id: 1, method: name, params };
   const response = error === undefined ? { jsonrpc: "2.0", id: 1, result } : { jsonrpc: "2.0", id: 1, error };
   return [

@@ -1,71 +1,63 @@
 import type { BeaconConfig } from "@lodestar/config";
-import type { BeaconChain } from "../chain/chain.ts";
 import { type Broadcast, NO_BROADCAST } from "../network/broadcast.ts";
-import type { NetworkView } from "../network/network-view.ts";
-import type { SyncView } from "../sync/sync-view.ts";
 import { versionText } from "../version.ts";
-import { createBeaconApi } from "./beacon/beacon.ts";
 import { failingAsCalls } from "./chain-failures.ts";
-import { createConfigApi } from "./config.ts";
-import { createDebugApi } from "./debug.ts";
-import { createEth1Api } from "./eth1.ts";
-import { createEventStream, type EventStream } from "./events/event-stream.ts";
-import { createExtensionsApi } from "./extensions.ts";
-import { createFuturesApi, type FuturesView } from "./futures.ts";
-import type { Handlers } from "./handlers.ts";
-import { createLightClientApi } from "./lightclient/lightclient.ts";
-import { createNetworkApi } from "./network.ts";
-import { createNodeApi } from "./node.ts";
-import { createOperations, type Operations } from "./operations.ts";
-import { createValidatorApi } from "./validator/validator.ts";
+import type { Family } from "./codecs.ts";
+import type { ApiContext } from "./context.ts";
+import { createEventStream } from "./events/event-stream.ts";
+import { methods, type typedMethods } from "./methods.ts";
 
-export interface ApiDependencies {
-  chain: BeaconChain;
-  network: NetworkView;
-  /** Spreads what is submitted; left out by a node that speaks to no other. */
+/** What a node gives its API; what it does not have is left out. */
+export interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLogSpec" | "futures"> {
+  /** Left out by a node that speaks to no other. */
   broadcast?: Broadcast;
   /** Left out by a node that speaks to no other: it then has only the clock to compare its head with. */
-  sync?: SyncView;
-  /** Throws a `LogSpecError` for a specification that cannot be read. */
-  setLogSpec(spec: string): void;
-  /** Only when pending promises are kept track of. */
-  futures?: FuturesView;
+  sync?: ApiContext["sync"];
 }
 
+/** The handlers of the standard's operations by their names in @lodestar/api: what callers inside the process use. */
+export type Handlers = { readonly [F in Family]: HandlersOf<F> };
+
+type Operation = (typeof typedMethods)[number];
+
+type HandlersOf<F extends Family> = {
+  [M in Extract<Operation, { operation: `${F}.${string}` }> as NameIn<F, M["operation"]>]: HandlerOf<M>;
+};
+
+type NameIn<F extends Family, Id extends string> = Id extends `${F}.${infer Name}` ? Name : never;
+
+type HandlerOf<M extends { handler: (context: never, args: never) => unknown }> = (
+  ...args: Record<never, never> extends Parameters<M["handler"]>[1]
+    ? [args?: Parameters<M["handler"]>[1]]
+    : [args: Parameters<M["handler"]>[1]]
+) => ReturnType<M["handler"]>;
+
 export interface Api extends Handlers {
-  /** The same answers as JSON bytes: what the doors use. */
-  readonly operations: Operations;
-  /** What happens, as it happens. */
-  readonly events: EventStream;
+  /** What the methods answer from. */
+  readonly context: ApiContext;
   /** Says which fork an object belongs to. */
   readonly chainConfig: BeaconConfig;
 }
 
-export function createApi({
-  chain,
-  network,
-  broadcast = NO_BROADCAST,
-  sync = chain.status,
-  setLogSpec,
-  futures,
-}: ApiDependencies): Api {
-  const version = versionText();
-  const handlers: Handlers = {
-    beacon: createBeaconApi(chain, broadcast),
-    validator: createValidatorApi(chain, broadcast),
-    lightclient: createLightClientApi(chain),
-    node: createNodeApi({ chain, network, sync, version }),
-    config: createConfigApi(chain.config),
-    debug: createDebugApi(chain),
-    extensions: createExtensionsApi({ chain, sync, version, setLogSpec }),
-    network: createNetworkApi(network),
-    eth1: createEth1Api(chain),
-    futures: createFuturesApi(futures),
-  };
-  return {
-    ...failingAsCalls(handlers),
-    operations: failingAsCalls(createOperations(chain, handlers)),
+export function createApi({ chain, broadcast = NO_BROADCAST, sync = chain.status, ...rest }: ApiDependencies): Api {
+  const context: ApiContext = {
+    ...rest,
+    chain,
+    broadcast,
+    sync,
     events: createEventStream(chain),
-    chainConfig: chain.config,
+    version: versionText(),
   };
+  return { ...bindHandlers(context), context, chainConfig: chain.config };
+}
+
+function bindHandlers(context: ApiContext): Handlers {
+  const families: Record<string, Record<string, unknown>> = {};
+  for (const { operation, handler } of methods.map(failingAsCalls)) {
+    if (operation === undefined || !handler) continue;
+    const [family, name] = operation.split(".") as [Family, string];
+    families[family] ??= {};
+    families[family][name] = (args: Record<string, unknown> = {}) => handler(context, args);
+  }
+  return families as unknown as Handlers;
 }

@@ -2,17 +2,17 @@ import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
 import { type ItemFailure, rejected } from "../failure.ts";
 
 /**
- * Takes a list of objects: each that is accepted is spread, whatever becomes of the others. An object the node already
- * has is as good as accepted, but not spread again; any other refusal is the caller's to know.
+ * Takes a list of objects: each that is accepted is broadcast, whatever becomes of the others. An object the node already
+ * has is as good as accepted, but not broadcast again; any other refusal is the caller's to know.
  */
 export async function submitAll<Item, T>(
   items: readonly Item[],
   intake: (items: readonly Item[]) => Promise<Outcome<T>[]>,
-  spread: (item: Item, accepted: T) => void,
+  broadcast: (item: Item, accepted: T) => void,
 ): Promise<void> {
   const outcomes = await intake(items);
   outcomes.forEach((outcome, index) => {
-    if (outcome.ok) spread(items[index]!, outcome.value);
+    if (outcome.ok) broadcast(items[index]!, outcome.value);
   });
   requireTaken(outcomes);
 }
@@ -21,7 +21,7 @@ export async function submitAll<Item, T>(
 export async function submitOne<Item>(
   item: Item,
   intake: (item: Item) => Promise<void>,
-  spread: (item: Item) => void,
+  broadcast: (item: Item) => void,
 ): Promise<void> {
   try {
     await intake(item);
@@ -30,7 +30,7 @@ export async function submitOne<Item>(
     if (error.known) return;
     throw rejected(`The submission was rejected: ${error.message}`, { detail: error.message });
   }
-  spread(item);
+  broadcast(item);
 }
 
 function requireTaken(outcomes: readonly Outcome<unknown>[]): void {

@@ -1,5 +1,5 @@
-import { families } from "../catalogue/catalogue.ts";
-import type { Entry, EntryParam } from "../catalogue/entry.ts";
+import type { Method, Param } from "../api/method.ts";
+import { methodGroups } from "../api/methods.ts";
 import { wrapText } from "./call/wrap-text.ts";
 
 const WIDTH = 100;
@@ -8,30 +8,28 @@ const HANGING = " ".repeat(NUMBER_WIDTH + 4);
 
 /** The methods for people: number, name, parameters, what it does, other names. */
 export function methodsText(): string {
-  const sections = families
-    .filter(({ entries }) => entries.length > 0)
-    .map(({ title, entries }) => [title, ...entries.flatMap(entryLines)].join("\n"));
+  const sections = methodGroups.map(({ title, methods }) => [title, ...methods.flatMap(methodLines)].join("\n"));
   return `${sections.join("\n\n")}\n`;
 }
 
-function entryLines(entry: Entry): string[] {
-  const { number, name, params, summary, aliases } = entry;
+function methodLines(method: Method): string[] {
+  const { number, name, params, summary, aliases } = method;
   const place = `${String(number ?? "").padStart(NUMBER_WIDTH)}  `;
   const signature = [name, ...params.map(paramText)].join(" ");
   const others = aliases.length === 0 ? [] : wrapText(`Also ${aliases.join(", ")}`, WIDTH, HANGING);
   return [...wrapText(signature, WIDTH, place, HANGING), ...wrapText(summary, WIDTH, HANGING), ...others];
 }
 
-function paramText({ name, required, each }: EntryParam): string {
+function paramText({ name, required, each }: Param): string {
   const text = each ? `${name}...` : name;
   return required ? text : `[${text}]`;
 }
 
 /** The same for programs. */
 export function methodsJson(): string {
-  const methods = families.flatMap(({ title, entries }) =>
-    entries.map(({ number, name, aliases, summary, params, rest, submission }) => ({
-      number,
+  const listed = methodGroups.flatMap(({ title, methods }) =>
+    methods.map(({ number, name, aliases, summary, params, rest, access }) => ({
+      number: number ?? null,
       name,
       aliases,
       family: title,
@@ -41,9 +39,9 @@ export function methodsJson(): string {
         required: param.required,
         description: param.description,
       })),
-      rest,
-      submission,
+      rest: rest[0] === undefined ? null : { verb: rest[0].verb, path: rest[0].path },
+      submission: access !== "read",
     })),
   );
-  return `${JSON.stringify(methods, null, 2)}\n`;
+  return `${JSON.stringify(listed, null, 2)}\n`;
 }

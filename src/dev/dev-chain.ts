@@ -4,7 +4,7 @@ import { createPubkeyCache } from "@lodestar/state-transition";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { type Api, createApi } from "../api/api.ts";
-import type { FuturesView } from "../api/futures.ts";
+import type { ApiContext } from "../api/context.ts";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { BeaconChain } from "../chain/chain.ts";
 import type { SlotListener } from "../chain/clock/clock.ts";
@@ -41,7 +41,7 @@ export interface DevChainOptions extends Omit<DevParameters, "preset"> {
   networking?: NetworkingOptions;
   logger: Logger;
   setLogSpec(spec: string): void;
-  futures?: FuturesView;
+  futures?: ApiContext["futures"];
 }
 
 interface DevChainParts {

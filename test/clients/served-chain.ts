@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import type { HttpServer } from "../../src/server/http/server.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";

@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import type { ConformanceChain } from "./conformance-chain.ts";
+import type { ExampleDevChain } from "../support/example-chain.ts";
 import {
   answers,
   fails,
@@ -19,7 +19,7 @@ const changedMessage = (signed: Record<string, unknown>, changes: Record<string,
 });
 const syncSubscriptionWith = (
   what: string,
-  changes: (chain: ConformanceChain) => Record<string, unknown>,
+  changes: (chain: ExampleDevChain) => Record<string, unknown>,
 ): SpecialCall => {
   const valid = { validator_index: "1", sync_committee_indices: ["0"], until_epoch: "9" };
   return fails(what, INVALID, (chain) => [[{ ...valid, ...changes(chain) }]], ForkName.fulu);
@@ -59,7 +59,7 @@ export const EXTENDED_VALIDATOR_SPECIAL_CALLS: Readonly<Record<string, readonly 
     fails("no registrations", INVALID, () => [[]]),
     {
       ...answers("a key that nobody has", true, (chain) => [
-        [changedMessage(chain.registration(), { pubkey: PUBKEY })],
+        [changedMessage(chain.registration(1), { pubkey: PUBKEY })],
       ]),
       only: ForkName.fulu,
     },

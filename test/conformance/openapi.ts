@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { SYNC_COMMITTEE_SIZE } from "@lodestar/params";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { RestTwin } from "../../src/catalogue/entry.ts";
+import type { RestPath } from "../../src/api/method.ts";
 
 const MAINNET_SYNC_COMMITTEE_SIZE = 512;
 
@@ -48,7 +48,7 @@ export class OpenApi {
     this.#ajv.addSchema(this.#document, version);
   }
 
-  has({ verb, path }: RestTwin): boolean {
+  has({ verb, path }: RestPath): boolean {
     return this.#operation({ verb, path }) !== undefined;
   }
 
@@ -57,7 +57,7 @@ export class OpenApi {
    * each document lists them by fork, and without a choice an object that lacks what its fork added would pass as
    * one of an older fork. Of the members beside `data`, the `younger` ones are not asked for.
    */
-  validator(twin: RestTwin, { variant = 0, younger = [] }: ValidatorOptions = {}): TwinValidator | undefined {
+  validator(twin: RestPath, { variant = 0, younger = [] }: ValidatorOptions = {}): TwinValidator | undefined {
     const operation = this.#operation(twin);
     if (operation === undefined) throw new Error(`${this.version} has no operation ${twin.verb} ${twin.path}.`);
     const body = operation.responses["200"]?.content?.["application/json"]?.schema as JsonSchema | undefined;
@@ -92,7 +92,7 @@ export class OpenApi {
     });
   }
 
-  #operation(twin: RestTwin) {
+  #operation(twin: RestPath) {
     return this.#document.paths[twin.path]?.[verbOf(twin)];
   }
 
@@ -114,4 +114,4 @@ function sizesOfPreset(_key: string, value: unknown): unknown {
   return { ...(value as object), minItems: SYNC_COMMITTEE_SIZE, maxItems: SYNC_COMMITTEE_SIZE };
 }
 
-const verbOf = ({ verb }: RestTwin) => verb.toLowerCase();
+const verbOf = ({ verb }: RestPath) => verb.toLowerCase();

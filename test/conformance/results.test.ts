@@ -1,47 +1,28 @@
 import { ForkName } from "@lodestar/params";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { catalogue } from "../../src/catalogue/catalogue.ts";
-import type { Entry } from "../../src/catalogue/entry.ts";
-import { CASES, type MethodCase, type TwinReference } from "./cases.ts";
-import { ConformanceChain, type TestedFork } from "./conformance-chain.ts";
-import { OpenApi, type TwinValidator } from "./openapi.ts";
+import { methods } from "../../src/api/methods.ts";
+import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
+import { ExampleDevChain } from "../support/example-chain.ts";
+import { exampleParams, inExampleOrder, isServedOn } from "../support/examples.ts";
 import { OWN_SCHEMAS } from "./own-schemas.ts";
 import { type ServedDoor, serveDoor } from "./served-door.ts";
+import { twinValidator } from "./twins.ts";
 
-const DOCUMENTS = { "v2.5.0": new OpenApi("v2.5.0"), "v4.0.0": new OpenApi("v4.0.0") };
-/** The first fork's objects are those of the older document, the newest fork's those of the newer one. */
-const DOCUMENT_OF = { [ForkName.phase0]: "v2.5.0", [ForkName.fulu]: "v4.0.0" } as const;
-
-const entries = new Map(catalogue.map((entry) => [entry.name, entry]));
-
-/** The twin of a method as a document describes it; undefined when no document does. */
-function twinOf(entry: Entry, { twin }: MethodCase, fork: TestedFork): TwinReference | undefined {
-  const other = twin?.[fork];
-  if (other) return other;
-  const document = DOCUMENT_OF[fork];
-  return entry.rest && DOCUMENTS[document].has(entry.rest) ? { document, operation: entry.rest } : undefined;
-}
-
-function validatorOf(entry: Entry, methodCase: MethodCase, fork: TestedFork): TwinValidator | undefined {
-  const twin = twinOf(entry, methodCase, fork);
-  return twin && DOCUMENTS[twin.document].validator(twin.operation, twin);
-}
+const UNSUPPORTED = OPENRPC_ERRORS.unsupported.code;
 
 function expectValid(validate: ValidateFunction, value: unknown): void {
   validate(value);
   expect(validate.errors ?? []).toEqual([]);
 }
 
-it("has one case for every method", () => {
-  expect(Object.keys(CASES).sort()).toEqual(catalogue.map(({ name }) => name).sort());
-});
+const byName = inExampleOrder(methods).map((method) => [method.name, method] as const);
 
 describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
-  let chain: ConformanceChain;
+  let chain: ExampleDevChain;
   let door: ServedDoor;
   beforeAll(async () => {
-    chain = await ConformanceChain.open(fork);
+    chain = await ExampleDevChain.open(fork);
     door = await serveDoor(chain.api);
   });
   afterAll(async () => {
@@ -49,19 +30,18 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     await chain?.close();
   });
 
-  it.each(Object.entries(CASES))("%s answers as its twin does", async (name, methodCase) => {
-    const entry = entries.get(name)!;
-    const params = await methodCase.params(chain);
-    const refusal = methodCase.refused?.[fork];
-    if (refusal !== undefined) {
-      expect(await chain.caller.error(name, params)).toMatchObject({ code: refusal });
-      expect(await door.call(name, params)).toMatchObject({ error: { code: refusal } });
+  it.each(byName)("%s answers as its twin does", async (name, method) => {
+    const params = await exampleParams(method, chain);
+    // Nobody but a WebSocket client hears of events.
+    if (!isServedOn(method, fork) || method.needsConnection) {
+      expect(await chain.caller.error(name, params)).toMatchObject({ code: UNSUPPORTED });
+      expect(await door.call(name, params)).toMatchObject({ error: { code: UNSUPPORTED } });
       return;
     }
 
     const result: unknown = await chain.caller.call(name, params);
 
-    const validator = validatorOf(entry, methodCase, fork);
+    const validator = twinValidator(method, fork);
     if (validator) expectValid(validator.data, result);
     else expect(OWN_SCHEMAS[name]?.safeParse(result).error).toBeUndefined();
 
@@ -74,10 +54,9 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
   });
 
   it("checks every result against something", () => {
-    const unchecked = catalogue.filter(({ name }) => {
-      const { refused } = CASES[name]!;
-      if (refused?.[fork] !== undefined) return false;
-      return validatorOf(entries.get(name)!, CASES[name]!, fork) === undefined && OWN_SCHEMAS[name] === undefined;
+    const unchecked = methods.filter((method) => {
+      if (!isServedOn(method, fork) || method.needsConnection) return false;
+      return twinValidator(method, fork) === undefined && OWN_SCHEMAS[method.name] === undefined;
     });
     expect(unchecked.map(({ name }) => name)).toEqual([]);
   });

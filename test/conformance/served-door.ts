@@ -1,5 +1,5 @@
 import type { Api } from "../../src/api/api.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { send } from "../../src/server/http/http.test-support.ts";
 import type { ErrorObject } from "../../src/server/jsonrpc/errors.ts";

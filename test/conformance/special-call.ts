@@ -1,12 +1,12 @@
 import type { Params } from "../../src/server/method-table.ts";
-import type { ConformanceChain, TestedFork } from "./conformance-chain.ts";
+import type { ExampleDevChain, ExampleFork } from "../support/example-chain.ts";
 
 /** A well-formed call that is out of range or refers to something unknown, and what METHODS.md says of it. */
 export type SpecialCall = {
   what: string;
-  params(chain: ConformanceChain): Params | Promise<Params>;
+  params(chain: ExampleDevChain): Params | Promise<Params>;
   /** The fork on which it means something; by default both. */
-  only?: TestedFork;
+  only?: ExampleFork;
 } & ({ code: number } | { result: unknown });
 
 export const INVALID = -32602;
@@ -18,7 +18,7 @@ export const ROOT = `0x${"11".repeat(32)}`;
 export const PUBKEY = `0x${"22".repeat(48)}`;
 export const LAST_UINT64 = "18446744073709551615";
 
-export const fails = (what: string, code: number, params: SpecialCall["params"], only?: TestedFork): SpecialCall => ({
+export const fails = (what: string, code: number, params: SpecialCall["params"], only?: ExampleFork): SpecialCall => ({
   what,
   code,
   params,

@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import type { ConformanceChain } from "./conformance-chain.ts";
+import type { ExampleDevChain } from "../support/example-chain.ts";
 import { EXTENDED_BEACON_SPECIAL_CALLS } from "./extended-beacon-special-calls.ts";
 import { EXTENDED_VALIDATOR_SPECIAL_CALLS } from "./extended-validator-special-calls.ts";
 import {
@@ -57,15 +57,15 @@ interface SignedJson {
   signature: string;
 }
 
-const attestationWith = async (chain: ConformanceChain, changes: Record<string, unknown>) => {
+const attestationWith = async (chain: ExampleDevChain, changes: Record<string, unknown>) => {
   const [attestation] = (await chain.attestations()) as unknown as [AttestationJson];
   return [{ ...attestation, data: { ...attestation.data, ...changes } }];
 };
-const aggregateWith = async (chain: ConformanceChain, changes: Record<string, unknown>) => {
+const aggregateWith = async (chain: ExampleDevChain, changes: Record<string, unknown>) => {
   const aggregate = (await chain.signedAggregate()) as unknown as SignedJson;
   return [{ ...aggregate, message: { ...aggregate.message, ...changes } }];
 };
-const subscriptionWith = (what: string, changes: (chain: ConformanceChain) => Record<string, unknown>): SpecialCall =>
+const subscriptionWith = (what: string, changes: (chain: ExampleDevChain) => Record<string, unknown>): SpecialCall =>
   fails(what, INVALID, (chain) => [{ ...chain.subscription(), ...changes(chain) }]);
 
 const wrongProductions: SpecialCall[] = [
@@ -230,7 +230,7 @@ export const SPECIAL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
       "a validator that does not exist",
       REJECTED,
       async (chain) => {
-        const [message] = await chain.syncMessages();
+        const [message] = await chain.syncCommitteeMessages();
         return [[{ ...message, validator_index: "99" }]];
       },
       ForkName.fulu,

@@ -1,4 +1,4 @@
-import type { ConformanceChain } from "./conformance-chain.ts";
+import type { ExampleDevChain } from "../support/example-chain.ts";
 import { fails, LAST_UINT64, REJECTED, ROOT, type SpecialCall } from "./special-call.ts";
 
 interface SignedJson {
@@ -6,7 +6,7 @@ interface SignedJson {
   signature: string;
 }
 
-const blockWith = async (chain: ConformanceChain, changes: Record<string, unknown>) => {
+const blockWith = async (chain: ExampleDevChain, changes: Record<string, unknown>) => {
   const block = await chain.signedBlock();
   const change = (signed: SignedJson) => ({ ...signed, message: { ...signed.message, ...changes } });
   if (!("signed_block" in block)) return [change(block as unknown as SignedJson)];

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Entry, EntryParam } from "../../src/catalogue/entry.ts";
-import { paramJsonSchema } from "../../src/catalogue/openrpc.ts";
+import type { Method, Param } from "../../src/api/method.ts";
+import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import type { Params } from "../../src/server/method-table.ts";
 import { wrongPayloads } from "./wrong-payloads.ts";
 
@@ -40,10 +40,10 @@ const OUT_OF_RANGE: readonly unknown[] = ["18446744073709551616", 2 ** 53, `${2n
  * Calls that every method must refuse as invalid, made from its parameters' own schemas and from parameters that it takes.
  * `given` are all of them by position.
  */
-export function* wrongCalls(entry: Entry, given: readonly unknown[]): Generator<WrongCall> {
-  yield* wrongCounts(entry, given);
-  const padded = [...given, ...entry.params.slice(given.length).map(() => null)];
-  for (const [position, param] of entry.params.entries()) {
+export function* wrongCalls(method: Method, given: readonly unknown[]): Generator<WrongCall> {
+  yield* wrongCounts(method, given);
+  const padded = [...given, ...method.params.slice(given.length).map(() => null)];
+  for (const [position, param] of method.params.entries()) {
     const replaced = (value: unknown) => padded.with(position, value);
     const isTaken = takes(param);
     const wrong = (mistake: Mistake, values: readonly unknown[]): WrongCall[] =>
@@ -53,11 +53,13 @@ export function* wrongCalls(entry: Entry, given: readonly unknown[]): Generator<
     if ((isTaken("1") && !isTaken("z")) || (isTaken(["1"]) && !isTaken(["z"]))) {
       yield* OUT_OF_RANGE.map((value): WrongCall => ({ mistake: "range", params: replaced(value) }));
     }
-    for (const { mistake, payload } of wrongPayloads(given[position])) yield { mistake, params: replaced(payload) };
+    // Only objects of the chain need all of their members.
+    const payload = param.schemaFor ? given[position] : undefined;
+    for (const { mistake, payload: wrong } of wrongPayloads(payload)) yield { mistake, params: replaced(wrong) };
   }
 }
 
-function* wrongCounts({ params }: Entry, given: readonly unknown[]): Generator<WrongCall> {
+function* wrongCounts({ params }: Method, given: readonly unknown[]): Generator<WrongCall> {
   const takesMany = params.at(-1)?.each === true;
   yield { mistake: "count", params: [...given, takesMany ? null : "surplus"] };
   yield { mistake: "count", params: { unheard_of: 1 } };
@@ -70,7 +72,7 @@ function* wrongCounts({ params }: Entry, given: readonly unknown[]): Generator<W
 }
 
 /** Whether a value has the form that the documents derived from the catalogue promise to be taken. */
-function takes(param: EntryParam): (value: unknown) => boolean {
+function takes(param: Param): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
   const validate = ajv.compile(paramJsonSchema(param));
   const isOfForm = (value: unknown): boolean => validate(value);

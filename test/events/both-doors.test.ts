@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createRouteTable } from "../../src/catalogue/rest/table.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
+import { createRouteTable } from "../../src/api/rest/routes.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
@@ -14,7 +14,7 @@ async function openBothDoors({ api }: DevChain) {
   const methods = createMethodTable(api);
   const logger = createRecordingLogger([]);
   const jsonRpc = createJsonRpcServer({ table: methods, logger });
-  const rest = createRestServer({ table: createRouteTable(api, methods), logger });
+  const rest = createRestServer({ table: createRouteTable(methods), logger });
   const close = async () => {
     await Promise.all([jsonRpc.close(), rest.close()]);
   };

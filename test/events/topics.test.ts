@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Api } from "../../src/api/api.ts";
 import { TOPICS, type Topic } from "../../src/api/events/topics.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { ConformanceChain } from "../conformance/conformance-chain.ts";
 import { serveDoor } from "../conformance/served-door.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { ExampleDevChain } from "../support/example-chain.ts";
 import { formOf, readExamples } from "./event-examples.ts";
 
 const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };
@@ -49,7 +49,7 @@ async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 
 }
 
 test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is told as it was posted", async (fork) => {
-  const chain = await ConformanceChain.open(fork);
+  const chain = await ExampleDevChain.open(fork);
   onTestFinished(() => chain.close());
   const listener = await listen(chain.api, POSTED, fork);
   const { caller } = chain;
@@ -101,7 +101,7 @@ test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is to
   await expectTold(as("attester_slashing", attesterSlashing));
 
   if (fork === ForkName.fulu) {
-    await caller.call("post_v1_beacon_pool_sync_committees", [await chain.syncMessages()]);
+    await caller.call("post_v1_beacon_pool_sync_committees", [await chain.syncCommitteeMessages()]);
     const contribution = await chain.signedContribution();
     await caller.call("post_v1_validator_contribution_and_proofs", [[contribution]]);
     await expectTold(as("contribution_and_proof", contribution));

@@ -9,11 +9,10 @@ import {
   SYNC_COMMITTEE_SUBNET_SIZE,
 } from "@lodestar/params";
 import { type altair, type BeaconBlock, type electra, type SingleAttestation, ssz } from "@lodestar/types";
-import { fromHex } from "@lodestar/utils";
+import { fromHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Api, createApi } from "../../src/api/api.ts";
 import { fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
-import { objectOf } from "../../src/dev/validators/api.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { RecordingBroadcast } from "../support/recording-broadcast.ts";
@@ -83,7 +82,7 @@ describe("votes go out", () => {
   it("as aggregates", async () => {
     const [{ validator, vote } = expect.unreachable()] = await byHand.votesFor(SLOT, opened.devChain.chain.head.root);
     const { data, committeeIndex } = vote as electra.SingleAttestation;
-    const attestationDataRoot = ssz.phase0.AttestationData.hashTreeRoot(data);
+    const attestationDataRoot = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data));
     const aggregate = await api.validator.getAggregatedAttestationV2({
       attestationDataRoot,
       slot: SLOT,
@@ -92,14 +91,13 @@ describe("votes go out", () => {
     const { signer } = byHand;
     const message: electra.AggregateAndProof = {
       aggregatorIndex: validator,
-      aggregate: objectOf(aggregate.data) as electra.Attestation,
+      aggregate: aggregate.data as electra.Attestation,
       selectionProof: signer.sign(validator, signer.signingRoot(ssz.Slot, SLOT, DOMAIN_SELECTION_PROOF, SLOT)),
     };
     const type = ssz.electra.AggregateAndProof;
     const signature = signer.sign(validator, signer.signingRoot(type, message, DOMAIN_AGGREGATE_AND_PROOF, SLOT));
     await expectSentOnce(
-      (signedAggregate) =>
-        api.validator.publishAggregateAndProofsV2({ signedAggregateAndProofs: [signedAggregate] as never }),
+      (signedAggregate) => api.validator.publishAggregateAndProofsV2({ signedAggregateAndProofs: [signedAggregate] }),
       { message, signature },
       { message, signature: NOT_A_SIGNATURE },
       [{ kind: "aggregate", item: { message, signature } }],
@@ -119,7 +117,7 @@ describe("sync committee signatures go out", () => {
       epoch: Math.floor(SLOT / SLOTS_PER_EPOCH),
       indices: everybody,
     });
-    duties = objectOf(data);
+    duties = data;
     beaconBlockRoot = fromHex(opened.devChain.chain.head.root);
   });
 
@@ -151,7 +149,7 @@ describe("sync committee signatures go out", () => {
     const { data } = await api.validator.produceSyncCommitteeContribution({
       slot: SLOT,
       subcommitteeIndex,
-      beaconBlockRoot,
+      beaconBlockRoot: toRootHex(beaconBlockRoot),
     });
     const proofRoot = signer.signingRoot(
       ssz.altair.SyncAggregatorSelectionData,
@@ -160,7 +158,7 @@ describe("sync committee signatures go out", () => {
       SLOT,
     );
     const selectionProof = signer.sign(aggregatorIndex, proofRoot);
-    const message = { aggregatorIndex, contribution: objectOf(data), selectionProof };
+    const message = { aggregatorIndex, contribution: data, selectionProof };
     const type = ssz.altair.ContributionAndProof;
     const signingRoot = signer.signingRoot(type, message, DOMAIN_CONTRIBUTION_AND_PROOF, SLOT);
     const signature = signer.sign(aggregatorIndex, signingRoot);
@@ -214,7 +212,7 @@ it("operations go out", async () => {
 });
 
 describe("blocks go out", () => {
-  const { BroadcastValidation } = routes.beacon;
+  const { gossip, consensus, consensusAndEquivocation } = routes.beacon.BroadcastValidation;
   const withWrongState = (block: BeaconBlock): BeaconBlock =>
     ({ ...block, stateRoot: new Uint8Array(32) }) as BeaconBlock;
 
@@ -224,22 +222,21 @@ describe("blocks go out", () => {
     return byHand.produce(clock.currentSlot, chain.head.root);
   }
 
-  const publishing = (broadcastValidation?: routes.beacon.BroadcastValidation) => (signedBlock: unknown) =>
-    api.beacon.publishBlockV2({ signedBlockContents: { signedBlock } as never, broadcastValidation });
+  const publishing =
+    (broadcastValidation?: typeof gossip | typeof consensus | typeof consensusAndEquivocation) =>
+    (signedBlock: unknown) =>
+      api.beacon.publishBlockV2({ signedBlockContents: { signedBlock } as never, broadcastValidation });
 
-  it.each([undefined, BroadcastValidation.none, BroadcastValidation.gossip])(
-    "before they are imported when that is asked as %s",
-    async (level) => {
-      const parent = opened.devChain.chain.head.root;
-      const { signed, root } = byHand.sign(await nextBlock());
-      const forged = { ...signed, signature: NOT_A_SIGNATURE };
-      await expectSentOnce(publishing(level), signed, forged, [{ kind: "block", item: signed }]);
-      expect(headsWhenSent).toEqual([parent]);
-      expect(opened.devChain.chain.head.root).toBe(root);
-    },
-  );
+  it.each([undefined, gossip] as const)("before they are imported when that is asked as %s", async (level) => {
+    const parent = opened.devChain.chain.head.root;
+    const { signed, root } = byHand.sign(await nextBlock());
+    const forged = { ...signed, signature: NOT_A_SIGNATURE };
+    await expectSentOnce(publishing(level), signed, forged, [{ kind: "block", item: signed }]);
+    expect(headsWhenSent).toEqual([parent]);
+    expect(opened.devChain.chain.head.root).toBe(root);
+  });
 
-  it.each([BroadcastValidation.consensus, BroadcastValidation.consensusAndEquivocation])(
+  it.each([consensus, consensusAndEquivocation] as const)(
     "after they are imported when that is asked as %s",
     async (level) => {
       const { signed, root } = byHand.sign(await nextBlock());
@@ -251,7 +248,7 @@ describe("blocks go out", () => {
 
   it("though they cannot be imported, unless more than the rules of gossip is asked for", async () => {
     const { signed } = byHand.sign(withWrongState(await nextBlock()));
-    for (const level of [BroadcastValidation.consensus, BroadcastValidation.consensusAndEquivocation]) {
+    for (const level of [consensus, consensusAndEquivocation] as const) {
       await expect(publishing(level)(signed)).rejects.toThrow("state root");
     }
     expect(broadcast.take()).toEqual([]);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { catalogue } from "../../src/catalogue/catalogue.ts";
+import { methods } from "../../src/api/methods.ts";
 import { Program, type RpcCall } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -62,8 +62,8 @@ test("58 setGraffiti shows in the next blocks", async () => {
   expect(await graffitiNow()).toBe(`0x${"00".repeat(32)}`);
 });
 
-test("no method in the catalogue answers anything with an internal error", async () => {
-  const names = catalogue.flatMap(({ name, aliases }) => [name, ...aliases]);
+test("no method in the methods answers anything with an internal error", async () => {
+  const names = methods.flatMap(({ name, aliases }) => [name, ...aliases]);
   const paramLists = [
     [],
     [null],

@@ -1,12 +1,13 @@
 import { ForkName } from "@lodestar/params";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { catalogue } from "../../src/catalogue/catalogue.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
+import { methods } from "../../src/api/methods.ts";
+import { failuresOf, OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";
-import { CASES } from "../conformance/cases.ts";
-import { ConformanceChain, type TestedFork } from "../conformance/conformance-chain.ts";
+import { ExampleDevChain, type ExampleFork } from "../support/example-chain.ts";
+import { exampleParams, inExampleOrder, isServedOn } from "../support/examples.ts";
 import { type Edit, edit, edited } from "./mutation.ts";
 
 const LISTS_A_FORK = 10_000;
@@ -19,7 +20,7 @@ const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);
 const INTERNAL_ERROR = -32603;
 const SERVER_ERROR = -32000;
 
-const names = catalogue.map(({ name }) => name);
+const names = methods.map(({ name }) => name);
 
 /** Lists that have nothing to do with a method, or that begin as what it takes. */
 type List = { kind: "arbitrary"; params: unknown } | { kind: "edited"; edits: Edit[]; byName: boolean };
@@ -44,7 +45,7 @@ const list: fc.Arbitrary<List> = fc.oneof(
 );
 
 describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
-  let chain: ConformanceChain;
+  let chain: ExampleDevChain;
   let validParams: Map<string, unknown[]>;
   let execute: Execute;
   const log: LogRecord[] = [];
@@ -52,8 +53,8 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
   const onRejection = (reason: unknown) => rejections.push(reason);
 
   beforeAll(async () => {
-    chain = await ConformanceChain.open(fork);
-    validParams = await paramsOfCases(chain, fork);
+    chain = await ExampleDevChain.open(fork);
+    validParams = await paramsOfExamples(chain, fork);
     execute = createExecutor({
       table: createMethodTable(chain.api),
       logger: createRecordingLogger(log),
@@ -77,6 +78,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       const code = await outcomeOf(execute, { jsonrpc: "2.0", id: 1, method: name, params });
       codes.set(code, (codes.get(code) ?? 0) + 1);
       expect([INTERNAL_ERROR, SERVER_ERROR], `${name}: ${JSON.stringify(log.at(-1))}`).not.toContain(code);
+      if (code !== "result") expect(documentedCodes(name), name).toContain(code);
     });
     await fc.assert(property, { numRuns: LISTS_A_FORK, seed: SEED });
 
@@ -89,14 +91,20 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
   }, 300_000); // Shrinking a counterexample takes its time.
 });
 
+/** The codes that the method is said to answer with. */
+function documentedCodes(name: string): number[] {
+  const method = methods.find((each) => each.name === name)!;
+  return failuresOf(method).map((kind) => OPENRPC_ERRORS[kind].code);
+}
+
 /** Parameters that every method takes, on a chain whose pools hold what they need. */
-async function paramsOfCases(chain: ConformanceChain, fork: TestedFork): Promise<Map<string, unknown[]>> {
+async function paramsOfExamples(chain: ExampleDevChain, fork: ExampleFork): Promise<Map<string, unknown[]>> {
   const params = new Map<string, unknown[]>();
-  for (const [name, methodCase] of Object.entries(CASES)) {
-    const given = await methodCase.params(chain);
-    params.set(name, given);
-    if (name.startsWith("post_v1_beacon_pool") && methodCase.refused?.[fork] === undefined) {
-      await chain.caller.call(name, given);
+  for (const method of inExampleOrder(methods)) {
+    const given = await exampleParams(method, chain);
+    params.set(method.name, given);
+    if (method.name.startsWith("post_v1_beacon_pool") && isServedOn(method, fork)) {
+      await chain.caller.call(method.name, given);
     }
   }
   return params;
@@ -109,9 +117,9 @@ function editedParams(
 ): unknown {
   const params = edited(validParams.get(name) ?? [], edits);
   if (!byName) return params;
-  const entry = catalogue.find((each) => each.name === name)!;
+  const method = methods.find((each) => each.name === name)!;
   return Object.fromEntries(
-    entry.params.slice(0, params.length).map((param, position) => [param.name, params[position]]),
+    method.params.slice(0, params.length).map((param, position) => [param.name, params[position]]),
   );
 }
 

@@ -85,7 +85,7 @@ function apply(params: unknown[], { place, change }: Edit): void {
   const paths = [...pathsOf(params, [])];
   const path = paths[place % paths.length];
   if (path === undefined) {
-    if (change.kind === "replace") params.push(change.by);
+    if (change.kind === "replace") params.push(structuredClone(change.by));
     return;
   }
   let holder = params as unknown as Holder;
@@ -93,7 +93,7 @@ function apply(params: unknown[], { place, change }: Edit): void {
   const name = path.at(-1)!;
   const value = holder[name];
   if (change.kind === "remove") remove(holder, name);
-  else if (change.kind === "replace") holder[name] = change.by;
+  else if (change.kind === "replace") holder[name] = structuredClone(change.by);
   else if (change.kind === "repeat") repeat(holder, name, change.times);
   else holder[name] = alter(value, change);
 }

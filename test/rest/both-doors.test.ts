@@ -1,17 +1,17 @@
 import { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { catalogue } from "../../src/catalogue/catalogue.ts";
-import type { Entry } from "../../src/catalogue/entry.ts";
-import { CASES } from "../conformance/cases.ts";
-import { ConformanceChain } from "../conformance/conformance-chain.ts";
+import type { Method } from "../../src/api/method.ts";
+import { methods } from "../../src/api/methods.ts";
+import { ExampleDevChain } from "../support/example-chain.ts";
+import { exampleParams, inExampleOrder } from "../support/examples.ts";
 import { askTwin } from "./lodestar-client.ts";
 import { type RestCall, restCall } from "./rest-request.ts";
 import { type ServedDoors, serveDoors } from "./served-doors.ts";
 
-const entries = new Map(catalogue.map((entry) => [entry.name, entry]));
-
-/** In the order of a slot that is lived through. Events are no answer of a method. */
-const SHARED = Object.entries(CASES).filter(([name]) => entries.get(name)?.rest && name !== "subscribe");
+/** Those that REST has too. Events are no answer of a method. */
+const SHARED = inExampleOrder(methods)
+  .filter(({ rest, needsConnection }) => rest.length > 0 && !rest[0]!.takesText && !needsConnection)
+  .map((method) => [method.name, method] as const);
 
 interface Response {
   result?: unknown;
@@ -31,11 +31,11 @@ function resultText(text: string, { meta }: Response): string {
 const WITHOUT_DATA = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
 
 /** What the REST twin must have sent. */
-function expectedText(entry: Entry, text: string, response: Response): string {
+function expectedText(method: Method, text: string, response: Response): string {
   const result = resultText(text, response);
   const meta = response.meta ?? {};
-  if (WITHOUT_DATA.includes(entry.name)) return result;
-  if (entry.name === "get_v1_node_peers") return `{"data":${result},"meta":${JSON.stringify(meta)}}`;
+  if (WITHOUT_DATA.includes(method.name)) return result;
+  if (method.name === "get_v1_node_peers") return `{"data":${result},"meta":${JSON.stringify(meta)}}`;
   const beside = Object.keys(meta).length === 0 ? "}" : `,${JSON.stringify(meta).slice(1)}`;
   return `{"data":${result}${beside}`;
 }
@@ -43,10 +43,10 @@ function expectedText(entry: Entry, text: string, response: Response): string {
 const init = ({ verb, headers, body }: RestCall) => ({ method: verb, headers, body });
 
 describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
-  let chain: ConformanceChain;
+  let chain: ExampleDevChain;
   let doors: ServedDoors;
   beforeAll(async () => {
-    chain = await ConformanceChain.open(fork);
+    chain = await ExampleDevChain.open(fork);
     doors = await serveDoors(chain.api);
   });
   afterAll(async () => {
@@ -54,12 +54,11 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     await chain?.close();
   });
 
-  it.each(SHARED)("%s answers alike through both doors", async (name, { params: paramsOf }) => {
-    const entry = entries.get(name)!;
-    const params = await paramsOf(chain);
+  it.each(SHARED)("%s answers alike through both doors", async (name, method) => {
+    const params = await exampleParams(method, chain);
     const text = await doors.call(name, params);
     const response = JSON.parse(text) as Response;
-    const call = restCall(entry, params, fork);
+    const call = restCall(method, params, fork);
     const reply = await doors.ask(call.path, init(call));
 
     if (response.error) {
@@ -73,17 +72,17 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       if (data.status === 501) expect(JSON.parse(reply.text).message).toBe(message);
     } else if (name === "get_v1_node_health") {
       expect(reply).toMatchObject({ status: (response.result as { health: number }).health, text: "" });
-    } else if (entry.submission) {
+    } else if (method.access !== "read") {
       expect(reply).toMatchObject({ status: response.result === true ? 200 : response.result, text: "" });
     } else {
       expect(reply.status).toBe(200);
-      expect(reply.text).toBe(expectedText(entry, text, response));
+      expect(reply.text).toBe(expectedText(method, text, response));
       expect(reply.headers.get("content-type")).toBe("application/json");
       if (!WITHOUT_DATA.includes(name)) {
         expect(reply.headers.get("eth-consensus-version")).toBe(response.meta?.version ?? null);
       }
     }
-    await askTwin(doors, chain, { entry, call, response });
+    await askTwin(doors, chain, { method, call, response });
   });
 
   it("complained of nothing", () => {

@@ -1,12 +1,13 @@
+import { ForkName } from "@lodestar/params";
 import { expect, it } from "vitest";
 import { createApi } from "../../src/api/api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
-import { catalogue } from "../../src/catalogue/catalogue.ts";
-import { createRouteTable } from "../../src/catalogue/rest/table.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
-import { CASES } from "../conformance/cases.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
+import { methods } from "../../src/api/methods.ts";
+import { createRouteTable } from "../../src/api/rest/routes.ts";
 import v2 from "../fixtures/openapi/v2.5.0.json" with { type: "json" };
 import v4 from "../fixtures/openapi/v4.0.0.json" with { type: "json" };
+import { isServedOn } from "../support/examples.ts";
 
 /** Operations that are deliberately not served, and why. */
 const LEFT_OUT: Record<string, string> = {
@@ -17,16 +18,11 @@ const LEFT_OUT: Record<string, string> = {
     "removed from the standard; `/eth/v3/validator/blocks/{slot}` replaces it",
 };
 
-const UNSUPPORTED = -32004;
-
 /** The operations that answer 501 whatever the fork is; events are refused by other doors only. */
 const ALWAYS_REFUSED = new Set(
-  catalogue
-    .filter(({ name }) => {
-      const refused = CASES[name]?.refused;
-      return name !== "subscribe" && [refused?.phase0, refused?.fulu].every((code) => code === UNSUPPORTED);
-    })
-    .flatMap(({ rest }) => (rest ? [`${rest.verb} ${rest.path}`] : [])),
+  methods
+    .filter((method) => !isServedOn(method, ForkName.phase0) && !isServedOn(method, ForkName.fulu))
+    .flatMap(({ rest }) => rest.map(({ verb, path }) => `${verb} ${path}`)),
 );
 
 const stateOf = (operation: string) => (ALWAYS_REFUSED.has(operation) ? "answers 501" : "served");
@@ -45,7 +41,7 @@ function operationsOf({ paths }: Document): string[] {
 function ledger(): string {
   const fake = createFakeChain([{ fork: "fulu", epoch: 0 }]);
   const api = createApi({ chain: asBeaconChain(fake), network: fakeNetwork(fake), setLogSpec: () => {} });
-  const served = new Set(createRouteTable(api, createMethodTable(api)).map(({ verb, path }) => `${verb} ${path}`));
+  const served = new Set(createRouteTable(createMethodTable(api)).map(({ verb, path }) => `${verb} ${path}`));
   const documents = [operationsOf(v2 as Document), operationsOf(v4 as Document)].map((list) => new Set(list));
   const all = [...new Set([...documents.flatMap((document) => [...document]), ...served])];
   const rows = all.sort(byPath).map((operation) => {

@@ -1,15 +1,14 @@
-import { routes, WireFormat } from "@lodestar/api";
+import { WireFormat } from "@lodestar/api";
 import { ForkName } from "@lodestar/params";
-import { fromHex } from "@lodestar/utils";
+import { fromHex, toHex } from "@lodestar/utils";
 import { expect } from "vitest";
-import type { Entry } from "../../src/catalogue/entry.ts";
-import { type Definition, requestTypes } from "../../src/catalogue/rest/definition.ts";
-import { readRequest } from "../../src/catalogue/rest/read-request.ts";
-import type { ConformanceChain } from "../conformance/conformance-chain.ts";
+import { codecOf, createCodecs, type Family, type RouteCodec } from "../../src/api/codecs.ts";
+import type { Method } from "../../src/api/method.ts";
+import { RequestReader } from "../../src/api/rest/request.ts";
+import type { RestRequest } from "../../src/server/rest/route-table.ts";
+import type { ExampleDevChain } from "../support/example-chain.ts";
 import type { RestCall } from "./rest-request.ts";
 import type { ServedDoors } from "./served-doors.ts";
-
-const FAMILIES = ["beacon", "lightclient", "validator", "node", "config", "debug"] as const;
 
 interface ClientResponse {
   ok: boolean;
@@ -22,25 +21,27 @@ interface ClientResponse {
 type ClientMethod = (...args: unknown[]) => Promise<ClientResponse>;
 
 interface Twin {
-  entry: Entry;
+  method: Method;
   call: RestCall;
   response: { result?: unknown; error?: { data: { status: number } } };
 }
 
 /** Asks for the same with the client of @lodestar/api, in JSON and in SSZ, if it knows the operation. */
-export async function askTwin(doors: ServedDoors, chain: ConformanceChain, { entry, call, response }: Twin) {
-  const found = find(chain, entry);
+export async function askTwin(doors: ServedDoors, chain: ExampleDevChain, { method, call, response }: Twin) {
+  if (method.operation === undefined) return;
+  const [family, name] = method.operation.split(".") as [Family, string];
   // The client knows only metadata of the forks that have sync committees.
-  if (!found || (found.name === "getNetworkIdentity" && chain.fork === ForkName.phase0)) return;
-  const { family, name, definition } = found;
-  const client = doors.client[family] as unknown as Record<string, ClientMethod>;
+  if (name === "getNetworkIdentity" && chain.fork === ForkName.phase0) return;
   // A form that a fork does not have cannot be sent.
   if (response.error?.data.status === 501) return;
-  const args = argsOf(chain, found, call);
-  const hasArgs = Object.keys(definition.req.schema).length > 0;
-  const { req, resp } = definition;
+  const client = doors.client[family] as unknown as Record<string, ClientMethod>;
+  const args = argsOf(doors, chain, name, method, call);
+  const { req, resp } = codecOf(createCodecs(chain.api.chainConfig), method.operation) as RouteCodec & {
+    req: { schema: object };
+  };
+  const hasArgs = Object.keys(req.schema).length > 0;
   const formats = [WireFormat.json, WireFormat.ssz];
-  const requestFormats = req.parseReq || req.onlySupport ? [WireFormat.json] : formats;
+  const requestFormats = !req.parseReqSsz || req.onlySupport ? [WireFormat.json] : formats;
   const responseFormats = resp.onlySupport || resp.isEmpty ? [WireFormat.json] : formats;
   for (const requestWireFormat of requestFormats) {
     for (const responseWireFormat of responseFormats) {
@@ -61,44 +62,35 @@ export async function askTwin(doors: ServedDoors, chain: ConformanceChain, { ent
   }
 }
 
-interface Found {
-  family: (typeof FAMILIES)[number];
-  name: string;
-  definition: Definition;
-}
-
-function find({ api }: ConformanceChain, { rest }: Entry): Found | undefined {
-  for (const family of FAMILIES) {
-    const definitions = routes[family].getDefinitions(api.chainConfig) as unknown as Record<string, Definition>;
-    for (const [name, definition] of Object.entries(definitions)) {
-      if (definition.method === rest?.verb && definition.url === rest.path) return { family, name, definition };
-    }
-  }
-  return undefined;
-}
-
-/** What the client must be given to send such a request. */
-function argsOf(chain: ConformanceChain, { name, definition }: Found, { path, headers, body }: RestCall): unknown {
+/** What the client must be given to send such a request: the arguments of a handler have the client's names. */
+function argsOf(
+  { methods }: ServedDoors,
+  chain: ExampleDevChain,
+  name: string,
+  method: Method,
+  { path, headers, body }: RestCall,
+): unknown {
+  const [rest] = method.rest;
   const [, query = ""] = path.split("?");
-  const pattern = new RegExp(`^${definition.url.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/?]+)")}(?:\\?|$)`);
+  const pattern = new RegExp(`^${rest!.path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/?]+)")}(?:\\?|$)`);
   const params = { ...pattern.exec(path)?.groups };
   for (const key in params) params[key] = decodeURIComponent(params[key]!);
   const lowerCase = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
-  const request = {
-    params,
-    query,
-    headers: lowerCase,
-    body: body === undefined ? undefined : Buffer.from(body),
-    format: "json" as const,
-    bodyFormat: "json" as const,
-  };
-  const { args } = readRequest(name, definition, requestTypes(definition), request);
+  const { signature } = methods.all.find(({ name }) => name === method.name)!;
+  const reader = new RequestReader(signature, rest!);
+  const request = { params, query, headers: lowerCase } as unknown as RestRequest;
+  const args = reader.args(request, body === undefined ? reader.bodyParam?.whenNoBody : JSON.parse(body));
+  for (const key of ["attestationDataRoot", "beaconBlockRoot"]) {
+    if (typeof args[key] === "string") args[key] = fromHex(args[key]);
+  }
+  if (name === "prepareBeaconProposer") return withHexRecipients(args as unknown as Preparations);
   if (name === "produceBlockV3") return withText(args as { graffiti: Uint8Array });
+  if (name === "postStateValidators") return withFilter(args as { filter: { ids: unknown; statuses: unknown } });
   return name.endsWith("Duties") ? withIndices(chain, args as { indices?: (number | string)[] }) : args;
 }
 
 /** The client knows validators by their indices only. */
-function withIndices({ chain }: ConformanceChain, args: { indices?: (number | string)[] }) {
+function withIndices({ chain }: ExampleDevChain, args: { indices?: (number | string)[] }) {
   const { pubkeyCache } = chain.headState.epochCtx;
   const indices = args.indices?.map((id) => (typeof id === "number" ? id : pubkeyCache.getIndex(fromHex(id))));
   return { ...args, indices };
@@ -107,4 +99,16 @@ function withIndices({ chain }: ConformanceChain, args: { indices?: (number | st
 /** The client knows graffiti as text. */
 function withText(args: { graffiti: Uint8Array }) {
   return { ...args, graffiti: Buffer.from(args.graffiti).toString().replace(/\0+$/, "") };
+}
+
+interface Preparations {
+  proposers: { validatorIndex: number; feeRecipient: Uint8Array }[];
+}
+
+function withHexRecipients({ proposers }: Preparations) {
+  return { proposers: proposers.map((each) => ({ ...each, feeRecipient: toHex(each.feeRecipient) })) };
+}
+
+function withFilter({ filter, ...args }: { filter: { ids: unknown; statuses: unknown } }) {
+  return { ...args, validatorIds: filter.ids, statuses: filter.statuses };
 }

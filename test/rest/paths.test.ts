@@ -1,16 +1,16 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ConformanceChain } from "../conformance/conformance-chain.ts";
+import { ExampleDevChain } from "../support/example-chain.ts";
 import { type ServedDoors, serveDoors } from "./served-doors.ts";
 
 const JSON_HEADERS = { "Content-Type": "application/json" };
 const SSZ_TYPE = "application/octet-stream";
 
-let chain: ConformanceChain;
+let chain: ExampleDevChain;
 let doors: ServedDoors;
 beforeAll(async () => {
-  chain = await ConformanceChain.open(ForkName.phase0);
+  chain = await ExampleDevChain.open(ForkName.phase0);
   doors = await serveDoors(chain.api);
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import type { Entry } from "../../src/catalogue/entry.ts";
+import type { Method } from "../../src/api/method.ts";
 
 export interface RestCall {
   verb: "GET" | "POST";
@@ -9,24 +9,20 @@ export interface RestCall {
 }
 
 const QUERY_OF_POST = ["broadcast_validation"];
-const HEADERS: Record<string, string> = {
-  consensus_version: "Eth-Consensus-Version",
-  blob_data_included: "Eth-Blob-Data-Included",
-};
 
 /** The request that asks the REST twin of a method for the same as positional parameters ask the method. */
-export function restCall({ params: signature, rest }: Entry, params: unknown[], fork: string): RestCall {
-  const { verb, path: template } = rest!;
+export function restCall({ params: signature, rest }: Method, params: unknown[], fork: string): RestCall {
+  const { verb, path: template } = rest[0]!;
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
   let path = template;
   let body: unknown;
-  for (const [position, { name, each }] of signature.entries()) {
+  for (const [position, { name, each, header }] of signature.entries()) {
     const given = each ? params.slice(position).flat() : params[position];
     const value = given ?? (name === "consensus_version" ? fork : undefined);
     if (value === undefined) continue;
     if (path.includes(`{${name}}`)) path = path.replace(`{${name}}`, encodeURIComponent(String(value)));
-    else if (HEADERS[name]) headers[HEADERS[name]] = String(value);
+    else if (header) headers[header.name] = String(value);
     else if (verb === "GET" || QUERY_OF_POST.includes(name)) setQuery(query, name, value);
     else body = value;
   }

@@ -1,7 +1,7 @@
 import { getClient } from "@lodestar/api";
 import type { Api } from "../../src/api/api.ts";
-import { createRouteTable } from "../../src/catalogue/rest/table.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
+import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { createRestServer } from "../../src/server/rest/server.ts";
@@ -18,13 +18,14 @@ export async function serveDoors(api: Api) {
   const logger = createRecordingLogger(log);
   const methods = createMethodTable(api);
   const jsonRpc = createJsonRpcServer({ table: methods, logger });
-  const table = createRouteTable(api, methods);
+  const table = createRouteTable(methods);
   const rest = createRestServer({ table, logger });
   const where = { host: "127.0.0.1", port: 0 };
   const { url: jsonRpcUrl } = await jsonRpc.listen(where);
   const { url } = await rest.listen(where);
   return {
     url,
+    methods,
     table,
     /** What the doors have logged. */
     log,

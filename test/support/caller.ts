@@ -1,5 +1,5 @@
 import type { Api } from "../../src/api/api.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
+import { createMethodTable } from "../../src/api/method-table.ts";
 import { type ErrorObject, thrownError } from "../../src/server/jsonrpc/errors.ts";
 import type { Answer, Params } from "../../src/server/method-table.ts";
 

@@ -1,6 +1,6 @@
 import type { Api } from "../../api/api.ts";
-import { createRouteTable } from "../../catalogue/rest/table.ts";
-import { createMethodTable } from "../../catalogue/table.ts";
+import { type BoundMethods, createMethodTable } from "../../api/method-table.ts";
+import { createRouteTable } from "../../api/rest/routes.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ListeningAddress } from "../../server/http/server.ts";
 import { createJsonRpcServer } from "../../server/jsonrpc/server.ts";
@@ -28,7 +28,7 @@ export async function openDoors(api: Api, options: DoorOptions, logger: Logger):
   try {
     if (options.rpc) opened.push(await openJsonRpc(methods, options, logger));
     else logger.info("The JSON-RPC server is off; --rpc turns it on");
-    if (options.rest) opened.push(await openRest(api, methods, options, logger));
+    if (options.rest) opened.push(await openRest(methods, options, logger));
     else logger.info("The REST server is off; --rest turns it on");
   } catch (error) {
     await close();
@@ -52,9 +52,9 @@ async function openJsonRpc(table: MethodTable, { rpcAddress, rpcPort }: DoorOpti
   return server;
 }
 
-async function openRest(api: Api, methods: MethodTable, options: DoorOptions, logger: Logger): Promise<Door> {
+async function openRest(methods: BoundMethods, options: DoorOptions, logger: Logger): Promise<Door> {
   const { restAddress, restPort, restAllowOrigin } = options;
-  const table = createRouteTable(api, methods);
+  const table = createRouteTable(methods);
   const server = createRestServer({ table, allowedOrigins: restAllowOrigin, logger: logger.topic("rest") });
   const url = await listen(server, { host: restAddress, port: restPort }, { noun: "REST", flag: "--rest-port" });
   logger.notice(`REST is served at ${url}`);

@@ -11,7 +11,8 @@ import {
   ssz,
   type ValidatorIndex,
 } from "@lodestar/types";
-import { objectOf, type ValidatorApi } from "./api.ts";
+import { toRootHex } from "@lodestar/utils";
+import type { ValidatorApi } from "./api.ts";
 import type { CommitteeVote } from "./attest.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import { TimeSlice } from "./time-slice.ts";
@@ -40,9 +41,9 @@ export async function publishAggregates(
     const selected = await selectAggregator(signer, slot, duties);
     if (!selected) continue;
     try {
-      const attestationDataRoot = ssz.phase0.AttestationData.hashTreeRoot(data);
+      const attestationDataRoot = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data));
       const response = await api.validator.getAggregatedAttestationV2({ attestationDataRoot, slot, committeeIndex });
-      const message = { ...selected, aggregate: objectOf(response.data) } as AggregateAndProof;
+      const message = { ...selected, aggregate: response.data } as AggregateAndProof;
       const signingRoot = signer.signingRoot(type, message, DOMAIN_AGGREGATE_AND_PROOF, slot);
       const signature = signer.sign(selected.aggregatorIndex, signingRoot);
       signedAggregateAndProofs.push({ message, signature } as SignedAggregateAndProof);
@@ -51,9 +52,7 @@ export async function publishAggregates(
     }
   }
   if (signedAggregateAndProofs.length === 0) return;
-  await api.validator.publishAggregateAndProofsV2({
-    signedAggregateAndProofs: signedAggregateAndProofs as routes.validator.SignedAggregateAndProofList,
-  });
+  await api.validator.publishAggregateAndProofsV2({ signedAggregateAndProofs });
 }
 
 /** The first of the committee's members, all of them ours, whom the slot's lot selects. */

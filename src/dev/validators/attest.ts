@@ -3,7 +3,7 @@ import type { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
 import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
 import { type CommitteeIndex, type phase0, type SingleAttestation, type Slot, ssz } from "@lodestar/types";
-import { objectOf, type ValidatorApi } from "./api.ts";
+import type { ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SigningHistory } from "./signing-history.ts";
 import { TimeSlice } from "./time-slice.ts";
@@ -28,8 +28,7 @@ export async function prepareVotes(
   slot: Slot,
   duties: readonly routes.validator.AttesterDuty[],
 ): Promise<CommitteeVote[]> {
-  const response = await api.validator.produceAttestationData({ slot, committeeIndex: 0 });
-  const data = objectOf(response.data);
+  const { data } = await api.validator.produceAttestationData({ slot, committeeIndex: 0 });
   // electra/validator.md, Construct attestation: the index moved out of the data, which then names committee 0.
   const namesCommittee = config.getForkSeq(slot) < ForkSeq.electra;
   return Array.from(

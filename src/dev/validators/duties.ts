@@ -5,7 +5,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch, Slot } from "@lodestar/types";
 import type { HeadEvent } from "../../chain/events.ts";
 import type { ValidatorKeys } from "../interop-keys.ts";
-import { objectOf, type ValidatorApi } from "./api.ts";
+import type { ValidatorApi } from "./api.ts";
 import { DutyCache } from "./duty-cache.ts";
 import type { ValidatorSigner } from "./signer.ts";
 
@@ -30,16 +30,16 @@ export class Duties {
     this.#config = config;
     this.#proposers = new DutyCache(async (epoch) => {
       const { data, meta } = await api.validator.getProposerDuties({ epoch });
-      const ours = objectOf(data).filter(({ validatorIndex }) => signer.owns(validatorIndex));
+      const ours = data.filter(({ validatorIndex }) => signer.owns(validatorIndex));
       return { duties: ours, dependentRoot: meta.dependentRoot };
     });
     this.#attesters = new DutyCache(async (epoch) => {
       const { data, meta } = await api.validator.getAttesterDuties({ epoch, indices: [...keys.indices] });
-      return { duties: objectOf(data), dependentRoot: meta.dependentRoot };
+      return { duties: data, dependentRoot: meta.dependentRoot };
     });
     this.#syncCommittees = new DutyCache(async (epoch) => {
       const { data } = await api.validator.getSyncCommitteeDuties({ epoch, indices: [...keys.indices] });
-      return { duties: objectOf(data) };
+      return { duties: data };
     });
   }
 

@@ -21,13 +21,14 @@ import {
   type DomainType,
   isElectraSingleAttestation,
   ProducedBlockSource,
+  type RootHex,
   type SignedAggregateAndProof,
   type SingleAttestation,
   type Slot,
   ssz,
   type ValidatorIndex,
 } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import { fromHex, toRootHex } from "@lodestar/utils";
 import type { DevGenesis } from "../genesis.ts";
 import type { ValidatorApi } from "./api.ts";
 import { LocalChain } from "./local-chain.test-support.ts";
@@ -79,11 +80,11 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
     return committee[attestation.aggregationBits.getTrueBitIndexes()[0]!]!;
   };
 
-  function aggregateOf(slot: Slot, committeeIndex: number, dataRoot: Uint8Array): Attestation {
+  function aggregateOf(slot: Slot, committeeIndex: number, dataRoot: RootHex): Attestation {
     const committee = chain.stateAt(slot).epochCtx.getBeaconCommittee(slot, committeeIndex);
     const matching = attestations.filter(
       (attestation) =>
-        toRootHex(ssz.phase0.AttestationData.hashTreeRoot(attestation.data)) === toRootHex(dataRoot) &&
+        toRootHex(ssz.phase0.AttestationData.hashTreeRoot(attestation.data)) === dataRoot &&
         committee.includes(attesterOf(attestation)),
     );
     const bits = BitArray.fromBitLen(committee.length);
@@ -109,7 +110,7 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
       async getAttesterDuties({ epoch, indices }) {
         // Committees are known an epoch early.
         const { epochCtx } = chain.stateAt(computeStartSlotAtEpoch(epoch - 1));
-        const data = Array.from(epochCtx.getCommitteeAssignments(epoch, indices).values(), (duty) => ({
+        const data = Array.from(epochCtx.getCommitteeAssignments(epoch, indices.map(Number)).values(), (duty) => ({
           ...duty,
           pubkey: keys.publicKey(duty.validatorIndex)!,
         }));
@@ -118,6 +119,7 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
       async getSyncCommitteeDuties({ epoch, indices }) {
         const { validatorIndexMap } = chain.head.epochCtx.getIndexedSyncCommitteeAtEpoch(epoch);
         const data = indices
+          .map(Number)
           .filter((validatorIndex) => validatorIndexMap.has(validatorIndex))
           .map((validatorIndex) => ({
             pubkey: keys.publicKey(validatorIndex)!,
@@ -172,7 +174,9 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
           signatures.push(message.signature);
         }
         const signature = aggregateSerializedSignatures(signatures).toBytes();
-        return { data: { slot, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature } };
+        return {
+          data: { slot, beaconBlockRoot: fromHex(beaconBlockRoot), subcommitteeIndex, aggregationBits, signature },
+        };
       },
       async publishContributionAndProofs({ contributionAndProofs }) {
         for (const { message, signature } of contributionAndProofs) {
@@ -187,7 +191,7 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
         contributions.push(...contributionAndProofs);
       },
       async prepareBeaconCommitteeSubnet({ subscriptions }) {
-        committeeSubscriptions.push(...subscriptions);
+        committeeSubscriptions.push(...subscriptions.filter((subscription) => "validatorIndex" in subscription));
       },
       async prepareSyncCommitteeSubnets({ subscriptions }) {
         syncSubscriptions.push(...subscriptions);
@@ -199,6 +203,7 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
       },
       async publishBlockV2({ signedBlockContents }) {
         chain.import(signedBlockContents.signedBlock);
+        return { status: 200 };
       },
       async submitPoolAttestationsV2({ signedAttestations }) {
         for (const attestation of signedAttestations) {

@@ -1,8 +1,8 @@
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
 import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
-import type { BeaconBlock, BlockContents, SignedBlockContents, Slot, ValidatorIndex } from "@lodestar/types";
-import { objectOf, type ValidatorApi } from "./api.ts";
+import type { BeaconBlock, SignedBlockContents, Slot, ValidatorIndex } from "@lodestar/types";
+import type { ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SigningHistory } from "./signing-history.ts";
 
@@ -19,16 +19,9 @@ export async function proposeBlock(
   slot: Slot,
   validatorIndex: ValidatorIndex,
 ): Promise<void> {
-  const { data, meta } = await api.validator.produceBlockV3({
-    slot,
-    randaoReveal: signer.randaoReveal(validatorIndex, slot),
-    // Zero always prefers the locally built payload to a builder's.
-    builderBoostFactor: 0n,
-  });
-  if (meta.executionPayloadBlinded) {
-    throw new TypeError("The node produced a blinded block where one with its execution payload was asked for.");
-  }
-  const { block, ...sidecars } = objectOf(data) as BlockContents;
+  const randaoReveal = signer.randaoReveal(validatorIndex, slot);
+  const { data } = await api.validator.produceBlockV3({ slot, randaoReveal });
+  const { block, ...sidecars } = data;
   if (!history.mayPropose(validatorIndex, slot)) {
     throw new Error(`Validator ${validatorIndex} has already signed a block for slot ${slot} or a later one.`);
   }

@@ -7,8 +7,8 @@ import {
 } from "@lodestar/params";
 import { isSyncCommitteeAggregator } from "@lodestar/state-transition";
 import { type altair, type BLSSignature, type Root, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
-import { MapDef } from "@lodestar/utils";
-import { objectOf, type ValidatorApi } from "./api.ts";
+import { MapDef, toRootHex } from "@lodestar/utils";
+import type { ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import { TimeSlice } from "./time-slice.ts";
 
@@ -31,7 +31,7 @@ export async function prepareSyncVote(
   duties: routes.validator.SyncDuty[],
 ): Promise<SyncCommitteeVote> {
   const { data } = await api.beacon.getBlockRoot({ blockId: "head" });
-  return { beaconBlockRoot: objectOf(data).root, duties };
+  return { beaconBlockRoot: data.root, duties };
 }
 
 /** altair/validator.md, Sync committee messages: every member signs once, however many seats it has. */
@@ -67,9 +67,9 @@ export async function publishContributions(
       const response = await api.validator.produceSyncCommitteeContribution({
         slot,
         subcommitteeIndex,
-        beaconBlockRoot,
+        beaconBlockRoot: toRootHex(beaconBlockRoot),
       });
-      const message: altair.ContributionAndProof = { ...selected, contribution: objectOf(response.data) };
+      const message: altair.ContributionAndProof = { ...selected, contribution: response.data };
       const { ContributionAndProof } = ssz.altair;
       const signingRoot = signer.signingRoot(ContributionAndProof, message, DOMAIN_CONTRIBUTION_AND_PROOF, slot);
       contributionAndProofs.push({ message, signature: signer.sign(selected.aggregatorIndex, signingRoot) });

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { Failure } from "../failure.ts";
+import type { Params } from "../server/method-table.ts";
+import { bind } from "./bind.ts";
+import { defineMethod, each, optional, required } from "./method.ts";
+import { stateId } from "./params/identifiers.ts";
+import { slot } from "./params/scalars.ts";
+
+const facts = {
+  summary: "",
+  result: { name: "result", schema: {} },
+  failures: [],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: () => null,
+} as const;
+const none = defineMethod({ ...facts, name: "none" });
+const one = defineMethod({ ...facts, name: "one", params: { stateId: required(stateId, "") } });
+const three = defineMethod({
+  ...facts,
+  name: "three",
+  params: { stateId: required(stateId, ""), from: optional(slot, ""), upTo: optional(slot, "", { name: "to" }) },
+});
+const several = defineMethod({
+  ...facts,
+  name: "several",
+  params: { stateId: required(stateId, ""), slots: each(slot, "") },
+});
+const swapped = defineMethod({
+  ...facts,
+  name: "swapped",
+  params: { stateId: required(stateId, ""), from: optional(slot, "") },
+  arrange: (params) => (params[1] === "head" ? [params[1], params[0]] : params),
+});
+
+describe("bind", () => {
+  it.each([
+    [none, [], {}],
+    [none, {}, {}],
+    [one, ["head"], { stateId: "head" }],
+    [one, { state_id: 5 }, { stateId: 5 }],
+    [three, ["head"], { stateId: "head" }],
+    [three, ["head", null, "3"], { stateId: "head", upTo: 3 }],
+    [three, ["head", null, null], { stateId: "head" }],
+    [three, { to: 1, state_id: "7", from: null }, { stateId: 7, upTo: 1 }],
+    [several, ["head", 1], { stateId: "head", slots: [1] }],
+    [several, ["head", 1, "2", 3], { stateId: "head", slots: [1, 2, 3] }],
+    [several, ["head", [1, 2]], { stateId: "head", slots: [1, 2] }],
+    [several, ["head", 1, [2, 3], [], 4], { stateId: "head", slots: [1, 2, 3, 4] }],
+    [several, { state_id: "head", slots: [1, 2] }, { stateId: "head", slots: [1, 2] }],
+    [swapped, ["head", 1], { stateId: "head", from: 1 }],
+    [swapped, [1, "head"], { stateId: "head", from: 1 }],
+    [swapped, { from: 1, state_id: "head" }, { stateId: "head", from: 1 }],
+  ])("makes arguments of parameters (%#)", (method, params: Params, args) => {
+    expect(bind(method, params)).toEqual(args);
+  });
+
+  it.each([
+    [none, [1], "none takes no parameters, but 1 was given."],
+    [none, [null], "none takes no parameters, but 1 was given."],
+    [none, { x: 1 }, 'none takes no parameters, but one called "x" was given.'],
+    [one, [], 'The parameter "state_id" is missing: one takes the parameter state_id.'],
+    [one, {}, 'The parameter "state_id" is missing: one takes the parameter state_id.'],
+    [one, ["head", null], "one takes the parameter state_id, but 2 were given."],
+    [
+      several,
+      ["head"],
+      'The parameter "slots" is missing: several takes the parameters state_id, slots (one or more).',
+    ],
+    [several, ["head", []], 'The parameter "slots" must hold at least one item.'],
+    [several, { state_id: "head", slots: [] }, 'The parameter "slots" must hold at least one item.'],
+    [
+      three,
+      { state_id: "head", stateId: 1 },
+      'three takes the parameters state_id, from (optional), to (optional), but one called "stateId" was given.',
+    ],
+  ])("says what is wrong with their number and names (%#)", (method, params: Params, message) => {
+    expect(() => bind(method, params)).toThrow(new Failure("invalid-params", message));
+  });
+
+  it("says which parameter has a wrong value", () => {
+    expect(() => bind(three, ["head", "x"])).toThrow(/^The parameter "from" must be a slot: .* but "x" was given\.$/);
+    expect(() => bind(one, [null])).toThrow(/^The parameter "state_id" must be a state id: .* but null was given\.$/);
+  });
+
+  it("says which of several items is wrong", () => {
+    expect(() => bind(several, ["head", 1, [2, "x"]])).toThrow(/^Item 2 of the parameter "slots" must be a slot: /);
+    expect(() => bind(several, ["head", null])).toThrow(
+      /^Item 0 of the parameter "slots" must be .* null was given\.$/,
+    );
+    expect(() => bind(several, ["head", [[1]]])).toThrow(/^Item 0 of the parameter "slots" must be .* an array was/);
+  });
+
+  it("does not take inherited members for parameters", () => {
+    const odd = defineMethod({ ...facts, name: "odd", params: { constructor: optional(slot, "") } });
+    expect(bind(odd, {})).toEqual({});
+    expect(() => bind(one, JSON.parse('{"__proto__": 1}'))).toThrow('one called "__proto__" was given');
+  });
+});

@@ -1,0 +1,134 @@
+import { routes } from "@lodestar/api";
+import { createChainForkConfig } from "@lodestar/config";
+import { describe, expect, it } from "vitest";
+import type { ResponseCodec } from "./codecs.ts";
+import type { ApiContext } from "./context.ts";
+import { besideData, jsonExecutor } from "./encoding.ts";
+import { defineMethod, type Method, STATUS_ALONE } from "./method.ts";
+
+const config = createChainForkConfig({});
+const beacon = routes.beacon.getDefinitions(config);
+const node = routes.node.getDefinitions(config);
+const debug = routes.debug.getDefinitions(config);
+
+const meta = { executionOptimistic: true, finalized: false };
+const root = new Uint8Array(32).fill(1);
+const context = {} as ApiContext;
+
+const method = defineMethod({
+  name: "example",
+  summary: "",
+  result: { name: "result", schema: {} },
+  failures: [],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: () => null,
+});
+
+/** What a method with this codec and this handler answers. */
+function execute(codec: unknown, handler: Method["handler"], facts: Partial<Method> = {}) {
+  const executor = jsonExecutor(
+    { ...method, ...facts, handler },
+    codec as ResponseCodec<unknown, unknown> | undefined,
+    context,
+  );
+  return executor({ given: 1 });
+}
+
+describe("an operation with a codec", () => {
+  it("has its data encoded by the codec, and its metadata as REST has it in bodies and headers", async () => {
+    const answer = await execute(beacon.getBlockRoot.resp, async () => ({ data: { root }, meta }));
+    expect(String(answer.body)).toBe(`{"root":"0x${"01".repeat(32)}"}`);
+    expect(answer.meta).toEqual({ execution_optimistic: true, finalized: false });
+    expect(answer.headers).toEqual({ "Eth-Execution-Optimistic": "true", "Eth-Consensus-Finalized": "false" });
+  });
+
+  it("gets context and arguments", async () => {
+    let given: unknown[] = [];
+    await execute(node.getNodeVersion.resp, async (...all) => {
+      given = all.slice(0, 2);
+      return { data: { version: "x" } };
+    });
+    expect(given).toEqual([context, { given: 1 }]);
+  });
+
+  it("has nothing beside data where REST has nothing", async () => {
+    const answer = await execute(node.getNodeVersion.resp, async () => ({ data: { version: "x" } }));
+    expect(answer).toEqual({ body: Buffer.from('{"version":"x"}') });
+  });
+
+  it("gives the whole body where REST has no data member", async () => {
+    const checkpoint = { epoch: 1, root };
+    const data = { justifiedCheckpoint: checkpoint, finalizedCheckpoint: checkpoint, forkChoiceNodes: [] };
+    const answer = await execute(debug.getDebugForkChoice.resp, async () => ({ data }));
+    expect(JSON.parse(String(answer.body))).toHaveProperty("justified_checkpoint.epoch", "1");
+  });
+
+  it("keeps metadata that a transformed body carries beside data", async () => {
+    const answer = await execute(node.getPeers.resp, async () => ({ data: [], meta: { count: 0 } }));
+    expect(answer).toEqual({ body: Buffer.from("[]"), meta: { count: 0 } });
+  });
+});
+
+describe("an operation that REST answers by its status", () => {
+  it("answers true, or what its definition makes of the status", async () => {
+    expect(String((await execute(STATUS_ALONE, async () => {})).body)).toBe("true");
+    const facts = { resultOfStatus: (status: number) => ({ health: status }) };
+    expect(String((await execute(STATUS_ALONE, async () => ({ status: 206 }), facts)).body)).toBe('{"health":206}');
+    expect(String((await execute(STATUS_ALONE, async () => {}, facts)).body)).toBe('{"health":200}');
+  });
+});
+
+it("a method without a codec answers with the value that its handler gives", async () => {
+  expect(await execute(undefined, () => "4")).toEqual({ body: Buffer.from('"4"') });
+  expect(await execute(undefined, async () => null)).toEqual({ body: Buffer.from("null") });
+});
+
+describe("an encoding that is kept", () => {
+  const fork = (epoch: number) => ({
+    previousVersion: new Uint8Array(4),
+    currentVersion: new Uint8Array(4).fill(epoch),
+    epoch,
+  });
+  const executor = (handler: Method["handler"]) =>
+    jsonExecutor(
+      { ...method, keepsEncoded: true, handler },
+      beacon.getStateFork.resp as unknown as ResponseCodec<unknown, unknown>,
+      context,
+    );
+
+  it("is made once for the object that it is made of", async () => {
+    const data = fork(1);
+    const call = executor(async () => ({ data, meta }));
+    const [first, second] = [await call({}), await call({})];
+    expect(second.body).toBe(first.body);
+    expect(JSON.parse(String(first.body))).toMatchObject({ current_version: "0x01010101", epoch: "1" });
+  });
+
+  it("is made anew of another object, with other metadata", async () => {
+    let epoch = 0;
+    const call = executor(async () => ({ data: fork(++epoch), meta: { ...meta, finalized: epoch === 1 } }));
+    const [first, second] = [await call({}), await call({})];
+    expect(JSON.parse(String(second.body)).epoch).toBe("2");
+    expect([first.meta?.finalized, second.meta?.finalized]).toEqual([true, false]);
+  });
+});
+
+describe("metadata", () => {
+  it("is encoded once when it cannot change, and each time when it can", () => {
+    const codec = beacon.getStateFork.resp.meta;
+    const frozen = Object.freeze({ ...meta });
+    expect(besideData(codec, frozen)).toBe(besideData(codec, frozen));
+    const open = { ...meta };
+    expect(besideData(codec, open).meta).toMatchObject({ finalized: false });
+    open.finalized = true;
+    expect(besideData(codec, open).meta).toMatchObject({ finalized: true });
+  });
+
+  it("is encoded by each codec in its own way", () => {
+    const frozen = Object.freeze({ ...meta, version: "deneb" as never });
+    expect(besideData(beacon.getStateFork.resp.meta, frozen).headers).not.toHaveProperty("Eth-Consensus-Version");
+    expect(besideData(beacon.getBlockV2.resp.meta, frozen).headers).toHaveProperty("Eth-Consensus-Version", "deneb");
+  });
+});

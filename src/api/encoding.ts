@@ -1,0 +1,95 @@
+import { encodeJson } from "../json/encode.ts";
+import type { Answer, Caller } from "../server/method-table.ts";
+import type { MetaCodec, ResponseCodec } from "./codecs.ts";
+import type { ApiContext } from "./context.ts";
+import type { Method } from "./method.ts";
+
+type Args = Record<string, unknown>;
+type Codec = ResponseCodec<unknown, unknown>;
+
+/** What the handler of an operation gives; which members there are depends on the operation. */
+export interface Response {
+  status?: number;
+  data?: unknown;
+  meta?: unknown;
+}
+
+/** Calls a method and encodes its answer as JSON. */
+export type JsonExecutor = (args: Args, caller?: Caller) => Promise<Answer>;
+
+export function jsonExecutor(method: Method, codec: Codec | undefined, context: ApiContext): JsonExecutor {
+  const { json, handler } = method;
+  if (json) return (args) => json(context, args, codec);
+  if (!handler) throw new Error(`The method ${method.name} has neither a handler nor a writer.`);
+  if (codec === undefined) {
+    return async (args, caller) => ({ body: encodeJson(await handler(context, args, caller)) });
+  }
+  const respond = async (args: Args) => (await handler(context, args)) as Response | undefined;
+  if (codec.isEmpty) {
+    const { resultOfStatus = () => true } = method;
+    return async (args) => ({ body: encodeJson(resultOfStatus((await respond(args))?.status ?? 200)) });
+  }
+  const encode = method.keepsEncoded ? keptEncoder(codec) : (response: Response) => encodeResponse(codec, response);
+  // The types of the operation oblige its handler to give all that its codec wants.
+  return async (args) => encode((await respond(args))!);
+}
+
+function encodeResponse(codec: Codec, { data, meta }: Response): Answer {
+  const dataJson = codec.data.toJson(data, meta);
+  const body = codec.transform?.toResponse(dataJson, codec.meta.toJson(meta));
+  // Where the REST body has no `data` member the whole body is the result, and nothing stands beside it.
+  if (body !== undefined && !hasData(body)) return { body: encodeJson(body) };
+  return { body: encodeJson(dataJson), ...besideData(codec.meta, meta) };
+}
+
+/** Keeps the bytes as long as the object that they were made of. */
+function keptEncoder(codec: Codec): (response: Response) => Answer {
+  const known = new WeakMap<object, Buffer>();
+  return ({ data, meta }) => {
+    let body = known.get(data as object);
+    if (body === undefined) {
+      body = encodeJson(codec.data.toJson(data, meta));
+      known.set(data as object, body);
+    }
+    return { body, ...besideData(codec.meta, meta) };
+  };
+}
+
+type BesideData = Pick<Answer, "meta" | "headers">;
+
+/** Of metadata that can no longer change, by the codec and the object. */
+const keptBesideData = new WeakMap<object, WeakMap<object, BesideData>>();
+
+/** The metadata of an answer, in both of the forms in which it reaches a caller. */
+export function besideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): BesideData {
+  if (typeof meta !== "object" || meta === null || !Object.isFrozen(meta)) return encodeBesideData(codec, meta);
+  let ofCodec = keptBesideData.get(codec);
+  if (ofCodec === undefined) {
+    ofCodec = new WeakMap();
+    keptBesideData.set(codec, ofCodec);
+  }
+  let kept = ofCodec.get(meta);
+  if (kept === undefined) {
+    kept = encodeBesideData(codec, meta);
+    ofCodec.set(meta, kept);
+  }
+  return kept;
+}
+
+function encodeBesideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): BesideData {
+  const beside: BesideData = {};
+  const metaJson = codec.toJson(meta) as Record<string, unknown> | undefined;
+  if (metaJson && Object.keys(metaJson).length > 0) beside.meta = metaJson;
+  const all = codec.toHeadersObject(meta);
+  for (const name in all) {
+    // Which headers a browser may read is a matter of the server's CORS settings, not of the answer.
+    if (!name.startsWith("Eth-")) continue;
+    beside.headers ??= {};
+    beside.headers[name] = all[name]!;
+  }
+  return beside;
+}
+
+function hasData(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "data" in body;
+}

@@ -1,0 +1,90 @@
+import { toRootHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import { CURRENT_SLOT, createFakeChain, HEAD_SLOT } from "./fake-chain.test-support.ts";
+import { findBlock, resolveBlock, resolveState } from "./lookup.ts";
+
+const UNKNOWN_ROOT = `0x${"ab".repeat(32)}`;
+
+describe("state ids", () => {
+  const chain = createFakeChain();
+
+  it.each([
+    ["head", HEAD_SLOT, false],
+    ["genesis", 0, true],
+    ["finalized", 0, true],
+    ["justified", 0, true],
+    [0, 0, true],
+    [2, 2, false],
+    [CURRENT_SLOT, CURRENT_SLOT, false],
+  ])("%s is the state of slot %i", async (stateId, slot, finalized) => {
+    const resolved = await resolveState(chain, stateId);
+    expect(resolved.state.slot).toBe(slot);
+    expect(resolved.finalized).toBe(finalized);
+    expect(resolved.executionOptimistic).toBe(false);
+  });
+
+  it("finds a state by its root", async () => {
+    const root = toRootHex(chain.headState.hashTreeRoot());
+    expect((await resolveState(chain, root)).state).toBe(chain.headState);
+  });
+
+  it.each([
+    [CURRENT_SLOT + 1, `slot ${CURRENT_SLOT + 1}`],
+    [Number.POSITIVE_INFINITY, "a slot beyond 9007199254740991"],
+    [UNKNOWN_ROOT, UNKNOWN_ROOT],
+  ])("%s is not found", async (stateId, named) => {
+    await expect(resolveState(chain, stateId)).rejects.toMatchObject({
+      kind: "not-found",
+      message: `The node knows no state for ${named}.`,
+    });
+  });
+
+  it("refuses other words", async () => {
+    await expect(resolveState(chain, "tail")).rejects.toMatchObject({ kind: "invalid-params" });
+  });
+
+  it("counts the checkpoint's own state as final, though its slot is after the checkpoint's block", async () => {
+    const later = createFakeChain();
+    later.finalized.epoch = 1;
+    const resolved = await resolveState(later, "finalized");
+    expect(resolved.state.slot).toBe(8);
+    expect(resolved.finalized).toBe(true);
+  });
+
+  it("does not count a side branch as final, however old it is", async () => {
+    const later = createFakeChain();
+    later.finalized.epoch = 1;
+    later.blocks.rootAtOrBefore = async () => later.head.root;
+    expect((await resolveState(later, "head")).finalized).toBe(false);
+  });
+
+  it("passes on that the state's block is verified only optimistically", async () => {
+    const optimistic = createFakeChain();
+    optimistic.execution = { status: "optimistic", blockHash: UNKNOWN_ROOT, blockNumber: 1 };
+    expect((await resolveState(optimistic, "head")).executionOptimistic).toBe(true);
+  });
+});
+
+describe("block ids", () => {
+  const chain = createFakeChain();
+
+  it.each([
+    ["head", chain.head.root],
+    ["genesis", chain.genesisRoot],
+    ["finalized", chain.genesisRoot],
+    [0, chain.genesisRoot],
+    [HEAD_SLOT, chain.head.root],
+    [chain.sideRoot, chain.sideRoot],
+  ])("%s is the block %s", async (blockId, root) => {
+    expect((await resolveBlock(chain, blockId)).root).toBe(root);
+  });
+
+  it.each([2, CURRENT_SLOT, Number.POSITIVE_INFINITY, UNKNOWN_ROOT])("%s is not found", async (blockId) => {
+    await expect(resolveBlock(chain, blockId)).rejects.toMatchObject({ kind: "not-found" });
+    expect(await findBlock(chain, blockId)).toBeNull();
+  });
+
+  it("knows no justified block", async () => {
+    await expect(resolveBlock(chain, "justified")).rejects.toMatchObject({ kind: "invalid-params" });
+  });
+});

@@ -1,0 +1,148 @@
+import type { routes } from "@lodestar/api";
+import { ZERO_HASH_HEX } from "@lodestar/params";
+import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import { type RootHex, type Slot, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { latestBlockHeader } from "../chain/anchor.ts";
+import type { ChainBlock } from "../chain/blocks/block-store.ts";
+import { StateUnavailableError } from "../chain/states/state-store.ts";
+import { invalidParams, notFound } from "../failure.ts";
+import type { ChainView } from "./chain-view.ts";
+import { perState } from "./memoize.ts";
+
+type StateId = routes.beacon.StateId;
+type BlockId = routes.beacon.BlockId;
+
+/** What stands beside the data of a state or a block. */
+export interface StateMeta {
+  executionOptimistic: boolean;
+  finalized: boolean;
+}
+
+/** There are four such objects, so that each is encoded once. */
+const META_OBJECTS: readonly StateMeta[] = [false, true].flatMap((executionOptimistic) =>
+  [false, true].map((finalized) => Object.freeze({ executionOptimistic, finalized })),
+);
+
+export const metaOf = ({ executionOptimistic, finalized }: StateMeta): StateMeta =>
+  META_OBJECTS[(executionOptimistic ? 2 : 0) + (finalized ? 1 : 0)]!;
+
+/** The same with the fork of the slot. */
+export function versionedMetaOf({ config }: Pick<ChainView, "config">, slot: Slot, meta: StateMeta) {
+  return { ...metaOf(meta), version: config.getForkName(slot) };
+}
+
+export interface ResolvedState extends StateMeta {
+  state: CachedBeaconStateAllForks;
+}
+
+export async function resolveState(chain: ChainView, stateId: StateId): Promise<ResolvedState> {
+  const resolved = await findState(chain, stateId);
+  if (resolved === null) throw notFound(`The node knows no state for ${describeId(stateId)}.`);
+  return resolved;
+}
+
+export async function findState(chain: ChainView, stateId: StateId): Promise<ResolvedState | null> {
+  // The head's is asked for most, and needs no looking up.
+  const state = stateId === "head" ? chain.headState : await lookUpState(chain, stateId).catch(nullWhereUnavailable);
+  if (state === null) return null;
+  const blockRoot = latestBlockRoot(state);
+  const finalized = isFinalizedState(chain, state, blockRoot);
+  return {
+    state,
+    executionOptimistic: chain.forkChoice.get(blockRoot)?.execution.status === "optimistic",
+    finalized: typeof finalized === "boolean" ? finalized : await finalized,
+  };
+}
+
+export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock> {
+  const block = await findBlock(chain, blockId);
+  if (block === null) throw notFound(`The node knows no block for ${describeId(blockId)}.`);
+  return block;
+}
+
+export async function findBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock | null> {
+  if (typeof blockId === "number") {
+    if (blockId === 0) return chain.blocks.genesis();
+    return blockId > chain.head.slot ? null : chain.blocks.canonicalAtSlot(blockId);
+  }
+  if (blockId.startsWith("0x")) return chain.blocks.byRoot(blockId);
+  switch (blockId) {
+    case "head":
+      return chain.blocks.byRoot(chain.head.root);
+    case "genesis":
+      return chain.blocks.genesis();
+    case "finalized":
+      return chain.blocks.byRoot(chain.forkChoice.finalized.root);
+    default:
+      throw invalidParams(`There are no blocks called ${JSON.stringify(blockId)}.`);
+  }
+}
+
+async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBeaconStateAllForks | null> {
+  if (typeof stateId === "number") {
+    // Slots between the head and the wall clock are empty in the node's view, so their states exist; later ones do not.
+    // A node that is syncing has no view of the slots after its head.
+    const lastSlot = chain.status.isSyncing ? chain.head.slot : Math.max(chain.clock.currentSlot, chain.head.slot);
+    return stateId > lastSlot ? null : chain.states.canonicalAtSlot(stateId);
+  }
+  if (stateId.startsWith("0x")) return chain.states.byRoot(stateId);
+  switch (stateId) {
+    case "genesis":
+      return chain.states.genesis();
+    case "finalized":
+      return chain.states.atCheckpoint(chain.forkChoice.finalized);
+    case "justified":
+      return justifiedState(chain);
+    default:
+      throw invalidParams(`There are no states called ${JSON.stringify(stateId)}.`);
+  }
+}
+
+function justifiedState(chain: ChainView): Promise<CachedBeaconStateAllForks | null> {
+  const { epoch, root } = chain.headState.currentJustifiedCheckpoint;
+  const rootHex = toRootHex(root);
+  // Until something is justified the checkpoint has the zero hash for a root, which stands for genesis.
+  return rootHex === ZERO_HASH_HEX ? chain.states.genesis() : chain.states.atCheckpoint({ epoch, root: rootHex });
+}
+
+/** A state before the node's history, such as the justified one of a chain that was started from its head state. */
+function nullWhereUnavailable(error: unknown): null {
+  if (error instanceof StateUnavailableError) return null;
+  throw error;
+}
+
+/** The root of the last block that the state has processed. */
+const latestBlockRoot = perState((state) =>
+  toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state))),
+);
+
+/** Final is the canonical chain up to the finalized checkpoint's state, which is one of the first slot of its epoch. */
+function isFinalizedState(
+  chain: ChainView,
+  state: CachedBeaconStateAllForks,
+  blockRoot: RootHex,
+): boolean | Promise<boolean> {
+  const { finalized } = chain.forkChoice;
+  if (state.slot <= computeStartSlotAtEpoch(finalized.epoch)) {
+    return chain.blocks.rootAtOrBefore(state.slot).then((root) => root === blockRoot);
+  }
+  if (blockRoot !== finalized.root) return false;
+  // Only when the chain was started from a later state of that epoch.
+  return chain.states.atCheckpoint(finalized).then(({ slot }) => state.slot <= slot);
+}
+
+function describeId(id: StateId | BlockId): string {
+  if (typeof id !== "number") return id;
+  return Number.isFinite(id) ? `slot ${id}` : `a slot beyond ${Number.MAX_SAFE_INTEGER}`;
+}
+
+/** The historical pair: a slot or a root, never both. Whatever else is an identifier may stand in the slot's place. */
+export function onlyOne<Id>(method: string, { slot, root }: { slot?: Id; root?: RootHex }): Id | RootHex {
+  if (slot !== undefined && root !== undefined) {
+    throw invalidParams(`${method} takes a slot or a root, but both were given.`);
+  }
+  const given = slot ?? root;
+  if (given === undefined) throw invalidParams(`${method} takes a slot or a root, but neither was given.`);
+  return given;
+}

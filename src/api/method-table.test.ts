@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { createApi } from "./api.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "./fake-chain.test-support.ts";
+import { createMethodTable } from "./method-table.ts";
+import { methods } from "./methods.ts";
+
+const chain = createFakeChain();
+const api = createApi({
+  chain: asBeaconChain(chain),
+  network: fakeNetwork(chain),
+  setLogSpec: () => {},
+  futures: { pending: () => [] },
+});
+const table = createMethodTable(api);
+
+const NUMBERS = Array.from({ length: 62 }, (_, i) => i + 1);
+
+async function call(name: string, params: unknown[] | Record<string, unknown>) {
+  const answer = await table.find(name)!.call(params);
+  if (!Buffer.isBuffer(answer.body)) throw new Error("The answer is a stream.");
+  return JSON.parse(String(answer.body));
+}
+
+describe("the definitions", () => {
+  it("has every method of the interface once", () => {
+    const numbers = methods.flatMap(({ number }) => number ?? []);
+    expect(numbers.sort((a, b) => a - b)).toEqual(NUMBERS);
+  });
+
+  it("has no name, no REST path and no operation twice", () => {
+    const names = methods.flatMap(({ name, aliases }) => [name, ...aliases]);
+    expect(new Set(names).size).toBe(names.length);
+    const paths = methods.flatMap(({ rest }) => rest.map(({ verb, path }) => `${verb} ${path}`));
+    expect(new Set(paths).size).toBe(paths.length);
+    const operations = methods.flatMap(({ operation }) => operation ?? []);
+    expect(new Set(operations).size).toBe(operations.length);
+  });
+
+  it.each(methods.map((method) => [method.name, method] as const))("describes %s fully", (_name, method) => {
+    expect(method.summary).toMatch(/^[A-Z].*\.$/);
+    for (const param of method.params) expect(param.description).toMatch(/^[A-Z].*\.$/);
+    for (const { path } of method.rest) {
+      const pathParams = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(method.params.slice(0, pathParams.length).map(({ name }) => name)).toEqual(pathParams);
+    }
+    const requiredCount = method.params.filter((param) => param.required).length;
+    expect(method.params.slice(0, requiredCount).every((param) => param.required)).toBe(true);
+  });
+});
+
+describe("the method table", () => {
+  it("finds methods and aliases, the same for both", () => {
+    for (const { name, aliases, access } of methods) {
+      const method = table.find(name);
+      expect(method?.name).toBe(name);
+      expect(method?.submission).toBe(access !== "read");
+      for (const alias of aliases) expect(table.find(alias)).toBe(method);
+    }
+  });
+
+  it.each(["", "GETBEACONHEAD", "constructor", "eth_chainId", "rpc.unknown"])("has no method %j", (name) => {
+    expect(table.find(name)).toBeUndefined();
+  });
+
+  it("suggests the nearest name", () => {
+    expect(table.suggest("get_v1_beacon_state_root")).toBe("get_v1_beacon_states_root");
+    expect(table.suggest("eth_chainId")).toBeUndefined();
+  });
+
+  it("refuses two methods of one name", () => {
+    const [method] = methods;
+    expect(() => createMethodTable(api, [method!, method!])).toThrow(`two methods called ${method!.name}`);
+  });
+
+  it("calls operations with bound arguments", async () => {
+    expect(await call("get_v1_beacon_headers_blockId", ["head"])).toHaveProperty("root", chain.head.root);
+    expect(await call("get_v1_beacon_headers", { parent_root: chain.genesisRoot })).toHaveLength(2);
+    expect(await call("get_v1_beacon_states_root", [0])).toEqual(await call("get_v1_beacon_states_root", ["0"]));
+    expect(await call("getBeaconBlock", [null, chain.head.root])).toEqual(await call("getBeaconBlock", ["head"]));
+    expect(await call("getBeaconBlock", ["4"])).toEqual(await call("getBeaconBlock", [chain.head.root]));
+    expect(await call("getBeaconBlock", ["5"])).toBeNull();
+    expect(await call("get_v1_node_health", [])).toEqual({ health: 200 });
+    expect(await call("setGraffiti", ["hi"])).toBe(true);
+    expect(Buffer.from(chain.graffiti.get()).toString("utf8", 0, 2)).toBe("hi");
+  });
+
+  it("rejects wrong parameters instead of throwing", async () => {
+    const promise = table.find("getBeaconHead")!.call([1]);
+    await expect(promise).rejects.toMatchObject({ kind: "invalid-params" });
+  });
+
+  it("answers every method that needs no parameters", async () => {
+    for (const { name, params } of methods) {
+      if (params.length === 0) expect(await call(name, [])).toBeDefined();
+    }
+  });
+});

@@ -1,0 +1,73 @@
+import { nearestName } from "../nearest-name.ts";
+import type { Method as CallableMethod, MethodTable, Params } from "../server/method-table.ts";
+import type { Api } from "./api.ts";
+import { bind, type Signature } from "./bind.ts";
+import { failingAsCalls } from "./chain-failures.ts";
+import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
+import type { ApiContext } from "./context.ts";
+import { type JsonExecutor, jsonExecutor } from "./encoding.ts";
+import type { Method } from "./method.ts";
+import { methods as allMethods } from "./methods.ts";
+
+/** A method of a node: the one executor behind every server. */
+export interface BoundMethod extends CallableMethod {
+  readonly definition: Method;
+  readonly context: ApiContext;
+  /** Its parameters, with the schemas of the node's chain. */
+  readonly signature: Signature;
+  readonly codec: ResponseCodec<unknown, unknown> | undefined;
+  /** What reads it from an SSZ body, where that can be. */
+  readonly requestCodec: RequestCodec | undefined;
+  readonly executeJson: JsonExecutor;
+}
+
+export interface BoundMethods extends Required<MethodTable> {
+  readonly all: readonly BoundMethod[];
+}
+
+export function createMethodTable({ context }: Api, methods: readonly Method[] = allMethods): BoundMethods {
+  const codecs = createCodecs(context.chain.config);
+  const bound = methods.map((definition) => bindMethod(failingAsCalls(definition), context, codecs));
+  const byName = new Map<string, BoundMethod>();
+  for (const method of bound) {
+    for (const name of [method.name, ...method.definition.aliases]) {
+      if (byName.has(name)) throw new Error(`There are two methods called ${name}; a name stands for one.`);
+      byName.set(name, method);
+    }
+  }
+  return {
+    all: bound,
+    find: (name) => byName.get(name),
+    suggest: (name) => nearestName(name, byName.keys()),
+  };
+}
+
+function bindMethod(definition: Method, context: ApiContext, codecs: ReturnType<typeof createCodecs>): BoundMethod {
+  const { name, sameAs, arrange, access, operation } = definition;
+  const route = operation === undefined ? undefined : codecOf(codecs, operation);
+  const codec = definition.codec?.(codecs, context) ?? route?.resp;
+  const params = definition.params.map(({ schemaFor, ...param }) =>
+    schemaFor ? { ...param, schema: schemaFor(context.chain.config) } : param,
+  );
+  const signature = { name: sameAs ?? name, params, arrange };
+  const executeJson = jsonExecutor(definition, codec, context);
+  return {
+    definition,
+    context,
+    signature,
+    codec,
+    requestCodec: route?.req,
+    executeJson,
+    name,
+    submission: access !== "read",
+    // Not an async function, which would take three turns more to settle than the promise that it returns.
+    call: (params: Params, caller) => {
+      try {
+        return executeJson(bind(signature, params), caller);
+      } catch (failure) {
+        // A wrong parameter is a rejection like every other failure, not an exception of the caller.
+        return Promise.reject(failure);
+      }
+    },
+  };
+}

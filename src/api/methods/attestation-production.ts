@@ -1,0 +1,254 @@
+import { ForkName, ForkSeq } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  getBlockRootAtSlot,
+} from "@lodestar/state-transition";
+import {
+  type Attestation,
+  type CommitteeIndex,
+  type phase0,
+  type RootHex,
+  type SignedAggregateAndProof,
+  type Slot,
+  ssz,
+} from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { invalidParams, notFound, unsupported } from "../../failure.ts";
+import type { ApiContext } from "../context.ts";
+import {
+  anotherName,
+  defineEncoded,
+  defineOperation,
+  each,
+  get,
+  optional,
+  post,
+  required,
+  STATUS_ALONE,
+} from "../method.ts";
+import { arrangeAttestationData, arrangeRootAfterSlot } from "../params/attestation-reference.ts";
+import { CONSENSUS_VERSION, requireAttestationVersion } from "../params/consensus-version.ts";
+import { signedAggregateAndProof } from "../params/operations.ts";
+import { root, slot, uint64 } from "../params/scalars.ts";
+import { payloadList } from "../params/ssz-payload.ts";
+import { requireSynced, requireVerifiedBlock, requireVerifiedHead, shown } from "../preconditions.ts";
+import { isTrue, shape } from "../schemas.ts";
+import { submitAll } from "../submissions.ts";
+
+const produceAttestationData = defineOperation("validator.produceAttestationData", {
+  number: 34,
+  name: "get_v1_validator_attestation_data",
+  summary: "What a committee's members should sign at a slot.",
+  params: {
+    slot: required(slot, "The slot of the attestation, at most the one after the current."),
+    committeeIndex: optional(uint64, "The committee at the slot; may be left out from electra on."),
+  },
+  result: { name: "attestation_data", schema: shape("AttestationData") },
+  failures: ["not-found", "unavailable"],
+  rest: [get("/eth/v1/validator/attestation_data")],
+  cost: "heavy",
+  access: "read",
+  example: { stage: "attest", params: (chain) => [String(chain.slot), "0"] },
+  async handler({ chain }, { slot, committeeIndex }) {
+    requireSynced(chain);
+    requireVerifiedHead(chain);
+    const { clock, blocks, config } = chain;
+    if (slot > clock.currentSlot + 1) {
+      throw invalidParams(`Slot ${shown(slot)} is too far ahead: the current slot is ${clock.currentSlot}.`);
+    }
+    const epoch = computeEpochAtSlot(slot);
+    const epochStart = computeStartSlotAtEpoch(epoch);
+    const blockRoot = await blocks.rootAtOrBefore(slot);
+    if (blockRoot === null) throw notFound(`The chain at slot ${slot} is not in this node's history.`);
+    const state = await stateInEpoch(chain, blockRoot, epochStart);
+    const committees = state.epochCtx.getCommitteeCountPerSlot(epoch);
+    if (committeeIndex !== undefined && committeeIndex >= committees) {
+      throw invalidParams(
+        `Slot ${slot} has ${committees} committees, so the committee index ${shown(committeeIndex)} is too high.`,
+      );
+    }
+    const isPostElectra = config.getForkSeq(slot) >= ForkSeq.electra;
+    if (committeeIndex === undefined && !isPostElectra) {
+      throw invalidParams("The committee index is required for slots before the electra fork.");
+    }
+    return {
+      data: {
+        slot,
+        index: isPostElectra ? 0 : (committeeIndex ?? 0),
+        beaconBlockRoot: fromHex(blockRoot),
+        source: state.currentJustifiedCheckpoint.toValue(),
+        target: { epoch, root: state.slot > epochStart ? getBlockRootAtSlot(state, epochStart) : fromHex(blockRoot) },
+      },
+    };
+  },
+});
+
+const attestationDataByOtherName = anotherName(produceAttestationData, {
+  number: 35,
+  name: "get_v1_validator_attestation",
+  summary: "Another name of get_v1_validator_attestation_data.",
+});
+
+const AGGREGATE_PARAMS = {
+  slot: required(slot, "The slot of the attestation data."),
+  attestationDataRoot: required(root, "The hash tree root of the attestation data."),
+};
+const AGGREGATE = { name: "attestation", schema: shape("Attestation") };
+
+const getAggregatedAttestation = defineEncoded({
+  number: 36,
+  name: "get_v1_validator_aggregate_attestation",
+  summary: "The attestation with the most votes for some attestation data, before electra.",
+  params: AGGREGATE_PARAMS,
+  result: AGGREGATE,
+  failures: ["not-found", "unavailable", "unsupported"],
+  rest: [get("/eth/v1/validator/aggregate_attestation")],
+  cost: "cheap",
+  access: "read",
+  until: ForkName.electra,
+  example: {
+    stage: "aggregate",
+    params: async (chain) => [String(chain.slot), await chain.attestationDataRoot()],
+  },
+  codec: ({ validator: { produceAttestationData } }) => ({
+    data: ssz.phase0.Attestation,
+    meta: produceAttestationData.resp.meta,
+  }),
+  async handler({ chain }, { slot, attestationDataRoot }) {
+    requireSynced(chain);
+    if (chain.config.getForkSeq(slot) >= ForkSeq.electra) {
+      throw unsupported(
+        "Since electra the data of an attestation does not name its committee, so no aggregate can be found by it: use get_v2_validator_aggregate_attestation.",
+      );
+    }
+    return { data: bestAggregate(chain, slot, attestationDataRoot) as phase0.Attestation };
+  },
+});
+
+const aggregateByOtherName = anotherName(getAggregatedAttestation, {
+  number: 37,
+  name: "get_v1_validator_aggregate_and_proof",
+  summary: "As get_v1_validator_aggregate_attestation; takes one AttestationData as well. It has no proof in it.",
+  arrange: arrangeAttestationData,
+});
+
+const getAggregatedAttestationV2 = defineOperation("validator.getAggregatedAttestationV2", {
+  name: "get_v2_validator_aggregate_attestation",
+  summary: "The attestation of a committee with the most votes for some attestation data.",
+  params: { ...AGGREGATE_PARAMS, committeeIndex: required(uint64, "The committee at the slot.") },
+  arrange: arrangeRootAfterSlot,
+  result: AGGREGATE,
+  failures: ["not-found", "unavailable"],
+  rest: [get("/eth/v2/validator/aggregate_attestation")],
+  cost: "cheap",
+  access: "read",
+  example: {
+    stage: "aggregate",
+    params: async (chain) => [String(chain.slot), await chain.attestationDataRoot(), "0"],
+  },
+  async handler({ chain }, { slot, attestationDataRoot, committeeIndex }) {
+    requireSynced(chain);
+    const data = bestAggregate(chain, slot, attestationDataRoot, committeeIndex);
+    return { data, meta: { version: chain.config.getForkName(slot) } };
+  },
+});
+
+const ACCEPTED = { name: "accepted", schema: isTrue };
+
+const publishAggregateAndProofs = defineEncoded({
+  number: 38,
+  name: "post_v1_validator_aggregate_and_proofs",
+  summary: "Submits aggregates, each signed by its aggregator.",
+  params: { signedAggregates: each(signedAggregateAndProof, "Aggregates in the form of their slot's fork.") },
+  result: ACCEPTED,
+  failures: ["rejected"],
+  rest: [post("/eth/v1/validator/aggregate_and_proofs")],
+  cost: "cheap",
+  access: "submit",
+  example: { stage: "aggregate", params: async (chain) => [await chain.signedAggregate()] },
+  codec: () => STATUS_ALONE,
+  handler: (context, { signedAggregates }) => submitAggregates(context, signedAggregates),
+});
+
+const aggregateAndProofByOtherName = anotherName(publishAggregateAndProofs, {
+  number: 39,
+  name: "post_v1_validator_aggregate_and_proof",
+  summary: "Another name of post_v1_validator_aggregate_and_proofs.",
+});
+
+const publishAggregateAndProofsV2 = defineOperation("validator.publishAggregateAndProofsV2", {
+  name: "post_v2_validator_aggregate_and_proofs",
+  summary: "Submits aggregates, each signed by its aggregator.",
+  params: {
+    signedAggregateAndProofs: required(
+      payloadList("signed aggregates with their proofs", signedAggregateAndProof),
+      "Aggregates in the form of their slot's fork.",
+      { name: "signed_aggregates" },
+    ),
+    consensusVersion: CONSENSUS_VERSION,
+  },
+  result: ACCEPTED,
+  failures: ["rejected"],
+  rest: [post("/eth/v2/validator/aggregate_and_proofs")],
+  cost: "cheap",
+  access: "submit",
+  example: { stage: "aggregate", params: async (chain) => [[await chain.signedAggregate()], chain.fork] },
+  async handler(context, { signedAggregateAndProofs, consensusVersion }) {
+    const { config } = context.chain;
+    for (const { message } of signedAggregateAndProofs) {
+      requireAttestationVersion(consensusVersion, config.getForkName(message.aggregate.data.slot));
+    }
+    await submitAggregates(context, signedAggregateAndProofs);
+  },
+});
+
+export const attestationProductionMethods = [
+  produceAttestationData,
+  attestationDataByOtherName,
+  getAggregatedAttestation,
+  aggregateByOtherName,
+  getAggregatedAttestationV2,
+  publishAggregateAndProofs,
+  aggregateAndProofByOtherName,
+  publishAggregateAndProofsV2,
+] as const;
+
+/**
+ * A state whose committees and justified checkpoint are those of the epoch: the block's own, or the one at the epoch's
+ * start for a block of an earlier epoch.
+ */
+async function stateInEpoch(
+  { states }: BeaconChain,
+  blockRoot: RootHex,
+  epochStart: Slot,
+): Promise<CachedBeaconStateAllForks> {
+  const postState = await states.afterBlock(blockRoot);
+  return postState.slot >= epochStart ? postState : states.afterBlock(blockRoot, epochStart);
+}
+
+/** By default of the committee that the data names, which it does before electra. */
+function bestAggregate(
+  chain: BeaconChain,
+  slot: Slot,
+  dataRoot: RootHex,
+  committeeIndex?: CommitteeIndex,
+): Attestation {
+  const aggregate = chain.pools.attestations.getAggregate(slot, dataRoot, committeeIndex);
+  if (!aggregate) {
+    const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${shown(committeeIndex)}`;
+    throw notFound(`No attestation of slot ${shown(slot)}${ofCommittee} with data ${dataRoot} is known.`);
+  }
+  requireVerifiedBlock(chain, toRootHex(aggregate.data.beaconBlockRoot));
+  return aggregate;
+}
+
+function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAggregateAndProof[]): Promise<void> {
+  return submitAll(
+    aggregates,
+    (given) => chain.intake.aggregates(given),
+    (aggregate) => broadcast.aggregate(aggregate),
+  );
+}

@@ -1,0 +1,206 @@
+import type { routes } from "@lodestar/api";
+import { ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  getEth1DepositCount,
+  getRandaoRevealSignatureSet,
+} from "@lodestar/state-transition";
+import { type BeaconBlock, type BlockContents, ProducedBlockSource, type Slot } from "@lodestar/types";
+import type { BeaconChain } from "../../chain/chain.ts";
+import type { ProducedBlock } from "../../chain/production/block-producer.ts";
+import { invalidParams, unavailable, unsupported } from "../../failure.ts";
+import { defineEncoded, defineOperation, get, optional, required } from "../method.ts";
+import { boolean, graffiti, graffitiFrom, parseFixedHex, signature, slot, uint64 } from "../params/scalars.ts";
+import { paramSchema } from "../params/schema.ts";
+import { requireSynced, shown } from "../preconditions.ts";
+import { either, list, object, shape, text } from "../schemas.ts";
+
+interface BlockProductionRequest {
+  slot: Slot;
+  randaoReveal: Uint8Array;
+  graffiti?: Uint8Array;
+  skipRandaoVerification?: boolean;
+}
+
+/** How far past the head a block may be asked for. */
+const MAX_EPOCHS_AHEAD = 2;
+const ZERO_ADDRESS = new Uint8Array(20);
+/** The compressed point at infinity, which stands for "no reveal" when its verification is skipped. */
+const POINT_AT_INFINITY = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
+
+/** What a client says about the block that it wants to be made. */
+const BLOCK_PRODUCTION_PARAMS = {
+  slot: required(
+    slot,
+    "The slot of the block, after the head's: the current one, or at most two epochs past the head.",
+  ),
+  randaoReveal: required(signature, "The proposer's signature over the epoch."),
+  graffiti: optional(graffiti, "At most 32 bytes of text or hex; by default what setGraffiti has set."),
+  skipRandaoVerification: optional(boolean, "Takes the point at infinity in place of a reveal.", { isFlag: true }),
+};
+
+const graffitiHex = paramSchema("graffiti: 0x followed by at most 64 hex digits", { type: "string" }, (value) =>
+  typeof value === "string" && value.startsWith("0x") ? graffitiFrom(value) : undefined,
+);
+
+const PRODUCED_BLOCK = {
+  name: "block",
+  schema: either(
+    shape("BeaconBlock"),
+    object({ block: shape("BeaconBlock"), kzg_proofs: list(text), blobs: list(text) }),
+  ),
+};
+
+const produceBlockV2 = defineEncoded({
+  number: 32,
+  name: "get_v1_validator_block",
+  aliases: ["get_v2_validator_blocks_slot", "get_v1_validator_blocks_slot"],
+  summary: "A new block on the head for its proposer to sign.",
+  params: BLOCK_PRODUCTION_PARAMS,
+  arrange: arrangeRevealBeforeGraffiti,
+  result: PRODUCED_BLOCK,
+  failures: ["unavailable", "unsupported"],
+  rest: [get("/eth/v2/validator/blocks/{slot}"), get("/eth/v1/validator/blocks/{slot}")],
+  cost: "heavy",
+  access: "read",
+  until: ForkName.gloas,
+  example: {
+    stage: "propose",
+    params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example"],
+  },
+  codec: ({ validator: { produceBlockV3, getAggregatedAttestationV2 } }) => ({
+    data: produceBlockV3.resp.data,
+    meta: {
+      // Validator clients of the second version's time read the value under this name, and some insist on it.
+      toJson: (meta: routes.validator.ProduceBlockV3Meta) => ({
+        ...(getAggregatedAttestationV2.resp.meta.toJson(meta) as object),
+        block_value: meta.executionPayloadValue.toString(),
+      }),
+      toHeadersObject: (meta: routes.validator.ProduceBlockV3Meta) =>
+        getAggregatedAttestationV2.resp.meta.toHeadersObject(meta),
+    },
+  }),
+  handler: ({ chain }, request) => producedContents(chain, request),
+});
+
+const produceBlockV3 = defineOperation("validator.produceBlockV3", {
+  name: "get_v3_validator_blocks_slot",
+  aliases: ["get_v3_validator_block"],
+  summary: "A new block on the head for its proposer to sign, with what it is worth beside it.",
+  params: {
+    ...BLOCK_PRODUCTION_PARAMS,
+    graffiti: { ...BLOCK_PRODUCTION_PARAMS.graffiti, restSchema: graffitiHex },
+    builderBoostFactor: optional(uint64, "Has no effect, because no builder is asked."),
+  },
+  result: PRODUCED_BLOCK,
+  failures: ["unavailable", "unsupported"],
+  rest: [get("/eth/v3/validator/blocks/{slot}")],
+  cost: "heavy",
+  access: "read",
+  until: ForkName.gloas,
+  example: {
+    stage: "propose",
+    params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example", false, "100"],
+  },
+  handler: ({ chain }, request) => producedContents(chain, request),
+});
+
+export const blockProductionMethods = [produceBlockV2, produceBlockV3] as const;
+
+/** Servers of old took the graffiti first; their lengths tell the two apart. */
+function arrangeRevealBeforeGraffiti(params: unknown[]): unknown[] {
+  const [slot, first, second, ...rest] = params;
+  const isSwapped = parseFixedHex(second, 96) !== undefined && graffitiFrom(first) !== undefined;
+  return isSwapped ? [slot, second, first, ...rest] : params;
+}
+
+/** Never blinded: no builder is asked for a payload, whatever its bids would be weighed with. */
+async function producedContents(chain: BeaconChain, request: BlockProductionRequest) {
+  const { block, fork, executionPayloadValue, consensusBlockValue } = await produceBlock(chain, request);
+  return {
+    data: toContents(chain, block),
+    meta: {
+      version: fork,
+      executionPayloadBlinded: false,
+      executionPayloadSource: ProducedBlockSource.engine,
+      executionPayloadValue,
+      consensusBlockValue,
+    },
+  };
+}
+
+/** A block on the head, from the pools' contents, for whoever holds the proposer's key to sign. */
+export async function produceBlock(chain: BeaconChain, request: BlockProductionRequest): Promise<ProducedBlock> {
+  requireSynced(chain);
+  if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
+    throw unsupported("Blocks of the gloas fork have another form: use get_v4_validator_blocks_slot.");
+  }
+  await chain.refreshHead();
+  const { head } = chain;
+  const { slot } = request;
+  if (slot <= head.slot) {
+    throw invalidParams(`A block of slot ${slot} cannot follow the head, which is of slot ${head.slot}.`);
+  }
+  // A chain that stood still for long must be able to go on, so the current slot is never too far.
+  if (slot > Math.max(head.slot + MAX_EPOCHS_AHEAD * SLOTS_PER_EPOCH, chain.clock.currentSlot)) {
+    throw invalidParams(
+      `Slot ${shown(slot)} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
+    );
+  }
+  const preState = await chain.states.afterBlock(head.root, slot);
+  await requireRandaoReveal(chain, preState, request);
+  requireUnslashedProposer(preState, slot);
+  requireNoDepositsDue(preState);
+  return chain.producer.produce({
+    slot,
+    parentRoot: head.root,
+    randaoReveal: request.randaoReveal,
+    graffiti: request.graffiti ?? chain.graffiti.get(),
+    feeRecipient:
+      chain.preparations.feeRecipient(preState.epochCtx.getBeaconProposer(slot), chain.clock.currentEpoch) ??
+      ZERO_ADDRESS,
+  });
+}
+
+/** phase0/beacon-chain.md, process_block_header: no block of a slashed validator is valid. */
+function requireUnslashedProposer({ epochCtx, validators }: CachedBeaconStateAllForks, slot: Slot): void {
+  const proposer = epochCtx.getBeaconProposer(slot);
+  if (validators.getReadonly(proposer).slashed) {
+    throw invalidParams(`Slot ${slot} can have no block: its proposer, validator ${proposer}, is slashed.`);
+  }
+}
+
+async function requireRandaoReveal(
+  chain: BeaconChain,
+  preState: CachedBeaconStateAllForks,
+  request: BlockProductionRequest,
+): Promise<void> {
+  const { slot, randaoReveal, skipRandaoVerification } = request;
+  if (skipRandaoVerification) {
+    if (Buffer.compare(randaoReveal, POINT_AT_INFINITY) === 0) return;
+    throw invalidParams("The randao reveal must be the point at infinity when its verification is skipped.");
+  }
+  const proposerIndex = preState.epochCtx.getBeaconProposer(slot);
+  const unsigned = { slot, proposerIndex, body: { randaoReveal } } as BeaconBlock;
+  if (!(await chain.validation.bls.verify([getRandaoRevealSignatureSet(chain.config, unsigned)]))) {
+    throw invalidParams(
+      `The randao reveal is not validator ${proposerIndex}'s signature over epoch ${computeEpochAtSlot(slot)}.`,
+    );
+  }
+}
+
+/** A block must hold the deposits that the chain has agreed on (phase0/beacon-chain.md, Operations). */
+function requireNoDepositsDue(preState: CachedBeaconStateAllForks): void {
+  const due = getEth1DepositCount(preState);
+  if (due > 0) {
+    throw unavailable(
+      `A block has to hold ${due} deposits now, which this node does not know: it follows no eth1 chain.`,
+    );
+  }
+}
+
+function toContents({ config }: BeaconChain, block: BeaconBlock): BlockContents {
+  if (config.getForkSeq(block.slot) < ForkSeq.deneb) return { block } as BlockContents;
+  return { block, kzgProofs: [], blobs: [] } as BlockContents;
+}

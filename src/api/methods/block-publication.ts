@@ -1,0 +1,263 @@
+import { HttpStatusCode, routes } from "@lodestar/api";
+import { CELLS_PER_EXT_BLOB, ForkName, isForkPostFulu } from "@lodestar/params";
+import { getBlockProposerSignatureSet, signedBlindedBlockToFull } from "@lodestar/state-transition";
+import type {
+  bellatrix,
+  deneb,
+  ExecutionPayload,
+  RootHex,
+  SignedBeaconBlock,
+  SignedBlindedBeaconBlock,
+  SignedBlockContents,
+  Slot,
+} from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { blockRoot } from "../../chain/blocks/block-root.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { BlockRejection } from "../../chain/import/block-rejection.ts";
+import { validateGossipBlock } from "../../chain/validation/block.ts";
+import { GossipRefusal } from "../../chain/validation/outcome.ts";
+import { rejected, unsupported } from "../../failure.ts";
+import type { ApiContext } from "../context.ts";
+import { defineEncoded, defineMethod, defineOperation, optional, post, required, STATUS_ALONE } from "../method.ts";
+import { broadcastValidation } from "../params/common.ts";
+import { CONSENSUS_VERSION, requireVersion } from "../params/consensus-version.ts";
+import { signedBlindedBlock, signedBlock } from "../params/signed-blocks.ts";
+import { requireForkAt, requireSynced } from "../preconditions.ts";
+import { isTrue } from "../schemas.ts";
+
+const { BroadcastValidation } = routes.beacon;
+type BroadcastValidation = routes.beacon.BroadcastValidation;
+
+const SIGNED_BLOCK = required(
+  signedBlock,
+  "A signed block of the fork of its slot; from Deneb to Fulu together with its blobs.",
+  { name: "signed_block" },
+);
+const BROADCAST_VALIDATION = optional(
+  broadcastValidation,
+  "The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip.",
+);
+const STATUS = { name: "status", schema: { type: "integer", enum: [200, 202] } };
+const itself = (status: number) => status;
+
+const publishBlock = defineEncoded({
+  number: 11,
+  name: "post_v1_beacon_blocks",
+  summary: "Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast.",
+  params: { signedBlockContents: SIGNED_BLOCK },
+  result: STATUS,
+  failures: ["unavailable", "rejected"],
+  rest: [post("/eth/v1/beacon/blocks")],
+  cost: "heavy",
+  access: "submit",
+  example: { stage: "publish", params: async (chain) => [await chain.signedBlock()] },
+  codec: () => STATUS_ALONE,
+  resultOfStatus: itself,
+  handler: async (context, { signedBlockContents }) => statusOf(await publish(context, signedBlockContents)),
+});
+
+const publishBlockV2 = defineOperation("beacon.publishBlockV2", {
+  name: "post_v2_beacon_blocks",
+  summary: "Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast.",
+  params: {
+    signedBlockContents: { ...SIGNED_BLOCK, name: "signed_block_or_contents" },
+    broadcastValidation: BROADCAST_VALIDATION,
+    consensusVersion: CONSENSUS_VERSION,
+  },
+  result: STATUS,
+  failures: ["unavailable", "rejected"],
+  rest: [post("/eth/v2/beacon/blocks")],
+  cost: "heavy",
+  access: "submit",
+  example: { stage: "publish", params: async (chain) => [await chain.signedBlock(), "consensus", chain.fork] },
+  resultOfStatus: itself,
+  async handler(context, { signedBlockContents, broadcastValidation, consensusVersion }) {
+    requireVersionOf(context.chain, signedBlockContents.signedBlock, consensusVersion);
+    return statusOf(await publish(context, signedBlockContents, broadcastValidation));
+  },
+});
+
+const publishBlindedBlock = defineOperation("beacon.publishBlindedBlockV2", {
+  name: "post_v2_beacon_blinded_blocks",
+  aliases: ["post_v1_beacon_blinded_blocks"],
+  summary:
+    "Takes a signed block without its payload, which must be one that the node knows; answers like post_v2_beacon_blocks.",
+  params: {
+    signedBlindedBlock: required(signedBlindedBlock, "A signed blinded block of the fork of its slot."),
+    broadcastValidation: BROADCAST_VALIDATION,
+    consensusVersion: CONSENSUS_VERSION,
+  },
+  result: STATUS,
+  failures: ["unavailable", "rejected", "unsupported"],
+  rest: [post("/eth/v2/beacon/blinded_blocks"), post("/eth/v1/beacon/blinded_blocks")],
+  cost: "heavy",
+  access: "submit",
+  since: ForkName.bellatrix,
+  example: {
+    stage: "publish",
+    params: async (chain) => [await chain.blindedBlock(), "consensus_and_equivocation", chain.fork],
+  },
+  resultOfStatus: itself,
+  async handler(context, { signedBlindedBlock, broadcastValidation, consensusVersion }) {
+    requireVersionOf(context.chain, signedBlindedBlock, consensusVersion);
+    const contents = await unblinded(context.chain, signedBlindedBlock);
+    return statusOf(await publish(context, contents, broadcastValidation));
+  },
+});
+
+const publishValidatorBlock = defineMethod({
+  number: 33,
+  name: "post_v1_validator_block",
+  summary: "Takes a signed block; true when it was broadcast and imported.",
+  params: { signedBlockContents: SIGNED_BLOCK },
+  result: { name: "accepted", schema: isTrue },
+  failures: ["unavailable", "rejected"],
+  cost: "heavy",
+  access: "submit",
+  example: { stage: "publish", params: async (chain) => [await chain.signedBlock()] },
+  // It is of the standard's draft of 2020: a block that is not imported is a failure, though it was broadcast.
+  async handler(context, { signedBlockContents }) {
+    const publication = await publish(context, signedBlockContents);
+    if (!publication.imported) throw refused(publication.rejection.message);
+    return true;
+  },
+});
+
+export const blockPublicationMethods = [
+  publishBlock,
+  publishValidatorBlock,
+  publishBlockV2,
+  publishBlindedBlock,
+] as const;
+
+function requireVersionOf(
+  { config }: BeaconChain,
+  { message }: SignedBeaconBlock | SignedBlindedBeaconBlock,
+  given: ForkName | undefined,
+): void {
+  requireVersion(given, config.getForkName(message.slot));
+}
+
+function statusOf({ imported }: Publication): { status: number } {
+  return { status: imported ? HttpStatusCode.OK : HttpStatusCode.ACCEPTED };
+}
+
+/** The block passed the gossip rules; it may still have turned out not to be a valid block. */
+type Publication = { imported: true } | { imported: false; rejection: BlockRejection };
+
+/**
+ * Takes a signed block from outside: first the gossip rules, then the import. It is broadcast as soon as it has passed
+ * the rules of that level; by default they are those of gossip, and no level asks for less than a network takes.
+ */
+async function publish(
+  { chain, broadcast }: Pick<ApiContext, "chain" | "broadcast">,
+  contents: SignedBlockContents,
+  level: BroadcastValidation = BroadcastValidation.gossip,
+): Promise<Publication> {
+  const signed = contents.signedBlock;
+  const mustBeOnly = level === BroadcastValidation.consensusAndEquivocation;
+  const mustBeImported = mustBeOnly || level === BroadcastValidation.consensus;
+  requireSynced(chain);
+  if (mustBeOnly) await refuseEquivocation(chain, signed);
+  if (await isHeldAlready(chain, signed)) return { imported: true };
+  refuseWrongBlobs(chain, contents);
+  await requireGossipRules(chain, signed);
+  if (!mustBeImported) broadcast.block(signed);
+  try {
+    await chain.importBlock(signed);
+  } catch (error) {
+    if (!(error instanceof BlockRejection)) throw error;
+    if (mustBeImported) throw refused(error.message);
+    return { imported: false, rejection: error };
+  }
+  // Another one may have been imported by then.
+  if (mustBeOnly) await refuseEquivocation(chain, signed);
+  if (mustBeImported) broadcast.block(signed);
+  return { imported: true };
+}
+
+/** The gossip rules know the first block of a proposer that they saw; the chain may hold others that came another way. */
+async function refuseEquivocation({ config, blocks }: BeaconChain, { message }: SignedBeaconBlock): Promise<void> {
+  const root = blockRoot(config, message);
+  const atSlot = await blocks.atSlot(message.slot);
+  const other = atSlot.find((block) => {
+    return block.root !== root && block.signed.message.proposerIndex === message.proposerIndex;
+  });
+  if (other === undefined) return;
+  throw refused(
+    `Validator ${message.proposerIndex} has already proposed another block for slot ${message.slot} (${other.root}, now ` +
+      `${root}).`,
+  );
+}
+
+async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock): Promise<void> {
+  try {
+    const { root } = await validateGossipBlock(chain.validation, signed);
+    chain.events.publish("blockGossip", { slot: signed.message.slot, root });
+  } catch (error) {
+    if (!(error instanceof GossipRefusal)) throw error;
+    if (!error.known) throw refused(error.message);
+    // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows. It was
+    // recognised by its root, which does not cover the signature.
+    if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));
+  }
+}
+
+/** A message has one valid signature only, so a block with another one than the block held is not that block. */
+async function isHeldAlready({ config, blocks }: BeaconChain, { message, signature }: SignedBeaconBlock) {
+  const root = blockRoot(config, message);
+  const held = await blocks.signedByRoot(root);
+  if (held === null) return false;
+  if (Buffer.compare(held.signature, signature) === 0) return true;
+  throw refused(notSigned({ message, signature }));
+}
+
+function isSignedByProposer({ config, validation }: BeaconChain, signed: SignedBeaconBlock): Promise<boolean> {
+  return validation.bls.verify([getBlockProposerSignatureSet(config, signed)]);
+}
+
+function notSigned({ message }: SignedBeaconBlock): string {
+  return `The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`;
+}
+
+/** Fulu has a proof for each cell of a blob (EIP-7594), Deneb one for the whole blob. */
+function refuseWrongBlobs({ config }: BeaconChain, contents: SignedBlockContents): void {
+  if (!("blobs" in contents)) return;
+  const { signedBlock, blobs, kzgProofs } = contents;
+  const { slot, body } = signedBlock.message;
+  const commitments = (body as deneb.BeaconBlockBody).blobKzgCommitments.length;
+  const proofs = commitments * (isForkPostFulu(config.getForkName(slot)) ? CELLS_PER_EXT_BLOB : 1);
+  if (blobs.length === commitments && kzgProofs.length === proofs) return;
+  throw refused(
+    `The block commits to ${commitments} blobs, which takes as many blobs and ${proofs} proofs, but ${blobs.length} ` +
+      `blobs and ${kzgProofs.length} proofs came with it.`,
+  );
+}
+
+function refused(reason: string) {
+  return rejected(`The block was rejected: ${reason}`, { detail: reason });
+}
+
+/** The whole block. There is no builder to ask, so the payload must be one that a block of the node has. */
+async function unblinded(chain: BeaconChain, signed: SignedBlindedBeaconBlock): Promise<SignedBlockContents> {
+  const { slot, body } = signed.message;
+  requireForkAt(chain.config, ForkName.bellatrix, slot, "Execution payloads, which blinded blocks leave out,");
+  const { blockHash } = body.executionPayloadHeader;
+  const payload = await knownPayload(chain, slot, toRootHex(blockHash));
+  if (payload === null) {
+    throw unsupported(
+      `The payload ${toRootHex(blockHash)} of the blinded block is not known to the node, which has no builder to get it from.`,
+    );
+  }
+  return { signedBlock: signedBlindedBlockToFull(chain.config.getForkName(slot), signed, payload) };
+}
+
+async function knownPayload(chain: BeaconChain, slot: Slot, blockHash: RootHex): Promise<ExecutionPayload | null> {
+  const atSlot = await chain.blocks.atSlot(slot);
+  for (const { signed } of atSlot) {
+    const { executionPayload } = signed.message.body as bellatrix.BeaconBlockBody;
+    if (toRootHex(executionPayload.blockHash) === blockHash) return executionPayload;
+  }
+  return null;
+}

@@ -1,0 +1,263 @@
+import { type routes, WireFormat } from "@lodestar/api";
+import { ForkName, type ForkPostBellatrix, type ForkPreGloas, isForkPostBellatrix } from "@lodestar/params";
+import { signedBeaconBlockToBlinded, signedBlockToSignedHeader } from "@lodestar/state-transition";
+import type { deneb, RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
+import { fromHex, toHex } from "@lodestar/utils";
+import type { ChainBlock } from "../../chain/blocks/block-store.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { versionedHashesOf } from "../../execution/versioned-hashes.ts";
+import { notFound } from "../../failure.ts";
+import { encodeJson } from "../../json/encode.ts";
+import { besideData } from "../encoding.ts";
+import { findBlock, metaOf, onlyOne, resolveBlock, versionedMetaOf } from "../lookup.ts";
+import { defineEncoded, defineOperation, get, optional } from "../method.ts";
+import { BLOCK_ID } from "../params/common.ts";
+import { blockId } from "../params/identifiers.ts";
+import { arrayOf, root, slot } from "../params/scalars.ts";
+import { requireForkAt, requireScheduled } from "../preconditions.ts";
+import { described, either, list, nothing, object, shape, text } from "../schemas.ts";
+
+const getBlockHeaders = defineOperation("beacon.getBlockHeaders", {
+  number: 9,
+  name: "get_v1_beacon_headers",
+  summary: "Headers of the known blocks of a slot or of the children of a block; by default those at the head's slot.",
+  params: {
+    slot: optional(slot, "Only blocks of this slot."),
+    parentRoot: optional(root, "Only blocks whose parent has this root."),
+  },
+  result: { name: "headers", schema: list(shape("BlockHeader")) },
+  failures: [],
+  rest: [get("/eth/v1/beacon/headers")],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  async handler({ chain }, { slot, parentRoot }) {
+    const blocks = await blocksMatching(chain, slot, parentRoot);
+    return {
+      data: blocks.map((block) => headerOf(chain, block)),
+      meta: metaOf({
+        executionOptimistic: blocks.some((block) => block.executionOptimistic),
+        finalized: blocks.length > 0 && blocks.every((block) => block.finalized),
+      }),
+    };
+  },
+});
+
+const getBlockHeader = defineOperation("beacon.getBlockHeader", {
+  number: 10,
+  name: "get_v1_beacon_headers_blockId",
+  summary: "The signed header of a block, its root, and whether it is canonical.",
+  params: { blockId: BLOCK_ID },
+  result: { name: "header", schema: shape("BlockHeader") },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/headers/{block_id}")],
+  cost: "cheap",
+  access: "read",
+  example: { params: ["finalized"] },
+  keepsEncoded: true,
+  async handler({ chain }, { blockId }) {
+    const block = await resolveBlock(chain, blockId);
+    return { data: headerOf(chain, block), meta: metaOf(block) };
+  },
+});
+
+const getBlock = defineOperation("beacon.getBlockV2", {
+  number: 12,
+  name: "get_v1_beacon_blocks_blockId",
+  aliases: ["get_v2_beacon_blocks_blockId"],
+  summary: "A signed block in the form of its fork.",
+  params: { blockId: BLOCK_ID },
+  result: { name: "signed_block", schema: shape("SignedBeaconBlock") },
+  failures: ["not-found"],
+  rest: [get("/eth/v2/beacon/blocks/{block_id}"), get("/eth/v1/beacon/blocks/{block_id}")],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [chain.headRoot] },
+  async handler({ chain }, { blockId }) {
+    const block = await resolveBlock(chain, blockId);
+    return { data: block.signed, meta: versionedMetaOf(chain, block.slot, block) };
+  },
+});
+
+const getBlockRoot = defineOperation("beacon.getBlockRoot", {
+  number: 13,
+  name: "get_v1_beacon_blocks_blockId_root",
+  summary: "The root of a block.",
+  params: { blockId: BLOCK_ID },
+  result: { name: "root", schema: object({ root: shape("Root") }) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/blocks/{block_id}/root")],
+  cost: "cheap",
+  access: "read",
+  example: { params: ["finalized"] },
+  async handler({ chain }, { blockId }) {
+    const block = await resolveBlock(chain, blockId);
+    return { data: { root: fromHex(block.root) }, meta: metaOf(block) };
+  },
+});
+
+const ATTESTATIONS = { name: "attestations", schema: list(shape("Attestation")) };
+
+const getBlockAttestations = defineEncoded({
+  number: 14,
+  name: "get_v1_beacon_blocks_blockId_attestations",
+  summary: "The attestations that a block includes, in its order.",
+  params: { blockId: BLOCK_ID },
+  result: ATTESTATIONS,
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/blocks/{block_id}/attestations")],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  // The first version has no `version` beside its data.
+  codec: ({ beacon }) => ({
+    ...beacon.getBlockAttestationsV2.resp,
+    meta: beacon.getBlockRoot.resp.meta,
+    onlySupport: WireFormat.json,
+  }),
+  handler: ({ chain }, { blockId }) => attestationsOf(chain, blockId),
+});
+
+const getBlockAttestationsV2 = defineOperation("beacon.getBlockAttestationsV2", {
+  name: "get_v2_beacon_blocks_blockId_attestations",
+  summary: "The attestations that a block includes, in its order, with the fork that they belong to.",
+  params: { blockId: BLOCK_ID },
+  result: ATTESTATIONS,
+  failures: ["not-found"],
+  rest: [get("/eth/v2/beacon/blocks/{block_id}/attestations")],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  handler: ({ chain }, { blockId }) => attestationsOf(chain, blockId),
+});
+
+const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
+  name: "get_v1_beacon_blinded_blocks_blockId",
+  summary: "A signed block with the header of its payload instead of the payload; before bellatrix the block itself.",
+  params: { blockId: BLOCK_ID },
+  result: {
+    name: "signed_blinded_block",
+    schema: described(
+      shape("SignedBeaconBlock"),
+      "From bellatrix on with execution_payload_header instead of execution_payload.",
+    ),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/blinded_blocks/{block_id}")],
+  cost: "cheap",
+  access: "read",
+  example: { params: ["head"] },
+  async handler({ chain }, { blockId }) {
+    const block = await resolveBlock(chain, blockId);
+    const meta = versionedMetaOf(chain, block.slot, block);
+    return { data: isForkPostBellatrix(meta.version) ? blinded(chain, block.signed) : block.signed, meta };
+  },
+});
+
+const BLOBS = "Blobs";
+
+const getBlobs = defineOperation("beacon.getBlobs", {
+  name: "get_v1_beacon_blobs_blockId",
+  summary: "The blobs of a block, from deneb on. The node keeps none, so it answers only for blocks without any.",
+  params: {
+    blockId: BLOCK_ID,
+    versionedHashes: optional(
+      arrayOf(root, { noun: "versioned hashes" }),
+      "Only the blobs with these versioned hashes; by default all.",
+    ),
+  },
+  result: { name: "blobs", schema: list(text) },
+  failures: ["not-found", "unsupported"],
+  rest: [get("/eth/v1/beacon/blobs/{block_id}")],
+  cost: "cheap",
+  access: "read",
+  since: ForkName.deneb,
+  example: { params: ["head"] },
+  async handler({ chain }, { blockId, versionedHashes = [] }) {
+    requireScheduled(chain.config, ForkName.deneb, BLOBS);
+    const block = await resolveBlock(chain, blockId);
+    requireForkAt(chain.config, ForkName.deneb, block.slot, BLOBS);
+    const { blobKzgCommitments } = block.signed.message.body as deneb.BeaconBlockBody;
+    const hashes = versionedHashesOf(blobKzgCommitments).map((hash) => toHex(hash));
+    const wanted = new Set(versionedHashes.map((hash) => hash.toLowerCase()));
+    const asked = wanted.size === 0 ? hashes : hashes.filter((hash) => wanted.has(hash));
+    if (asked.length > 0) {
+      throw notFound(
+        `The block of slot ${block.slot} commits to ${asked.length} blobs that are asked for, but the node keeps no blobs.`,
+      );
+    }
+    return { data: [], meta: metaOf(block) };
+  },
+});
+
+const getBeaconBlock = defineEncoded({
+  number: 55,
+  name: "getBeaconBlock",
+  summary: "The signed block of a slot or with a root, or null when there is none.",
+  params: {
+    slot: optional(blockId, "The slot of a canonical block; any other block id is taken too."),
+    root: optional(root, "The root of a block, when no slot is given."),
+  },
+  result: { name: "signed_block", schema: either(shape("SignedBeaconBlock"), nothing) },
+  failures: [],
+  cost: "cheap",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  codec: (codecs) => codecs.beacon.getBlockV2.resp,
+  async json({ chain }, args, codec) {
+    const block = await findBlock(chain, onlyOne("getBeaconBlock", args));
+    if (block === null) return { body: encodeJson(null) };
+    const meta = versionedMetaOf(chain, block.slot, block);
+    return { body: encodeJson(codec.data.toJson(block.signed, meta)), ...besideData(codec.meta, meta) };
+  },
+});
+
+export const blockMethods = [
+  getBlockHeaders,
+  getBlockHeader,
+  getBlock,
+  getBlockRoot,
+  getBlockAttestations,
+  getBlindedBlock,
+  getBlockAttestationsV2,
+  getBlobs,
+  getBeaconBlock,
+] as const;
+
+/** Without a filter these are the blocks at the head's slot; both filters together must both hold. */
+async function blocksMatching(
+  chain: BeaconChain,
+  slot: Slot | undefined,
+  parentRoot: RootHex | undefined,
+): Promise<ChainBlock[]> {
+  if (parentRoot !== undefined) {
+    const children = await chain.blocks.childrenOf(parentRoot);
+    const matching = slot === undefined ? children : children.filter((block) => block.slot === slot);
+    return matching.sort((a, b) => Number(b.canonical) - Number(a.canonical));
+  }
+  if (slot === undefined) return chain.blocks.atSlot(chain.head.slot);
+  if (slot > Math.max(chain.clock.currentSlot, chain.head.slot)) return [];
+  return chain.blocks.atSlot(slot);
+}
+
+/** Of blocks that are at hand. */
+const headers = new WeakMap<SignedBeaconBlock, routes.beacon.BlockHeaderResponse>();
+
+/** The same object as long as nothing has changed; whether a block is canonical is the one thing about it that can. */
+function headerOf({ config }: BeaconChain, { root, canonical, signed }: ChainBlock): routes.beacon.BlockHeaderResponse {
+  const known = headers.get(signed);
+  if (known?.canonical === canonical) return known;
+  const header = known?.header ?? signedBlockToSignedHeader(config, signed);
+  const response = { root: fromHex(root), canonical, header };
+  headers.set(signed, response);
+  return response;
+}
+
+async function attestationsOf(chain: BeaconChain, blockId: routes.beacon.BlockId) {
+  const block = await resolveBlock(chain, blockId);
+  return { data: block.signed.message.body.attestations, meta: versionedMetaOf(chain, block.slot, block) };
+}
+
+function blinded({ config }: BeaconChain, signed: SignedBeaconBlock): SignedBlindedBeaconBlock {
+  return signedBeaconBlockToBlinded(config, signed as SignedBeaconBlock<ForkPostBellatrix & ForkPreGloas>);
+}

@@ -1,0 +1,162 @@
+import { EFFECTIVE_BALANCE_INCREMENT, ForkName, ZERO_HASH_HEX } from "@lodestar/params";
+import type { deneb } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import type { Checkpoint, ForkChoiceBlock } from "../../chain/fork-choice/types.ts";
+import { unsupported } from "../../failure.ts";
+import { resolveBlock, versionedMetaOf } from "../lookup.ts";
+import { defineMethod, defineOperation, get, optional } from "../method.ts";
+import { BLOCK_ID } from "../params/common.ts";
+import { arrayOf, uint64 } from "../params/scalars.ts";
+import { requireForkAt, requireScheduled } from "../preconditions.ts";
+import { boolean, list, number, object, shape, text } from "../schemas.ts";
+
+const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
+  number: 46,
+  name: "get_v2_debug_beacon_heads",
+  summary: "Every leaf of the fork-choice tree, with its payload's status.",
+  result: {
+    name: "heads",
+    schema: list(object({ root: shape("Root"), slot: shape("Uint64"), execution_optimistic: boolean })),
+  },
+  failures: [],
+  rest: [get("/eth/v2/debug/beacon/heads")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: async ({ chain }) => ({
+    data: chain.forkChoice.leaves().map(({ root, slot, execution }) => ({
+      root,
+      slot,
+      executionOptimistic: execution.status === "optimistic",
+    })),
+  }),
+});
+
+const getDebugChainHeads = defineMethod({
+  name: "get_v1_debug_beacon_heads",
+  summary: "Every leaf of the fork-choice tree.",
+  result: { name: "heads", schema: list(object({ root: shape("Root"), slot: shape("Uint64") })) },
+  failures: [],
+  rest: [get("/eth/v1/debug/beacon/heads")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler: ({ chain }) => chain.forkChoice.leaves().map(({ root, slot }) => ({ root, slot: String(slot) })),
+});
+
+const getDebugForkChoice = defineOperation("debug.getDebugForkChoice", {
+  name: "get_v1_debug_fork_choice",
+  summary: "The checkpoints of fork choice and every block that it considers, with the weight behind it in Gwei.",
+  result: {
+    name: "fork_choice",
+    schema: object({
+      justified_checkpoint: shape("Checkpoint"),
+      finalized_checkpoint: shape("Checkpoint"),
+      fork_choice_nodes: list(
+        object({
+          slot: shape("Uint64"),
+          block_root: shape("Root"),
+          parent_root: shape("Root"),
+          justified_epoch: shape("Uint64"),
+          finalized_epoch: shape("Uint64"),
+          weight: shape("Uint64"),
+          validity: { type: "string", enum: ["valid", "invalid", "optimistic"] },
+          execution_block_hash: shape("Root"),
+        }),
+      ),
+    }),
+  },
+  failures: [],
+  rest: [get("/eth/v1/debug/fork_choice")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  async handler({ chain: { forkChoice } }) {
+    return {
+      data: {
+        justifiedCheckpoint: sszCheckpoint(forkChoice.justified),
+        finalizedCheckpoint: sszCheckpoint(forkChoice.finalized),
+        forkChoiceNodes: Array.from(forkChoice.all(), (block) =>
+          forkChoiceNode(block, forkChoice.weightOf(block.root)),
+        ),
+      },
+    };
+  },
+});
+
+function sszCheckpoint({ epoch, root }: Checkpoint) {
+  return { epoch, root: fromHex(root) };
+}
+
+/** Weights are counted in increments inside the node, and in Gwei by the specification (get_weight). */
+function forkChoiceNode({ slot, root, parentRoot, justified, finalized, execution }: ForkChoiceBlock, weight: number) {
+  const isPreMerge = execution.status === "pre-merge";
+  return {
+    slot,
+    blockRoot: root,
+    parentRoot,
+    justifiedEpoch: justified.epoch,
+    finalizedEpoch: finalized.epoch,
+    weight: weight * EFFECTIVE_BALANCE_INCREMENT,
+    validity: isPreMerge ? ("valid" as const) : execution.status,
+    executionBlockHash: isPreMerge ? ZERO_HASH_HEX : execution.blockHash,
+  };
+}
+
+const DATA_COLUMNS = "Data columns";
+
+const getDebugDataColumnSidecars = defineOperation("debug.getDebugDataColumnSidecars", {
+  name: "get_v1_debug_beacon_data_column_sidecars_blockId",
+  summary: "The data columns of a block, from fulu on. The node keeps none, so it answers only for blocks without any.",
+  params: {
+    blockId: BLOCK_ID,
+    indices: optional(arrayOf(uint64, { noun: "column indices" }), "Only these columns; by default all."),
+  },
+  result: { name: "sidecars", schema: list({ type: "object" }) },
+  failures: ["not-found", "unsupported"],
+  rest: [get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}")],
+  cost: "cheap",
+  access: "read",
+  since: ForkName.fulu,
+  example: { params: ["head"] },
+  async handler({ chain }, { blockId }) {
+    requireScheduled(chain.config, ForkName.fulu, DATA_COLUMNS);
+    const block = await resolveBlock(chain, blockId);
+    requireForkAt(chain.config, ForkName.fulu, block.slot, DATA_COLUMNS);
+    const { blobKzgCommitments } = block.signed.message.body as deneb.BeaconBlockBody;
+    if (blobKzgCommitments.length > 0) {
+      throw unsupported(
+        `${DATA_COLUMNS} came with fulu; the node does not keep those of the block of slot ${block.slot}.`,
+      );
+    }
+    return { data: [], meta: versionedMetaOf(chain, block.slot, block) };
+  },
+});
+
+const getPendingPromises = defineMethod({
+  number: 61,
+  name: "debug_getChronosFutures",
+  aliases: ["getChronosFutures"],
+  summary: "The promises of the process that are pending, when the node was started with --track-futures.",
+  result: {
+    name: "futures",
+    schema: list(object({ id: text, child_id: text, procname: text, filename: text, line: number, state: text })),
+  },
+  failures: ["unsupported"],
+  rest: [get("/fanal/v1/debug/chronos/futures"), get("/nimbus/v1/debug/chronos/futures")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  handler({ futures }) {
+    if (futures) return futures.pending();
+    throw unsupported("The node does not keep track of futures; start it with --track-futures to have it do so.");
+  },
+});
+
+export const debugMethods = [
+  getDebugChainHeadsV2,
+  getDebugChainHeads,
+  getDebugForkChoice,
+  getDebugDataColumnSidecars,
+  getPendingPromises,
+] as const;

@@ -1,0 +1,326 @@
+import type { CompositeTypeAny } from "@chainsafe/ssz";
+import type { routes } from "@lodestar/api";
+import { EPOCHS_PER_HISTORICAL_VECTOR, ForkName } from "@lodestar/params";
+import {
+  type CachedBeaconStateElectra,
+  type CachedBeaconStateFulu,
+  computeEpochAtSlot,
+} from "@lodestar/state-transition";
+import type { BeaconState } from "@lodestar/types";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { invalidParams } from "../../failure.ts";
+import { encodeJson } from "../../json/encode.ts";
+import { streamSszJson } from "../../json/ssz-json.ts";
+import type { Answer } from "../../server/method-table.ts";
+import type { MetaCodec } from "../codecs.ts";
+import { besideData } from "../encoding.ts";
+import { findState, metaOf, onlyOne, type ResolvedState, resolveState, versionedMetaOf } from "../lookup.ts";
+import { perChain, perState } from "../memoize.ts";
+import { defineEncoded, defineOperation, get, optional } from "../method.ts";
+import { STATE_ID } from "../params/common.ts";
+import { stateId } from "../params/identifiers.ts";
+import { epoch, root } from "../params/scalars.ts";
+import { requireForkAt, requireScheduled, shown } from "../preconditions.ts";
+import { either, list, nothing, object, shape } from "../schemas.ts";
+
+const genesisOf = perChain(({ config, genesis }) => ({
+  genesisTime: genesis.time,
+  genesisValidatorsRoot: genesis.validatorsRoot,
+  genesisForkVersion: config.GENESIS_FORK_VERSION,
+}));
+
+const getGenesis = defineOperation("beacon.getGenesis", {
+  number: 1,
+  name: "get_v1_beacon_genesis",
+  summary: "Time, validators root and fork version of the chain's genesis.",
+  result: {
+    name: "genesis",
+    schema: object({
+      genesis_time: shape("Uint64"),
+      genesis_validators_root: shape("Root"),
+      genesis_fork_version: shape("Version"),
+    }),
+  },
+  failures: [],
+  rest: [get("/eth/v1/beacon/genesis")],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  keepsEncoded: true,
+  handler: async ({ chain }) => ({ data: genesisOf(chain) }),
+});
+
+const getStateRoot = defineOperation("beacon.getStateRoot", {
+  number: 2,
+  name: "get_v1_beacon_states_root",
+  aliases: ["get_v1_beacon_states_stateId_root"],
+  summary: "The hash tree root of a state.",
+  params: { stateId: STATE_ID },
+  result: { name: "root", schema: object({ root: shape("Root") }) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/root")],
+  cost: "heavy",
+  access: "read",
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }) {
+    const resolved = await resolveState(chain, stateId);
+    return { data: { root: resolved.state.hashTreeRoot() }, meta: metaOf(resolved) };
+  },
+});
+
+const forkOf = perState(({ fork }) => fork.toValue());
+
+const getStateFork = defineOperation("beacon.getStateFork", {
+  number: 3,
+  name: "get_v1_beacon_states_fork",
+  aliases: ["get_v1_beacon_states_stateId_fork"],
+  summary: "The fork of a state.",
+  params: { stateId: STATE_ID },
+  result: { name: "fork", schema: shape("Fork") },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/fork")],
+  cost: "heavy",
+  access: "read",
+  example: { params: ["finalized"] },
+  keepsEncoded: true,
+  async handler({ chain }, { stateId }) {
+    const resolved = await resolveState(chain, stateId);
+    return { data: forkOf(resolved.state), meta: metaOf(resolved) };
+  },
+});
+
+const checkpointsOf = perState((state) => ({
+  previousJustified: state.previousJustifiedCheckpoint.toValue(),
+  currentJustified: state.currentJustifiedCheckpoint.toValue(),
+  finalized: state.finalizedCheckpoint.toValue(),
+}));
+
+const getStateFinalityCheckpoints = defineOperation("beacon.getStateFinalityCheckpoints", {
+  number: 4,
+  name: "get_v1_beacon_states_finality_checkpoints",
+  aliases: ["get_v1_beacon_states_stateId_finality_checkpoints"],
+  summary: "The justified and finalized checkpoints that a state holds.",
+  params: { stateId: STATE_ID },
+  result: {
+    name: "checkpoints",
+    schema: object({
+      previous_justified: shape("Checkpoint"),
+      current_justified: shape("Checkpoint"),
+      finalized: shape("Checkpoint"),
+    }),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/finality_checkpoints")],
+  cost: "heavy",
+  access: "read",
+  example: { params: ["head"] },
+  keepsEncoded: true,
+  async handler({ chain }, { stateId }) {
+    const resolved = await resolveState(chain, stateId);
+    return { data: checkpointsOf(resolved.state), meta: metaOf(resolved) };
+  },
+});
+
+const getStateRandao = defineOperation("beacon.getStateRandao", {
+  name: "get_v1_beacon_states_stateId_randao",
+  summary: "The RANDAO mix of an epoch as a state holds it.",
+  params: { stateId: STATE_ID, epoch: optional(epoch, "By default the epoch of the state.") },
+  result: { name: "randao", schema: object({ randao: shape("Root") }) },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/randao")],
+  cost: "heavy",
+  access: "read",
+  example: { params: (chain) => ["head", String(chain.epoch - 1)] },
+  async handler({ chain }, { stateId, epoch: givenEpoch }) {
+    const resolved = await resolveState(chain, stateId);
+    const { state } = resolved;
+    const stateEpoch = computeEpochAtSlot(state.slot);
+    const epoch = givenEpoch ?? stateEpoch;
+    // The places of the vector are used again after a full round (phase0/beacon-chain.md, get_randao_mix).
+    if (epoch > stateEpoch || epoch + EPOCHS_PER_HISTORICAL_VECTOR <= stateEpoch) {
+      throw invalidParams(
+        `A state of epoch ${stateEpoch} does not hold the RANDAO mix of epoch ${shown(epoch)}, but those of its own ` +
+          `epoch and of up to ${EPOCHS_PER_HISTORICAL_VECTOR - 1} epochs before it.`,
+      );
+    }
+    return {
+      data: { randao: state.randaoMixes.get(epoch % EPOCHS_PER_HISTORICAL_VECTOR) },
+      meta: metaOf(resolved),
+    };
+  },
+});
+
+const PENDING_CONSOLIDATIONS = "Pending consolidations";
+
+const getPendingConsolidations = defineOperation("beacon.getPendingConsolidations", {
+  name: "get_v1_beacon_states_stateId_pending_consolidations",
+  summary: "The consolidations of validators that a state has in its queue; from electra on.",
+  params: { stateId: STATE_ID },
+  result: {
+    name: "consolidations",
+    schema: list(object({ source_index: shape("Uint64"), target_index: shape("Uint64") })),
+  },
+  failures: ["not-found", "unsupported"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_consolidations")],
+  cost: "heavy",
+  access: "read",
+  since: ForkName.electra,
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }) {
+    const { state, meta } = await resolveStateSince(chain, ForkName.electra, stateId, PENDING_CONSOLIDATIONS);
+    return { data: (state as CachedBeaconStateElectra).pendingConsolidations.toValue(), meta };
+  },
+});
+
+const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
+  name: "get_v1_beacon_states_stateId_pending_deposits",
+  summary: "The deposits that a state has in its queue; from electra on.",
+  params: { stateId: STATE_ID },
+  result: {
+    name: "deposits",
+    schema: list(
+      object({
+        pubkey: shape("Pubkey"),
+        withdrawal_credentials: shape("Root"),
+        amount: shape("Uint64"),
+        signature: shape("Signature"),
+        slot: shape("Uint64"),
+      }),
+    ),
+  },
+  failures: ["not-found", "unsupported"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_deposits")],
+  cost: "heavy",
+  access: "read",
+  since: ForkName.electra,
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }) {
+    const { state, meta } = await resolveStateSince(chain, ForkName.electra, stateId, "Pending deposits");
+    return { data: (state as CachedBeaconStateElectra).pendingDeposits.toValue(), meta };
+  },
+});
+
+const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWithdrawals", {
+  name: "get_v1_beacon_states_stateId_pending_partial_withdrawals",
+  summary: "The partial withdrawals that a state has in its queue; from electra on.",
+  params: { stateId: STATE_ID },
+  result: {
+    name: "withdrawals",
+    schema: list(
+      object({
+        validator_index: shape("Uint64"),
+        amount: shape("Uint64"),
+        withdrawable_epoch: shape("Uint64"),
+      }),
+    ),
+  },
+  failures: ["not-found", "unsupported"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_partial_withdrawals")],
+  cost: "heavy",
+  access: "read",
+  since: ForkName.electra,
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }) {
+    const { state, meta } = await resolveStateSince(chain, ForkName.electra, stateId, "Pending partial withdrawals");
+    return { data: (state as CachedBeaconStateElectra).pendingPartialWithdrawals.toValue(), meta };
+  },
+});
+
+const getProposerLookahead = defineOperation("beacon.getProposerLookahead", {
+  name: "get_v1_beacon_states_stateId_proposer_lookahead",
+  summary: "The proposers of the state's epoch and of the next one, slot by slot; from fulu on.",
+  params: { stateId: STATE_ID },
+  result: { name: "proposers", schema: list(shape("Uint64")) },
+  failures: ["not-found", "unsupported"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/proposer_lookahead")],
+  cost: "heavy",
+  access: "read",
+  since: ForkName.fulu,
+  example: { params: ["head"] },
+  async handler({ chain }, { stateId }) {
+    const { state, meta } = await resolveStateSince(chain, ForkName.fulu, stateId, "Lists of coming proposers");
+    return { data: (state as CachedBeaconStateFulu).proposerLookahead.toValue(), meta };
+  },
+});
+
+/** Refuses states of before the fork that brought what is asked of them; `what` begins a sentence and is in the plural. */
+async function resolveStateSince(chain: BeaconChain, fork: ForkName, id: routes.beacon.StateId, what: string) {
+  requireScheduled(chain.config, fork, what);
+  const resolved = await resolveState(chain, id);
+  const { state } = resolved;
+  requireForkAt(chain.config, fork, state.slot, what);
+  return { state, meta: versionedMetaOf(chain, state.slot, resolved) };
+}
+
+const getState = defineOperation("debug.getStateV2", {
+  number: 45,
+  name: "get_v1_debug_beacon_states_stateId",
+  aliases: ["get_v2_debug_beacon_states_stateId"],
+  summary: "A whole state in the form of its fork.",
+  params: { stateId: STATE_ID },
+  result: { name: "state", schema: shape("BeaconState") },
+  failures: ["not-found"],
+  rest: [get("/eth/v2/debug/beacon/states/{state_id}"), get("/eth/v1/debug/beacon/states/{state_id}")],
+  cost: "heavy",
+  access: "read",
+  example: { params: ["finalized"] },
+  async handler({ chain }, { stateId }) {
+    const resolved = await resolveState(chain, stateId);
+    const { state } = resolved;
+    return { data: state.toValue() as BeaconState, meta: versionedMetaOf(chain, state.slot, resolved) };
+  },
+  json: async ({ chain }, { stateId }, codec) => streamState(chain, await resolveState(chain, stateId), codec.meta),
+  async ssz({ chain }, { stateId }) {
+    const resolved = await resolveState(chain, stateId);
+    const { state } = resolved;
+    return { data: state.serialize(), meta: versionedMetaOf(chain, state.slot, resolved) };
+  },
+});
+
+const getBeaconState = defineEncoded({
+  number: 56,
+  name: "getBeaconState",
+  summary: "The state at a slot or with a root, or null when there is none.",
+  params: {
+    slot: optional(stateId, "A slot of the canonical chain; any other state id is taken too."),
+    root: optional(root, "The root of a state, when no slot is given."),
+  },
+  result: { name: "state", schema: either(shape("BeaconState"), nothing) },
+  failures: [],
+  cost: "heavy",
+  access: "read",
+  example: { params: (chain) => [String(chain.slot - 1)] },
+  codec: (codecs) => codecs.debug.getStateV2.resp,
+  async json({ chain }, args, codec) {
+    const resolved = await findState(chain, onlyOne("getBeaconState", args));
+    return resolved === null ? { body: encodeJson(null) } : streamState(chain, resolved, codec.meta);
+  },
+});
+
+/** A state is far too large to be one JSON text. */
+function streamState(
+  chain: BeaconChain,
+  resolved: ResolvedState,
+  meta: MetaCodec<ReturnType<typeof versionedMetaOf>>,
+): Answer {
+  const { state } = resolved;
+  state.commit();
+  return {
+    body: streamSszJson(state.type as CompositeTypeAny, state.node),
+    ...besideData(meta, versionedMetaOf(chain, state.slot, resolved)),
+  };
+}
+
+export const stateMethods = [
+  getGenesis,
+  getStateRoot,
+  getStateFork,
+  getStateFinalityCheckpoints,
+  getStateRandao,
+  getPendingConsolidations,
+  getPendingDeposits,
+  getPendingPartialWithdrawals,
+  getProposerLookahead,
+] as const;
+
+export const wholeStateMethods = [getState, getBeaconState] as const;

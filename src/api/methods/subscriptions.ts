@@ -1,0 +1,319 @@
+import type { routes } from "@lodestar/api";
+import {
+  DOMAIN_SELECTION_PROOF,
+  EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
+  ForkName,
+  MAX_COMMITTEES_PER_SLOT,
+  SYNC_COMMITTEE_SIZE,
+} from "@lodestar/params";
+import {
+  computeEpochAtSlot,
+  computeSigningRoot,
+  createIndexedSignatureSetFromComponents,
+  isAggregatorFromCommitteeLength,
+} from "@lodestar/state-transition";
+import { type CommitteeIndex, type Epoch, type Slot, ssz } from "@lodestar/types";
+import { toPubkeyHex } from "@lodestar/utils";
+import type { BeaconChain } from "../../chain/chain.ts";
+import type { CommitteeInterest } from "../../chain/subscriptions/committee-subscriptions.ts";
+import { invalidParams, unsupported } from "../../failure.ts";
+import { defineOperation, each, post, required } from "../method.ts";
+import {
+  arrangeProvenSubscription,
+  committeeSubscription,
+  type ProvenSubscription,
+} from "../params/committee-subscription.ts";
+import {
+  committeeSelections,
+  proposerPreparations,
+  signedRegistrations,
+  syncSelections,
+  syncSubscriptions,
+} from "../params/preparations.ts";
+import { requireScheduled, requireSyncCommittees, requireSynced, shown } from "../preconditions.ts";
+import { isTrue, list, object, shape } from "../schemas.ts";
+import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
+
+type StandardSubscription = routes.validator.BeaconCommitteeSubscription;
+
+const ACCEPTED = { name: "accepted", schema: isTrue };
+
+const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCommitteeSubnet", {
+  number: 40,
+  name: "post_v1_validator_beacon_committee_subscriptions",
+  summary: "Tells the node in which committees validators will attest or aggregate.",
+  params: { subscriptions: each(committeeSubscription, "One for each validator and slot.") },
+  arrange: arrangeProvenSubscription,
+  result: ACCEPTED,
+  failures: ["not-found", "unavailable"],
+  rest: [post("/eth/v1/validator/beacon_committee_subscriptions")],
+  cost: "cheap",
+  access: "submit",
+  example: {
+    stage: "attest",
+    params: (chain) => [
+      [
+        {
+          validator_index: "3",
+          committee_index: "0",
+          committees_at_slot: "1",
+          slot: String(chain.slot),
+          is_aggregator: true,
+        },
+      ],
+    ],
+  },
+  async handler({ chain }, { subscriptions }) {
+    requireSynced(chain);
+    const interests: CommitteeInterest[] = [];
+    for (const subscription of subscriptions) {
+      requireCommitteeOfSlotAtHand(chain, subscription);
+      interests.push(
+        "slotSignature" in subscription
+          ? await provenInterest(chain, subscription)
+          : declaredInterest(chain, subscription),
+      );
+    }
+    // None of them takes effect unless all are in order.
+    for (const interest of interests) chain.subscriptions.add(interest);
+  },
+});
+
+const FEE_RECIPIENT = `0x${"fe".repeat(20)}`;
+
+const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer", {
+  name: "post_v1_validator_prepare_beacon_proposer",
+  summary: "Tells the node where the fees of validators' blocks are to go, for this epoch and two more.",
+  params: { proposers: required(proposerPreparations, "One for each validator.", { name: "preparations" }) },
+  result: ACCEPTED,
+  failures: ["unsupported"],
+  rest: [post("/eth/v1/validator/prepare_beacon_proposer")],
+  cost: "cheap",
+  access: "submit",
+  since: ForkName.bellatrix,
+  example: { params: [[{ validator_index: "3", fee_recipient: FEE_RECIPIENT }]] },
+  /** Indices that nobody has yet are taken, too: the standard expects them to become validators. */
+  async handler({ chain }, { proposers }) {
+    requireScheduled(chain.config, ForkName.bellatrix, "Execution payloads");
+    for (const { validatorIndex, feeRecipient } of proposers) {
+      chain.preparations.prepare(validatorIndex, feeRecipient, chain.clock.currentEpoch);
+    }
+  },
+});
+
+const registerValidator = defineOperation("validator.registerValidator", {
+  name: "post_v1_validator_register_validator",
+  summary: "Registers validators for builders; the node keeps this, but it asks no builder.",
+  params: {
+    registrations: required(signedRegistrations, "One for each validator.", { name: "signed_registrations" }),
+  },
+  result: ACCEPTED,
+  failures: ["unsupported"],
+  rest: [post("/eth/v1/validator/register_validator")],
+  cost: "cheap",
+  access: "submit",
+  since: ForkName.bellatrix,
+  example: { params: (chain) => [[chain.registration(3)]] },
+  /** Registrations of keys that no validator has are left out, as the standard wants it. */
+  async handler({ chain }, { registrations }) {
+    requireScheduled(chain.config, ForkName.bellatrix, "Execution payloads");
+    for (const registration of registrations) {
+      if (chain.headState.epochCtx.getValidatorIndex(registration.message.pubkey) === null) continue;
+      chain.preparations.register(registration, chain.clock.currentEpoch);
+    }
+  },
+});
+
+const prepareSyncCommitteeSubnets = defineOperation("validator.prepareSyncCommitteeSubnets", {
+  name: "post_v1_validator_sync_committee_subscriptions",
+  summary: "Tells the node in which sync subcommittees validators take part.",
+  params: { subscriptions: required(syncSubscriptions, "One for each validator.") },
+  result: ACCEPTED,
+  failures: ["unsupported"],
+  rest: [post("/eth/v1/validator/sync_committee_subscriptions")],
+  cost: "cheap",
+  access: "submit",
+  since: ForkName.altair,
+  example: {
+    params: (chain) => [
+      [{ validator_index: "3", sync_committee_indices: ["0", "9"], until_epoch: String(chain.epoch + 1) }],
+    ],
+  },
+  async handler({ chain }, { subscriptions }) {
+    requireSyncCommittees(chain);
+    for (const subscription of subscriptions) requireSoundSubscription(chain, subscription);
+    const lastEpoch = endOfNextPeriod(currentEpochOf(chain));
+    // None of them takes effect unless all are in order.
+    for (const { syncCommitteeIndices, untilEpoch } of subscriptions) {
+      chain.syncSubscriptions.add(syncCommitteeIndices, Math.min(untilEpoch, lastEpoch));
+    }
+  },
+});
+
+const submitBeaconCommitteeSelections = defineOperation("validator.submitBeaconCommitteeSelections", {
+  name: "post_v1_validator_beacon_committee_selections",
+  summary: "Combines selection proofs of distributed validators; only their middleware supports it.",
+  params: { selections: required(committeeSelections, "The partial selection proofs.") },
+  result: {
+    name: "selections",
+    schema: list(
+      object({ validator_index: shape("Uint64"), slot: shape("Uint64"), selection_proof: shape("Signature") }),
+    ),
+  },
+  failures: ["unsupported"],
+  rest: [post("/eth/v1/validator/beacon_committee_selections")],
+  cost: "cheap",
+  access: "read",
+  example: {
+    params: (chain) => [[{ validator_index: "3", slot: String(chain.slot), selection_proof: chain.selectionProof(3) }]],
+    isRefused: true,
+  },
+  async handler() {
+    throw noDistributedValidators();
+  },
+});
+
+const submitSyncCommitteeSelections = defineOperation("validator.submitSyncCommitteeSelections", {
+  name: "post_v1_validator_sync_committee_selections",
+  summary: "Combines sync committee selection proofs of distributed validators; only their middleware supports it.",
+  params: { selections: required(syncSelections, "The partial selection proofs.") },
+  result: {
+    name: "selections",
+    schema: list(
+      object({
+        validator_index: shape("Uint64"),
+        slot: shape("Uint64"),
+        subcommittee_index: shape("Uint64"),
+        selection_proof: shape("Signature"),
+      }),
+    ),
+  },
+  failures: ["unsupported"],
+  rest: [post("/eth/v1/validator/sync_committee_selections")],
+  cost: "cheap",
+  access: "read",
+  since: ForkName.altair,
+  example: {
+    params: (chain) => [
+      [
+        {
+          validator_index: "3",
+          slot: String(chain.slot),
+          subcommittee_index: "0",
+          selection_proof: chain.selectionProof(3),
+        },
+      ],
+    ],
+    isRefused: true,
+  },
+  async handler({ chain }) {
+    requireSyncCommittees(chain);
+    throw noDistributedValidators();
+  },
+});
+
+export const subscriptionMethods = [
+  prepareBeaconCommitteeSubnet,
+  prepareBeaconProposer,
+  registerValidator,
+  prepareSyncCommitteeSubnets,
+  submitBeaconCommitteeSelections,
+  submitSyncCommitteeSelections,
+] as const;
+
+function requireCommitteeOfSlotAtHand(
+  chain: BeaconChain,
+  { committeeIndex, slot }: { committeeIndex: CommitteeIndex; slot: Slot },
+): void {
+  if (committeeIndex >= MAX_COMMITTEES_PER_SLOT) {
+    throw invalidParams(
+      `The committee index ${committeeIndex} is too high: no slot has more than ${MAX_COMMITTEES_PER_SLOT} committees.`,
+    );
+  }
+  const { currentSlot } = chain.clock;
+  if (slot < currentSlot - 1) {
+    throw invalidParams(`Slot ${slot} has passed: the current slot is ${currentSlot}.`);
+  }
+  const lastEpoch = lastKnownEpoch(chain);
+  if (computeEpochAtSlot(slot) > lastEpoch) {
+    throw invalidParams(`Slot ${slot} is too far ahead: the committees are known up to epoch ${lastEpoch}.`);
+  }
+}
+
+function declaredInterest({ headState }: BeaconChain, subscription: StandardSubscription): CommitteeInterest {
+  const { validatorIndex, committeesAtSlot } = subscription;
+  if (validatorIndex >= headState.validators.length) {
+    throw invalidParams(`No validator has the index ${validatorIndex}.`);
+  }
+  if (committeesAtSlot < 1 || committeesAtSlot > MAX_COMMITTEES_PER_SLOT) {
+    throw invalidParams(
+      `A slot has 1 to ${MAX_COMMITTEES_PER_SLOT} committees, so it cannot have ${committeesAtSlot}.`,
+    );
+  }
+  return subscription;
+}
+
+async function provenInterest(
+  chain: BeaconChain,
+  { committeeIndex, slot, validatorPubkey, slotSignature }: ProvenSubscription,
+): Promise<CommitteeInterest> {
+  const { config, headState, validation } = chain;
+  const validatorIndex = headState.epochCtx.getValidatorIndex(validatorPubkey);
+  if (validatorIndex === null || validatorIndex >= headState.validators.length) {
+    throw invalidParams(`No validator has the public key ${toPubkeyHex(validatorPubkey)}.`);
+  }
+  const signingRoot = computeSigningRoot(ssz.Slot, slot, config.getDomain(slot, DOMAIN_SELECTION_PROOF, slot));
+  const signatureSet = createIndexedSignatureSetFromComponents(validatorIndex, signingRoot, slotSignature);
+  if (!(await validation.bls.verify([signatureSet]))) {
+    throw invalidParams(`The slot signature is not validator ${validatorIndex}'s selection proof for slot ${slot}.`);
+  }
+  const epoch = computeEpochAtSlot(slot);
+  const { epochCtx } = await stateForDuties(chain, epoch);
+  const committeesAtSlot = epochCtx.getCommitteeCountPerSlot(epoch);
+  if (committeeIndex >= committeesAtSlot) {
+    throw invalidParams(
+      `Slot ${slot} has ${committeesAtSlot} committees, so the committee index ${committeeIndex} is too high.`,
+    );
+  }
+  const { length } = epochCtx.getBeaconCommittee(slot, committeeIndex);
+  return {
+    committeeIndex,
+    slot,
+    committeesAtSlot,
+    isAggregator: isAggregatorFromCommitteeLength(length, slotSignature),
+  };
+}
+
+function requireSoundSubscription(
+  chain: BeaconChain,
+  { validatorIndex, syncCommitteeIndices, untilEpoch }: routes.validator.SyncCommitteeSubscription,
+): void {
+  if (validatorIndex >= chain.headState.validators.length) {
+    throw invalidParams(`No validator has the index ${shown(validatorIndex)}.`);
+  }
+  const tooHigh = syncCommitteeIndices.find((position) => position >= SYNC_COMMITTEE_SIZE);
+  if (tooHigh !== undefined) {
+    throw invalidParams(
+      `A sync committee has ${SYNC_COMMITTEE_SIZE} members, so the position ${shown(tooHigh)} is too high.`,
+    );
+  }
+  const currentEpoch = currentEpochOf(chain);
+  if (untilEpoch < currentEpoch) {
+    throw invalidParams(`Epoch ${untilEpoch} has passed: the current epoch is ${currentEpoch}.`);
+  }
+}
+
+function currentEpochOf({ clock, head }: BeaconChain): Epoch {
+  return Math.max(clock.currentEpoch, computeEpochAtSlot(head.slot));
+}
+
+/** No sync committee is known beyond the next period. */
+function endOfNextPeriod(epoch: Epoch): Epoch {
+  return (Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD) + 2) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
+}
+
+function noDistributedValidators() {
+  return unsupported(
+    "Selection proofs are combined by the middleware of distributed validators, which this node is not.",
+  );
+}

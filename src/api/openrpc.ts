@@ -1,0 +1,145 @@
+import { z } from "zod";
+import type { FailureKind } from "../failure.ts";
+import type { Method, Param, RestPath } from "./method.ts";
+import { type JsonSchema, SHAPES } from "./schemas.ts";
+
+/** Version of the OpenRPC specification that the document follows. */
+const OPENRPC_VERSION = "1.3.2";
+
+interface ErrorForm {
+  code: number;
+  message: string;
+  data?: string;
+}
+
+/** The errors of the interface by the kind of failure behind them. */
+export const OPENRPC_ERRORS: Readonly<Record<FailureKind, ErrorForm>> = {
+  "invalid-params": {
+    code: -32602,
+    message: "Invalid params",
+    data: "Wrong count, type, format or range of parameters, or a payload that cannot be decoded.",
+  },
+  "not-found": { code: -32001, message: "Not found", data: "A well-formed reference to something absent." },
+  unavailable: {
+    code: -32002,
+    message: "Unavailable",
+    data: "The node is not initialised or is syncing, its head is only optimistically verified, or its execution node is offline.",
+  },
+  rejected: { code: -32003, message: "Rejected", data: "A well-formed submission failed validation." },
+  unsupported: {
+    code: -32004,
+    message: "Unsupported",
+    data: "The method cannot be served in this build, configuration or fork.",
+  },
+  "limit-exceeded": { code: -32005, message: "Limit exceeded", data: "A limit on batches or answers." },
+  server: { code: -32000, message: "Server error", data: "The node is shutting down, or the call took too long." },
+};
+
+export interface OpenRpcDocument {
+  openrpc: string;
+  info: { title: string; version: string; description: string; license: { name: string } };
+  methods: OpenRpcMethod[];
+  components: { schemas: Readonly<Record<string, JsonSchema>>; errors: Readonly<Record<string, ErrorForm>> };
+}
+
+export interface OpenRpcMethod {
+  name: string;
+  summary: string;
+  description: string;
+  tags: { name: string }[];
+  paramStructure: "either";
+  params: ContentDescriptor[];
+  result: ContentDescriptor;
+  errors: { $ref: string }[];
+  deprecated: boolean;
+  externalDocs?: { url: string; description: string };
+  /** The method of which this is another name. */
+  "x-alias-of"?: string;
+}
+
+interface ContentDescriptor {
+  name: string;
+  required?: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+/** Methods that belong together, under the heading that lists of methods give them. */
+export interface MethodGroup {
+  readonly title: string;
+  readonly methods: readonly Method[];
+}
+
+/** Describes every method in the form that tools for JSON-RPC read (spec.open-rpc.org). */
+export function openRpcDocument(groups: readonly MethodGroup[], version: string): OpenRpcDocument {
+  return {
+    openrpc: OPENRPC_VERSION,
+    info: {
+      title: "Fanal",
+      version,
+      description: "The JSON-RPC 2.0 interface of an Ethereum beacon node.",
+      license: { name: "Apache-2.0" },
+    },
+    methods: groups.flatMap(({ title, methods }) => methods.flatMap((method) => describeMethod(method, title))),
+    components: { schemas: SHAPES, errors: OPENRPC_ERRORS },
+  };
+}
+
+/** Tools know only the names that are listed, so an alias is a method of its own. */
+function describeMethod(method: Method, tag: string): OpenRpcMethod[] {
+  const described = describeName(method, tag);
+  const aliases = method.aliases.map((alias) => ({
+    ...described,
+    name: alias,
+    description: `Another name of ${method.name}, which answers exactly like it.`,
+    "x-alias-of": method.name,
+  }));
+  return [described, ...aliases];
+}
+
+function describeName(method: Method, tag: string): OpenRpcMethod {
+  const { name, summary, rest, params, access, sameAs, result } = method;
+  const failures: FailureKind[] = [...failuresOf(method), "server"];
+  return {
+    name,
+    summary,
+    description: access === "read" ? summary : `${summary} A submission: it changes the node.`,
+    tags: [{ name: tag }],
+    paramStructure: "either",
+    params: params.map(paramOf),
+    result: { name: result.name, schema: result.schema },
+    errors: failures.map((kind) => ({ $ref: `#/components/errors/${kind}` })),
+    deprecated: false,
+    ...(isStandard(rest[0]) ? { externalDocs: twinOf(rest[0]) } : {}),
+    ...(sameAs === undefined ? {} : { "x-alias-of": sameAs }),
+  };
+}
+
+/** In the order in which the kinds are documented. A wrong parameter can be given to every method. */
+export function failuresOf({ failures }: Pick<Method, "failures">): FailureKind[] {
+  const all: readonly FailureKind[] = ["invalid-params", ...failures];
+  return (Object.keys(OPENRPC_ERRORS) as FailureKind[]).filter((kind) => all.includes(kind));
+}
+
+function isStandard(path: RestPath | undefined): path is RestPath {
+  return path?.path.startsWith("/eth/") ?? false;
+}
+
+function paramOf(param: Param): ContentDescriptor {
+  const { name, required, description } = param;
+  return { name, required, description, schema: paramJsonSchema(param) };
+}
+
+/** The JSON form of a parameter as a call by name gives it. */
+export function paramJsonSchema({ schema, each }: Param): JsonSchema {
+  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  // By position, such a parameter may also be spread over the rest of the list, which OpenRPC has no words for.
+  return each ? { anyOf: [form, { type: "array", items: form, minItems: 1 }] } : form;
+}
+
+function twinOf({ verb, path }: RestPath): { url: string; description: string } {
+  return {
+    url: "https://ethereum.github.io/beacon-APIs/",
+    description: `The result is the data that ${verb} ${path} of the standard REST API answers with.`,
+  };
+}

@@ -1,0 +1,131 @@
+import { fromHex, toHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { IrregularNumber } from "../../json/irregular-number.ts";
+import { blockId, stateId, validatorId } from "./identifiers.ts";
+import { arrayOf, boolean, epoch, graffiti, root, signature, slot, statusCode, text, uint64 } from "./scalars.ts";
+import { firstMessage, type ParamSchema } from "./schema.ts";
+
+const FAR_FUTURE = "18446744073709551615";
+const UPPER_ROOT = `0x${"AB".repeat(32)}`;
+const LOWER_ROOT = UPPER_ROOT.replace(/AB/g, "ab");
+const KEY = `0x${"0c".repeat(48)}`;
+const padded = (hex: string) => fromHex(`0x${hex.padEnd(64, "0")}`);
+
+const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
+  ["uint64", uint64, "0", 0],
+  ["uint64", uint64, 0, 0],
+  ["uint64", uint64, "12", 12],
+  ["uint64", uint64, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  ["uint64", uint64, "9007199254740991", Number.MAX_SAFE_INTEGER],
+  ["uint64", uint64, FAR_FUTURE, Number.POSITIVE_INFINITY],
+  ["slot", slot, "7", 7],
+  ["slot", slot, FAR_FUTURE, Number.POSITIVE_INFINITY],
+  ["epoch", epoch, 7, 7],
+  // The minimal preset has 8 slots an epoch.
+  ["epoch", epoch, ((2n ** 64n - 1n) / 8n).toString(), Number.POSITIVE_INFINITY],
+  ["statusCode", statusCode, 100, 100],
+  ["statusCode", statusCode, "599", 599],
+  ["boolean", boolean, false, false],
+  ["root", root, UPPER_ROOT, LOWER_ROOT],
+  ["signature", signature, `0x${"01".repeat(96)}`, new Uint8Array(96).fill(1)],
+  ["graffiti", graffiti, "fanal", padded(Buffer.from("fanal").toString("hex"))],
+  ["graffiti", graffiti, "", padded("")],
+  ["graffiti", graffiti, "0x", padded("")],
+  ["graffiti", graffiti, "0xABcd", padded("abcd")],
+  ["graffiti", graffiti, "0Xabc", padded(Buffer.from("0Xabc").toString("hex"))],
+  ["graffiti", graffiti, "é".repeat(16), padded("c3a9".repeat(16))],
+  ["graffiti", graffiti, "🗼".repeat(8), padded("f09f97bc".repeat(8))],
+  ["graffiti", graffiti, `0x${"ff".repeat(32)}`, padded("ff".repeat(32))],
+  ["stateId", stateId, "head", "head"],
+  ["stateId", stateId, "justified", "justified"],
+  ["stateId", stateId, "5", 5],
+  ["stateId", stateId, 5, 5],
+  ["stateId", stateId, UPPER_ROOT, LOWER_ROOT],
+  ["blockId", blockId, "finalized", "finalized"],
+  ["blockId", blockId, FAR_FUTURE, Number.POSITIVE_INFINITY],
+  ["blockId", blockId, LOWER_ROOT, LOWER_ROOT],
+  ["validatorId", validatorId, "3", 3],
+  ["validatorId", validatorId, 3, 3],
+  ["validatorId", validatorId, KEY.slice(2), KEY],
+  ["validatorId", validatorId, "1".repeat(96), `0x${"1".repeat(96)}`],
+  ["text", text("a log specification"), "DEBUG", "DEBUG"],
+  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), [], []],
+  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), ["1", 2, KEY], [1, 2, KEY]],
+  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), "1", [1]],
+];
+
+describe("parameters that are right", () => {
+  it.each(good)("%s takes %#", (_name, schema, given, expected) => {
+    expect(schema.parse(given)).toEqual(expected);
+  });
+});
+
+const bad: [string, ParamSchema<unknown>, unknown[]][] = [
+  ["uint64", uint64, ["", "-1", -1, 1.5, "1.0", "01", "1e3", "+1", " 1", "0x1", "18446744073709551616", 2 ** 53]],
+  ["uint64", uint64, [null, true, [], {}, "9".repeat(1000), new IrregularNumber("1e2"), { source: "1" }]],
+  ["slot", slot, ["head", new IrregularNumber("9007199254740993")]],
+  ["epoch", epoch, [((2n ** 64n - 1n) / 8n + 1n).toString(), FAR_FUTURE]],
+  ["statusCode", statusCode, [99, 600, "abc", true]],
+  ["boolean", boolean, ["true", 1, null]],
+  ["root", root, ["0x", LOWER_ROOT.slice(2), `${LOWER_ROOT}00`, `0x${"zz".repeat(32)}`, 5, `0X${"ab".repeat(32)}`]],
+  ["signature", signature, ["01".repeat(96), `0x${"01".repeat(95)}`]],
+  ["graffiti", graffiti, ["a".repeat(33), "é".repeat(17), "0xabc", "0xzz", `0x${"00".repeat(33)}`, 5, null]],
+  ["stateId", stateId, ["Head", "tail", "", "-1", 1.5, "0x12", null, {}, ["head"]]],
+  ["blockId", blockId, ["justified", { message: {} }, "HEAD"]],
+  ["validatorId", validatorId, ["0x01", "-1", "abc", KEY.slice(0, 20)]],
+  ["text", text("a log specification"), [5, null, ["INFO"]]],
+  ["arrayOf", arrayOf(validatorId, { noun: "validator ids", minItems: 1, maxItems: 2 }), [[], [1, 2, 3], 5, {}]],
+  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), [["1", 1], ["x"], [null], "x"]],
+];
+
+describe("parameters that are wrong", () => {
+  it.each(bad.flatMap(([name, schema, values]) => values.map((value) => [name, value, schema] as const)))(
+    "%s refuses %j",
+    (_name, value, schema) => {
+      const parsed = schema.safeParse(value);
+      expect(parsed.success).toBe(false);
+      expect(firstMessage(parsed.error as z.ZodError)).toMatch(/^(must be|must hold|has|holds) .+\.$/);
+    },
+  );
+});
+
+describe("messages", () => {
+  const messageOf = (schema: ParamSchema<unknown>, value: unknown) =>
+    firstMessage(schema.safeParse(value).error as z.ZodError);
+
+  it.each([
+    ["abc", 'but "abc" was given.'],
+    [new IrregularNumber("1.5"), "but the number 1.5 was given."],
+    [-1, "but the number -1 was given."],
+    [null, "but null was given."],
+    [[], "but an array was given."],
+    [{}, "but an object was given."],
+    ["y".repeat(5000), `but "${"y".repeat(40)}…" was given.`],
+  ])("show what was given and what is right", (value, ending) => {
+    const message = messageOf(slot, value);
+    expect(message.startsWith("must be a slot: an integer from 0 to 2^64-1")).toBe(true);
+    expect(message.endsWith(ending)).toBe(true);
+  });
+
+  it("name the position of a wrong element", () => {
+    const ids = arrayOf(validatorId, { noun: "validator ids" });
+    expect(messageOf(ids, [1, "x"])).toContain("has a wrong element at position 1: it must be a validator id");
+    expect(messageOf(ids, [1, "1"])).toContain('holds "1" more than once');
+  });
+});
+
+describe("JSON forms", () => {
+  it("can be read off the schemas, for the documents derived from the catalogue", () => {
+    expect(z.toJSONSchema(root, { io: "input" })).toMatchObject({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" });
+    const ids = arrayOf(stateId, { noun: "state ids" });
+    expect(z.toJSONSchema(ids, { io: "input" })).toMatchObject({ type: "array", items: { anyOf: expect.any(Array) } });
+  });
+
+  it("agree with the parsers about what is right", () => {
+    const form = z.toJSONSchema(stateId, { io: "input" }) as unknown as { anyOf: [{ pattern: string }] };
+    const pattern = new RegExp(form.anyOf[0].pattern);
+    for (const id of ["head", "justified", "0", "17", UPPER_ROOT]) expect(pattern.test(id), id).toBe(true);
+    for (const id of ["tail", "01", "-1", toHex(new Uint8Array(31)), ""]) expect(pattern.test(id), id).toBe(false);
+  });
+});

@@ -1,0 +1,208 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { fromHex } from "@lodestar/utils";
+import { z } from "zod";
+import { parseGraffiti } from "../../chain/graffiti.ts";
+import { describeGiven, firstMessage, type JsonForm, type ParamSchema, paramSchema, refuse } from "./schema.ts";
+
+const MAX_UINT64 = 2n ** 64n - 1n;
+const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
+
+const INTEGER_FORM: JsonForm = {
+  anyOf: [
+    { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
+    { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  ],
+};
+
+export const WRITTEN = "written as a decimal string without leading zeros or as a JSON integer up to 2^53-1";
+
+/** A decimal string or a JSON integer that JSON numbers carry exactly; undefined for everything else. */
+export function parseInteger(value: unknown, max: bigint): bigint | undefined {
+  const integer = typeof value === "string" ? parseDecimal(value) : parseSafeInteger(value);
+  return integer !== undefined && integer <= max ? integer : undefined;
+}
+
+function parseDecimal(text: string): bigint | undefined {
+  return DECIMAL.test(text) ? BigInt(text) : undefined;
+}
+
+function parseSafeInteger(value: unknown): bigint | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? BigInt(value as number) : undefined;
+}
+
+/**
+ * Slots, epochs and indices are JavaScript numbers inside the node. A legal uint64 above 2^53-1 names nothing that a
+ * chain can have reached, so it becomes Infinity, which no lookup finds, instead of a rounded number.
+ */
+function toNumber(integer: bigint): number {
+  return integer <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(integer) : Number.POSITIVE_INFINITY;
+}
+
+export function parseUint64(value: unknown): number | undefined {
+  const integer = parseInteger(value, MAX_UINT64);
+  return integer === undefined ? undefined : toNumber(integer);
+}
+
+export const uint64 = paramSchema(`an integer from 0 to 2^64-1, ${WRITTEN}`, INTEGER_FORM, parseUint64);
+
+export const slot = paramSchema(`a slot: an integer from 0 to 2^64-1, ${WRITTEN}`, INTEGER_FORM, parseUint64);
+
+/** An epoch whose first slot is no uint64 does not exist. */
+const MAX_EPOCH = MAX_UINT64 / BigInt(SLOTS_PER_EPOCH);
+
+export const epoch = paramSchema(`an epoch: an integer from 0 to ${MAX_EPOCH}, ${WRITTEN}`, INTEGER_FORM, (value) => {
+  const integer = parseInteger(value, MAX_EPOCH);
+  return integer === undefined ? undefined : toNumber(integer);
+});
+
+export const statusCode = paramSchema(
+  "an HTTP status code: an integer from 100 to 599",
+  { type: "integer", minimum: 100, maximum: 599 },
+  (value) => {
+    const integer = parseInteger(value, 599n);
+    return integer === undefined || integer < 100n ? undefined : Number(integer);
+  },
+);
+
+/** `0x` and exactly that many bytes in hex of either case, as lower case hex; undefined for everything else. */
+export function parseFixedHex(value: unknown, byteLength: number): string | undefined {
+  if (typeof value !== "string" || value.length !== 2 + 2 * byteLength) return undefined;
+  return /^0x[0-9a-fA-F]*$/.test(value) ? value.toLowerCase() : undefined;
+}
+
+export const root = paramSchema(
+  "a root: 0x followed by 64 hex digits",
+  { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" },
+  (value) => parseFixedHex(value, 32),
+);
+
+export const PUBKEY_PATTERN = "(0x)?[0-9a-fA-F]{96}";
+
+/** Some callers write public keys without `0x`, so both forms are taken. */
+export function parsePubkey(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return parseFixedHex(value.startsWith("0x") ? value : `0x${value}`, 48);
+}
+
+export const signature = paramSchema(
+  "a BLS signature: 0x followed by 192 hex digits",
+  { type: "string", pattern: "^0x[0-9a-fA-F]{192}$" },
+  (value) => {
+    const hex = parseFixedHex(value, 96);
+    return hex === undefined ? undefined : fromHex(hex);
+  },
+);
+
+export const GRAFFITI_FORM =
+  "graffiti of at most 32 bytes: text, which is taken as UTF-8, or 0x followed by an even number of hex digits";
+
+export function graffitiFrom(value: unknown): Uint8Array | undefined {
+  return typeof value === "string" ? parseGraffiti(value) : undefined;
+}
+
+/** Text or hex of at most 32 bytes, filled up with zero bytes on the right. */
+export const graffiti = paramSchema(GRAFFITI_FORM, { type: "string" }, graffitiFrom);
+
+/** The standard has graffiti only as hex in its queries. */
+export const graffitiHex = paramSchema("graffiti: 0x followed by at most 64 hex digits", { type: "string" }, (value) =>
+  typeof value === "string" && value.startsWith("0x") ? parseGraffiti(value) : undefined,
+);
+
+export const boolean = paramSchema("true or false", { type: "boolean" }, (value) =>
+  typeof value === "boolean" ? value : undefined,
+);
+
+/** One of a fixed set of words, written exactly so. */
+export function word<const Word extends string>(words: readonly Word[]): ParamSchema<Word> {
+  const list = words.map((each) => `"${each}"`).join(", ");
+  return paramSchema(`one of ${list}`, { type: "string", enum: [...words] }, (value) =>
+    words.find((each) => each === value),
+  );
+}
+
+/** Free text whose grammar is the handler's business; `noun` says what it is. */
+export function text(noun: string): ParamSchema<string> {
+  return paramSchema(`${noun}, written as a string`, { type: "string" }, (value) =>
+    typeof value === "string" ? value : undefined,
+  );
+}
+
+export interface ArrayRules {
+  /** What the elements are, in the plural. */
+  noun: string;
+  minItems?: number;
+  maxItems?: number;
+}
+
+/**
+ * The array-valued query parameters of REST: a JSON array without repeated elements. A bare string counts as an array
+ * with that one element.
+ */
+export function arrayOf<T extends string | number>(element: ParamSchema<T>, rules: ArrayRules): ParamSchema<T[]> {
+  const { noun, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = rules;
+  return z
+    .unknown()
+    .meta({ type: "array", items: jsonFormOf(element), uniqueItems: true })
+    .transform((value, context) => {
+      const given = typeof value === "string" ? [value] : value;
+      if (!Array.isArray(given)) {
+        return refuse(context, value, `must be an array of ${noun}, but ${describeGiven(value)} was given.`);
+      }
+      if (given.length < minItems || given.length > maxItems) {
+        const limit = given.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
+        return refuse(context, value, `must hold ${limit} ${noun}, but it holds ${given.length}.`);
+      }
+      const elements = new Set<T>();
+      for (const [position, item] of given.entries()) {
+        const parsed = element.safeParse(item);
+        if (!parsed.success) return refuse(context, value, wrongElement(position, parsed.error));
+        if (elements.has(parsed.data)) {
+          const repeated = `holds ${describeGiven(item)} more than once; each of its ${noun} may stand there once.`;
+          return refuse(context, value, repeated);
+        }
+        elements.add(parsed.data);
+      }
+      return [...elements];
+    });
+}
+
+export interface ListRules {
+  /** What the elements are, in the singular and in the plural. */
+  one: string;
+  many: string;
+  /** Whether a bare string counts as a list with that one element. */
+  takesBareString?: boolean;
+}
+
+/** At least one element, as many as a client has; the same one twice does no harm. */
+export function listOf<T>(
+  element: ParamSchema<T>,
+  { one, many, takesBareString = false }: ListRules,
+): ParamSchema<T[]> {
+  return z
+    .unknown()
+    .meta({ type: "array", items: jsonFormOf(element), minItems: 1 })
+    .transform((value, context) => {
+      const given = takesBareString && typeof value === "string" ? [value] : value;
+      if (!Array.isArray(given)) {
+        return refuse(context, value, `must be an array of ${many}, but ${describeGiven(value)} was given.`);
+      }
+      if (given.length === 0) return refuse(context, value, `must hold at least one ${one}.`);
+      const elements: T[] = [];
+      for (const [position, item] of given.entries()) {
+        const parsed = element.safeParse(item);
+        if (!parsed.success) return refuse(context, value, wrongElement(position, parsed.error));
+        elements.push(parsed.data);
+      }
+      return elements;
+    });
+}
+
+function jsonFormOf(schema: z.ZodType): JsonForm {
+  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input" });
+  return form;
+}
+
+function wrongElement(position: number, error: z.ZodError): string {
+  return `has a wrong element at position ${position}: it ${firstMessage(error)}`;
+}

@@ -1,0 +1,61 @@
+import type { ChainForkConfig } from "@lodestar/config";
+import { z } from "zod";
+import { IrregularNumber } from "../../json/irregular-number.ts";
+
+/** What a parameter may look like in JSON, for the documents that are derived from the catalogue. */
+export type JsonForm = Record<string, unknown>;
+
+export type ParamSchema<T> = z.ZodType<T>;
+
+/** A schema for objects whose form depends on the fork that they belong to, and so on the chain's configuration. */
+export interface ForkSchema<T> {
+  /** What can be said without a chain, for the documents that are derived from the catalogue. */
+  readonly form: ParamSchema<unknown>;
+  readonly forConfig: (config: ChainForkConfig) => ParamSchema<T>;
+}
+
+/**
+ * A schema that reads a value with `parse`, where undefined stands for "not one". Messages of schemas are the rest of a
+ * sentence that begins with the parameter's name: `must be …, but … was given.`
+ */
+export function paramSchema<T>(
+  rightForm: string,
+  jsonForm: JsonForm,
+  parse: (value: unknown) => T | undefined,
+): ParamSchema<T> {
+  return z
+    .unknown()
+    .meta(jsonForm)
+    .transform((value, context) => {
+      const parsed = parse(value);
+      if (parsed !== undefined) return parsed;
+      return refuse(context, value, `must be ${rightForm}, but ${describeGiven(value)} was given.`);
+    });
+}
+
+/** For schemas whose message says more than that the form is wrong. */
+export function refuse(context: z.core.$RefinementCtx, input: unknown, message: string): never {
+  context.issues.push({ code: "custom", message, input });
+  return z.NEVER;
+}
+
+/** The message of a failed parse: our schemas put exactly one there. */
+export function firstMessage(error: z.ZodError): string {
+  return error.issues[0]?.message ?? "is not valid.";
+}
+
+const SHOWN_CHARACTERS = 40;
+
+/** What a caller gave, as an error message shows it: recognisable, but never longer than a few words. */
+export function describeGiven(value: unknown): string {
+  if (value instanceof IrregularNumber) return `the number ${shorten(value.source)}`;
+  if (typeof value === "string") return JSON.stringify(shorten(value));
+  if (typeof value === "number") return `the number ${value}`;
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  return String(value);
+}
+
+function shorten(text: string): string {
+  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}

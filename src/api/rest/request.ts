@@ -1,0 +1,160 @@
+import { z } from "zod";
+import { invalidParams } from "../../failure.ts";
+import type { RestRequest } from "../../server/rest/route-table.ts";
+import { bind, type Signature } from "../bind.ts";
+import type { RequestCodec } from "../codecs.ts";
+import type { Param, RestPath } from "../method.ts";
+import { firstMessage } from "../params/schema.ts";
+
+type Args = Record<string, unknown>;
+
+/** Makes a by-name call of a REST request: says where in a request each parameter of a method stands, and reads it. */
+export class RequestReader {
+  /** The parameter that the body holds: the first that stands neither in the path nor in a header. */
+  readonly bodyParam: Param | undefined;
+  readonly #signature: Signature;
+  readonly #places: readonly Place[];
+
+  constructor({ name: _name, ...signature }: Signature, path: RestPath) {
+    // A complaint about the parameters names the path, not a method that the caller may never have heard of.
+    this.#signature = { ...signature, name: `${path.verb} ${path.path}` };
+    const isInPath = ({ name }: Param) => path.path.includes(`{${name}}`);
+    this.bodyParam =
+      path.verb === "POST" ? signature.params.find((param) => !isInPath(param) && !param.header) : undefined;
+    this.#places = signature.params.map((param) => {
+      if (param === this.bodyParam) return { param, from: "body" };
+      if (isInPath(param)) return { param, from: "path" };
+      return param.header ? { param, from: "header" } : { param, from: "query", type: jsonType(param) };
+    });
+  }
+
+  /** Whether the body is a list. */
+  get takesList(): boolean {
+    return this.bodyParam !== undefined && (this.bodyParam.each || jsonType(this.bodyParam) === "array");
+  }
+
+  /** Throws for a header that the current version of the operation insists on. */
+  requireHeaders({ headers }: RestRequest): void {
+    for (const { param } of this.#places) {
+      const { header } = param;
+      if (header?.isRequired && headers[header.name.toLowerCase()] === undefined) {
+        throw invalidParams(`The header ${header.name} is missing.`);
+      }
+    }
+  }
+
+  /** The arguments of a request whose body, if it has one, is the JSON `body`. */
+  args(request: RestRequest, body: unknown): Args {
+    const named = this.#named(request);
+    if (this.bodyParam && body !== undefined) named[this.bodyParam.name] = body;
+    return bind(this.#signature, named);
+  }
+
+  /** The arguments of a request with an SSZ body, which the codec of the operation reads. */
+  sszArgs(request: RestRequest, codec: RequestCodec): Args {
+    const key = this.bodyParam!.key;
+    const params = this.#signature.params.filter((param) => param !== this.bodyParam);
+    const args = bind({ ...this.#signature, params }, this.#named(request));
+    return { ...args, [key]: (readSsz(request, codec) as Args)[key] };
+  }
+
+  #named(request: RestRequest): Args {
+    const query = new Query(request.query);
+    const named: Args = {};
+    for (const place of this.#places) {
+      const { param } = place;
+      const value = valueAt(place, request, query);
+      if (value === undefined) continue;
+      if (param.restSchema) {
+        const parsed = param.restSchema.safeParse(value);
+        if (!parsed.success) throw invalidParams(`The parameter "${param.name}" ${firstMessage(parsed.error)}`);
+      }
+      named[param.name] = value;
+    }
+    return named;
+  }
+}
+
+type Place = { param: Param } & ({ from: "body" | "path" | "header" } | { from: "query"; type: unknown });
+
+function valueAt(place: Place, request: RestRequest, query: Query): unknown {
+  const { name, header, isFlag } = place.param;
+  switch (place.from) {
+    case "body":
+      return undefined;
+    case "path":
+      return request.params[name];
+    case "header": {
+      const text = request.headers[header!.name.toLowerCase()]?.toLowerCase();
+      return text === undefined ? undefined : (TRUTHS[text] ?? text);
+    }
+    case "query": {
+      if (place.type === "array") return query.list(name);
+      const text = query.one(name);
+      if (text === undefined || place.type !== "boolean") return text;
+      return isFlag && text === "" ? true : (TRUTHS[text] ?? text);
+    }
+  }
+}
+
+/** What a parameter that is true or false is as text. */
+const TRUTHS: Record<string, boolean> = { true: true, false: false };
+
+function jsonType({ schema }: Param): unknown {
+  return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }).type;
+}
+
+export function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch (cause) {
+    throw invalidParams("The body is not valid JSON.", { cause });
+  }
+}
+
+/** The body as it is, whatever its type is said to be: command line tools call text a form. */
+export function textOf({ body }: RestRequest): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch (cause) {
+    throw invalidParams("The body must be text in UTF-8.", { cause });
+  }
+}
+
+function readSsz({ params, headers, body }: RestRequest, codec: RequestCodec): unknown {
+  try {
+    // A plain array of bytes: the codecs rely on its slices being copies.
+    return codec.parseReqSsz?.({ params, query: {}, headers, body: new Uint8Array(body ?? []) });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw invalidParams(`The request cannot be read: ${reason}`, { cause });
+  }
+}
+
+/** The values of each parameter of a query string: several may be separated by commas, or repeat the name. */
+class Query {
+  readonly #values = new Map<string, string[]>();
+
+  constructor(text: string) {
+    for (const [name, value] of new URLSearchParams(text)) {
+      const values = this.#values.get(name) ?? [];
+      values.push(value);
+      this.#values.set(name, values);
+    }
+  }
+
+  /** Undefined when it is not there. */
+  one(name: string): string | undefined {
+    const values = this.#values.get(name);
+    if (values === undefined) return undefined;
+    if (values.length > 1) throw invalidParams(`The parameter "${name}" can be given once only.`);
+    return values[0];
+  }
+
+  /** Undefined when there is none; `?id=` holds no value. */
+  list(name: string): string[] | undefined {
+    const values = this.#values.get(name)?.flatMap((value) => value.split(","));
+    const given = values?.filter((value) => value !== "");
+    return given?.length ? given : undefined;
+  }
+}

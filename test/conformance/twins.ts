@@ -1,0 +1,78 @@
+import { ForkName } from "@lodestar/params";
+import { get, type Method, post, type RestPath } from "../../src/api/method.ts";
+import type { ExampleFork } from "../support/example-chain.ts";
+import { type DocumentVersion, OpenApi, type TwinValidator, type ValidatorOptions } from "./openapi.ts";
+
+/** The forks that results are checked on: the first one's objects are those of the older document. */
+export type DocumentedFork = Exclude<ExampleFork, ForkName.electra>;
+
+const DOCUMENTS = { "v2.5.0": new OpenApi("v2.5.0"), "v4.0.0": new OpenApi("v4.0.0") };
+const DOCUMENT_OF = { [ForkName.phase0]: "v2.5.0", [ForkName.fulu]: "v4.0.0" } as const;
+
+/** The operation of a document against whose response a result is checked. */
+interface TwinReference extends ValidatorOptions {
+  document: DocumentVersion;
+  operation: RestPath;
+}
+
+type Twins = Partial<Record<DocumentedFork, TwinReference>>;
+
+const inV4 = (operation: RestPath, younger: readonly string[] = []): Twins => ({
+  [ForkName.fulu]: { document: "v4.0.0", operation, younger },
+});
+const inBoth = (operation: RestPath): Twins => ({
+  [ForkName.phase0]: { document: "v2.5.0", operation },
+  [ForkName.fulu]: { document: "v4.0.0", operation },
+});
+/** Operations that are younger than the document of phase0. */
+const younger = (operation: RestPath, variant = 0): Twins => ({
+  [ForkName.phase0]: { document: "v4.0.0", operation, variant },
+});
+/** Of two forms of attestations, the second is that of before electra. */
+const ofAttestations = (path: string): Twins => younger(get(path), 1);
+
+/** What a document of the standard has under another path than the method, or does not have where the other one does. */
+const ELSEWHERE: Readonly<Record<string, Twins>> = {
+  get_v2_validator_duties_proposer_epoch: inBoth(get("/eth/v1/validator/duties/proposer/{epoch}")),
+  get_v3_validator_blocks_slot: {
+    [ForkName.phase0]: { document: "v2.5.0", operation: get("/eth/v2/validator/blocks/{slot}") },
+  },
+  get_v1_validator_duties_attester: inBoth(post("/eth/v1/validator/duties/attester/{epoch}")),
+  get_v1_validator_block: inV4(get("/eth/v3/validator/blocks/{slot}"), [
+    "execution_payload_blinded",
+    "execution_payload_value",
+    "consensus_block_value",
+  ]),
+  post_v1_beacon_blocks: inV4(post("/eth/v2/beacon/blocks")),
+  get_v1_validator_attestation: inBoth(get("/eth/v1/validator/attestation_data")),
+  post_v1_beacon_pool_attestations: inV4(post("/eth/v2/beacon/pool/attestations")),
+  get_v1_beacon_pool_attestations: inV4(get("/eth/v2/beacon/pool/attestations"), ["version"]),
+  get_v1_validator_aggregate_and_proof: inBoth(get("/eth/v1/validator/aggregate_attestation")),
+  get_v2_validator_aggregate_attestation: ofAttestations("/eth/v2/validator/aggregate_attestation"),
+  post_v1_validator_aggregate_and_proofs: inV4(post("/eth/v2/validator/aggregate_and_proofs")),
+  post_v1_beacon_pool_attester_slashings: inV4(post("/eth/v2/beacon/pool/attester_slashings")),
+  get_v1_beacon_pool_attester_slashings: inV4(get("/eth/v2/beacon/pool/attester_slashings"), ["version"]),
+  get_v1_beacon_blocks_blockId_attestations: inV4(get("/eth/v2/beacon/blocks/{block_id}/attestations"), ["version"]),
+  getBeaconBlock: inBoth(get("/eth/v2/beacon/blocks/{block_id}")),
+  getBeaconState: inBoth(get("/eth/v2/debug/beacon/states/{state_id}")),
+  post_v1_beacon_states_stateId_validators: younger(post("/eth/v1/beacon/states/{state_id}/validators")),
+  post_v1_beacon_states_stateId_validator_balances: younger(
+    post("/eth/v1/beacon/states/{state_id}/validator_balances"),
+  ),
+  post_v1_beacon_states_stateId_validator_identities: younger(
+    post("/eth/v1/beacon/states/{state_id}/validator_identities"),
+  ),
+  get_v2_beacon_blocks_blockId_attestations: ofAttestations("/eth/v2/beacon/blocks/{block_id}/attestations"),
+  get_v2_beacon_pool_attestations: ofAttestations("/eth/v2/beacon/pool/attestations"),
+  get_v2_beacon_pool_attester_slashings: ofAttestations("/eth/v2/beacon/pool/attester_slashings"),
+  get_v1_debug_fork_choice: younger(get("/eth/v1/debug/fork_choice")),
+};
+
+/** What checks a result and its metadata; undefined when no document describes the method, or by its status alone. */
+export function twinValidator({ name, rest }: Method, fork: DocumentedFork): TwinValidator | undefined {
+  const elsewhere = ELSEWHERE[name]?.[fork];
+  if (elsewhere) return DOCUMENTS[elsewhere.document].validator(elsewhere.operation, elsewhere);
+  const document = DOCUMENTS[DOCUMENT_OF[fork]];
+  const operation = rest.find((path) => document.has(path));
+  return operation && document.validator(operation);
+}
