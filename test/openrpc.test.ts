@@ -5,17 +5,17 @@ import { asBeaconChain, createFakeChain, fakeNetwork } from "../src/api/fake-cha
 import { catalogue, families } from "../src/catalogue/catalogue.ts";
 import { OPENRPC_ERRORS, type OpenRpcDocument, type OpenRpcMethod } from "../src/catalogue/openrpc.ts";
 import { resultOf } from "../src/catalogue/results/results.ts";
-import { createMethodTable } from "../src/catalogue/table.ts";
 import { Failure, type FailureKind } from "../src/errors.ts";
 import { thrownError } from "../src/server/jsonrpc/errors.ts";
 import { CASES } from "./conformance/cases.ts";
 import { openRpcValidator } from "./support/openrpc-meta-schema.ts";
+import { methodTable } from "./support/served-api.ts";
 
 const UNSUPPORTED = OPENRPC_ERRORS.unsupported.code;
 
 const chain = createFakeChain();
 const api = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} });
-const table = createMethodTable(api);
+const table = methodTable(api);
 let document: OpenRpcDocument;
 
 beforeAll(async () => {

@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
-import { createMethodTable } from "../../src/catalogue/table.ts";
-import type { BeaconDb } from "../../src/db/beacon-db.ts";
-import { openDatabase } from "../../src/db/open-database.ts";
-import { DevChain, type DevChainOptions } from "../../src/dev/dev-chain.ts";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
+import { openDataDirectory } from "../../src/node/data-directory.ts";
+import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
 import { thrownError } from "../../src/server/jsonrpc/errors.ts";
-import type { Caller, Params } from "../../src/server/method-table.ts";
+import type { Caller, MethodTable, Params } from "../../src/server/method-table.ts";
 import { ByHand } from "../../test/support/by-hand.ts";
+import { methodTable } from "../../test/support/served-api.ts";
 import { SignedOperations } from "../../test/support/signed-operations.ts";
 
 /** Everything that would otherwise differ from run to run is fixed. */
@@ -35,26 +35,23 @@ export class ExampleChain {
   readonly operations: SignedOperations;
   /** The slot that the examples are about: the first one after the history. */
   readonly slot: Slot;
-  readonly #table: ReturnType<typeof createMethodTable>;
+  readonly #table: MethodTable;
   readonly #close: () => Promise<void>;
 
   static async open(forks: readonly ScheduledFork[], historyEpochs: number): Promise<ExampleChain> {
     const directory = mkdtempSync(join(tmpdir(), "fanal-docs-"));
     const remove = () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
-    const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
     try {
-      await keepNodeKey(db);
-      const maker = await openDevChain(db, { forks, warmupEpochs: historyEpochs });
-      await maker.warmUp();
+      await keepNodeKey(directory);
+      const maker = await openDevNode(directory, { forks, warmupEpochs: historyEpochs });
+      await maker.devChain.warmUp();
       await maker.close();
-      const devChain = await openDevChain(db, { forks, warmupEpochs: historyEpochs, activeValidators: [] });
-      return new ExampleChain(devChain, historyEpochs * SLOTS_PER_EPOCH + 1, async () => {
-        await devChain.close();
-        await db.close();
+      const node = await openDevNode(directory, { forks, warmupEpochs: historyEpochs, activeValidators: [] });
+      return new ExampleChain(node.devChain, historyEpochs * SLOTS_PER_EPOCH + 1, async () => {
+        await node.close();
         remove();
       });
     } catch (error) {
-      await db.close();
       remove();
       throw error;
     }
@@ -65,7 +62,7 @@ export class ExampleChain {
     this.slot = slot;
     this.byHand = new ByHand(devChain);
     this.operations = new SignedOperations(devChain);
-    this.#table = createMethodTable(devChain.api);
+    this.#table = methodTable(devChain.api);
     this.#close = close;
   }
 
@@ -99,13 +96,14 @@ export class ExampleChain {
   }
 }
 
-type Variation = Pick<DevChainOptions, "forks" | "warmupEpochs" | "activeValidators">;
+type Variation = Pick<DevNodeOptions, "forks" | "warmupEpochs" | "activeValidators">;
 
-function openDevChain(db: BeaconDb, variation: Variation): Promise<DevChain> {
+function openDevNode(dataDir: string, variation: Variation): Promise<DevNode> {
   // The examples change what is logged; nobody reads the log of a chain that only they use.
   const { logger, setSpec } = createLogger({ format: "text", spec: "ERROR", destination: { write: () => {} } });
-  return DevChain.open(db, {
+  return DevNode.open({
     ...variation,
+    dataDir,
     validators: VALIDATORS,
     slotSeconds: 2,
     speed: 1,
@@ -115,8 +113,10 @@ function openDevChain(db: BeaconDb, variation: Variation): Promise<DevChain> {
   });
 }
 
-async function keepNodeKey(db: BeaconDb): Promise<void> {
+async function keepNodeKey(dataDir: string): Promise<void> {
+  const db = await openDataDirectory(dataDir, { sync: false });
   const batch = db.batch();
   batch.meta.putNodeKey(NODE_KEY);
   await batch.write();
+  await db.close();
 }

@@ -1,37 +1,75 @@
 import { type BeaconConfig, type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
-import { initialiseDatabase } from "../../chain/anchor.ts";
-import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { Logger } from "../../log/logger.ts";
-import { StartupError, usageError } from "../exit.ts";
-import type { NodeOptions } from "../flags/options.ts";
-import type { Network } from "../flags/preset.ts";
-import { readAnchorBlock } from "./anchor-block.ts";
-import { loadNetworkConfig } from "./network-config.ts";
+import { initialiseDatabase } from "../chain/anchor.ts";
+import { WallClock } from "../chain/clock/wall-clock.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import { isDevConfig } from "../dev/chain-config.ts";
+import { DevExecutionEngine } from "../execution/dev-engine.ts";
+import { NoExecutionEngine } from "../execution/no-engine.ts";
+import type { Logger } from "../log/logger.ts";
+import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
+import { type LoadedState, loadState } from "./anchor-state.ts";
+import type { ChainSource } from "./beacon-node.ts";
+import { loadNetworkConfig, type NetworkName } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
-import { type LoadedState, loadState } from "./state-source.ts";
+import { StartError } from "./start-error.ts";
+
+export interface NetworkSourceOptions {
+  dataDir: string;
+  network: NetworkName;
+  /** An absolute path or an http(s) URL. */
+  genesisState?: string;
+  /** Left out by a node that starts from genesis. */
+  checkpoint?: CheckpointSource;
+  logger: Logger;
+}
+
+export interface NetworkSource extends ChainSource {
+  readonly clock: WallClock;
+}
 
 /** What the data directory of a node is recognised by. */
-export interface NodeIdentity extends GenesisIdentity {
+interface NodeIdentity extends GenesisIdentity {
   kind: "node";
   network: string;
   genesisForkVersion: string;
 }
 
-export interface OpenedNetwork {
+interface FoundChain {
   identity: NodeIdentity;
   config: BeaconConfig;
 }
 
+/** The chain of a network, which goes by the time of day. */
+export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOptions): Promise<NetworkSource> {
+  const { logger } = options;
+  const { identity, config } = await findChain(db, options);
+  const { genesisTime } = identity;
+  const clock = new WallClock({
+    genesisTime,
+    secondsPerSlot: config.SECONDS_PER_SLOT,
+    onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
+  });
+  if (clock.nowSeconds() < genesisTime) {
+    logger.notice("The chain has not begun yet", { genesis: new Date(genesisTime * 1000).toISOString() });
+  }
+  // The payloads of a dev chain are made by this engine, and can be judged by it alone.
+  const engine = isDevConfig(config) ? new DevExecutionEngine() : new NoExecutionEngine();
+  if (!engine.online && Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
+    logger.warn("There is no execution engine: execution payloads are taken on trust, and no block can be proposed");
+  }
+  return { config, clock, engine, stopClock: () => clock.close() };
+}
+
 /** Finds the network's chain in the database, or puts its first state there. */
-export async function openNetwork(db: BeaconDb, options: NodeOptions, logger: Logger): Promise<OpenedNetwork> {
+async function findChain(db: BeaconDb, options: NetworkSourceOptions): Promise<FoundChain> {
   const chainConfig = loadNetworkConfig(options.network);
   const stored = await db.meta.getIdentity();
-  if (stored === null) return initialise(db, chainConfig, options, logger);
+  if (stored === null) return initialise(db, chainConfig, options);
   const identity = requireSameNetwork(stored as NodeIdentity, chainConfig, options);
   if (options.genesisState ?? options.checkpoint) {
-    logger.info("The data directory holds a chain already, so the given state is not used");
+    options.logger.info("The data directory holds a chain already, so the given state is not used");
   }
   return { identity, config: createBeaconConfig(chainConfig, fromHex(identity.genesisValidatorsRoot)) };
 }
@@ -39,12 +77,12 @@ export async function openNetwork(db: BeaconDb, options: NodeOptions, logger: Lo
 function requireSameNetwork(
   stored: NodeIdentity,
   { GENESIS_FORK_VERSION }: ChainConfig,
-  { dataDir, network }: NodeOptions,
+  { dataDir, network }: NetworkSourceOptions,
 ): NodeIdentity {
   const mismatch = (held: string) =>
-    new StartupError(
-      "dataDirMismatch",
-      `The data directory ${dataDir} holds ${held}, not the chain of the network ${network.name}; give another --data-dir.`,
+    new StartError(
+      "otherChain",
+      `The data directory ${dataDir} holds ${held}, not the chain of the network ${network.name}.`,
     );
   if (stored.kind !== "node") throw mismatch("a dev chain");
   if (stored.genesisForkVersion !== toHex(GENESIS_FORK_VERSION)) {
@@ -56,26 +94,19 @@ function requireSameNetwork(
   return stored;
 }
 
-async function initialise(
-  db: BeaconDb,
-  chainConfig: ChainConfig,
-  options: NodeOptions,
-  logger: Logger,
-): Promise<OpenedNetwork> {
+async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: NetworkSourceOptions): Promise<FoundChain> {
+  const { network, checkpoint, logger } = options;
   const source = stateSource(options);
   const loaded = await loadState(source, createChainForkConfig(chainConfig));
-  requireStateOfNetwork(loaded, source, options.network);
+  requireStateOfNetwork(loaded, source, network);
   const { state, config } = loaded;
-  if (options.checkpoint === undefined && state.slot !== GENESIS_SLOT) {
-    throw new StartupError(
-      "unreadableInput",
-      `The state ${source} is not a genesis state: it is of slot ${state.slot}; --checkpoint-state starts from a later state.`,
-    );
+  if (checkpoint === undefined && state.slot !== GENESIS_SLOT) {
+    throw new StartError("notGenesisState", `The state ${source} is not a genesis state: it is of slot ${state.slot}.`);
   }
-  const block = options.checkpoint && (await readAnchorBlock(options.checkpoint, loaded, logger));
+  const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, logger));
   const identity: NodeIdentity = {
     kind: "node",
-    network: options.network.name,
+    network: network.name,
     genesisTime: state.genesisTime,
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
     genesisForkVersion: toHex(config.GENESIS_FORK_VERSION),
@@ -86,24 +117,16 @@ async function initialise(
 }
 
 /** A checkpoint state is preferred: from it, less has to be synced. */
-function stateSource({ checkpoint, genesisState, network }: NodeOptions): string {
-  const given = checkpoint?.state ?? genesisState;
-  if (given !== undefined) return given;
-  const bundled = bundledGenesis(network);
-  if (bundled !== undefined) return bundled;
-  throw usageError(
-    `A new node of ${network.name} needs a state to start from: give --checkpoint-sync-url, or a file or a URL with ` +
-      "--checkpoint-state or --genesis-state.",
-  );
+function stateSource({ checkpoint, genesisState, network }: NetworkSourceOptions): string {
+  const source = checkpoint?.state ?? genesisState ?? bundledGenesis(network);
+  if (source !== undefined) return source;
+  throw new StartError("noState", `A new node of ${network.name} needs a state to start from.`);
 }
 
-function requireStateOfNetwork({ state }: LoadedState, source: string, network: Network): void {
+function requireStateOfNetwork({ state }: LoadedState, source: string, network: NetworkName): void {
   const known = knownGenesis(network);
   const found = { genesisTime: state.genesisTime, genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot) };
   const difference = known && genesisDifference(found, known);
   if (difference === undefined) return;
-  throw new StartupError(
-    "unreadableInput",
-    `The state ${source} is not of the network ${network.name}: ${difference}.`,
-  );
+  throw new StartError("unreadableInput", `The state ${source} is not of the network ${network.name}: ${difference}.`);
 }

@@ -1,80 +1,92 @@
-import type { Api } from "../../api/api.ts";
-import { createRouteTable } from "../../catalogue/rest/table.ts";
-import { createMethodTable } from "../../catalogue/table.ts";
-import type { Logger } from "../../log/logger.ts";
-import { createJsonRpcServer, type ListeningAddress } from "../../server/jsonrpc/server.ts";
-import type { MethodTable } from "../../server/method-table.ts";
-import { createRestServer } from "../../server/rest/server.ts";
-import { StartupError } from "../exit.ts";
-import type { SharedOptions } from "../flags/options.ts";
+import type { Logger } from "../log/logger.ts";
+import { createJsonRpcServer, type ListeningAddress } from "../server/jsonrpc/server.ts";
+import type { MethodTable } from "../server/method-table.ts";
+import type { RouteTable } from "../server/rest/route-table.ts";
+import { createRestServer } from "../server/rest/server.ts";
+import { StartError, type StartErrorKind } from "./start-error.ts";
 
-export interface Doors {
+export interface ListenOptions {
+  host: string;
+  /** 0 for any free port. */
+  port: number;
+}
+
+/** Those that are wanted. */
+export interface ServersOptions {
+  jsonRpc?: ListenOptions;
+  rest?: ListenOptions & {
+    /** Origins of web pages; "*" for all. */
+    allowedOrigins?: readonly string[];
+  };
+}
+
+/** What the servers can be asked. */
+export interface ServedTables {
+  methods: MethodTable;
+  routes(): RouteTable;
+}
+
+/** The servers that run. */
+export interface Servers {
+  /** Undefined for one that was not asked for. */
+  readonly jsonRpcUrl: string | undefined;
+  readonly restUrl: string | undefined;
   close(): Promise<void>;
 }
 
-type DoorOptions = Pick<
-  SharedOptions,
-  "rpc" | "rpcPort" | "rpcAddress" | "rest" | "restPort" | "restAddress" | "restAllowOrigin"
->;
+interface Server {
+  listen(where: ListenOptions): Promise<ListeningAddress>;
+  close(): Promise<void>;
+}
 
-/** Opens the doors that were asked for, and says where they are. */
-export async function openDoors(api: Api, options: DoorOptions, logger: Logger): Promise<Doors> {
-  const methods = createMethodTable(api);
-  const opened: Door[] = [];
+/** Starts the servers that are asked for, and says where they are. */
+export async function startServers(
+  { methods, routes }: ServedTables,
+  { jsonRpc, rest }: ServersOptions,
+  logger: Logger,
+): Promise<Servers> {
+  const listening: Server[] = [];
   const close = async () => {
-    await Promise.all(opened.map((door) => door.close()));
+    await Promise.all(listening.map((server) => server.close()));
+  };
+  const start = async (server: Server, where: ListenOptions, noun: string, portInUse: StartErrorKind) => {
+    const url = await listen(server, where, noun, portInUse);
+    listening.push(server);
+    logger.notice(`${noun} is served at ${url}`);
+    return url;
   };
   try {
-    if (options.rpc) opened.push(await openJsonRpc(methods, options, logger));
-    else logger.info("The JSON-RPC server is off; --rpc turns it on");
-    if (options.rest) opened.push(await openRest(api, methods, options, logger));
-    else logger.info("The REST server is off; --rest turns it on");
+    let jsonRpcUrl: string | undefined;
+    let restUrl: string | undefined;
+    if (jsonRpc) {
+      const server = createJsonRpcServer({ table: methods, logger: logger.topic("rpc") });
+      jsonRpcUrl = await start(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
+    }
+    if (rest) {
+      const { allowedOrigins } = rest;
+      const server = createRestServer({ table: routes(), allowedOrigins, logger: logger.topic("rest") });
+      restUrl = await start(server, rest, "REST", "restPortInUse");
+    }
+    return { jsonRpcUrl, restUrl, close };
   } catch (error) {
     await close();
     throw error;
   }
-  return { close };
-}
-
-interface Door {
-  listen(where: { host: string; port: number }): Promise<ListeningAddress>;
-  close(): Promise<void>;
-}
-
-async function openJsonRpc(table: MethodTable, { rpcAddress, rpcPort }: DoorOptions, logger: Logger): Promise<Door> {
-  const server = createJsonRpcServer({ table, logger: logger.topic("rpc") });
-  const url = await listen(server, { host: rpcAddress, port: rpcPort }, { noun: "JSON-RPC", flag: "--rpc-port" });
-  logger.notice(`JSON-RPC is served at ${url}`);
-  logger.notice(
-    `Try: curl -s ${url} -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}'`,
-  );
-  return server;
-}
-
-async function openRest(api: Api, methods: MethodTable, options: DoorOptions, logger: Logger): Promise<Door> {
-  const { restAddress, restPort, restAllowOrigin } = options;
-  const table = createRouteTable(api, methods);
-  const server = createRestServer({ table, allowedOrigins: restAllowOrigin, logger: logger.topic("rest") });
-  const url = await listen(server, { host: restAddress, port: restPort }, { noun: "REST", flag: "--rest-port" });
-  logger.notice(`REST is served at ${url}`);
-  return server;
 }
 
 async function listen(
-  door: Door,
-  where: { host: string; port: number },
-  { noun, flag }: { noun: string; flag: string },
+  server: Server,
+  { host, port }: ListenOptions,
+  noun: string,
+  portInUse: StartErrorKind,
 ): Promise<string> {
   try {
-    return (await door.listen(where)).url;
+    return (await server.listen({ host, port })).url;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EADDRINUSE") {
-      const message = `Port ${where.port} of ${where.host} is in use by another process; stop that one, or give another ${flag}.`;
-      throw new StartupError("listen", message, error);
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+      throw new StartError(portInUse, `Port ${port} of ${host} is in use by another process.`, error);
     }
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `The ${noun} server cannot listen on ${where.host}:${where.port}: ${reason}.`;
-    throw new StartupError("listen", message, error);
+    throw new StartError("cannotListen", `The ${noun} server cannot listen on ${host}:${port}: ${reason}.`, error);
   }
 }

@@ -1,26 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createRouteTable } from "../../src/catalogue/rest/table.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
-import { createRecordingLogger } from "../../src/server/jsonrpc/door.test-support.ts";
-import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { createRestServer } from "../../src/server/rest/server.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { serveApi } from "../support/served-api.ts";
 
 async function openBothDoors({ api }: DevChain) {
-  const methods = createMethodTable(api);
-  const logger = createRecordingLogger([]);
-  const jsonRpc = createJsonRpcServer({ table: methods, logger });
-  const rest = createRestServer({ table: createRouteTable(api, methods), logger });
-  const close = async () => {
-    await Promise.all([jsonRpc.close(), rest.close()]);
-  };
+  const { jsonRpcUrl, restUrl, close } = await serveApi(api);
   onTestFinished(close);
-  const anywhere = { host: "127.0.0.1", port: 0 };
-  const [{ url: jsonRpcUrl }, { url: restUrl }] = [await jsonRpc.listen(anywhere), await rest.listen(anywhere)];
   return { jsonRpcUrl, eventsUrl: `${restUrl}/eth/v1/events`, close };
 }
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Api, createApi } from "../../src/api/api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
 import { Caller } from "../support/caller.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { CONNECTED_IN, CONNECTED_OUT, networkWith, PEERS } from "../support/peers.ts";
+import { methodTable } from "../support/served-api.ts";
 
 let api: Api;
 let caller: Caller;
@@ -63,7 +63,7 @@ describe("the network methods", () => {
   );
 
   it("include the dump of gossip under its older name", () => {
-    const table = createMethodTable(api);
+    const table = methodTable(api);
     expect(table.find("getGossipSubPeers")).toBe(table.find("debug_getGossipSubPeers"));
     expect(table.find("getGossipSubPeers")).toBeDefined();
   });

@@ -2,11 +2,11 @@ import { ForkName } from "@lodestar/params";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { catalogue } from "../../src/catalogue/catalogue.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/server/jsonrpc/door.test-support.ts";
 import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";
 import { CASES } from "../conformance/cases.ts";
 import { ConformanceChain, type TestedFork } from "../conformance/conformance-chain.ts";
+import { methodTable } from "../support/served-api.ts";
 import { type Edit, edit, edited } from "./mutation.ts";
 
 const LISTS_A_FORK = 10_000;
@@ -55,7 +55,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     chain = await ConformanceChain.open(fork);
     validParams = await paramsOfCases(chain, fork);
     execute = createExecutor({
-      table: createMethodTable(chain.api),
+      table: methodTable(chain.api),
       logger: createRecordingLogger(log),
       batchLength: 1000,
       requestMillis: REQUEST_MILLIS,

@@ -2,11 +2,10 @@ import { expect, it } from "vitest";
 import { createApi } from "../../src/api/api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import { catalogue } from "../../src/catalogue/catalogue.ts";
-import { createRouteTable } from "../../src/catalogue/rest/table.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
 import { CASES } from "../conformance/cases.ts";
 import v2 from "../fixtures/openapi/v2.5.0.json" with { type: "json" };
 import v4 from "../fixtures/openapi/v4.0.0.json" with { type: "json" };
+import { routeTable } from "../support/served-api.ts";
 
 /** Operations that are deliberately not served, and why. */
 const LEFT_OUT: Record<string, string> = {
@@ -45,7 +44,7 @@ function operationsOf({ paths }: Document): string[] {
 function ledger(): string {
   const fake = createFakeChain([{ fork: "fulu", epoch: 0 }]);
   const api = createApi({ chain: asBeaconChain(fake), network: fakeNetwork(fake), setLogSpec: () => {} });
-  const served = new Set(createRouteTable(api, createMethodTable(api)).map(({ verb, path }) => `${verb} ${path}`));
+  const served = new Set(routeTable(api).map(({ verb, path }) => `${verb} ${path}`));
   const documents = [operationsOf(v2 as Document), operationsOf(v4 as Document)].map((list) => new Set(list));
   const all = [...new Set([...documents.flatMap((document) => [...document]), ...served])];
   const rows = all.sort(byPath).map((operation) => {

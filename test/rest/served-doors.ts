@@ -1,10 +1,6 @@
 import { getClient } from "@lodestar/api";
 import type { Api } from "../../src/api/api.ts";
-import { createRouteTable } from "../../src/catalogue/rest/table.ts";
-import { createMethodTable } from "../../src/catalogue/table.ts";
-import { createRecordingLogger, type LogRecord } from "../../src/server/jsonrpc/door.test-support.ts";
-import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
-import { createRestServer } from "../../src/server/rest/server.ts";
+import { routeTable, serveApi } from "../support/served-api.ts";
 
 export interface RestReply {
   status: number;
@@ -14,20 +10,13 @@ export interface RestReply {
 
 /** Both doors before one api, each on a port of its own. */
 export async function serveDoors(api: Api) {
-  const log: LogRecord[] = [];
-  const logger = createRecordingLogger(log);
-  const methods = createMethodTable(api);
-  const jsonRpc = createJsonRpcServer({ table: methods, logger });
-  const table = createRouteTable(api, methods);
-  const rest = createRestServer({ table, logger });
-  const where = { host: "127.0.0.1", port: 0 };
-  const { url: jsonRpcUrl } = await jsonRpc.listen(where);
-  const { url } = await rest.listen(where);
+  const { jsonRpcUrl, restUrl: url, log, close } = await serveApi(api);
   return {
     url,
-    table,
+    table: routeTable(api),
     /** What the doors have logged. */
     log,
+    close,
     client: getClient({ baseUrl: url }, { config: api.chainConfig }),
     /** The whole text of the response to a call that asks for its metadata. */
     async call(method: string, params: unknown[]): Promise<string> {
@@ -42,9 +31,6 @@ export async function serveDoors(api: Api) {
     async ask(path: string, init?: RequestInit): Promise<RestReply> {
       const response = await fetch(url + path, init);
       return { status: response.status, headers: response.headers, text: await response.text() };
-    },
-    async close(): Promise<void> {
-      await Promise.all([rest.close(), jsonRpc.close()]);
     },
   };
 }
