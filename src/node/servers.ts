@@ -39,7 +39,7 @@ interface Server {
   close(): Promise<void>;
 }
 
-/** Starts the servers that are asked for, and says where they are. */
+/** Starts the servers that are asked for. */
 export async function startServers(
   { methods, routes }: ServedTables,
   { jsonRpc, rest }: ServersOptions,
@@ -49,29 +49,23 @@ export async function startServers(
   const close = async () => {
     await Promise.all(listening.map((server) => server.close()));
   };
-  const start = async (server: Server, where: ListenOptions, noun: string, portInUse: StartErrorKind) => {
-    const url = await listen(server, where, noun, portInUse);
+  await using starting = new AsyncDisposableStack();
+  starting.defer(close);
+  let jsonRpcUrl: string | undefined;
+  let restUrl: string | undefined;
+  if (jsonRpc) {
+    const server = createJsonRpcServer({ table: methods, logger: logger.topic("rpc") });
+    jsonRpcUrl = await listen(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
     listening.push(server);
-    logger.notice(`${noun} is served at ${url}`);
-    return url;
-  };
-  try {
-    let jsonRpcUrl: string | undefined;
-    let restUrl: string | undefined;
-    if (jsonRpc) {
-      const server = createJsonRpcServer({ table: methods, logger: logger.topic("rpc") });
-      jsonRpcUrl = await start(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
-    }
-    if (rest) {
-      const { allowedOrigins } = rest;
-      const server = createRestServer({ table: routes(), allowedOrigins, logger: logger.topic("rest") });
-      restUrl = await start(server, rest, "REST", "restPortInUse");
-    }
-    return { jsonRpcUrl, restUrl, close };
-  } catch (error) {
-    await close();
-    throw error;
   }
+  if (rest) {
+    const { allowedOrigins } = rest;
+    const server = createRestServer({ table: routes(), allowedOrigins, logger: logger.topic("rest") });
+    restUrl = await listen(server, rest, "REST", "restPortInUse");
+    listening.push(server);
+  }
+  starting.move();
+  return { jsonRpcUrl, restUrl, close };
 }
 
 async function listen(

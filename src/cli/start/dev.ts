@@ -7,7 +7,7 @@ import { DevNode } from "../../node/dev-node.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
 import { requireUsablePeers } from "./known-peers.ts";
-import { explainServers, serverOptions } from "./server-options.ts";
+import { announceServers, serverOptions } from "./servers.ts";
 
 /** `fanal dev`: a beacon chain of its own, in this process. */
 export async function runDev(options: DevOptions, logger: Logger, { setSpec }: LogControl): Promise<RunningNode> {
@@ -22,7 +22,7 @@ export async function runDev(options: DevOptions, logger: Logger, { setSpec }: L
     setLogSpec: setSpec,
     futures,
   });
-  explainServers(node.servers, logger);
+  announceServers(node.servers, logger);
   return live(node, logger);
 }
 

@@ -11,7 +11,7 @@ import type { NodeOptions } from "../flags/options.ts";
 import { listedValidators } from "../flags/validator-list.ts";
 import type { RunningNode } from "../run.ts";
 import { requireUsablePeers } from "./known-peers.ts";
-import { explainServers, serverOptions } from "./server-options.ts";
+import { announceServers, serverOptions } from "./servers.ts";
 
 /** `fanal node`: a node of a given network. */
 export async function runNode(options: NodeOptions, logger: Logger, { setSpec }: LogControl): Promise<RunningNode> {
@@ -31,7 +31,7 @@ export async function runNode(options: NodeOptions, logger: Logger, { setSpec }:
     futures,
   });
   if (networking) warnWithoutPeers(networking, logger);
-  explainServers(servers, logger);
+  announceServers(servers, logger);
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   return {
     stopped,
