@@ -6,11 +6,11 @@ import type { Slot } from "@lodestar/types";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
-import { openDataDirectory } from "../../src/node/data-directory.ts";
 import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
 import { thrownError } from "../../src/server/jsonrpc/errors.ts";
 import type { Caller, MethodTable, Params } from "../../src/server/method-table.ts";
 import { ByHand } from "../../test/support/by-hand.ts";
+import { inDataDirectory } from "../../test/support/data-directory.ts";
 import { methodTable } from "../../test/support/served-api.ts";
 import { SignedOperations } from "../../test/support/signed-operations.ts";
 
@@ -113,10 +113,10 @@ function openDevNode(dataDir: string, variation: Variation): Promise<DevNode> {
   });
 }
 
-async function keepNodeKey(dataDir: string): Promise<void> {
-  const db = await openDataDirectory(dataDir, { sync: false });
-  const batch = db.batch();
-  batch.meta.putNodeKey(NODE_KEY);
-  await batch.write();
-  await db.close();
+function keepNodeKey(dataDir: string): Promise<void> {
+  return inDataDirectory(dataDir, async (db) => {
+    const batch = db.batch();
+    batch.meta.putNodeKey(NODE_KEY);
+    await batch.write();
+  });
 }

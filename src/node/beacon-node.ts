@@ -37,7 +37,7 @@ export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSett
   source(db: BeaconDb): Promise<Source>;
   /** Left out by a node that speaks to no other. */
   networking?: NetworkingOptions;
-  /** Where the network differs from what networks of the world have. */
+  /** For a network that is not like those of the world. */
   networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
   logger: Logger;
   /** Throws a `LogSpecError` for a specification that cannot be read. */

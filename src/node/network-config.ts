@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { StartError } from "./start-error.ts";
 
 /** The network whose chain a node follows. */
-export interface NetworkName {
+export interface NamedNetwork {
   /** A name known to @lodestar/config, or the last part of the directory's path. */
   name: string;
   /** The absolute path of the directory that describes the network; undefined for a network that is built in. */
@@ -14,7 +14,7 @@ export interface NetworkName {
 }
 
 /** The run-time configuration of a network: built in, or read from the directory's `config.yaml`. */
-export function loadNetworkConfig({ name, directory }: NetworkName): ChainConfig {
+export function loadNetworkConfig({ name, directory }: NamedNetwork): ChainConfig {
   if (directory === undefined) return networksChainConfig[name as keyof typeof networksChainConfig];
   const file = join(directory, "config.yaml");
   try {

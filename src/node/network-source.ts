@@ -11,13 +11,13 @@ import type { Logger } from "../log/logger.ts";
 import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
 import { type LoadedState, loadState } from "./anchor-state.ts";
 import type { ChainSource } from "./beacon-node.ts";
-import { loadNetworkConfig, type NetworkName } from "./network-config.ts";
+import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
 import { StartError } from "./start-error.ts";
 
 export interface NetworkSourceOptions {
   dataDir: string;
-  network: NetworkName;
+  network: NamedNetwork;
   /** An absolute path or an http(s) URL. */
   genesisState?: string;
   /** Left out by a node that starts from genesis. */
@@ -123,7 +123,7 @@ function stateSource({ checkpoint, genesisState, network }: NetworkSourceOptions
   throw new StartError("noState", `A new node of ${network.name} needs a state to start from.`);
 }
 
-function requireStateOfNetwork({ state }: LoadedState, source: string, network: NetworkName): void {
+function requireStateOfNetwork({ state }: LoadedState, source: string, network: NamedNetwork): void {
   const known = knownGenesis(network);
   const found = { genesisTime: state.genesisTime, genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot) };
   const difference = known && genesisDifference(found, known);

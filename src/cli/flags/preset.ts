@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parse } from "yaml";
-import type { NetworkName } from "../../node/network-config.ts";
+import type { NamedNetwork } from "../../node/network-config.ts";
 import { StartupError, usageError } from "../exit.ts";
 import { didYouMean } from "./nearest.ts";
 
@@ -22,7 +22,7 @@ export const BUILT_IN_NETWORKS: Readonly<Record<string, PresetName>> = {
 };
 
 /** The network a node joins and the preset its chain is made with. */
-export interface Network extends NetworkName {
+export interface Network extends NamedNetwork {
   preset: PresetName;
 }
 
