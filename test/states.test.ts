@@ -4,14 +4,15 @@ import { toRootHex } from "@lodestar/utils";
 import { afterEach, expect, test, vi } from "vitest";
 import type { BeaconChain } from "../src/chain/chain.ts";
 import { collect } from "../src/db/collect.test-support.ts";
-import type { DevChain, DevChainOptions } from "../src/dev/dev-chain.ts";
+import type { DevChain } from "../src/dev/dev-chain.ts";
+import type { DevNodeOptions } from "../src/node/dev-node.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const INTERVAL_EPOCHS = 4;
 /** Two of sixteen validators do nothing, so that the slots in which they should propose stay empty. */
-const WITH_EMPTY_SLOTS: Partial<DevChainOptions> = {
+const WITH_EMPTY_SLOTS: Partial<DevNodeOptions> = {
   activeValidators: Array.from({ length: 14 }, (_, index) => index),
   snapshotIntervalEpochs: INTERVAL_EPOCHS,
 };

@@ -8,12 +8,11 @@ test.each(["altair", "electra"] as const)(
   async (fork) => {
     const directory = tempDirectory();
     const options = { forks: [{ fork, epoch: 0 }] };
-    const { devChain, db } = await openDevChain(options, directory);
+    const { devChain, close } = await openDevChain(options, directory);
     await devChain.clock.advanceTo(5);
     const votes = devChain.chain.pools.attestations.list({ slot: 5 });
     expect(votes.length).toBeGreaterThan(0);
-    await devChain.close();
-    await db.close();
+    await close();
 
     const { devChain: resumed, complaints } = await openDevChain(options, directory);
     expect(resumed.chain.pools.attestations.list({ slot: 5 })).toEqual(votes);

@@ -1,10 +1,4 @@
 /** A dev chain whose slots pass when its parent says so, behind the real doors. Tells its parent the addresses. */
-
-import { createMethodTable } from "../../src/api/method-table.ts";
-import { createRouteTable } from "../../src/api/rest/routes.ts";
-import { createLogger } from "../../src/log/pino-logger.ts";
-import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
-import { createRestServer } from "../../src/server/rest/server.ts";
 import { parentGone, report } from "../door/child.ts";
 import { withDevChain } from "../support/dev-chain.ts";
 
@@ -38,16 +32,10 @@ const LOCKSTEP_EPOCHS = 1000;
 
 await withDevChain(
   { validators: 64, forks: [{ fork: "fulu", epoch: 0 }], epochs: LOCKSTEP_EPOCHS },
-  async ({ devChain }) => {
-    const { logger } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
-    const methods = createMethodTable(devChain.api);
-    const jsonRpc = createJsonRpcServer({ table: methods, logger });
-    const rest = createRestServer({ table: createRouteTable(methods), logger });
+  async ({ devChain, node }) => {
     const anywhere = { host: "127.0.0.1", port: 0 };
-    const addresses: NodeAddresses = {
-      jsonRpcUrl: (await jsonRpc.listen(anywhere)).url,
-      restUrl: (await rest.listen(anywhere)).url,
-    };
+    const { jsonRpcUrl, restUrl } = await node.serve({ jsonRpc: anywhere, rest: anywhere });
+    const addresses: NodeAddresses = { jsonRpcUrl: jsonRpcUrl!, restUrl: restUrl! };
     const { chain, clock } = devChain;
 
     async function passSlots(slots: number): Promise<PublishedHeads> {
@@ -67,7 +55,6 @@ await withDevChain(
     });
     report(addresses);
     await parentGone();
-    await Promise.all([jsonRpc.close(), rest.close()]);
   },
 );
 

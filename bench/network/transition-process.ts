@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import { deserializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
 import { useNativeHasher } from "../../src/chain/native-hasher.ts";
-import { loadNetworkConfig } from "../../src/cli/start/network-config.ts";
+import { loadNetworkConfig } from "../../src/node/network-config.ts";
 import { parentGone, report } from "../door/child.ts";
 import { LibraryImport } from "../import/library-import.ts";
 import type { RecordedChain } from "../import/record-chain.ts";
@@ -48,7 +48,7 @@ async function measure(order: TransitionOrder): Promise<TransitionTimes> {
 }
 
 async function fetchChain({ description, restUrl, slots }: TransitionOrder): Promise<RecordedChain> {
-  const chainConfig = loadNetworkConfig({ name: "network", directory: description, preset: "minimal" });
+  const chainConfig = loadNetworkConfig({ name: "network", directory: description });
   const genesisState = readFileSync(join(description, "genesis.ssz"));
   const { genesisTime, genesisValidatorsRoot } = createChainForkConfig(chainConfig)
     .getForkTypes(0)

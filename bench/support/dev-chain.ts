@@ -1,14 +1,15 @@
-import { join } from "node:path";
 import { useNativeHasher } from "../../src/chain/native-hasher.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
-import { openDatabase } from "../../src/db/open-database.ts";
-import { DevChain } from "../../src/dev/dev-chain.ts";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
+import type { BeaconNode } from "../../src/node/beacon-node.ts";
+import { DevNode } from "../../src/node/dev-node.ts";
 import { withTempDirectory } from "./temp-directory.ts";
 
 export interface BenchedChain {
   devChain: DevChain;
+  node: BeaconNode;
   db: BeaconDb;
 }
 
@@ -29,8 +30,8 @@ export function withDevChain<T>(
   useNativeHasher();
   return withTempDirectory(async (directory) => {
     const { logger, setSpec } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
-    const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
-    const devChain = await DevChain.open(db, {
+    const devNode = await DevNode.open({
+      dataDir: directory,
       validators,
       forks,
       slotSeconds: 2,
@@ -40,10 +41,10 @@ export function withDevChain<T>(
       setLogSpec: setSpec,
     });
     try {
-      return await work({ devChain, db });
+      const { devChain, node } = devNode;
+      return await work({ devChain, node, db: node.db });
     } finally {
-      await devChain.close();
-      await db.close();
+      await devNode.close();
     }
   });
 }

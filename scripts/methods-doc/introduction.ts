@@ -1,7 +1,7 @@
 /** What stands before the methods. */
 export const INTRODUCTION = `# Methods
 
-<!-- Made by "npm run docs" from the catalogue and from calls to a dev chain. Changes here are lost: make them there. -->
+<!-- Made by "npm run docs" from the definitions of the methods and from calls to a dev chain. Changes here are lost: make them there. -->
 
 Every method that a node serves at its JSON-RPC address, by default \`http://127.0.0.1:9190\`. \`fanal methods\` prints the
 list, \`rpc.discover\` gives it to programs, and \`fanal call METHOD PARAM...\` makes a call from a shell:

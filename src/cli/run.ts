@@ -1,7 +1,8 @@
 import type { EventEmitter } from "node:events";
 import { constants } from "node:os";
 import type { Logger } from "../log/logger.ts";
-import { EXIT_CODES, StartupError } from "./exit.ts";
+import { EXIT_CODES } from "./exit.ts";
+import { asStartupError } from "./start/start-errors.ts";
 
 /** A node that has started. */
 export interface RunningNode {
@@ -68,7 +69,8 @@ export async function runUntilStopped(
     logger.info("Stopped");
     return EXIT_CODES.ok;
   } catch (error) {
-    if (error instanceof StartupError) throw error;
+    const mendable = asStartupError(error);
+    if (mendable) throw mendable;
     logger.fatal("An unexpected error ends the process", { error });
     return EXIT_CODES.internal;
   } finally {

@@ -4,8 +4,10 @@ import type { Epoch } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 
-/** By this name the configuration of a dev chain is recognised, whoever reads it. */
-export const DEV_CONFIG_NAME = "fanal-dev";
+const DEV_CONFIG_NAME = "fanal-dev";
+
+/** Whether a configuration is that of a dev chain, whoever wrote it down. */
+export const isDevConfig = ({ CONFIG_NAME }: ChainConfig): boolean => CONFIG_NAME === DEV_CONFIG_NAME;
 
 export interface DevChainConfigOptions {
   /**

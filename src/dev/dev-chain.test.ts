@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
-import type { DevChain, DevChainOptions } from "./dev-chain.ts";
+import type { DevNodeOptions } from "../node/dev-node.ts";
+import type { DevChain } from "./dev-chain.ts";
 import { signingStore } from "./validators/signing-store.ts";
 
 const SLOTS_SINCE_GENESIS = 24;
@@ -17,11 +18,14 @@ const networking: NetworkingOptions = {
   targetPeers: 1,
 };
 
-/** Of a chain with long slots, so that none passes while the test runs. */
-function options(more: Partial<DevChainOptions>): Partial<DevChainOptions> {
-  const slotSeconds = 100;
-  const genesisTime = Math.floor(Date.now() / 1000) - (SLOTS_SINCE_GENESIS + 0.5) * slotSeconds;
-  return { validators: 8, slotSeconds, genesisTime, warmupEpochs: 1, networking, ...more };
+const SLOT_SECONDS = 2;
+const GENESIS_TIME = 1_700_000_000;
+/** The time of day stands still in the middle of a slot. */
+const timeOfDay = { nowSeconds: () => GENESIS_TIME + (SLOTS_SINCE_GENESIS + 0.5) * SLOT_SECONDS };
+
+function options(more: Partial<DevNodeOptions>): Partial<DevNodeOptions> {
+  const chain = { validators: 8, slotSeconds: SLOT_SECONDS, genesisTime: GENESIS_TIME, warmupEpochs: 1 };
+  return { ...chain, networking, timeOfDay, ...more };
 }
 
 async function emptySlots({ chain }: DevChain): Promise<number> {

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { createMethodTable } from "../../src/api/method-table.ts";
-import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
-import type { HttpServer } from "../../src/server/http/server.ts";
-import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import { type ServedApi, serveApi } from "../support/served-api.ts";
 
 const HEAD_SLOT = 9;
 
@@ -16,19 +13,18 @@ export interface ServedChain {
 
 /** The real door on a dev chain that stands still, for all tests of a file. */
 export function serveChain(): ServedChain {
-  const log: LogRecord[] = [];
   let opened: OpenedDevChain | undefined;
-  let server: HttpServer | undefined;
+  let servers: ServedApi | undefined;
   const served = { url: "", headSlot: String(HEAD_SLOT), headRoot: "" };
   beforeAll(async () => {
     opened = await startQuietDevChain(HEAD_SLOT);
     const { devChain } = opened;
-    server = createJsonRpcServer({ table: createMethodTable(devChain.api), logger: createRecordingLogger(log) });
-    served.url = (await server.listen({ host: "127.0.0.1", port: 0 })).url;
+    servers = await serveApi(devChain.api);
+    served.url = servers.jsonRpcUrl;
     served.headRoot = devChain.chain.head.root;
   });
   afterAll(async () => {
-    await server?.close();
+    await servers?.close();
     await opened?.close();
   });
   return served;

@@ -1,10 +1,8 @@
 import type { Api } from "../../src/api/api.ts";
-import { createMethodTable } from "../../src/api/method-table.ts";
-import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { send } from "../../src/server/http/http.test-support.ts";
 import type { ErrorObject } from "../../src/server/jsonrpc/errors.ts";
-import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import type { Params } from "../../src/server/method-table.ts";
+import { type ServedApi, serveApi } from "../support/served-api.ts";
 
 export interface SocketAnswer {
   result?: unknown;
@@ -16,7 +14,7 @@ export interface SocketAnswer {
 export interface ServedDoor {
   url: string;
   /** What the door has logged. */
-  log: readonly LogRecord[];
+  log: ServedApi["log"];
   /** Makes a call that asks for its metadata. */
   call(method: string, params: Params): Promise<SocketAnswer>;
   close(): Promise<void>;
@@ -24,9 +22,7 @@ export interface ServedDoor {
 
 /** The real door in front of an api, on a port of its own. */
 export async function serveDoor(api: Api): Promise<ServedDoor> {
-  const log: LogRecord[] = [];
-  const server = createJsonRpcServer({ table: createMethodTable(api), logger: createRecordingLogger(log) });
-  const { url } = await server.listen({ host: "127.0.0.1", port: 0 });
+  const { jsonRpcUrl: url, log, close } = await serveApi(api);
   return {
     url,
     log,
@@ -39,6 +35,6 @@ export async function serveDoor(api: Api): Promise<ServedDoor> {
       });
       return { ...(JSON.parse(text) as Omit<SocketAnswer, "headers">), headers };
     },
-    close: () => server.close(),
+    close,
   };
 }

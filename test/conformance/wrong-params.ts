@@ -71,7 +71,7 @@ function* wrongCounts({ params }: Method, given: readonly unknown[]): Generator<
   }
 }
 
-/** Whether a value has the form that the documents derived from the catalogue promise to be taken. */
+/** Whether a value has the form that the documents derived from the definitions promise to be taken. */
 function takes(param: Param): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
   const validate = ajv.compile(paramJsonSchema(param));

@@ -1,26 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createMethodTable } from "../../src/api/method-table.ts";
-import { createRouteTable } from "../../src/api/rest/routes.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
-import { createJsonRpcServer } from "../../src/server/jsonrpc/server.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { createRestServer } from "../../src/server/rest/server.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { serveApi } from "../support/served-api.ts";
 
 async function openBothDoors({ api }: DevChain) {
-  const methods = createMethodTable(api);
-  const logger = createRecordingLogger([]);
-  const jsonRpc = createJsonRpcServer({ table: methods, logger });
-  const rest = createRestServer({ table: createRouteTable(methods), logger });
-  const close = async () => {
-    await Promise.all([jsonRpc.close(), rest.close()]);
-  };
+  const { jsonRpcUrl, restUrl, close } = await serveApi(api);
   onTestFinished(close);
-  const anywhere = { host: "127.0.0.1", port: 0 };
-  const [{ url: jsonRpcUrl }, { url: restUrl }] = [await jsonRpc.listen(anywhere), await rest.listen(anywhere)];
   return { jsonRpcUrl, eventsUrl: `${restUrl}/eth/v1/events`, close };
 }
 

@@ -1,8 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { BeaconBlock } from "@lodestar/types";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
-import type { DevChainOptions } from "../../src/dev/dev-chain.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
+import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { atSlot, type BlockSetting } from "../support/block-setting.ts";
 import { Caller } from "../support/caller.ts";
 import { type OpenedDevChain, openDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
@@ -15,7 +15,7 @@ const SLOT = HISTORY + 1;
 // biome-ignore lint/suspicious/noExplicitAny: tests change payloads in ways that no type allows
 type Json = any;
 
-const chainOf = (fork: DevFork): Partial<DevChainOptions> => ({ validators: 8, forks: [{ fork, epoch: 0 }] });
+const chainOf = (fork: DevFork): Partial<DevNodeOptions> => ({ validators: 8, forks: [{ fork, epoch: 0 }] });
 
 async function open(fork: DevFork): Promise<BlockSetting> {
   return atSlot((await openQuietDevChain(HISTORY, chainOf(fork))).devChain, SLOT);

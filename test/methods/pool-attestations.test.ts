@@ -1,8 +1,9 @@
 import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import type { DevChain, DevChainOptions } from "../../src/dev/dev-chain.ts";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
+import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
 import { type OpenedDevChain, openDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
@@ -30,7 +31,7 @@ const WRONG_ATTESTERS: [string, (vote: Json) => void][] = [
 
 describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   const SLOT = 4;
-  const OPTIONS: Partial<DevChainOptions> = { validators: 32, forks: [{ fork, epoch: 0 }] };
+  const OPTIONS: Partial<DevNodeOptions> = { validators: 32, forks: [{ fork, epoch: 0 }] };
 
   /** Makes the block of the slot, and the votes for it in the form in which they are submitted. */
   async function prepare(devChain: DevChain) {

@@ -1,11 +1,11 @@
 import type { Api } from "../../src/api/api.ts";
 import { createMethodTable } from "../../src/api/method-table.ts";
 import { type ErrorObject, thrownError } from "../../src/server/jsonrpc/errors.ts";
-import type { Answer, Params } from "../../src/server/method-table.ts";
+import type { Answer, MethodTable, Params } from "../../src/server/method-table.ts";
 
 /** Calls methods exactly as the JSON-RPC door does, without the door. */
 export class Caller {
-  readonly #table: ReturnType<typeof createMethodTable>;
+  readonly #table: MethodTable;
 
   constructor(api: Api) {
     this.#table = createMethodTable(api);

@@ -3,13 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
-import { openDatabase } from "../../src/db/open-database.ts";
-import { DevChain, type DevChainOptions } from "../../src/dev/dev-chain.ts";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
+import type { BeaconNode } from "../../src/node/beacon-node.ts";
+import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export interface OpenedDevChain {
   devChain: DevChain;
+  /** The node that the chain is on. */
+  node: BeaconNode;
   db: BeaconDb;
   /** Lines of warnings and errors; a healthy chain has none. */
   complaints: string[];
@@ -20,11 +23,11 @@ export interface OpenedDevChain {
 }
 
 /** Options of a chain on which nobody acts but the test: no validator does anything, and time stands still in a slot. */
-export const QUIET: Partial<DevChainOptions> = { activeValidators: [], speed: 4 };
+export const QUIET: Partial<DevNodeOptions> = { activeValidators: [], speed: 4 };
 
 /** A dev chain in this process whose clock the test drives; closed when the test is over. */
 export async function openDevChain(
-  options: Partial<DevChainOptions> = {},
+  options: Partial<DevNodeOptions> = {},
   directory = tempDirectory(),
 ): Promise<OpenedDevChain> {
   const opened = await startDevChain(options, directory);
@@ -35,7 +38,7 @@ export async function openDevChain(
 /** A chain on which validators made some slots of history, and which now waits for what the test does. */
 export async function openQuietDevChain(
   historySlots: number,
-  options: Partial<DevChainOptions> = {},
+  options: Partial<DevNodeOptions> = {},
   directory = tempDirectory(),
 ): Promise<OpenedDevChain> {
   await makeHistory(historySlots, options, directory);
@@ -45,7 +48,7 @@ export async function openQuietDevChain(
 /** The same for several tests: whoever opens the chain closes it. */
 export async function startQuietDevChain(
   historySlots: number,
-  options: Partial<DevChainOptions> = {},
+  options: Partial<DevNodeOptions> = {},
 ): Promise<OpenedDevChain> {
   const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
   await makeHistory(historySlots, options, directory);
@@ -58,21 +61,22 @@ export async function startQuietDevChain(
 }
 
 /** Takes the chain in a directory, or a new one, to a slot and leaves it closed. */
-export async function makeHistory(slots: number, options: Partial<DevChainOptions>, directory: string): Promise<void> {
+export async function makeHistory(slots: number, options: Partial<DevNodeOptions>, directory: string): Promise<void> {
   const { devChain, close } = await startDevChain(options, directory);
   await devChain.clock.advanceTo(slots);
   await close();
 }
 
-async function startDevChain(options: Partial<DevChainOptions>, directory: string): Promise<OpenedDevChain> {
+/** A dev chain of a directory that whoever opens it closes. */
+export async function startDevChain(options: Partial<DevNodeOptions>, directory: string): Promise<OpenedDevChain> {
   const complaints: string[] = [];
   const { logger, setSpec } = createLogger({
     format: "text",
     spec: "WARN",
     destination: { write: (line) => complaints.push(line) },
   });
-  const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
-  const devChain = await DevChain.open(db, {
+  const devNode = await DevNode.open({
+    dataDir: directory,
     validators: 16,
     forks: [],
     slotSeconds: 2,
@@ -82,16 +86,19 @@ async function startDevChain(options: Partial<DevChainOptions>, directory: strin
     setLogSpec: setSpec,
     ...options,
   });
+  const { devChain, node } = devNode;
+  const { db } = node;
   let ended: Promise<void> | undefined;
   const end = (ending: () => Promise<void>) => {
-    ended ??= ending().then(() => db.close());
+    ended ??= ending();
     return ended;
   };
   return {
     devChain,
+    node,
     db,
     complaints,
-    close: () => end(() => devChain.close()),
-    abandon: () => end(() => devChain.clock.stop()),
+    close: () => end(() => devNode.close()),
+    abandon: () => end(() => devChain.clock.stop().then(() => db.close())),
   };
 }

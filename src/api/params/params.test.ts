@@ -116,7 +116,7 @@ describe("messages", () => {
 });
 
 describe("JSON forms", () => {
-  it("can be read off the schemas, for the documents derived from the catalogue", () => {
+  it("can be read off the schemas, for the documents derived from the definitions", () => {
     expect(z.toJSONSchema(root, { io: "input" })).toMatchObject({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" });
     const ids = arrayOf(stateId, { noun: "state ids" });
     expect(z.toJSONSchema(ids, { io: "input" })).toMatchObject({ type: "array", items: { anyOf: expect.any(Array) } });

@@ -2,14 +2,14 @@ import type { ChainForkConfig } from "@lodestar/config";
 import { z } from "zod";
 import { IrregularNumber } from "../../json/irregular-number.ts";
 
-/** What a parameter may look like in JSON, for the documents that are derived from the catalogue. */
+/** What a parameter may look like in JSON, for the documents that are derived from the definitions. */
 export type JsonForm = Record<string, unknown>;
 
 export type ParamSchema<T> = z.ZodType<T>;
 
 /** A schema for objects whose form depends on the fork that they belong to, and so on the chain's configuration. */
 export interface ForkSchema<T> {
-  /** What can be said without a chain, for the documents that are derived from the catalogue. */
+  /** What can be said without a chain, for the documents that are derived from the definitions. */
   readonly form: ParamSchema<unknown>;
   readonly forConfig: (config: ChainForkConfig) => ParamSchema<T>;
 }

@@ -1,14 +1,7 @@
 import { resolve } from "node:path";
+import type { CheckpointSource } from "../../node/anchor-block.ts";
+import { isUrl } from "../../node/read-source.ts";
 import { usageError } from "../exit.ts";
-
-/** Where a node takes its first state from. Everything is an absolute path or an http(s) URL. */
-export interface CheckpointSource {
-  state: string;
-  /** The newest block of the state, when it is given apart. */
-  block: string | undefined;
-  /** The base URL of a REST API that has the block. */
-  api: string | undefined;
-}
 
 interface CheckpointValues {
   checkpointState: string | undefined;
@@ -39,8 +32,6 @@ export function checkpointSource(values: CheckpointValues, workingDirectory: str
   }
   return { state, block, api: isUrl(state) ? new URL("/", state).href : undefined };
 }
-
-export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source);
 
 export function absoluteSource(source: string | undefined, workingDirectory: string): string | undefined {
   return source === undefined || isUrl(source) ? source : resolve(workingDirectory, source);

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parse } from "yaml";
+import type { NamedNetwork } from "../../node/network-config.ts";
 import { StartupError, usageError } from "../exit.ts";
 import { didYouMean } from "./nearest.ts";
 
@@ -21,11 +22,7 @@ export const BUILT_IN_NETWORKS: Readonly<Record<string, PresetName>> = {
 };
 
 /** The network a node joins and the preset its chain is made with. */
-export interface Network {
-  /** A name known to @lodestar/config, or the last part of the directory's path. */
-  name: string;
-  /** The absolute path of the directory that describes the network; undefined for a network that is built in. */
-  directory: string | undefined;
+export interface Network extends NamedNetwork {
   preset: PresetName;
 }
 

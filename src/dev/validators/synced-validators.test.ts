@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
-import type { NodeSync } from "../../sync/networking.ts";
 import { createRecordingLogger } from "./recording-logger.test-support.ts";
-import { whileSynced } from "./synced-validators.ts";
+import { type PeerSync, whileSynced } from "./synced-validators.ts";
 import type { DevValidators } from "./validators.ts";
 
 /** Runs a slot in each of the situations, the first of which is slot 1; the result is in which slots validators acted. */
 async function slotsActedIn(
   isFounder: boolean,
-  situations: readonly Pick<NodeSync, "isInformed" | "isSyncing">[],
+  situations: readonly PeerSync[],
 ): Promise<{ slots: number[]; said: string[] }> {
   const slots: number[] = [];
   const validators: DevValidators = {
@@ -15,7 +14,7 @@ async function slotsActedIn(
     onHead() {},
     async close() {},
   };
-  const sync = { isInformed: false, isSyncing: false, syncDistance: 0, whenSynced: async () => {} };
+  const sync = { isInformed: false, isSyncing: false };
   const logger = createRecordingLogger();
   const synced = whileSynced({ validators, sync, isFounder, logger });
   for (const [index, situation] of situations.entries()) {

@@ -1,10 +1,13 @@
 import type { Logger } from "../../log/logger.ts";
-import type { NodeSync } from "../../sync/networking.ts";
+import type { Sync } from "../../sync/sync.ts";
 import type { DevValidators } from "./validators.ts";
+
+/** What validators ask of their node's sync before they act. */
+export type PeerSync = Pick<Sync, "isInformed" | "isSyncing">;
 
 export interface SyncedValidatorsParts {
   validators: DevValidators;
-  sync: NodeSync;
+  sync: PeerSync;
   /** Whether the chain begins with this node, so that there is nobody to wait for. */
   isFounder: boolean;
   logger: Logger;

@@ -6,8 +6,9 @@ import { ByHand } from "../../../test/support/by-hand.ts";
 import { makeHistory, openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import { SignedOperations } from "../../../test/support/signed-operations.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import type { DevChain, DevChainOptions } from "../../dev/dev-chain.ts";
+import type { DevChain } from "../../dev/dev-chain.ts";
 import { createLogger } from "../../log/pino-logger.ts";
+import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
 import type { Severity } from "../peers/peer-judge.ts";
 import { Gossip } from "./gossip.ts";
@@ -40,7 +41,7 @@ export interface GossipNode {
 export async function openLine(
   count: number,
   historySlots: number,
-  options: Partial<DevChainOptions>,
+  options: Partial<DevNodeOptions>,
 ): Promise<GossipNode[]> {
   const history = tempDirectory();
   await makeHistory(historySlots, options, history);
@@ -56,7 +57,7 @@ export async function openLine(
   return nodes;
 }
 
-async function openNode(options: Partial<DevChainOptions>, directory: string): Promise<GossipNode> {
+async function openNode(options: Partial<DevNodeOptions>, directory: string): Promise<GossipNode> {
   const { devChain } = await openDevChain({ ...options, ...QUIET }, directory);
   const { chain, config } = devChain;
   const complaints: string[] = [];

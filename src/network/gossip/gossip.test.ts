@@ -5,10 +5,10 @@ import { toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
 import { expect, onTestFinished, test } from "vitest";
 import type { ChainEventName } from "../../chain/events.ts";
-import type { DevChainOptions } from "../../dev/dev-chain.ts";
+import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
 
-const ELECTRA: Partial<DevChainOptions> = { forks: [{ fork: "electra", epoch: 0 }], validators: 8 };
+const ELECTRA: Partial<DevNodeOptions> = { forks: [{ fork: "electra", epoch: 0 }], validators: 8 };
 /** When validators may leave. */
 const LATE_SLOT = 33;
 

@@ -7,7 +7,7 @@ import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ByHand } from "../../../test/support/by-hand.ts";
 import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../../../test/support/chain-with-gap.ts";
-import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startDevChain } from "../../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { initialiseDatabase } from "../../chain/anchor.ts";
 import { deserializeSignedBlock } from "../../chain/blocks/block-bytes.ts";
@@ -15,8 +15,7 @@ import { forkSchedule } from "../../cli/flags/fork-schedule.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { collect } from "../../db/collect.test-support.ts";
 import { openDatabase } from "../../db/open-database.ts";
-import { DevChain } from "../../dev/dev-chain.ts";
-import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import type { DevChain } from "../../dev/dev-chain.ts";
 import type { BlockChunk } from "./beacon-answers.ts";
 import { ChainAnswers, type ChainAnswersParts } from "./chain-answers.ts";
 import { ResourceUnavailable } from "./resource-unavailable.ts";
@@ -26,6 +25,7 @@ const FORK_SLOT = 24;
 const HEAD_SLOT = LAST_SLOT + 1;
 const metadata = ssz.fulu.Metadata.defaultValue();
 
+let opened: OpenedDevChain | undefined;
 let devChain: DevChain;
 let db: BeaconDb;
 /** The block of the head's slot that is not the head. */
@@ -36,17 +36,8 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
   const forkAt = [{ fork: "altair" as const, epoch: FORK_EPOCH }];
   await makeChainWithGap(directory, { fork: "phase0", forkAt });
-  db = await openDatabase(join(directory, "beacon-db"), { sync: false });
-  devChain = await DevChain.open(db, {
-    validators: 8,
-    forks: forkSchedule("phase0", forkAt),
-    slotSeconds: 2,
-    speed: 4,
-    activeValidators: [],
-    warmupEpochs: 0,
-    logger: createRecordingLogger(),
-    setLogSpec: () => {},
-  });
+  opened = await startDevChain({ ...QUIET, validators: 8, forks: forkSchedule("phase0", forkAt) }, directory);
+  ({ devChain, db } = opened);
   await devChain.clock.advanceTo(HEAD_SLOT);
   const byHand = new ByHand(devChain);
   const parent = devChain.chain.head.root;
@@ -55,8 +46,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  await devChain?.close();
-  await db?.close();
+  await opened?.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -5,9 +5,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { onTestFailed, onTestFinished } from "vitest";
-import { initialiseDatabase } from "../../../src/chain/anchor.ts";
 import { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
-import { openDatabase } from "../../../src/db/open-database.ts";
 import { devChainConfig } from "../../../src/dev/chain-config.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { createDevGenesis } from "../../../src/dev/genesis.ts";
@@ -70,12 +68,10 @@ export class TestNetwork {
     options: Pick<TestNodeOptions, "targetPeers" | "pace" | "discovery" | "requestLimits" | "syncLimits"> = {},
   ): Promise<TestNode> {
     const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
-    const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
-    await initialiseDatabase(db, this.config, { state: this.#genesis }, { kind: "test" });
-    await db.close();
     const node: TestNode = await TestNode.open({
       config: this.config,
       clock: this.clock,
+      genesis: this.#genesis,
       directory,
       validatorCount: this.#validators,
       validators,

@@ -1,26 +1,24 @@
-import { join } from "node:path";
 import type { BeaconConfig } from "@lodestar/config";
-import { createPubkeyCache } from "@lodestar/state-transition";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { type Api, createApi } from "../../../src/api/api.ts";
-import { BeaconChain } from "../../../src/chain/chain.ts";
+import type { Api } from "../../../src/api/api.ts";
+import { initialiseDatabase } from "../../../src/chain/anchor.ts";
+import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
-import type { BeaconDb } from "../../../src/db/beacon-db.ts";
-import { openDatabase } from "../../../src/db/open-database.ts";
 import { onlyKeysOf } from "../../../src/dev/active-keys.ts";
 import { InteropKeys } from "../../../src/dev/interop-keys.ts";
 import type { Pace } from "../../../src/dev/validators/pace.ts";
 import { createDevValidators } from "../../../src/dev/validators/validators.ts";
 import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
-import { LocalNode } from "../../../src/network/local-node.ts";
-import { openNodeKey } from "../../../src/network/node-key.ts";
-import { type OpenNetworking, type OpenNetworkingParts, openNetworking } from "../../../src/sync/open-networking.ts";
+import { BeaconNode } from "../../../src/node/beacon-node.ts";
+import type { Networking, NetworkingParts } from "../../../src/node/networking.ts";
 
 export interface TestNodeOptions {
   config: BeaconConfig;
   clock: VirtualClock;
-  /** Holds a database with the genesis of the chain. */
+  genesis: CachedBeaconStateAllForks;
+  /** Empty; the chain starts at genesis. */
   directory: string;
   /** How many validators the chain has. */
   validatorCount: number;
@@ -32,41 +30,39 @@ export interface TestNodeOptions {
   /** Of its validators; in lockstep they wait for nobody, which makes history fast as long as no other node acts. */
   pace?: Pace;
   discovery?: boolean;
-  requestLimits?: OpenNetworkingParts["requestLimits"];
-  syncLimits?: OpenNetworkingParts["syncLimits"];
+  requestLimits?: NetworkingParts["requestLimits"];
+  syncLimits?: NetworkingParts["syncLimits"];
   /** Whether this node speaks to that peer at all. */
   allowPeer?(peerId: string): boolean;
 }
 
-/** A whole node in this process: chain, network, sync, and some of the chain's validators, on a clock that it shares with others. */
+/** A whole node in this process, with some of the chain's validators, on a clock that it shares with others. */
 export class TestNode {
   readonly config: BeaconConfig;
   readonly clock: VirtualClock;
   readonly keys: InteropKeys;
   readonly chain: BeaconChain;
   readonly api: Api;
-  readonly networking: OpenNetworking;
-  readonly #db: BeaconDb;
+  readonly networking: Networking;
+  readonly #node: BeaconNode;
   readonly #log: string[];
-  readonly #stopValidators: () => Promise<void>;
-  #closed: Promise<void> | undefined;
 
   static async open(options: TestNodeOptions): Promise<TestNode> {
-    const { config, clock, directory } = options;
+    const { config, clock, genesis } = options;
     const log: string[] = [];
     const { logger, setSpec } = createLogger({
       format: "text",
       spec: "DEBUG",
       destination: { write: (line) => log.push(line) },
     });
-    const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
-    const engine = new DevExecutionEngine();
-    const chain = await BeaconChain.open({ config, db, clock, engine, pubkeyCache: createPubkeyCache(), logger });
-    const networking = await openNetworking({
-      chain,
-      db,
-      node: await LocalNode.open({ key: await openNodeKey(db), config, clock, db }),
-      options: {
+    const node = await BeaconNode.open({
+      dataDir: options.directory,
+      waitForDisk: false,
+      async source(db) {
+        await initialiseDatabase(db, config, { state: genesis }, { kind: "test" });
+        return { config, clock, engine: new DevExecutionEngine() };
+      },
+      networking: {
         address: "127.0.0.1",
         port: 0,
         discovery: options.discovery ?? false,
@@ -74,41 +70,33 @@ export class TestNode {
         directPeers: [...options.peers],
         targetPeers: options.targetPeers ?? 16,
       },
-      allowPeer: options.allowPeer,
-      heartbeatMs: 100,
-      requestLimits: options.requestLimits,
-      syncLimits: options.syncLimits,
+      networkTuning: {
+        allowPeer: options.allowPeer,
+        heartbeatMs: 100,
+        requestLimits: options.requestLimits,
+        syncLimits: options.syncLimits,
+      },
       logger,
+      setLogSpec: setSpec,
     });
-    const { view: network, broadcast, sync } = networking;
-    const api = createApi({ chain, network, broadcast, sync, setLogSpec: setSpec });
-    return new TestNode({ chain, api, networking, db, log, options });
+    return new TestNode(node, log, options);
   }
 
-  private constructor({
-    chain,
-    api,
-    networking,
-    db,
-    log,
-    options: { config, clock, validatorCount, validators, pace = "clock" },
-  }: {
-    chain: BeaconChain;
-    api: Api;
-    networking: OpenNetworking;
-    db: BeaconDb;
-    log: string[];
-    options: TestNodeOptions;
-  }) {
+  private constructor(
+    node: BeaconNode,
+    log: string[],
+    { config, clock, validatorCount, validators, pace = "clock" }: TestNodeOptions,
+  ) {
+    const { chain, api } = node;
+    const networking = node.networking!;
     this.config = config;
     this.clock = clock;
     this.keys = new InteropKeys(validatorCount);
     this.chain = chain;
     this.api = api;
     this.networking = networking;
-    this.#db = db;
+    this.#node = node;
     this.#log = log;
-    chain.start();
     const keys = onlyKeysOf(this.keys, validators);
     const logger = createLogger({
       format: "text",
@@ -122,10 +110,12 @@ export class TestNode {
         if (!networking.sync.isSyncing) await acting.onSlot(slot, pace);
       }),
     ];
-    this.#stopValidators = async () => {
-      for (const stop of stops) stop();
-      await acting.close();
-    };
+    node.own({
+      async close() {
+        for (const stop of stops) stop();
+        await acting.close();
+      },
+    });
   }
 
   /** Where others connect to. */
@@ -143,14 +133,6 @@ export class TestNode {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    await this.#stopValidators();
-    await this.networking.close();
-    await this.chain.close();
-    await this.#db.close();
+    return this.#node.close();
   }
 }

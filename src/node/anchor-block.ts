@@ -1,16 +1,24 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { latestBlockHeader } from "../../chain/anchor.ts";
-import { deserializeSignedBlock } from "../../chain/blocks/block-bytes.ts";
-import { blockRoot } from "../../chain/blocks/block-root.ts";
-import type { Logger } from "../../log/logger.ts";
-import { StartupError } from "../exit.ts";
-import type { CheckpointSource } from "../flags/checkpoint-source.ts";
+import { latestBlockHeader } from "../chain/anchor.ts";
+import { deserializeSignedBlock } from "../chain/blocks/block-bytes.ts";
+import { blockRoot } from "../chain/blocks/block-root.ts";
+import type { Logger } from "../log/logger.ts";
+import type { LoadedState } from "./anchor-state.ts";
 import { readSource } from "./read-source.ts";
-import type { LoadedState } from "./state-source.ts";
+import { StartError } from "./start-error.ts";
 
 const DOWNLOAD_TIMEOUT_MS = 30_000;
+
+/** Where a node takes its first state from. Everything is an absolute path or an http(s) URL. */
+export interface CheckpointSource {
+  state: string;
+  /** The newest block of the state, when it is given apart. */
+  block: string | undefined;
+  /** The base URL of a REST API that has the block. */
+  api: string | undefined;
+}
 
 /**
  * The newest block that a checkpoint state has seen: the given one, or from the beacon node that served the state. The
@@ -46,7 +54,7 @@ async function readGivenBlock(source: string, config: BeaconConfig, root: string
     return await readBlock(source, config, root);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartupError("unreadableInput", `The block ${source} cannot be used: ${reason}.`, error);
+    throw new StartError("unreadableInput", `The block ${source} cannot be used: ${reason}.`, error);
   }
 }
 

@@ -2,8 +2,8 @@ import { type BeaconConfig, type ChainForkConfig, createBeaconConfig } from "@lo
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { StartupError } from "../exit.ts";
 import { readSource } from "./read-source.ts";
+import { StartError } from "./start-error.ts";
 
 /** SSZ of BeaconState: genesis time (8 bytes), genesis validators root (32), slot (8), fork (16), … */
 const SLOT_OFFSET = 40;
@@ -54,8 +54,8 @@ function decode(source: string, bytes: Uint8Array, config: ChainForkConfig): Bea
   }
 }
 
-function unreadable(source: string, reason: string, cause?: unknown): StartupError {
-  return new StartupError("unreadableInput", `The state ${source} cannot be used: ${reason}.`, cause);
+function unreadable(source: string, reason: string, cause?: unknown): StartError {
+  return new StartError("unreadableInput", `The state ${source} cannot be used: ${reason}.`, cause);
 }
 
 function reasonOf(error: unknown): string {

@@ -4,14 +4,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openDevChain } from "../../../test/support/dev-chain.ts";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { serializeSignedBlock } from "../../chain/blocks/block-bytes.ts";
-import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
-import { EXIT_CODES, StartupError } from "../exit.ts";
-import { checkpointSource } from "../flags/checkpoint-source.ts";
+import { openDevChain } from "../../test/support/dev-chain.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { serializeSignedBlock } from "../chain/blocks/block-bytes.ts";
+import { checkpointSource } from "../cli/flags/checkpoint-source.ts";
+import { createRecordingLogger } from "../dev/validators/recording-logger.test-support.ts";
 import { readAnchorBlock } from "./anchor-block.ts";
-import { loadState } from "./state-source.ts";
+import { loadState } from "./anchor-state.ts";
+import { StartError } from "./start-error.ts";
 
 /** What a server answers by the first part of the path. */
 const ANSWERS: Readonly<Record<string, [status: number, type: string, body: string]>> = {
@@ -27,7 +27,7 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (error instanceof StartupError && error.exitCode === EXIT_CODES.unreadableInput) return error.message;
+  if (error instanceof StartError && error.kind === "unreadableInput") return error.message;
   throw new Error("It was not refused as unreadable.", { cause: error });
 }
 

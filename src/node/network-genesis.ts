@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { genesisData } from "@lodestar/config/networks";
 import { ZERO_HASH_HEX } from "@lodestar/params";
 import { toRootHex } from "@lodestar/utils";
-import type { Network } from "../flags/preset.ts";
+import type { NamedNetwork } from "./network-config.ts";
 
 /** What tells the chain of a network from every other. */
 export interface GenesisIdentity {
@@ -15,14 +15,14 @@ export interface GenesisIdentity {
 const IDENTITY_BYTES = 40;
 
 /** Where a network's directory holds its genesis state; undefined when it holds none. */
-export function bundledGenesis({ directory }: Network): string | undefined {
+export function bundledGenesis({ directory }: NamedNetwork): string | undefined {
   if (directory === undefined) return undefined;
   const file = join(directory, "genesis.ssz");
   return existsSync(file) ? file : undefined;
 }
 
 /** The genesis of the network as far as it is known without being told: built in, or in the network's directory. */
-export function knownGenesis(network: Network): GenesisIdentity | undefined {
+export function knownGenesis(network: NamedNetwork): GenesisIdentity | undefined {
   if (network.directory === undefined) {
     const builtIn = genesisData[network.name as keyof typeof genesisData];
     // A network that starts over every few weeks has no genesis that could be built in.

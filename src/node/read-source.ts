@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { isUrl } from "../flags/checkpoint-source.ts";
+
+export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source);
 
 /** The SSZ bytes of a file, or of what an http(s) server answers. */
 export async function readSource(source: string, timeoutMs: number): Promise<Uint8Array> {

@@ -3,11 +3,18 @@ import { join } from "node:path";
 import { type ChainConfig, chainConfigFromJson, createChainConfig } from "@lodestar/config";
 import { networksChainConfig } from "@lodestar/config/networks";
 import { parse } from "yaml";
-import { StartupError } from "../exit.ts";
-import type { Network } from "../flags/preset.ts";
+import { StartError } from "./start-error.ts";
+
+/** The network whose chain a node follows. */
+export interface NamedNetwork {
+  /** A name known to @lodestar/config, or the last part of the directory's path. */
+  name: string;
+  /** The absolute path of the directory that describes the network; undefined for a network that is built in. */
+  directory: string | undefined;
+}
 
 /** The run-time configuration of a network: built in, or read from the directory's `config.yaml`. */
-export function loadNetworkConfig({ name, directory }: Network): ChainConfig {
+export function loadNetworkConfig({ name, directory }: NamedNetwork): ChainConfig {
   if (directory === undefined) return networksChainConfig[name as keyof typeof networksChainConfig];
   const file = join(directory, "config.yaml");
   try {
@@ -20,6 +27,6 @@ export function loadNetworkConfig({ name, directory }: Network): ChainConfig {
     return createChainConfig(config);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartupError("unreadableInput", `The network file ${file} cannot be used: ${reason}.`, error);
+    throw new StartError("unreadableInput", `The network file ${file} cannot be used: ${reason}.`, error);
   }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import type { OpenNetworking } from "./open-networking.ts";
 
 const networking = {
   address: "127.0.0.1",
@@ -15,9 +14,9 @@ const OPTIONS = { ...QUIET, validators: 8, speed: 1 };
 
 test("a node announces its subnets on a network, and none when it is started again without one", async () => {
   const directory = tempDirectory();
-  const { devChain, close } = await openDevChain({ ...OPTIONS, networking }, directory);
-  await devChain.networking!.start();
-  const before = await devChain.networking!.view.identity();
+  const { devChain, node, close } = await openDevChain({ ...OPTIONS, networking }, directory);
+  await node.networking!.start();
+  const before = await node.networking!.view.identity();
   expect(before.metadata.attnets.getTrueBitIndexes().length).toBe(devChain.config.SUBNETS_PER_NODE);
   await close();
 
@@ -29,11 +28,10 @@ test("a node announces its subnets on a network, and none when it is started aga
 });
 
 test("a network that is closed while it starts leaves nothing running", async () => {
-  const { devChain, complaints } = await openDevChain({ ...OPTIONS, networking });
-  const { network, start, close } = devChain.networking as OpenNetworking;
-  const started = start();
-  await close();
+  const { node, complaints } = await openDevChain({ ...OPTIONS, networking });
+  const started = node.networking!.start();
+  await node.networking!.close();
   await started;
-  expect(network.host.status).toBe("stopped");
+  expect(node.networking!.network.host.status).toBe("stopped");
   expect(complaints).toEqual([]);
 });

@@ -5,13 +5,12 @@ import { networksChainConfig } from "@lodestar/config/networks";
 import { toRootHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { openDevChain } from "../../../test/support/dev-chain.ts";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { configYaml } from "../../dev/config-yaml.ts";
-import { writeBootnodes, writeNetworkDirectory } from "../../dev/network-directory.ts";
-import { networkBootnodes } from "../flags/bootnodes.ts";
-import { resolveNetwork } from "../flags/preset.ts";
-import { describeNetwork } from "./dev-network.ts";
+import { openDevChain } from "../../test/support/dev-chain.ts";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { networkBootnodes } from "../cli/flags/bootnodes.ts";
+import { resolveNetwork } from "../cli/flags/preset.ts";
+import { configYaml } from "../dev/config-yaml.ts";
+import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { loadNetworkConfig } from "./network-config.ts";
 import { knownGenesis } from "./network-genesis.ts";
 
@@ -20,8 +19,8 @@ const plain = (config: ChainConfig) => ({ ...config });
 test("the directory of a dev chain's network is what a node of it reads", async () => {
   const dataDir = tempDirectory();
   const forks = [{ fork: "capella", epoch: 0 } as const, { fork: "deneb", epoch: 3 } as const];
-  const { devChain } = await openDevChain({ validators: 8, forks }, dataDir);
-  await describeNetwork(devChain, dataDir);
+  const networkDirectory = join(dataDir, "network");
+  const { devChain } = await openDevChain({ validators: 8, forks, networkDirectory }, dataDir);
 
   const network = resolveNetwork("network", dataDir);
   expect(network.preset).toBe("minimal");
@@ -101,7 +100,10 @@ test("what an earlier chain left behind is replaced, and what is there already i
 
 test("a directory that cannot be written is said in one sentence", async () => {
   const dataDir = tempDirectory();
-  const { devChain } = await openDevChain({ validators: 8 }, dataDir);
-  writeFileSync(join(dataDir, "network"), "in the way");
-  await expect(describeNetwork(devChain, dataDir)).rejects.toThrow(/network cannot be written: EEXIST.*\.$/);
+  const networkDirectory = join(dataDir, "network");
+  writeFileSync(networkDirectory, "in the way");
+  const opening = openDevChain({ validators: 8, networkDirectory }, dataDir);
+  await expect(opening).rejects.toThrow(/network cannot be written: EEXIST.*\.$/);
+  // What was opened before is closed again: the data directory is free.
+  await openDevChain({ validators: 8 }, dataDir);
 });

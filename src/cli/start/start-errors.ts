@@ -1,0 +1,44 @@
+import { StartError, type StartErrorKind } from "../../node/start-error.ts";
+import { type ExitReason, StartupError } from "../exit.ts";
+
+/** How the process ends, and how the sentence goes on that says why: with what to do about it. */
+interface Ending {
+  reason: ExitReason;
+  advice?: string;
+}
+
+const portInUse = (flag: string): Ending => ({
+  reason: "listen",
+  advice: `; stop that one, or give another ${flag}`,
+});
+
+const ENDINGS: Record<StartErrorKind, Ending> = {
+  dataDirInUse: { reason: "dataDirInUse", advice: "; stop that one, or give another --data-dir" },
+  dataDirDamaged: { reason: "dataDirUnusable", advice: "; give another --data-dir, or restore it from a copy" },
+  dataDirUnusable: { reason: "dataDirUnusable" },
+  dataDirSchema: { reason: "dataDirMismatch" },
+  otherChain: { reason: "dataDirMismatch", advice: "; give another --data-dir" },
+  otherDevChain: {
+    reason: "dataDirMismatch",
+    advice: "; give the flags it was created with, another --data-dir, or --reset to start over",
+  },
+  noState: {
+    reason: "usage",
+    advice: ": give --checkpoint-sync-url, or a file or a URL with --checkpoint-state or --genesis-state",
+  },
+  notGenesisState: { reason: "unreadableInput", advice: "; --checkpoint-state starts from a later state" },
+  unreadableInput: { reason: "unreadableInput" },
+  rpcPortInUse: portInUse("--rpc-port"),
+  restPortInUse: portInUse("--rest-port"),
+  p2pPortInUse: portInUse("--p2p-port"),
+  p2pAddressUnusable: { reason: "listen", advice: "; give another --p2p-address or --p2p-port" },
+  cannotListen: { reason: "listen" },
+};
+
+/** What a node could not start for, in the words of the command line; undefined for what nobody foresaw. */
+export function asStartupError(error: unknown): StartupError | undefined {
+  if (error instanceof StartupError) return error;
+  if (!(error instanceof StartError)) return undefined;
+  const { reason, advice = "" } = ENDINGS[error.kind];
+  return new StartupError(reason, error.message.replace(/\.$/, `${advice}.`), error);
+}

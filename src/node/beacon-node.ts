@@ -1,0 +1,152 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { createPubkeyCache } from "@lodestar/state-transition";
+import { type Api, createApi } from "../api/api.ts";
+import type { ApiContext } from "../api/context.ts";
+import { createMethodTable } from "../api/method-table.ts";
+import { createRouteTable } from "../api/rest/routes.ts";
+import { BeaconChain, type ChainParts } from "../chain/chain.ts";
+import type { Clock } from "../chain/clock/clock.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import type { ExecutionEngine } from "../execution/engine.ts";
+import type { Logger } from "../log/logger.ts";
+import { LocalNode } from "../network/local-node.ts";
+import { type NetworkView, noNetwork } from "../network/network-view.ts";
+import type { NetworkingOptions } from "../network/networking-options.ts";
+import { openNodeKey } from "../network/node-key.ts";
+import { openDataDirectory } from "./data-directory.ts";
+import type { Networking, NetworkingParts } from "./networking.ts";
+import { type Servers, type ServersOptions, startServers } from "./servers.ts";
+
+/** The chain that a database holds, with what it goes by. */
+export interface ChainSource {
+  readonly config: BeaconConfig;
+  readonly clock: Clock;
+  readonly engine: ExecutionEngine;
+  readonly syncHorizonSlots?: number;
+  /** Left out for a clock that others go by, too. */
+  stopClock?(): void | Promise<void>;
+}
+
+type ChainSettings = Pick<ChainParts, "graffiti" | "stateLimits" | "snapshotIntervalEpochs">;
+
+export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSettings {
+  dataDir: string;
+  /** Whether every write waits for the disk. */
+  waitForDisk: boolean;
+  /** Finds the chain in the database, or puts its first state there. */
+  source(db: BeaconDb): Promise<Source>;
+  /** Left out by a node that speaks to no other. */
+  networking?: NetworkingOptions;
+  /** For a network that is not like those of the world. */
+  networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
+  logger: Logger;
+  /** Throws a `LogSpecError` for a specification that cannot be read. */
+  setLogSpec(spec: string): void;
+  /** Only when pending promises are kept track of. */
+  futures?: ApiContext["futures"];
+}
+
+interface NodeParts<Source> {
+  opened: AsyncDisposableStack;
+  db: BeaconDb;
+  source: Source;
+  chain: BeaconChain;
+  api: Api;
+  networking: Networking | undefined;
+  logger: Logger;
+}
+
+/**
+ * A beacon node: its database, chain, network and sync, API and servers. All that it has opened is closed in reverse
+ * order, by `close` or when it cannot be opened as a whole.
+ */
+export class BeaconNode<Source extends ChainSource = ChainSource> {
+  readonly db: BeaconDb;
+  readonly source: Source;
+  readonly chain: BeaconChain;
+  readonly api: Api;
+  readonly networking: Networking | undefined;
+  readonly #opened: AsyncDisposableStack;
+  readonly #logger: Logger;
+  #closed: Promise<void> | undefined;
+
+  /** The chain follows its clock from now on; the network and the servers are started apart. */
+  static async open<Source extends ChainSource>(options: BeaconNodeOptions<Source>): Promise<BeaconNode<Source>> {
+    const { logger, setLogSpec, futures } = options;
+    await using opening = new AsyncDisposableStack();
+    const db = await openDataDirectory(options.dataDir, { sync: options.waitForDisk });
+    opening.defer(() => db.close());
+    const source = await options.source(db);
+    const { config, clock, engine, syncHorizonSlots } = source;
+    const { graffiti, stateLimits, snapshotIntervalEpochs } = options;
+    const chain = await BeaconChain.open({
+      config,
+      db,
+      clock,
+      engine,
+      pubkeyCache: createPubkeyCache(),
+      logger,
+      graffiti,
+      stateLimits,
+      snapshotIntervalEpochs,
+      syncHorizonSlots,
+    });
+    opening.defer(() => chain.close());
+    const { view, networking } = await openNetwork(chain, db, options);
+    if (networking) opening.defer(() => networking.close());
+    const { broadcast, sync } = networking ?? {};
+    const api = createApi({ chain, network: view, broadcast, sync, setLogSpec, futures });
+    chain.start();
+    return new BeaconNode({ opened: opening.move(), db, source, chain, api, networking, logger });
+  }
+
+  private constructor({ opened, db, source, chain, api, networking, logger }: NodeParts<Source>) {
+    this.#opened = opened;
+    this.db = db;
+    this.source = source;
+    this.chain = chain;
+    this.api = api;
+    this.networking = networking;
+    this.#logger = logger;
+  }
+
+  /** Starts the servers that are asked for. */
+  async serve(options: ServersOptions): Promise<Servers> {
+    const methods = createMethodTable(this.api);
+    const servers = await startServers({ methods, routes: () => createRouteTable(methods) }, options, this.#logger);
+    this.own(servers);
+    return servers;
+  }
+
+  /** Takes over what works on the node: it is closed before the node's own parts. */
+  own(part: { close(): void | Promise<void> }): void {
+    this.#opened.defer(async () => part.close());
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    // The clock goes first, so that nobody waits for a time any more.
+    await this.source.stopClock?.();
+    await this.#opened.disposeAsync();
+  }
+}
+
+/** What a chain has to do with other nodes. The libraries for it are loaded only when there are to be any. */
+async function openNetwork(
+  chain: BeaconChain,
+  db: BeaconDb,
+  { networking: options, networkTuning, logger }: BeaconNodeOptions<ChainSource>,
+): Promise<{ view: NetworkView; networking: Networking | undefined }> {
+  const node = await LocalNode.open({ key: await openNodeKey(db), config: chain.config, clock: chain.clock, db });
+  if (options === undefined) {
+    node.leaveSubnets();
+    return { view: noNetwork(node), networking: undefined };
+  }
+  const { Networking } = await import("./networking.ts");
+  const networking = await Networking.open({ ...networkTuning, chain, db, node, options, logger });
+  return { view: networking.view, networking };
+}

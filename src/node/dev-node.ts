@@ -1,0 +1,137 @@
+import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
+import { DevChain } from "../dev/dev-chain.ts";
+import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
+import { SigningHistory } from "../dev/validators/signing-history.ts";
+import { signingStore } from "../dev/validators/signing-store.ts";
+import type { Logger } from "../log/logger.ts";
+import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
+import { type DevSource, type DevSourceOptions, openDevSource } from "./dev-source.ts";
+import type { Servers, ServersOptions } from "./servers.ts";
+import { StartError } from "./start-error.ts";
+
+type SharedOptions = Pick<
+  BeaconNodeOptions<DevSource>,
+  "dataDir" | "graffiti" | "stateLimits" | "snapshotIntervalEpochs" | "networking" | "logger" | "setLogSpec" | "futures"
+>;
+
+export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
+  /** Where the chain is described for nodes that want to join it; left out when nobody is to. */
+  networkDirectory?: string;
+  servers?: ServersOptions;
+  timeOfDay?: TimeOfDay;
+}
+
+/** A whole beacon chain in one process: a node with virtual time, validators of its own, and the dev execution engine. */
+export class DevNode {
+  readonly node: BeaconNode<DevSource>;
+  readonly devChain: DevChain;
+  readonly servers: Servers;
+  readonly #networkDirectory: string | undefined;
+  readonly #logger: Logger;
+  #starting: Promise<void> | undefined;
+
+  /** Opens the dev chain of the data directory where it stopped, or makes a new one there. Time stands still at first. */
+  static async open(options: DevNodeOptions): Promise<DevNode> {
+    const { logger, timeOfDay = TIME_OF_DAY, networkDirectory, servers = {} } = options;
+    await using opening = new AsyncDisposableStack();
+    const node = await BeaconNode.open({
+      ...options,
+      // A dev chain need not survive a power cut; that a killed process loses nothing does not depend on this.
+      waitForDisk: false,
+      source: (db) => openDevSource(db, options, timeOfDay),
+    });
+    opening.defer(() => node.close());
+    const { source, db } = node;
+    const devChain = new DevChain({
+      ...source,
+      chain: node.chain,
+      api: node.api,
+      sync: node.networking?.sync,
+      timeOfDay,
+      activeValidators: options.activeValidators,
+      history: await SigningHistory.open(signingStore(db)),
+      warmupEpochs: options.warmupEpochs,
+      logger,
+    });
+    node.own(devChain);
+    source.clock.onSlot((slot) => db.meta.putClockSlot(slot));
+    if (networkDirectory !== undefined) await describeNetwork(networkDirectory, devChain);
+    const running = await node.serve(servers);
+    opening.move();
+    return new DevNode({ node, devChain, servers: running, networkDirectory, logger });
+  }
+
+  private constructor(parts: {
+    node: BeaconNode<DevSource>;
+    devChain: DevChain;
+    servers: Servers;
+    networkDirectory: string | undefined;
+    logger: Logger;
+  }) {
+    this.node = parts.node;
+    this.devChain = parts.devChain;
+    this.servers = parts.servers;
+    this.#networkDirectory = parts.networkDirectory;
+    this.#logger = parts.logger;
+  }
+
+  /**
+   * Makes the history that is missing, lets other nodes in, and lets time flow. `onJoinable` is told of the directory by
+   * which others join.
+   */
+  start(onJoinable: (networkDirectory: string) => void = () => {}): Promise<void> {
+    this.#starting = this.#start(onJoinable);
+    return this.#starting;
+  }
+
+  async #start(onJoinable: (networkDirectory: string) => void): Promise<void> {
+    const { devChain, node } = this;
+    const { isNew, missingSlots } = devChain;
+    if (!isNew && missingSlots > 0)
+      this.#logger.notice("The chain makes up for missing slots", { slots: missingSlots });
+    await devChain.warmUp();
+    if (node.networking) {
+      await node.networking.start();
+      if (this.#networkDirectory !== undefined) {
+        await inviteOthers(this.#networkDirectory, node.networking.listening.enr);
+        onJoinable(this.#networkDirectory);
+      }
+      // Time went on meanwhile.
+      await devChain.warmUp();
+    }
+    const { head, forkChoice } = node.chain;
+    this.#logger.notice("The dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
+    devChain.run();
+  }
+
+  /** A start that is under way fails by this. */
+  async close(): Promise<void> {
+    await this.devChain.clock.stop();
+    await this.#starting?.catch(() => {});
+    await this.node.close();
+  }
+}
+
+/** Writes down what other nodes need to know of the chain. */
+async function describeNetwork(directory: string, { chain, config, isNew }: DevChain): Promise<void> {
+  const genesisState = async () => {
+    const genesis = await chain.states.genesis();
+    if (genesis === null) throw new Error("the database does not hold the chain's genesis state");
+    return genesis.serialize();
+  };
+  await writing(directory, () => writeNetworkDirectory(directory, { config, isNew, genesisState }));
+}
+
+/** Names this node as the one from which others find the network; from now on they can. */
+async function inviteOthers(directory: string, record: string): Promise<void> {
+  await writing(directory, () => writeBootnodes(directory, [record]));
+}
+
+async function writing(directory: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError("dataDirUnusable", `${directory} cannot be written: ${reason}.`, error);
+  }
+}

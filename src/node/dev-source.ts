@@ -1,0 +1,122 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { initialiseDatabase } from "../chain/anchor.ts";
+import { SlotTime } from "../chain/clock/slot-time.ts";
+import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
+import { VirtualClock } from "../chain/clock/virtual-clock.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import { devChainConfig } from "../dev/chain-config.ts";
+import { createDevGenesis } from "../dev/genesis.ts";
+import {
+  type DevIdentity,
+  type DevParameters,
+  OtherChainError,
+  requireDevChain,
+  requireSameChain,
+} from "../dev/identity.ts";
+import { DevExecutionEngine } from "../execution/dev-engine.ts";
+import type { Logger } from "../log/logger.ts";
+import type { NetworkingOptions } from "../network/networking-options.ts";
+import type { ChainSource } from "./beacon-node.ts";
+import { StartError } from "./start-error.ts";
+
+export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
+  dataDir: string;
+  /** Whether the dev chain that is there is forgotten. */
+  reset?: boolean;
+  speed: number;
+  /** How much history is made at once when the chain is new. */
+  warmupEpochs: number;
+  /** Of a new chain; by default such that the warm-up history ends now. */
+  genesisTime?: number;
+  /** The validators that do their duties by themselves; by default all. */
+  activeValidators?: readonly ValidatorIndex[];
+  /** By default the chain keeps to itself. With other nodes its time is the real time, so `speed` must be 1. */
+  networking?: NetworkingOptions;
+  logger: Logger;
+}
+
+export interface DevSource extends ChainSource {
+  readonly clock: VirtualClock;
+  readonly validatorCount: number;
+  /** Whether the chain was made just now. */
+  readonly isNew: boolean;
+  /** Whether validators of other nodes may have a part in it. */
+  readonly isShared: boolean;
+}
+
+/** The dev chain of the database where it stopped, or a new one. Its time is virtual. */
+export async function openDevSource(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevSource> {
+  const { slotSeconds, speed, logger } = options;
+  const stored = await storedIdentity(db, options);
+  const isNew = stored === null;
+  const identity = stored ?? (await createChain(db, options, timeOfDay));
+  const { genesisTime } = identity;
+  const isShared = options.networking !== undefined && options.activeValidators !== undefined;
+  const stoppedAt = await slotWhereStopped(db);
+  const presentSlot = new SlotTime(genesisTime, slotSeconds).slotAt(timeOfDay.nowSeconds());
+  const clock = new VirtualClock({
+    genesisTime,
+    secondsPerSlot: slotSeconds,
+    // Validators of other nodes went on while this one was stopped: their chain is taken over, not made up for.
+    startSlot: isShared && !isNew ? Math.max(stoppedAt, presentSlot) : stoppedAt,
+    speed,
+    onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
+  });
+  return {
+    config: createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot)),
+    clock,
+    stopClock: () => clock.stop(),
+    engine: new DevExecutionEngine(),
+    // However long all nodes were stopped, somebody has to go on: that the others are not ahead is enough to begin.
+    syncHorizonSlots: isShared ? Number.POSITIVE_INFINITY : undefined,
+    validatorCount: identity.validators,
+    isNew,
+    isShared,
+  };
+}
+
+/** Null for a chain that is to be made. */
+async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<DevIdentity | null> {
+  const stored = await db.meta.getIdentity();
+  try {
+    if (options.reset) {
+      // The chain of a network is not ours to delete: it may have taken days to sync.
+      if (stored !== null) requireDevChain(stored);
+      await db.clear();
+      return null;
+    }
+    return stored === null ? null : requireSameChain(stored, { ...options, preset: ACTIVE_PRESET });
+  } catch (error) {
+    if (!(error instanceof OtherChainError)) throw error;
+    const kind = error.isDevChain ? "otherDevChain" : "otherChain";
+    throw new StartError(kind, `The data directory ${options.dataDir} holds ${error.held}.`, error);
+  }
+}
+
+async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
+  const { validators, forks, slotSeconds, warmupEpochs } = options;
+  const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
+  const { genesisTime = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds } = options;
+  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
+  const { state, config } = createDevGenesis({ chainConfig, validatorCount: validators, genesisTime });
+  const identity: DevIdentity = {
+    kind: "dev",
+    preset: ACTIVE_PRESET,
+    validators,
+    forks,
+    slotSeconds,
+    genesisTime,
+    genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
+  };
+  await initialiseDatabase(db, config, { state }, identity);
+  return identity;
+}
+
+/** After a crash the newest block may be ahead of the slot that was noted last. */
+async function slotWhereStopped(db: BeaconDb): Promise<Slot> {
+  const newest = await db.hotBlocks.last();
+  return Math.max((await db.meta.getClockSlot()) ?? 0, newest?.slot ?? 0);
+}

@@ -1,0 +1,43 @@
+import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
+import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
+import type { Servers, ServersOptions } from "./servers.ts";
+import { type ChosenValidators, startValidators } from "./validators.ts";
+
+type SharedOptions = Pick<
+  BeaconNodeOptions<NetworkSource>,
+  "dataDir" | "graffiti" | "networking" | "logger" | "setLogSpec" | "futures"
+>;
+
+export interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
+  syncHorizonSlots?: number;
+  /** Of the network of a dev chain; left out by a node that runs none. */
+  validators?: ChosenValidators;
+  servers: ServersOptions;
+}
+
+/** A node of a network, as it runs. */
+export interface NetworkNode {
+  node: BeaconNode<NetworkSource>;
+  servers: Servers;
+}
+
+export async function startNetworkNode(options: NetworkNodeOptions): Promise<NetworkNode> {
+  await using starting = new AsyncDisposableStack();
+  const node = await BeaconNode.open({
+    ...options,
+    waitForDisk: true,
+    source: async (db) => ({ ...(await openNetworkSource(db, options)), syncHorizonSlots: syncHorizon(options) }),
+  });
+  starting.defer(() => node.close());
+  node.source.clock.start();
+  await node.networking?.start();
+  if (options.validators) node.own(await startValidators(options.validators, node, options.logger));
+  const servers = await node.serve(options.servers);
+  starting.move();
+  return { node, servers };
+}
+
+/** Whoever runs validators must be able to go on however long all nodes were stopped; they wait for the sync by themselves. */
+function syncHorizon({ syncHorizonSlots, validators, networking }: NetworkNodeOptions): number | undefined {
+  return syncHorizonSlots ?? (validators && networking ? Number.POSITIVE_INFINITY : undefined);
+}

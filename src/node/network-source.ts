@@ -1,0 +1,132 @@
+import { type BeaconConfig, type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
+import { GENESIS_SLOT } from "@lodestar/params";
+import { fromHex, toHex, toRootHex } from "@lodestar/utils";
+import { initialiseDatabase } from "../chain/anchor.ts";
+import { WallClock } from "../chain/clock/wall-clock.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import { isDevConfig } from "../dev/chain-config.ts";
+import { DevExecutionEngine } from "../execution/dev-engine.ts";
+import { NoExecutionEngine } from "../execution/no-engine.ts";
+import type { Logger } from "../log/logger.ts";
+import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
+import { type LoadedState, loadState } from "./anchor-state.ts";
+import type { ChainSource } from "./beacon-node.ts";
+import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
+import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
+import { StartError } from "./start-error.ts";
+
+export interface NetworkSourceOptions {
+  dataDir: string;
+  network: NamedNetwork;
+  /** An absolute path or an http(s) URL. */
+  genesisState?: string;
+  /** Left out by a node that starts from genesis. */
+  checkpoint?: CheckpointSource;
+  logger: Logger;
+}
+
+export interface NetworkSource extends ChainSource {
+  readonly clock: WallClock;
+}
+
+/** What the data directory of a node is recognised by. */
+interface NodeIdentity extends GenesisIdentity {
+  kind: "node";
+  network: string;
+  genesisForkVersion: string;
+}
+
+interface FoundChain {
+  identity: NodeIdentity;
+  config: BeaconConfig;
+}
+
+/** The chain of a network, which goes by the time of day. */
+export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOptions): Promise<NetworkSource> {
+  const { logger } = options;
+  const { identity, config } = await findChain(db, options);
+  const { genesisTime } = identity;
+  const clock = new WallClock({
+    genesisTime,
+    secondsPerSlot: config.SECONDS_PER_SLOT,
+    onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
+  });
+  if (clock.nowSeconds() < genesisTime) {
+    logger.notice("The chain has not begun yet", { genesis: new Date(genesisTime * 1000).toISOString() });
+  }
+  // The payloads of a dev chain are made by this engine, and can be judged by it alone.
+  const engine = isDevConfig(config) ? new DevExecutionEngine() : new NoExecutionEngine();
+  if (!engine.online && Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
+    logger.warn("There is no execution engine: execution payloads are taken on trust, and no block can be proposed");
+  }
+  return { config, clock, engine, stopClock: () => clock.close() };
+}
+
+/** Finds the network's chain in the database, or puts its first state there. */
+async function findChain(db: BeaconDb, options: NetworkSourceOptions): Promise<FoundChain> {
+  const chainConfig = loadNetworkConfig(options.network);
+  const stored = await db.meta.getIdentity();
+  if (stored === null) return initialise(db, chainConfig, options);
+  const identity = requireSameNetwork(stored as NodeIdentity, chainConfig, options);
+  if (options.genesisState ?? options.checkpoint) {
+    options.logger.info("The data directory holds a chain already, so the given state is not used");
+  }
+  return { identity, config: createBeaconConfig(chainConfig, fromHex(identity.genesisValidatorsRoot)) };
+}
+
+function requireSameNetwork(
+  stored: NodeIdentity,
+  { GENESIS_FORK_VERSION }: ChainConfig,
+  { dataDir, network }: NetworkSourceOptions,
+): NodeIdentity {
+  const mismatch = (held: string) =>
+    new StartError(
+      "otherChain",
+      `The data directory ${dataDir} holds ${held}, not the chain of the network ${network.name}.`,
+    );
+  if (stored.kind !== "node") throw mismatch("a dev chain");
+  if (stored.genesisForkVersion !== toHex(GENESIS_FORK_VERSION)) {
+    throw mismatch(`the chain of the network ${stored.network}`);
+  }
+  const known = knownGenesis(network);
+  const difference = known && genesisDifference(stored, known);
+  if (difference !== undefined) throw mismatch(`another chain (${difference})`);
+  return stored;
+}
+
+async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: NetworkSourceOptions): Promise<FoundChain> {
+  const { network, checkpoint, logger } = options;
+  const source = stateSource(options);
+  const loaded = await loadState(source, createChainForkConfig(chainConfig));
+  requireStateOfNetwork(loaded, source, network);
+  const { state, config } = loaded;
+  if (checkpoint === undefined && state.slot !== GENESIS_SLOT) {
+    throw new StartError("notGenesisState", `The state ${source} is not a genesis state: it is of slot ${state.slot}.`);
+  }
+  const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, logger));
+  const identity: NodeIdentity = {
+    kind: "node",
+    network: network.name,
+    genesisTime: state.genesisTime,
+    genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
+    genesisForkVersion: toHex(config.GENESIS_FORK_VERSION),
+  };
+  await initialiseDatabase(db, config, { state, block }, identity);
+  logger.info("The chain starts from a given state", { slot: state.slot, fork: config.getForkName(state.slot) });
+  return { identity, config };
+}
+
+/** A checkpoint state is preferred: from it, less has to be synced. */
+function stateSource({ checkpoint, genesisState, network }: NetworkSourceOptions): string {
+  const source = checkpoint?.state ?? genesisState ?? bundledGenesis(network);
+  if (source !== undefined) return source;
+  throw new StartError("noState", `A new node of ${network.name} needs a state to start from.`);
+}
+
+function requireStateOfNetwork({ state }: LoadedState, source: string, network: NamedNetwork): void {
+  const known = knownGenesis(network);
+  const found = { genesisTime: state.genesisTime, genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot) };
+  const difference = known && genesisDifference(found, known);
+  if (difference === undefined) return;
+  throw new StartError("unreadableInput", `The state ${source} is not of the network ${network.name}: ${difference}.`);
+}

@@ -1,0 +1,89 @@
+import type { Broadcast } from "../network/broadcast.ts";
+import { Network, type NetworkParts } from "../network/network.ts";
+import type { NetworkView } from "../network/network-view.ts";
+import type { ListeningAddresses, NetworkingOptions } from "../network/networking-options.ts";
+import type { RangeSyncLimits } from "../sync/range-sync-limits.ts";
+import { Sync } from "../sync/sync.ts";
+import { StartError } from "./start-error.ts";
+
+export interface NetworkingParts extends Omit<NetworkParts, "unknownBlocks"> {
+  /** Those that differ from the defaults. */
+  syncLimits?: Partial<RangeSyncLimits>;
+}
+
+/** The node among others, and its chain kept level with theirs. */
+export class Networking {
+  readonly network: Network;
+  readonly sync: Sync;
+  readonly #parts: NetworkingParts;
+
+  static async open(parts: NetworkingParts): Promise<Networking> {
+    const network = await Network.open({
+      ...parts,
+      unknownBlocks: {
+        onUnknownParent: (signed, peerId) => sync.onUnknownParent(signed, peerId),
+        onUnknownBlock: (root, peerId) => sync.onUnknownBlock(root, peerId),
+      },
+    });
+    const sync = new Sync({ chain: parts.chain, peers: network.peers, logger: parts.logger, limits: parts.syncLimits });
+    return new Networking(network, sync, parts);
+  }
+
+  private constructor(network: Network, sync: Sync, parts: NetworkingParts) {
+    this.network = network;
+    this.sync = sync;
+    this.#parts = parts;
+  }
+
+  get view(): NetworkView {
+    return this.network.view;
+  }
+
+  get broadcast(): Broadcast {
+    return this.network.gossip;
+  }
+
+  /** True from `start` on. */
+  get listening(): ListeningAddresses {
+    return this.network.listening;
+  }
+
+  /** Lets other nodes in, and says where they find this one. */
+  async start(): Promise<void> {
+    const { options, logger } = this.#parts;
+    try {
+      await this.network.start();
+    } catch (error) {
+      throw listenError(error, options) ?? error;
+    }
+    this.sync.start();
+    const { p2p, enr } = this.listening;
+    for (const address of p2p) logger.notice(`Peers are welcome at ${address}`);
+    logger.info(`The node's record is ${enr}`);
+  }
+
+  async close(): Promise<void> {
+    await this.sync.close();
+    await this.network.close();
+  }
+}
+
+const LISTEN_CODES = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"] as const;
+
+function listenError(error: unknown, { address, port }: NetworkingOptions): StartError | undefined {
+  const code = LISTEN_CODES.find((candidate) => mentions(error, candidate));
+  if (code === undefined) return undefined;
+  if (code === "EADDRINUSE") {
+    return new StartError("p2pPortInUse", `Port ${port} of ${address} is in use by another process.`, error);
+  }
+  const message = `The node cannot listen for others on ${address}, port ${port}: ${code}.`;
+  return new StartError("p2pAddressUnusable", message, error);
+}
+
+/** The library wraps what the system said, as a cause, as one of several errors, or in words. */
+function mentions(error: unknown, code: string): boolean {
+  if (!(error instanceof Error)) return false;
+  if (("code" in error && error.code === code) || error.message.includes(code)) return true;
+  const inner = error instanceof AggregateError ? error.errors : [];
+  return [error.cause, ...inner].some((each) => each !== error && mentions(each, code));
+}

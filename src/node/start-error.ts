@@ -1,0 +1,32 @@
+/** What can keep a node from starting that whoever starts it can mend. */
+export type StartErrorKind =
+  | "dataDirInUse"
+  | "dataDirDamaged"
+  | "dataDirUnusable"
+  /** The schema of the database is that of another version of the program. */
+  | "dataDirSchema"
+  /** The data directory holds the chain of another network, or of a network where a dev chain was asked for. */
+  | "otherChain"
+  /** The data directory holds a dev chain that was made with other parameters. */
+  | "otherDevChain"
+  /** A new node was given no state to start from. */
+  | "noState"
+  | "notGenesisState"
+  /** A state, a block or a file of a network cannot be read, or is not what it should be. */
+  | "unreadableInput"
+  | "rpcPortInUse"
+  | "restPortInUse"
+  | "p2pPortInUse"
+  | "p2pAddressUnusable"
+  | "cannotListen";
+
+/** A node cannot start. The message is a whole sentence; what to do about it is for whoever knows how it was started. */
+export class StartError extends Error {
+  readonly kind: StartErrorKind;
+
+  constructor(kind: StartErrorKind, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "StartError";
+    this.kind = kind;
+  }
+}
