@@ -1,20 +1,20 @@
 import { nearestName } from "../nearest-name.ts";
 import type { Method as CallableMethod, MethodTable, Params } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
-import { bind, type Signature } from "./bind.ts";
+import { bind } from "./bind.ts";
 import { failingAsCalls } from "./chain-failures.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import { type JsonExecutor, jsonExecutor } from "./encoding.ts";
-import type { Method } from "./method.ts";
+import type { Method, Param } from "./method.ts";
 import { methods as allMethods } from "./methods.ts";
 
 /** A method of a node: the one executor behind every server. */
 export interface BoundMethod extends CallableMethod {
   readonly definition: Method;
   readonly context: ApiContext;
-  /** Its parameters, with the schemas of the node's chain. */
-  readonly signature: Signature;
+  /** Its parameters, those that REST alone has among them, with the schemas of the node's chain. */
+  readonly restParams: readonly Param[];
   readonly codec: ResponseCodec<unknown, unknown> | undefined;
   /** What reads it from an SSZ body, where that can be. */
   readonly requestCodec: RequestCodec | undefined;
@@ -46,15 +46,15 @@ function bindMethod(definition: Method, context: ApiContext, codecs: ReturnType<
   const { name, sameAs, arrange, access, operation } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
-  const params = definition.params.map(({ schemaFor, ...param }) =>
+  const restParams = definition.restParams.map(({ schemaFor, ...param }) =>
     schemaFor ? { ...param, schema: schemaFor(context.chain.config) } : param,
   );
-  const signature = { name: sameAs ?? name, params, arrange };
+  const signature = { name: sameAs ?? name, params: restParams.filter(({ isRestOnly }) => !isRestOnly), arrange };
   const executeJson = jsonExecutor(definition, codec, context);
   return {
     definition,
     context,
-    signature,
+    restParams,
     codec,
     requestCodec: route?.req,
     executeJson,

@@ -26,6 +26,8 @@ export interface Method {
   readonly summary: string;
   /** In positional order. */
   readonly params: readonly Param[];
+  /** The same and those that REST alone has. */
+  readonly restParams: readonly Param[];
   /** Brings positional parameters that stand in another accepted order or form into the order of `params`. */
   readonly arrange?: (params: unknown[]) => unknown[];
   readonly result: Result;
@@ -119,9 +121,11 @@ export interface Param {
   readonly isFlag?: boolean;
   /** What a REST request without a body stands for, where calls have to give it. */
   readonly whenNoBody?: unknown;
+  /** Set for what some clients send that the standard does not have. */
+  readonly isRestOnly?: true;
 }
 
-type ParamOptions = Partial<Pick<Param, "name" | "header" | "restSchema" | "isFlag" | "whenNoBody">>;
+type ParamOptions = Partial<Pick<Param, "name" | "header" | "restSchema" | "isFlag" | "whenNoBody" | "isRestOnly">>;
 
 interface ParamDefinition<T, Required extends boolean> extends Omit<Param, "key" | "name"> {
   readonly name?: string;
@@ -275,12 +279,18 @@ export function anotherName(
 
 function complete<Definitions extends ParamDefinitions>(definition: Facts<Definitions>): Method {
   const { params = {} as ParamDefinitions, aliases = [], rest = [], ...facts } = definition;
+  const restParams = Object.entries(params).map(([key, param]) => ({
+    ...param,
+    key,
+    name: param.name ?? snakeCase(key),
+  }));
   return {
     // Binding fills `args` from these very schemas, which is what the types of the handlers say.
     ...(facts as unknown as Method),
     aliases,
     rest,
-    params: Object.entries(params).map(([key, param]) => ({ ...param, key, name: param.name ?? snakeCase(key) })),
+    params: restParams.filter(({ isRestOnly }) => !isRestOnly),
+    restParams,
   };
 }
 

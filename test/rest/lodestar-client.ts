@@ -76,8 +76,8 @@ function argsOf(
   const params = { ...pattern.exec(path)?.groups };
   for (const key in params) params[key] = decodeURIComponent(params[key]!);
   const lowerCase = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
-  const { signature } = methods.all.find(({ name }) => name === method.name)!;
-  const reader = new RequestReader(signature, rest!);
+  const { restParams } = methods.all.find(({ name }) => name === method.name)!;
+  const reader = new RequestReader(restParams, rest!);
   const request = { params, query, headers: lowerCase } as unknown as RestRequest;
   const args = reader.args(request, body === undefined ? reader.bodyParam?.whenNoBody : JSON.parse(body));
   for (const key of ["attestationDataRoot", "beaconBlockRoot"]) {

@@ -11,8 +11,17 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { ProducedBlock } from "../../chain/production/block-producer.ts";
 import { invalidParams, unavailable, unsupported } from "../../failure.ts";
 import { defineEncoded, defineOperation, get, optional, required } from "../method.ts";
-import { boolean, graffiti, graffitiFrom, parseFixedHex, signature, slot, uint64 } from "../params/scalars.ts";
-import { paramSchema } from "../params/schema.ts";
+import {
+  boolean,
+  executionAddress,
+  graffiti,
+  graffitiFrom,
+  graffitiHex,
+  parseFixedHex,
+  signature,
+  slot,
+  uint64,
+} from "../params/scalars.ts";
 import { requireSynced, shown } from "../preconditions.ts";
 import { either, list, object, shape, text } from "../schemas.ts";
 
@@ -21,6 +30,7 @@ interface BlockProductionRequest {
   randaoReveal: Uint8Array;
   graffiti?: Uint8Array;
   skipRandaoVerification?: boolean;
+  feeRecipient?: Uint8Array;
 }
 
 /** How far past the head a block may be asked for. */
@@ -39,10 +49,6 @@ const BLOCK_PRODUCTION_PARAMS = {
   graffiti: optional(graffiti, "At most 32 bytes of text or hex; by default what setGraffiti has set."),
   skipRandaoVerification: optional(boolean, "Takes the point at infinity in place of a reveal.", { isFlag: true }),
 };
-
-const graffitiHex = paramSchema("graffiti: 0x followed by at most 64 hex digits", { type: "string" }, (value) =>
-  typeof value === "string" && value.startsWith("0x") ? graffitiFrom(value) : undefined,
-);
 
 const PRODUCED_BLOCK = {
   name: "block",
@@ -92,6 +98,9 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
     ...BLOCK_PRODUCTION_PARAMS,
     graffiti: { ...BLOCK_PRODUCTION_PARAMS.graffiti, restSchema: graffitiHex },
     builderBoostFactor: optional(uint64, "Has no effect, because no builder is asked."),
+    feeRecipient: optional(executionAddress, "Whom the block pays, instead of what was prepared.", {
+      isRestOnly: true,
+    }),
   },
   result: PRODUCED_BLOCK,
   failures: ["unavailable", "unsupported"],
@@ -158,6 +167,7 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
     randaoReveal: request.randaoReveal,
     graffiti: request.graffiti ?? chain.graffiti.get(),
     feeRecipient:
+      request.feeRecipient ??
       chain.preparations.feeRecipient(preState.epochCtx.getBeaconProposer(slot), chain.clock.currentEpoch) ??
       ZERO_ADDRESS,
   });

@@ -76,6 +76,15 @@ export const root = paramSchema(
   (value) => parseFixedHex(value, 32),
 );
 
+export const executionAddress = paramSchema(
+  "an execution address: 0x followed by 40 hex digits",
+  { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
+  (value) => {
+    const hex = parseFixedHex(value, 20);
+    return hex === undefined ? undefined : fromHex(hex);
+  },
+);
+
 export const PUBKEY_PATTERN = "(0x)?[0-9a-fA-F]{96}";
 
 /** Some callers write public keys without `0x`, so both forms are taken. */

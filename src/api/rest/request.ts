@@ -15,13 +15,12 @@ export class RequestReader {
   readonly #signature: Signature;
   readonly #places: readonly Place[];
 
-  constructor({ name: _name, ...signature }: Signature, path: RestPath) {
+  constructor(params: readonly Param[], path: RestPath) {
     // A complaint about the parameters names the path, not a method that the caller may never have heard of.
-    this.#signature = { ...signature, name: `${path.verb} ${path.path}` };
+    this.#signature = { params, name: `${path.verb} ${path.path}` };
     const isInPath = ({ name }: Param) => path.path.includes(`{${name}}`);
-    this.bodyParam =
-      path.verb === "POST" ? signature.params.find((param) => !isInPath(param) && !param.header) : undefined;
-    this.#places = signature.params.map((param) => {
+    this.bodyParam = path.verb === "POST" ? params.find((param) => !isInPath(param) && !param.header) : undefined;
+    this.#places = params.map((param) => {
       if (param === this.bodyParam) return { param, from: "body" };
       if (isInPath(param)) return { param, from: "path" };
       return param.header ? { param, from: "header" } : { param, from: "query", type: jsonType(param) };

@@ -19,7 +19,7 @@ export function createRouteTable({ all }: BoundMethods): RouteTable {
 
 function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   const { feed } = method.definition;
-  const reader = new RequestReader(method.signature, rest);
+  const reader = new RequestReader(method.restParams, rest);
   const { verb, path } = rest;
   if (feed) {
     return {
@@ -78,8 +78,9 @@ async function handle(method: BoundMethod, reader: RequestReader, request: RestR
 function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Record<string, unknown> {
   if (!reader.bodyParam) return reader.args(request, undefined);
   if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!);
-  const isLeftOut = method.definition.access === "read" && !request.body?.length;
-  return reader.args(request, isLeftOut ? reader.bodyParam.whenNoBody : parseJson(request.body ?? Buffer.alloc(0)));
+  const mayBeLeftOut = method.definition.access === "read";
+  const body = mayBeLeftOut && !request.body?.length ? null : parseJson(request.body ?? Buffer.alloc(0));
+  return reader.args(request, mayBeLeftOut ? (body ?? reader.bodyParam.whenNoBody) : body);
 }
 
 async function answer(
