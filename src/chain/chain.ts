@@ -5,7 +5,7 @@ import {
   getEffectiveBalanceIncrementsZeroInactive,
   type PubkeyCache,
 } from "@lodestar/state-transition";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -211,14 +211,6 @@ export class BeaconChain {
   /** Lets fork choice decide anew, with all votes counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
-  }
-
-  isFinalizedSlot(slot: Slot, canonical: boolean): boolean {
-    return canonical && this.blocks.isFinalizedSlot(slot);
-  }
-
-  isCanonical(root: RootHex, slot: Slot): Promise<boolean> {
-    return this.blocks.isCanonical(root, slot);
   }
 
   /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */

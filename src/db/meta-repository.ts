@@ -122,10 +122,6 @@ export class MetaWrites {
     this.batch.put(Bucket.meta, freeKey(name), value);
   }
 
-  deleteFree(name: string): void {
-    this.batch.delete(Bucket.meta, freeKey(name));
-  }
-
   private putJson(name: string, value: unknown): void {
     this.batch.put(Bucket.meta, nameKey(name), new TextEncoder().encode(JSON.stringify(value)));
   }

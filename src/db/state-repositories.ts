@@ -1,5 +1,5 @@
 import type { RootHex, Slot } from "@lodestar/types";
-import { Bucket, lastKeyOfSlot, type Root, rootBytes, slotAndRootKey, slotAndRootOfKey } from "./keys.ts";
+import { Bucket, type Root, rootBytes, slotAndRootKey, slotAndRootOfKey } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 
 /** Where a state lies in the chain: the state at `slot` after the block (and the empty slots since). */
@@ -38,10 +38,6 @@ export class StateIndexWrites {
   }
 }
 
-export interface StateSnapshot extends StatePosition {
-  state: Uint8Array;
-}
-
 /** SSZ of whole states, from which the states in between are computed again. */
 export class SnapshotRepository {
   private readonly store: LevelStore;
@@ -52,22 +48,6 @@ export class SnapshotRepository {
 
   get(slot: Slot, blockRoot: Root): Promise<Uint8Array | null> {
     return this.store.get(Bucket.snapshots, slotAndRootKey(slot, blockRoot));
-  }
-
-  /** The newest snapshot up to a slot that the predicate accepts; only the accepted state is read. */
-  async latestAtOrBefore(
-    slot: Slot,
-    accepts: (position: StatePosition) => boolean | Promise<boolean> = () => true,
-  ): Promise<StateSnapshot | null> {
-    if (slot < 0) return null;
-    for await (const key of this.store.keys(Bucket.snapshots, { lte: lastKeyOfSlot(slot), reverse: true })) {
-      const position = positionOf(key);
-      if (!(await accepts(position))) continue;
-      const state = await this.store.get(Bucket.snapshots, key);
-      // A snapshot deleted since the search began counts as not there.
-      if (state !== null) return { ...position, state };
-    }
-    return null;
   }
 
   /** In the order of slots. */

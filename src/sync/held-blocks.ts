@@ -40,10 +40,6 @@ export class HeldBlocks {
     this.#limits = limits;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
   get(root: RootHex): HeldBlock | undefined {
     return this.#entries.get(root);
   }

@@ -51,11 +51,6 @@ export class MissingBlocks implements UnknownBlocks {
     });
   }
 
-  /** How many blocks wait for others. */
-  get heldCount(): number {
-    return this.#held.size;
-  }
-
   start(): void {
     const { chain } = this.#parts;
     this.#stop.push(

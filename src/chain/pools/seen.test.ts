@@ -100,15 +100,12 @@ describe("SeenAggregates", () => {
 });
 
 describe("SeenBlockProposers", () => {
-  it("keeps the first block of a proposer and recognises a second one", () => {
+  it("keeps the first block of a proposer", () => {
     const seen = new SeenBlockProposers();
     expect(seen.add(9, 4, rootOf(1))).toBe(true);
     expect(seen.add(9, 4, rootOf(2))).toBe(false);
     expect(seen.root(9, 4)).toBe(rootOf(1));
     expect(seen.root(9, 5)).toBeUndefined();
-    expect(seen.isEquivocation(9, 4, rootOf(1))).toBe(false);
-    expect(seen.isEquivocation(9, 4, rootOf(2))).toBe(true);
-    expect(seen.isEquivocation(10, 4, rootOf(2))).toBe(false);
     seen.prune(8);
     expect(seen.root(9, 4)).toBe(rootOf(1));
     seen.prune(9);

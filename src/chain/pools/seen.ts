@@ -141,12 +141,6 @@ export class SeenBlockProposers {
     return this.#slots.get(slot)?.get(proposer);
   }
 
-  /** Whether the proposer was seen with another block for the slot: it has signed two. */
-  isEquivocation(slot: Slot, proposer: ValidatorIndex, root: RootHex): boolean {
-    const first = this.root(slot, proposer);
-    return first !== undefined && first !== root;
-  }
-
   /** Answers whether this is the first block; a later one does not replace it. */
   add(slot: Slot, proposer: ValidatorIndex, root: RootHex): boolean {
     const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, RootHex>());
