@@ -17,7 +17,7 @@ import { PeerManager } from "./peers/peer-manager.ts";
 import { PeerScores } from "./peers/peer-scores.ts";
 import { maxPeers } from "./peers/pruning.ts";
 import { PeersView } from "./peers-view.ts";
-import { ChainAnswers } from "./reqresp/chain-answers.ts";
+import { ChainRequestHandlers } from "./reqresp/chain-request-handlers.ts";
 import type { ReqRespLimits } from "./reqresp/limits.ts";
 import { ReqResp } from "./reqresp/reqresp.ts";
 import { SubnetManager } from "./subnets/subnet-manager.ts";
@@ -70,10 +70,10 @@ export class Network {
         heartbeatInterval: heartbeatMs,
         activeValidators: chain.headState.epochCtx.currentShuffling.activeIndices.length,
         appSpecificScore: (peerId) => scores.score(peerId),
-        judge: scores,
+        reporter: scores,
       }),
     });
-    const answers = await ChainAnswers.open({
+    const handlers = await ChainRequestHandlers.open({
       chain,
       db,
       node,
@@ -81,8 +81,8 @@ export class Network {
       onPing: (peerId, metadataSeq) => peers.onPing(peerId, metadataSeq),
       onGoodbye: (peerId, reason) => peers.onGoodbye(peerId, reason),
     });
-    const requests = new ReqResp({ host, config, clock, answers, judge: scores, logger, limits });
-    const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, judge: scores });
+    const requests = new ReqResp({ host, config, clock, handlers, reporter: scores, logger, limits });
+    const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, reporter: scores });
     const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
     const discovery = options.discovery
       ? new Discovery({ key, node, bind: options, bootnodes: options.bootnodes, config, clock, logger })

@@ -1,5 +1,5 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
-import type { BlockRange } from "../network/reqresp/beacon-requests.ts";
+import type { BlockRange } from "../network/reqresp/interface.ts";
 
 type BatchState = "waiting" | "downloading" | "downloaded" | "taken";
 

@@ -1,8 +1,7 @@
-import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
-import { ssz } from "@lodestar/types";
+import { type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import type { Severity } from "../network/peers/peer-judge.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
-import type { BlockRange } from "../network/reqresp/beacon-requests.ts";
+import type { BlockRange } from "../network/reqresp/interface.ts";
 
 export interface Penalty {
   peerId: string;

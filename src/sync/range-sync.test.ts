@@ -3,7 +3,7 @@ import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
-import { RequestError } from "../network/reqresp/request-error.ts";
+import { RequestError } from "../network/reqresp/errors.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { blocksOf, GENESIS_TIME, growBranch, openFollower } from "./history.test-support.ts";
 

@@ -5,7 +5,7 @@ import { BlockRejection, type RejectionReason } from "../../chain/import/block-r
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { PeerJudge } from "../peers/peer-judge.ts";
+import type { PeerReporter } from "../peers/peer-judge.ts";
 import type { ReceivedMessage } from "./received-message.ts";
 import type { UnknownBlocks } from "./unknown-blocks.ts";
 
@@ -14,7 +14,7 @@ type BlockMessage = ReceivedMessage<"beacon_block">;
 export interface BlockGossipParts {
   chain: Pick<BeaconChain, "config" | "validation" | "events" | "importBlock">;
   unknownBlocks: UnknownBlocks;
-  judge: PeerJudge;
+  reporter: PeerReporter;
   logger: Logger;
 }
 
@@ -97,7 +97,7 @@ export class BlockGossip {
   }
 
   async #import({ object: signed, peerId }: { object: SignedBeaconBlock; peerId: string }): Promise<void> {
-    const { chain, judge, logger } = this.#parts;
+    const { chain, reporter, logger } = this.#parts;
     const { slot } = signed.message;
     try {
       await chain.importBlock(signed);
@@ -108,7 +108,7 @@ export class BlockGossip {
       }
       logger.warn("A block of the network is not valid", { slot, peer: peerId, reason: error.message });
       // Whoever passed it on had not imported it either: honest nodes must not lose each other over a bad proposer.
-      if (WRONG_BLOCK.has(error.reason)) judge.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
+      if (WRONG_BLOCK.has(error.reason)) reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
     }
   }
 }

@@ -26,7 +26,7 @@ export interface GossipNode {
   complaints: string[];
   /** Ids of all messages that were judged. */
   received: string[];
-  /** What was told to those who look for blocks and judge peers. */
+  /** What was told to those who look for blocks and score peers. */
   told: {
     parents: { signed: SignedBeaconBlock; peerId: string }[];
     blocks: { root: RootHex; peerId: string }[];
@@ -82,7 +82,7 @@ async function openNode(options: Partial<DevChainOptions>, directory: string): P
       onUnknownParent: (signed, peerId) => told.parents.push({ signed, peerId }),
       onUnknownBlock: (root, peerId) => told.blocks.push({ root, peerId }),
     },
-    judge: { penalize: (peerId, severity) => told.penalties.push({ peerId, severity }) },
+    reporter: { penalize: (peerId, severity) => told.penalties.push({ peerId, severity }) },
     logger,
   });
   gossip.start();

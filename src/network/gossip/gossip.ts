@@ -12,7 +12,7 @@ import type {
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Broadcast } from "../broadcast.ts";
-import type { PeerJudge } from "../peers/peer-judge.ts";
+import type { PeerReporter } from "../peers/peer-judge.ts";
 import type { SubnetTopics } from "../subnets/subnet-topics.ts";
 import { BlockGossip } from "./block-gossip.ts";
 import { IntakeGossip } from "./intake-gossip.ts";
@@ -27,7 +27,7 @@ export interface GossipParts {
   pubsub: GossipSub;
   chain: BeaconChain;
   unknownBlocks: UnknownBlocks;
-  judge: PeerJudge;
+  reporter: PeerReporter;
   logger: Logger;
 }
 
@@ -58,12 +58,12 @@ export class Gossip implements Broadcast, SubnetTopics {
   #joined = new Set<string>();
   #stopFollowing: (() => void) | undefined;
 
-  constructor({ pubsub, chain, unknownBlocks, judge, logger }: GossipParts) {
+  constructor({ pubsub, chain, unknownBlocks, reporter, logger }: GossipParts) {
     this.#pubsub = asPubsub(pubsub);
     this.#chain = chain;
     this.#logger = logger.topic("gossip");
     this.#topics = new GossipTopics(chain.config);
-    const blocks = new BlockGossip({ chain, unknownBlocks, judge, logger: this.#logger });
+    const blocks = new BlockGossip({ chain, unknownBlocks, reporter, logger: this.#logger });
     this.#blocks = blocks;
     this.#others = new IntakeGossip({
       chain,

@@ -1,5 +1,4 @@
-import { PeerBuckets } from "../rates/peer-buckets.ts";
-import type { Now, Rate } from "../rates/token-bucket.ts";
+import { type Now, PeerBuckets, type Rate } from "../token-bucket.ts";
 
 /** A peer may be the one that brings everything, some of it late or twice. */
 const TIMES_THE_EXPECTED = 3;

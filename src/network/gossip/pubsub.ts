@@ -3,7 +3,7 @@ import type { PeerScoreStatsDump } from "@libp2p/gossipsub/score";
 import type { PublishOpts } from "@libp2p/gossipsub/types";
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { PeerJudge } from "../peers/peer-judge.ts";
+import type { PeerReporter } from "../peers/peer-judge.ts";
 import { maxCompressedLength } from "../snappy-length.ts";
 import { guardInbound } from "./inbound-guard.ts";
 import { MessageBudget } from "./message-budget.ts";
@@ -41,7 +41,7 @@ export function asPubsub(service: GossipSub): Pubsub {
 export interface PubsubOptions extends Partial<ScoreOptions> {
   config: BeaconConfig;
   /** Told about what gossip's own scores leave out. */
-  judge?: PeerJudge;
+  reporter?: PeerReporter;
   /** In milliseconds; the specification's value by default. */
   heartbeatInterval?: number;
 }
@@ -59,7 +59,7 @@ export function createPubsub({
   heartbeatInterval = HEARTBEAT_MS,
   activeValidators = DEFAULT_ACTIVE_VALIDATORS,
   appSpecificScore,
-  judge,
+  reporter,
 }: PubsubOptions) {
   const topics = new GossipTopics(config);
   const create = gossipsub({
@@ -101,6 +101,6 @@ export function createPubsub({
     return topic === undefined ? 0 : (expectations[topic.kind].messagesPerSlot * 1000) / config.SLOT_DURATION_MS;
   };
   return (components: Parameters<typeof create>[0]): GossipSub => {
-    return guardInbound(create(components), new MessageBudget(expectedPerSecond), judge);
+    return guardInbound(create(components), new MessageBudget(expectedPerSecond), reporter);
   };
 }

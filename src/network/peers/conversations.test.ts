@@ -1,7 +1,7 @@
 import { type fulu, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
-import { RequestError } from "../reqresp/request-error.ts";
+import { RequestError } from "../reqresp/errors.ts";
 import { Conversations } from "./conversations.ts";
 import { HandTimers, settled } from "./hand-timers.test-support.ts";
 import { KnownPeers } from "./known-peers.ts";

@@ -8,7 +8,7 @@ const THRESHOLDS = { gossipThreshold: -4_000, graylistThreshold: -16_000 };
 function judged(gossipScore: number) {
   const scores = new PeerScores({ timers: new HandTimers() });
   const gossip = { getScore: () => gossipScore, opts: { scoreThresholds: THRESHOLDS } };
-  return { scores, judgement: new GossipJudgement({ gossip, judge: scores }) };
+  return { scores, judgement: new GossipJudgement({ gossip, reporter: scores }) };
 }
 
 describe("the judgement by gossip", () => {

@@ -1,30 +1,30 @@
 import type { GossipInternals } from "../gossip/gossip-internals.ts";
-import type { PeerJudge } from "./peer-judge.ts";
+import type { PeerReporter } from "./peer-judge.ts";
 
 export interface GossipJudgementParts {
   gossip: Pick<GossipInternals, "getScore" | "opts">;
-  judge: PeerJudge;
+  reporter: PeerReporter;
 }
 
 /** Holds against peers what gossip thinks of them. */
 export class GossipJudgement {
   readonly #gossip: GossipJudgementParts["gossip"];
-  readonly #judge: PeerJudge;
+  readonly #reporter: PeerReporter;
 
-  constructor({ gossip, judge }: GossipJudgementParts) {
+  constructor({ gossip, reporter }: GossipJudgementParts) {
     this.#gossip = gossip;
-    this.#judge = judge;
+    this.#reporter = reporter;
   }
 
   /** A peer whose messages gossip no longer listens to is of no use. Called every second, it sends such a peer away in a few. */
   onTick(peerId: string): void {
-    if (this.#isBelow(peerId, "graylistThreshold")) this.#judge.penalize(peerId, "severe", "a bad gossip score");
+    if (this.#isBelow(peerId, "graylistThreshold")) this.#reporter.penalize(peerId, "severe", "a bad gossip score");
   }
 
   /** The library begins anew when a peer comes back, so that leaving would wipe out what it did. */
   onDisconnect(peerId: string): void {
     if (this.#isBelow(peerId, "gossipThreshold"))
-      this.#judge.penalize(peerId, "severe", "left with a bad gossip score");
+      this.#reporter.penalize(peerId, "severe", "left with a bad gossip score");
   }
 
   #isBelow(peerId: string, name: "graylistThreshold" | "gossipThreshold"): boolean {

@@ -1,6 +1,6 @@
 import { peerIdFromString } from "@libp2p/peer-id";
 import type { Host } from "../libp2p/host.ts";
-import type { BeaconRequests } from "../reqresp/beacon-requests.ts";
+import type { BeaconRequests } from "../reqresp/interface.ts";
 
 const GOODBYE_MS = 1_000;
 const CLOSE_MS = 1_000;

@@ -2,7 +2,7 @@
 export type Severity = "fatal" | "severe" | "moderate" | "mild";
 
 /** Takes note of what peers do wrong. */
-export interface PeerJudge {
+export interface PeerReporter {
   /** `reason` is a few words for the log, such as "blocks out of order". */
   penalize(peerId: string, severity: Severity, reason: string): void;
 }

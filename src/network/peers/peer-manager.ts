@@ -4,7 +4,7 @@ import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
 import { gossipInternals } from "../gossip/gossip-internals.ts";
 import type { Host } from "../libp2p/host.ts";
-import type { BeaconRequests, BlockRange } from "../reqresp/beacon-requests.ts";
+import type { BeaconRequests, BlockRange } from "../reqresp/interface.ts";
 import { identifiedAddresses, withPeerId } from "./addresses.ts";
 import { Connecting } from "./connecting.ts";
 import { Conversations, type ConversationsChain } from "./conversations.ts";
@@ -74,7 +74,7 @@ export class PeerManager implements SyncPeers {
     this.#leaving = new Leaving({ host, requests });
     this.#gossipJudgement = new GossipJudgement({
       gossip: gossipInternals(host.services.pubsub),
-      judge: this.scores,
+      reporter: this.scores,
     });
     this.#conversations = new Conversations({
       requests,

@@ -1,4 +1,4 @@
-import type { PeerJudge, Severity } from "./peer-judge.ts";
+import type { PeerReporter, Severity } from "./peer-judge.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 
 /** `poor`: disconnected, and not spoken to for a while. `banned`: for longer. */
@@ -34,7 +34,7 @@ export interface PeerScoresParts {
  * What peers did wrong, as a number from 0 down to −100 that recovers with time. It exists before there is a network, so
  * that connections of peers that were sent away can be refused before they cost anything.
  */
-export class PeerScores implements PeerJudge {
+export class PeerScores implements PeerReporter {
   readonly #timers: Pick<Timers, "now">;
   readonly #maxRecords: number;
   /** The record that changed last stands last. */

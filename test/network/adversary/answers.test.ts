@@ -5,8 +5,9 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type phase0, type Slot, ssz } from "@lodestar/types";
 import { multiaddr } from "@multiformats/multiaddr";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { encodePayload } from "../../../src/network/reqresp/payload.ts";
-import { encodeChunk, encodeErrorChunk, ResponseCode } from "../../../src/network/reqresp/response-chunk.ts";
+import { ResponseCode } from "../../../src/network/reqresp/protocols.ts";
+import { encodeChunk, encodeErrorChunk } from "../../../src/network/reqresp/response-chunk.ts";
+import { encodePayload } from "../../../src/network/reqresp/ssz-snappy.ts";
 import { eventually, Siege, statusOf } from "./support/siege.ts";
 
 const HISTORY_SLOTS = 20 * SLOTS_PER_EPOCH;

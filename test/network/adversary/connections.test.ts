@@ -3,8 +3,8 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { encodePayload } from "../../../src/network/reqresp/payload.ts";
 import { protocolId } from "../../../src/network/reqresp/protocols.ts";
+import { encodePayload } from "../../../src/network/reqresp/ssz-snappy.ts";
 import { eventually, Siege } from "./support/siege.ts";
 
 const TARGET_PEERS = 4;

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { RPC } from "@libp2p/gossipsub/message";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encodeVarint } from "../../../src/network/reqresp/varint.ts";
+import { encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Siege } from "./support/siege.ts";
 

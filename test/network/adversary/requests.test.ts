@@ -3,10 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { ssz } from "@lodestar/types";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encodeFrames } from "../../../src/network/reqresp/frames.ts";
-import { encodePayload } from "../../../src/network/reqresp/payload.ts";
 import { type Protocol, protocolId, servedProtocols } from "../../../src/network/reqresp/protocols.ts";
-import { encodeVarint } from "../../../src/network/reqresp/varint.ts";
+import { encodeFrames, encodePayload, encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Siege } from "./support/siege.ts";
 

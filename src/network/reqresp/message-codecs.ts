@@ -1,7 +1,7 @@
 import { type altair, type fulu, type phase0, ssz } from "@lodestar/types";
-import type { SizeBounds } from "./payload.ts";
-import { ProtocolViolation } from "./protocol-violation.ts";
+import { ProtocolViolation } from "./errors.ts";
 import type { ChunkFormat } from "./response-chunk.ts";
+import type { SizeBounds } from "./ssz-snappy.ts";
 
 /** SSZ of one kind of message, in the shape that this node works with. */
 export interface Codec<T> extends SizeBounds {

@@ -5,12 +5,10 @@ import { toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Host } from "../libp2p/host.ts";
-import { encodeFrames } from "./frames.ts";
 import { chainOfBlocks, chunkOf, rootOf, startHost, startNode, stopNode, type TestNode } from "./hosts.test-support.ts";
-import { encodePayload } from "./payload.ts";
 import { type ProtocolName, protocolId, SERVED_VERSIONS } from "./protocols.ts";
 import { encodeChunk, encodeErrorChunk } from "./response-chunk.ts";
-import { encodeVarint } from "./varint.ts";
+import { encodeFrames, encodePayload, encodeVarint } from "./ssz-snappy.ts";
 
 const RESPONSE_BYTES = 5000;
 const blocks = chainOfBlocks(20);

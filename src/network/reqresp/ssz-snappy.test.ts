@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Compressor, compressSync, Decompressor } from "snappy";
 import { describe, expect, test } from "vitest";
 import { maxCompressedLength } from "../snappy-length.ts";
-import { decodeFrames, encodeFrames, type ReadBytes } from "./frames.ts";
-import { decodeVarint, encodeVarint } from "./varint.ts";
+import { decodeFrames, decodeVarint, encodeFrames, encodeVarint, type ReadBytes } from "./ssz-snappy.ts";
 
 const IDENTIFIER = Buffer.from([0xff, 6, 0, 0, ...Buffer.from("sNaPpY")]);
 

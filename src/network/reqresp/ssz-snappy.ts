@@ -1,7 +1,69 @@
 import { crc32c } from "@node-rs/crc32";
 import { compressSync, uncompressSync } from "snappy";
 import { announcedLength, maxCompressedLength } from "../snappy-length.ts";
-import { ProtocolViolation } from "./protocol-violation.ts";
+import { ProtocolViolation } from "./errors.ts";
+import type { StreamReader } from "./stream-io.ts";
+
+/** Smallest and largest size of an SSZ type in bytes. */
+export interface SizeBounds {
+  minSize: number;
+  maxSize: number;
+}
+
+/** phase0/p2p-interface.md, SSZ-snappy encoding strategy: the length, then snappy frames. */
+export function encodePayload(data: Uint8Array): Uint8Array {
+  return Buffer.concat([encodeVarint(data.length), encodeFrames(data)]);
+}
+
+/** The length is checked before any of the content is read. */
+export async function readPayload(
+  reader: Pick<StreamReader, "read">,
+  bounds: SizeBounds,
+  maxPayload: number,
+): Promise<Uint8Array> {
+  const size = await readLength(reader);
+  if (size < bounds.minSize || size > Math.min(bounds.maxSize, maxPayload)) {
+    throw new ProtocolViolation("The length is outside of what the type of the message allows.");
+  }
+  return decodeFrames((count) => reader.read(count), Number(size));
+}
+
+async function readLength(reader: Pick<StreamReader, "read">): Promise<bigint> {
+  const bytes: number[] = [];
+  while (bytes.length < MAX_VARINT_BYTES) {
+    const [byte = 0] = await reader.read(1);
+    bytes.push(byte);
+    if (byte < 0x80) break;
+  }
+  const value = decodeVarint(Uint8Array.from(bytes));
+  if (value === undefined) throw new ProtocolViolation("The length is no varint of at most ten bytes.");
+  return value;
+}
+
+/** Enough for any unsigned number of 64 bits. */
+export const MAX_VARINT_BYTES = 10;
+const MAX_UINT64 = (1n << 64n) - 1n;
+
+export function encodeVarint(value: number): Uint8Array {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) | 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  bytes.push(rest);
+  return Uint8Array.from(bytes);
+}
+
+/** The number at the start of the bytes; undefined when it does not end within them or has more than 64 bits. */
+export function decodeVarint(bytes: Uint8Array): bigint | undefined {
+  let value = 0n;
+  for (const [index, byte] of bytes.entries()) {
+    value |= BigInt(byte & 0x7f) << BigInt(7 * index);
+    if (byte < 0x80) return value <= MAX_UINT64 ? value : undefined;
+  }
+  return undefined;
+}
 
 // The framing format of snappy: https://github.com/google/snappy/blob/main/framing_format.txt
 const IDENTIFIER_CHUNK = Buffer.from([0xff, 6, 0, 0, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59]);

@@ -3,7 +3,6 @@ import { ssz } from "@lodestar/types";
 import { compressSync } from "snappy";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Host } from "../libp2p/host.ts";
-import { encodeFrames } from "./frames.ts";
 import {
   chainOfBlocks,
   chunkOf,
@@ -15,9 +14,8 @@ import {
   type TestNode,
 } from "./hosts.test-support.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
-import { encodePayload } from "./payload.ts";
 import { type Protocol, servedProtocols } from "./protocols.ts";
-import { encodeVarint } from "./varint.ts";
+import { encodeFrames, encodePayload, encodeVarint } from "./ssz-snappy.ts";
 
 const BURST = 3;
 const status = ssz.phase0.Status.serialize(ssz.phase0.Status.defaultValue());
@@ -148,22 +146,22 @@ test("a request that does not come to its end is given up", async () => {
 
 test("what a peer told is noted even if it does not stay for the answer", async () => {
   const guest = await startHost();
-  const { answers } = node;
-  const before = answers.status;
+  const { handlers } = node;
+  const before = handlers.status;
   const guestId = guest.peerId.toString();
   const noted = new Promise<string>((resolve) => {
-    answers.onStatus = (peerId) => resolve(peerId);
+    handlers.onStatus = (peerId) => resolve(peerId);
   });
-  answers.status = () => {
+  handlers.status = () => {
     for (const connection of node.host.getConnections(guest.peerId)) connection.abort(new Error("The guest is gone."));
-    return before.call(answers);
+    return before.call(handlers);
   };
   await guest.dial(node.host.getMultiaddrs());
   const stream = await openStream(guest, node.host, "status", 1);
   stream.send(encodePayload(status));
   await stream.close();
   expect(await noted).toBe(guestId);
-  answers.status = before;
+  handlers.status = before;
   await guest.stop();
 });
 
@@ -180,11 +178,11 @@ test("a peer that goes on sending after it was refused is cut off", async () => 
 
 test("who asks too much at a time is refused, and the others are served", async () => {
   const gate = Promise.withResolvers<void>();
-  const { answers } = node;
-  const before = answers.blocksByRange;
-  answers.blocksByRange = async function* (range) {
+  const { handlers } = node;
+  const before = handlers.blocksByRange;
+  handlers.blocksByRange = async function* (range) {
     await gate.promise;
-    yield* before.call(answers, range);
+    yield* before.call(handlers, range);
   };
   const codes: (number | undefined)[] = [];
   const threeAnswers = Promise.withResolvers<void>();
@@ -196,7 +194,7 @@ test("who asks too much at a time is refused, and the others are served", async 
   expect(codes).toEqual([3, 3, 3]);
   gate.resolve();
   await Promise.all(asked);
-  answers.blocksByRange = before;
+  handlers.blocksByRange = before;
 
   expect(codes).toEqual([3, 3, 3, 0, 0, 0, 0]);
   expect(severities()).toEqual(["mild", "mild", "mild"]);
@@ -214,10 +212,10 @@ test("who asks too often is refused", async () => {
 
 test("who does not read is not waited for, and nothing piles up", async () => {
   let made = 0;
-  const { answers } = impatient;
-  const before = answers.blocksByRange;
+  const { handlers } = impatient;
+  const before = handlers.blocksByRange;
   const large = { forkDigest: chunkOf(phase0Blocks[0]!).forkDigest, bytes: randomBytes(1 << 18) };
-  answers.blocksByRange = async function* () {
+  handlers.blocksByRange = async function* () {
     for (; made < 128; made++) yield large;
   };
   const stream = await openStream(stranger, impatient.host, "beacon_blocks_by_range", 2);
@@ -226,7 +224,7 @@ test("who does not read is not waited for, and nothing piles up", async () => {
   stream.send(rangeRequest(1, 128));
   await stream.close();
   await closed;
-  answers.blocksByRange = before;
+  handlers.blocksByRange = before;
 
   expect(made).toBeLessThan(8);
   expect(severities(impatient)).toEqual(["moderate"]);

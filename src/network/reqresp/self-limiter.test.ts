@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { RequestTurns } from "./request-turns.ts";
+import { TokenBucket } from "../token-bucket.ts";
+import { protocolId } from "./protocols.ts";
+import { RequestQueue, RequestQuotas } from "./self-limiter.ts";
 
 const never = new AbortController().signal;
 
 describe("turns", () => {
   test("are taken by so many at a time, in the order of asking", async () => {
-    const turns = new RequestTurns(2, 10);
+    const turns = new RequestQueue(2, 10);
     const began: string[] = [];
     const take = async (name: string) => {
       const end = await turns.take("kind", never);
@@ -29,7 +31,7 @@ describe("turns", () => {
   });
 
   test("are left by whoever gives up, and refused when too many wait", async () => {
-    const turns = new RequestTurns(1, 1);
+    const turns = new RequestQueue(1, 1);
     const end = await turns.take("kind", never);
     const giving = new AbortController();
     const given = turns.take("kind", giving.signal);
@@ -40,5 +42,29 @@ describe("turns", () => {
     await expect(turns.take("kind", giving.signal)).rejects.toMatchObject({ failure: "disconnected" });
     end();
     await expect(turns.take("kind", never)).resolves.toBeTypeOf("function");
+  });
+});
+
+describe("the pace of our own requests", () => {
+  test("keeps to what a node grants that refuses whoever asks too often", () => {
+    let milliseconds = 0;
+    const now = () => milliseconds;
+    const pace = new RequestQuotas(now);
+    const granted = new TokenBucket({ burst: 128, perSecond: 12.8 }, now);
+    for (let request = 0; request < 20; request++) {
+      milliseconds += pace.delay("peer", "beacon_blocks_by_root", 32, []);
+      expect(granted.delayFor(32)).toBe(0);
+      granted.take(32);
+    }
+    expect(milliseconds).toBeGreaterThan(0);
+  });
+
+  test("is left to peers that withhold", () => {
+    const pace = new RequestQuotas(() => 0);
+    const modern = [protocolId({ name: "status", version: 2 })];
+
+    const delays = Array.from({ length: 20 }, () => pace.delay("peer", "beacon_blocks_by_root", 100, modern));
+
+    expect(Math.max(...delays)).toBe(0);
   });
 });

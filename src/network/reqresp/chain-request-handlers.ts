@@ -1,40 +1,38 @@
 import { GENESIS_EPOCH, GENESIS_SLOT, ZERO_HASH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import type { Epoch, fulu, Slot } from "@lodestar/types";
+import type { Epoch, fulu, RootHex, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { slotOf } from "../../chain/blocks/block-bytes.ts";
+import { parentRootOf, slotOf } from "../../chain/blocks/block-bytes.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { Root } from "../../db/keys.ts";
+import type { Root, SlotAndRoot } from "../../db/keys.ts";
 import type { LocalNode } from "../local-node.ts";
-import type { BeaconAnswers, BlockChunk } from "./beacon-answers.ts";
-import type { BlockRange } from "./beacon-requests.ts";
-import { canonicalRoots } from "./canonical-roots.ts";
-import { maxRequestBlocks } from "./request-sizes.ts";
-import { ResourceUnavailable } from "./resource-unavailable.ts";
+import { ResourceUnavailable } from "./errors.ts";
+import type { BlockChunk, BlockRange, RequestHandlers } from "./interface.ts";
+import { maxRequestBlocks } from "./limits.ts";
 
-export interface ChainAnswersParts extends Pick<BeaconAnswers, "onStatus" | "onPing" | "onGoodbye"> {
+export interface ChainRequestHandlersParts extends Pick<RequestHandlers, "onStatus" | "onPing" | "onGoodbye"> {
   chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "head">;
   db: BeaconDb;
   node: Pick<LocalNode, "metadata">;
 }
 
 /** Answers peers from the chain and its database. */
-export class ChainAnswers implements BeaconAnswers {
-  readonly onStatus: BeaconAnswers["onStatus"];
-  readonly onPing: BeaconAnswers["onPing"];
-  readonly onGoodbye: BeaconAnswers["onGoodbye"];
-  readonly #chain: ChainAnswersParts["chain"];
+export class ChainRequestHandlers implements RequestHandlers {
+  readonly onStatus: RequestHandlers["onStatus"];
+  readonly onPing: RequestHandlers["onPing"];
+  readonly onGoodbye: RequestHandlers["onGoodbye"];
+  readonly #chain: ChainRequestHandlersParts["chain"];
   readonly #db: BeaconDb;
-  readonly #node: ChainAnswersParts["node"];
+  readonly #node: ChainRequestHandlersParts["node"];
   readonly #earliestSlot: Slot;
 
-  static async open(parts: ChainAnswersParts): Promise<ChainAnswers> {
-    return new ChainAnswers(parts, await earliestBlockSlot(parts.db));
+  static async open(parts: ChainRequestHandlersParts): Promise<ChainRequestHandlers> {
+    return new ChainRequestHandlers(parts, await earliestBlockSlot(parts.db));
   }
 
   /** `earliestSlot` is that from which on all blocks are held; older ones never come in while the node runs. */
-  constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainAnswersParts, earliestSlot: Slot) {
+  constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainRequestHandlersParts, earliestSlot: Slot) {
     this.#chain = chain;
     this.#db = db;
     this.#node = node;
@@ -112,4 +110,47 @@ async function earliestBlockSlot(db: BeaconDb): Promise<Slot> {
   const oldest = await db.finalizedBlocks.firstAfter(-1);
   if (!oldest || oldest.slot === GENESIS_SLOT) return GENESIS_SLOT;
   return (await db.blocks.has(oldest.root)) ? oldest.slot : oldest.slot + 1;
+}
+
+/**
+ * The roots of the canonical blocks of the slots, both inclusive, in ascending order: of one chain, that of the head as it is
+ * now, whatever happens to the head while the blocks are read.
+ */
+export async function canonicalRoots(
+  chain: Pick<BeaconChain, "forkChoice" | "head">,
+  db: BeaconDb,
+  fromSlot: Slot,
+  toSlot: Slot,
+): Promise<RootHex[]> {
+  const newestFinal = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
+  const recent = newestFinal && newestFinal.slot >= toSlot ? [] : await recentBlocks(chain, db, newestFinal);
+  const roots: RootHex[] = [];
+  const finalRange = { from: fromSlot, to: Math.min(toSlot, newestFinal?.slot ?? -1) };
+  for await (const { root } of db.finalizedBlocks.range(finalRange)) roots.push(root);
+  for (const { slot, root } of recent) if (slot >= fromSlot && slot <= toSlot) roots.push(root);
+  return roots;
+}
+
+/** The blocks after the newest final one up to the head, in ascending order. */
+async function recentBlocks(
+  { forkChoice, head }: Pick<BeaconChain, "forkChoice" | "head">,
+  db: BeaconDb,
+  newestFinal: SlotAndRoot | null,
+): Promise<SlotAndRoot[]> {
+  const finalSlot = newestFinal?.slot ?? -1;
+  const recent: SlotAndRoot[] = [];
+  let parentRoot: RootHex | undefined;
+  for (const block of forkChoice.ancestors(head.root)) {
+    if (block.slot <= finalSlot) return recent.reverse();
+    recent.push(block);
+    parentRoot = block.parentRoot;
+  }
+  // Blocks leave fork choice a moment before the finalized part of the database has them.
+  while (parentRoot !== undefined && parentRoot !== newestFinal?.root) {
+    const bytes = await db.blocks.get(parentRoot);
+    if (!bytes || slotOf(bytes) <= finalSlot) break;
+    recent.push({ slot: slotOf(bytes), root: parentRoot });
+    parentRoot = parentRootOf(bytes);
+  }
+  return recent.reverse();
 }

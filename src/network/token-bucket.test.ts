@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PeerBuckets } from "./peer-buckets.ts";
-import { TokenBucket } from "./token-bucket.ts";
+import { PeerBuckets, TokenBucket } from "./token-bucket.ts";
 
 /** A time that stands still until it is moved. */
 function handClock() {

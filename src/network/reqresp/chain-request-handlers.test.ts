@@ -17,9 +17,9 @@ import { collect } from "../../db/collect.test-support.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { DevChain } from "../../dev/dev-chain.ts";
 import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
-import type { BlockChunk } from "./beacon-answers.ts";
-import { ChainAnswers, type ChainAnswersParts } from "./chain-answers.ts";
-import { ResourceUnavailable } from "./resource-unavailable.ts";
+import { ChainRequestHandlers, type ChainRequestHandlersParts } from "./chain-request-handlers.ts";
+import { ResourceUnavailable } from "./errors.ts";
+import type { BlockChunk } from "./interface.ts";
 
 const FORK_EPOCH = 3;
 const FORK_SLOT = 24;
@@ -60,16 +60,16 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function answersOf(parts: Partial<ChainAnswersParts> = {}): Promise<ChainAnswers> {
+function answersOf(parts: Partial<ChainRequestHandlersParts> = {}): Promise<ChainRequestHandlers> {
   const ignore = () => {};
   const told = { onStatus: ignore, onPing: ignore, onGoodbye: ignore };
-  return ChainAnswers.open({ chain: devChain.chain, db, node: { metadata }, ...told, ...parts });
+  return ChainRequestHandlers.open({ chain: devChain.chain, db, node: { metadata }, ...told, ...parts });
 }
 
 const decoded = ({ bytes }: BlockChunk) => deserializeSignedBlock(devChain.config, bytes);
 const slotsOf = (chunks: BlockChunk[]) => chunks.map((chunk) => decoded(chunk).message.slot);
 
-async function range(answers: ChainAnswers, startSlot: number, count: number): Promise<BlockChunk[]> {
+async function range(answers: ChainRequestHandlers, startSlot: number, count: number): Promise<BlockChunk[]> {
   return collect(answers.blocksByRange({ startSlot, count }));
 }
 
