@@ -6,8 +6,8 @@ import type { Clock } from "../chain/clock/clock.ts";
 import { SerialQueue } from "../chain/serial-queue.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { AnnouncedNode } from "../db/meta-repository.ts";
-import type { NodeAddresses } from "./node-addresses.ts";
-import { recordEntries } from "./record-entries.ts";
+import { recordEntries } from "./enr-entries.ts";
+import type { NodeAddresses } from "./networking-options.ts";
 
 export interface LocalNodeParts {
   /** The node's private key, 32 bytes. */
@@ -157,7 +157,7 @@ export class LocalNode {
     const metadataHex = toHex(ssz.fulu.Metadata.serialize(metadata));
     if (this.#recordText !== undefined && this.#announced === announced + metadataHex) return this.#recordText;
 
-    const { nextRecord } = await import("./signed-record.ts");
+    const { nextRecord } = await import("./signed-enr.ts");
     const record = nextRecord({ key, entries, addresses: this.#addresses, previous: this.#recordText });
     // Written before anybody sees it: a number that was given out must not be used for another content (EIP-778).
     await this.#store({ record, metadata: metadataHex });

@@ -3,10 +3,9 @@ import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Logger } from "../log/logger.ts";
 import { versionText } from "../version.ts";
 import { Discovery } from "./discovery/discovery.ts";
+import type { UnknownBlocks } from "./gossip/block-handler.ts";
 import { Gossip } from "./gossip/gossip.ts";
-import { gossipInternals } from "./gossip/gossip-internals.ts";
-import { createPubsub } from "./gossip/pubsub.ts";
-import type { UnknownBlocks } from "./gossip/unknown-blocks.ts";
+import { asPubsub, createPubsub } from "./gossip/pubsub.ts";
 import { GossipView } from "./gossip-view.ts";
 import { createHost, type Host } from "./libp2p/host.ts";
 import type { LocalNode } from "./local-node.ts";
@@ -111,7 +110,7 @@ export class Network {
     this.#subnets = parts.subnets;
     this.#discovery = parts.discovery;
     const peersView = new PeersView(peers);
-    const gossipView = new GossipView({ gossip: gossipInternals(host.services.pubsub), known: peers.known });
+    const gossipView = new GossipView({ gossip: asPubsub(host.services.pubsub), known: peers.known });
     this.view = {
       identity: () => node.identity(),
       peers: () => peersView.peers(),

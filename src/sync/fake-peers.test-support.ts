@@ -1,5 +1,5 @@
 import { type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
-import type { Severity } from "../network/peers/peer-judge.ts";
+import type { Severity } from "../network/peers/peer-scores.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
 import type { BlockRange } from "../network/reqresp/interface.ts";
 

@@ -3,7 +3,7 @@ import { blockRoot } from "../chain/blocks/block-root.ts";
 import { BlockRejection } from "../chain/import/block-rejection.ts";
 import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
-import type { UnknownBlocks } from "../network/gossip/unknown-blocks.ts";
+import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { BlockLookups, type FoundBlock } from "./block-lookups.ts";
 import { type HeldBlock, HeldBlocks } from "./held-blocks.ts";

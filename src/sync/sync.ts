@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { Logger } from "../log/logger.ts";
-import type { UnknownBlocks } from "../network/gossip/unknown-blocks.ts";
+import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { MissingBlocks } from "./missing-blocks.ts";
 import { RangeSync } from "./range-sync.ts";

@@ -4,12 +4,11 @@ import { toHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LocalNode } from "../local-node.ts";
-import { standsForAll } from "../node-addresses.ts";
-import type { FoundPeer, PeerSource } from "../peers/peer-source.ts";
+import { standsForAll } from "../networking-options.ts";
+import type { FoundPeer, PeerSource } from "../peers/connector.ts";
 import { createDiscv5, type Discv5Service, replaceRecord } from "./discv5-adapter.ts";
-import { readFoundRecord } from "./found-record.ts";
+import { hasSoundAddresses, readFoundRecord } from "./found-record.ts";
 import { rememberGoodRecords } from "./record-crypto.ts";
-import { hasSoundAddresses } from "./sound-record.ts";
 import { SpacedTask } from "./spaced-task.ts";
 import { UdpTransport } from "./udp-transport.ts";
 

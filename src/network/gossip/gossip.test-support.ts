@@ -9,7 +9,7 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import type { DevChain, DevChainOptions } from "../../dev/dev-chain.ts";
 import { createLogger } from "../../log/pino-logger.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
-import type { Severity } from "../peers/peer-judge.ts";
+import type { Severity } from "../peers/peer-scores.ts";
 import { Gossip } from "./gossip.ts";
 import { asPubsub, createPubsub, type Pubsub } from "./pubsub.ts";
 import { GossipTopics, type TopicKind } from "./topics.ts";
@@ -24,7 +24,7 @@ export interface GossipNode {
   operations: SignedOperations;
   /** Lines of warnings and errors. */
   complaints: string[];
-  /** Ids of all messages that were judged. */
+  /** Ids of all messages that were validated. */
   received: string[];
   /** What was told to those who look for blocks and score peers. */
   told: {

@@ -1,7 +1,7 @@
 import type { GossipSub } from "@libp2p/gossipsub";
 import type { RPC } from "@libp2p/gossipsub/message";
 import type { PeerId } from "@libp2p/interface";
-import type { PeerReporter } from "../peers/peer-judge.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
 import type { MessageBudget } from "./message-budget.ts";
 
 /** The parts of gossipsub that stand between a peer's stream and the messages on it. */

@@ -5,11 +5,11 @@ import { createPubsub } from "../gossip/pubsub.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
+import type { FoundPeer } from "./connector.ts";
 import { HandTimers } from "./hand-timers.test-support.ts";
 import { PeerChain } from "./peer-chain.test-support.ts";
 import { PeerManager } from "./peer-manager.ts";
 import { PeerScores } from "./peer-scores.ts";
-import type { FoundPeer } from "./peer-source.ts";
 
 export interface TestPeerOptions {
   genesis?: number;

@@ -1,4 +1,3 @@
-import type { PeerReporter, Severity } from "./peer-judge.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 
 /** `poor`: disconnected, and not spoken to for a while. `banned`: for longer. */
@@ -112,4 +111,13 @@ function standingOf({ standing, until }: ScoreRecord, now: number): Standing {
 function worse(a: Standing, b: Standing): Standing {
   if (a === "banned" || b === "banned") return "banned";
   return a === "poor" || b === "poor" ? "poor" : "good";
+}
+
+/** How often a peer may do something of the kind before it is dropped: never again, a few times, or some dozens of times. */
+export type Severity = "fatal" | "severe" | "moderate" | "mild";
+
+/** Takes note of what peers do wrong. */
+export interface PeerReporter {
+  /** `reason` is a few words for the log, such as "blocks out of order". */
+  penalize(peerId: string, severity: Severity, reason: string): void;
 }

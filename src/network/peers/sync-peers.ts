@@ -1,6 +1,6 @@
 import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BlockRange } from "../reqresp/interface.ts";
-import type { PeerReporter } from "./peer-judge.ts";
+import type { PeerReporter } from "./peer-scores.ts";
 
 export interface SyncPeer {
   /** In base58btc. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ForkName, ZERO_HASH } from "@lodestar/params";
 import { type RootHex, ssz } from "@lodestar/types";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ByHand } from "../../../test/support/by-hand.ts";
 import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../../../test/support/chain-with-gap.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function answersOf(parts: Partial<ChainRequestHandlersParts> = {}): Promise<ChainRequestHandlers> {
+function handlersOf(parts: Partial<ChainRequestHandlersParts> = {}): Promise<ChainRequestHandlers> {
   const ignore = () => {};
   const told = { onStatus: ignore, onPing: ignore, onGoodbye: ignore };
   return ChainRequestHandlers.open({ chain: devChain.chain, db, node: { metadata }, ...told, ...parts });
@@ -69,8 +69,8 @@ function answersOf(parts: Partial<ChainRequestHandlersParts> = {}): Promise<Chai
 const decoded = ({ bytes }: BlockChunk) => deserializeSignedBlock(devChain.config, bytes);
 const slotsOf = (chunks: BlockChunk[]) => chunks.map((chunk) => decoded(chunk).message.slot);
 
-async function range(answers: ChainRequestHandlers, startSlot: number, count: number): Promise<BlockChunk[]> {
-  return collect(answers.blocksByRange({ startSlot, count }));
+async function range(handlers: ChainRequestHandlers, startSlot: number, count: number): Promise<BlockChunk[]> {
+  return collect(handlers.blocksByRange({ startSlot, count }));
 }
 
 const slotsFrom = (first: number, last: number) =>
@@ -82,7 +82,7 @@ async function canonicalRoot(slot: number): Promise<RootHex> {
 
 describe("blocks by range", () => {
   it("are the canonical ones, finalized or not, each with the digest of its fork", async () => {
-    const chunks = await range(await answersOf(), 0, 1000);
+    const chunks = await range(await handlersOf(), 0, 1000);
     expect(devChain.chain.forkChoice.finalized.epoch).toBeGreaterThan(FORK_EPOCH);
     expect(slotsOf(chunks)).toEqual(slotsFrom(1, HEAD_SLOT));
     const { config } = devChain;
@@ -98,8 +98,8 @@ describe("blocks by range", () => {
   });
 
   it("are those of the slots that were asked for, as far as there are any", async () => {
-    const answers = await answersOf();
-    const slots = async (startSlot: number, count: number) => slotsOf(await range(answers, startSlot, count));
+    const handlers = await handlersOf();
+    const slots = async (startSlot: number, count: number) => slotsOf(await range(handlers, startSlot, count));
     expect(await slots(0, 3)).toEqual([1, 2]);
     expect(await slots(0, 1)).toEqual([]);
     expect(await slots(30, 4)).toEqual([30, 33]);
@@ -113,14 +113,15 @@ describe("blocks by range", () => {
   it("are no more than the specification lets anybody ask for", async () => {
     const { clock, forkChoice, head, config } = devChain.chain;
     const chain = { clock, forkChoice, head, config: { ...config, MAX_REQUEST_BLOCKS: 5 } };
-    expect(slotsOf(await range(await answersOf({ chain }), 2, 1000))).toEqual([2, 3, 4, 5, 6]);
+    expect(slotsOf(await range(await handlersOf({ chain }), 2, 1000))).toEqual([2, 3, 4, 5, 6]);
   });
 
   it("are all there while what became final is on its way into the database", async () => {
     const behind = { slot: 7, root: await canonicalRoot(7) };
-    const finalizedBlocks = Object.create(db.finalizedBlocks, { lastAtOrBefore: { value: async () => behind } });
-    const answers = await answersOf({ db: Object.create(db, { finalizedBlocks: { value: finalizedBlocks } }) });
-    expect(slotsOf(await range(answers, 1, 1000))).toEqual(slotsFrom(1, HEAD_SLOT));
+    const spy = vi.spyOn(db.finalizedBlocks, "lastAtOrBefore").mockResolvedValue(behind);
+    onTestFinished(() => spy.mockRestore());
+    const handlers = await handlersOf();
+    expect(slotsOf(await range(handlers, 1, 1000))).toEqual(slotsFrom(1, HEAD_SLOT));
   });
 
   it("are unavailable before the state that the chain was started from", async () => {
@@ -128,9 +129,9 @@ describe("blocks by range", () => {
     onTestFinished(() => anchored.close());
     const state = await devChain.chain.states.afterBlock(await canonicalRoot(20), 20);
     await initialiseDatabase(anchored, devChain.config, { state }, {});
-    const answers = await answersOf({ db: anchored });
-    expect(answers.status().earliestAvailableSlot).toBe(21);
-    await expect(range(answers, 20, 10)).rejects.toThrow(ResourceUnavailable);
+    const handlers = await handlersOf({ db: anchored });
+    expect(handlers.status().earliestAvailableSlot).toBe(21);
+    await expect(range(handlers, 20, 10)).rejects.toThrow(ResourceUnavailable);
   });
 });
 
@@ -139,7 +140,7 @@ describe("blocks by root", () => {
     const [genesis, early, head] = await Promise.all([0, 3, HEAD_SLOT].map(canonicalRoot));
     const unknown = `0x${"ab".repeat(32)}`;
     const asked = [head!, unknown, rival, genesis!, early!];
-    const chunks = await collect((await answersOf()).blocksByRoot(asked.map(fromHex)));
+    const chunks = await collect((await handlersOf()).blocksByRoot(asked.map(fromHex)));
     const stored = await Promise.all([head!, rival, early!].map((root) => db.blocks.get(root)));
     expect(chunks.map(({ bytes }) => toHex(bytes))).toEqual(stored.map((bytes) => toHex(bytes!)));
   });
@@ -148,7 +149,7 @@ describe("blocks by root", () => {
 describe("the status", () => {
   it("is that of the chain", async () => {
     const { forkChoice, head, config } = devChain.chain;
-    expect((await answersOf()).status()).toEqual({
+    expect((await handlersOf()).status()).toEqual({
       forkDigest: config.forkBoundary2ForkDigest({ fork: ForkName.altair, epoch: FORK_EPOCH }),
       finalizedRoot: fromHex(forkChoice.finalized.root),
       finalizedEpoch: forkChoice.finalized.epoch,
@@ -160,7 +161,7 @@ describe("the status", () => {
 
   it("names no finalized block at genesis", async () => {
     const fresh = await openDevChain({ ...QUIET, validators: 8 });
-    const status = (await answersOf({ chain: fresh.devChain.chain, db: fresh.db })).status();
+    const status = (await handlersOf({ chain: fresh.devChain.chain, db: fresh.db })).status();
     expect(status).toMatchObject({ finalizedEpoch: 0, finalizedRoot: ZERO_HASH, headSlot: 0 });
   });
 });

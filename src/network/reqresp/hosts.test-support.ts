@@ -7,7 +7,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
 import { createHost, type Host, type HostOptions } from "../libp2p/host.ts";
-import type { Severity } from "../peers/peer-judge.ts";
+import type { Severity } from "../peers/peer-scores.ts";
 import type { BlockChunk, RequestHandlers } from "./interface.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";

@@ -5,7 +5,7 @@ import { fromHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
-import type { PeerReporter } from "../peers/peer-judge.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
 import { type BlockCollector, blockFormat, decodeBlock, RangeCollector, RootCollector } from "./block-responses.ts";
 import { RequestError } from "./errors.ts";
 import type { BeaconRequests, BlockRange, RequestHandlers } from "./interface.ts";

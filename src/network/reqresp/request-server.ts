@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, Stream } from "@libp2p/interface";
 import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
-import type { PeerReporter } from "../peers/peer-judge.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
 import { PeerBuckets, TokenBucket } from "../token-bucket.ts";
 import { ErrorResponse, ProtocolViolation, RateLimited, StreamFailure, StreamTimeout } from "./errors.ts";
 import type { ReqRespLimits } from "./limits.ts";

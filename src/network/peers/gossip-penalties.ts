@@ -1,17 +1,17 @@
-import type { GossipInternals } from "../gossip/gossip-internals.ts";
-import type { PeerReporter } from "./peer-judge.ts";
+import type { GossipInternals } from "../gossip/pubsub.ts";
+import type { PeerReporter } from "./peer-scores.ts";
 
-export interface GossipJudgementParts {
+export interface GossipPenaltiesParts {
   gossip: Pick<GossipInternals, "getScore" | "opts">;
   reporter: PeerReporter;
 }
 
 /** Holds against peers what gossip thinks of them. */
-export class GossipJudgement {
-  readonly #gossip: GossipJudgementParts["gossip"];
+export class GossipPenalties {
+  readonly #gossip: GossipPenaltiesParts["gossip"];
   readonly #reporter: PeerReporter;
 
-  constructor({ gossip, reporter }: GossipJudgementParts) {
+  constructor({ gossip, reporter }: GossipPenaltiesParts) {
     this.#gossip = gossip;
     this.#reporter = reporter;
   }

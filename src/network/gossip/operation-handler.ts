@@ -4,20 +4,19 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { Intake } from "../../chain/intake.ts";
 import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
-import { AwaitingBlocks, type AwaitingLimits } from "./awaiting-blocks.ts";
 import { type BatchLimits, BatchQueue } from "./batch-queue.ts";
-import type { GossipObjects } from "./message-types.ts";
-import type { ReceivedMessage } from "./received-message.ts";
+import type { UnknownBlocks } from "./block-handler.ts";
+import type { GossipObjects, ReceivedMessage } from "./message-types.ts";
+import { type ReprocessLimits, ReprocessQueue } from "./reprocess-queue.ts";
 import type { TopicKind } from "./topics.ts";
-import type { UnknownBlocks } from "./unknown-blocks.ts";
 
 /** Everything but blocks. */
-export type IntakeKind = Exclude<TopicKind, "beacon_block">;
+export type OperationKind = Exclude<TopicKind, "beacon_block">;
 
-type Judge<K extends IntakeKind> = (messages: ReceivedMessage<K>[]) => Promise<Outcome<unknown>[]>;
-type Judges = { [K in IntakeKind]: Judge<K> };
+type Processor<K extends OperationKind> = (messages: ReceivedMessage<K>[]) => Promise<Outcome<unknown>[]>;
+type Processors = { [K in OperationKind]: Processor<K> };
 
-export interface IntakeGossipParts {
+export interface OperationHandlerParts {
   chain: Pick<BeaconChain, "intake" | "clock" | "events" | "forkChoice">;
   unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
   /** Whether a block is on its way in, so that nobody has to be asked for it. */
@@ -26,28 +25,28 @@ export interface IntakeGossipParts {
 }
 
 const BATCHES: BatchLimits = { batchSize: 64, windowMs: 50, maxRunning: 4, maxWaiting: 16_384 };
-const AWAITING: AwaitingLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16, maxItemsPerPeer: 2_048 };
+const REPROCESSING: ReprocessLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16, maxItemsPerPeer: 2_048 };
 
 /** Gives what comes from gossip, but for blocks, to the chain's intake, many at a time, and reports what the rules say. */
-export class IntakeGossip {
-  readonly #parts: IntakeGossipParts;
-  readonly #queues: { [K in IntakeKind]: BatchQueue<ReceivedMessage<K>> };
-  readonly #awaiting = new AwaitingBlocks<ReceivedMessage>(AWAITING);
+export class OperationHandler {
+  readonly #parts: OperationHandlerParts;
+  readonly #queues: { [K in OperationKind]: BatchQueue<ReceivedMessage<K>> };
+  readonly #reprocessing = new ReprocessQueue<ReceivedMessage>(REPROCESSING);
   #subscriptions: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(parts: IntakeGossipParts) {
+  constructor(parts: OperationHandlerParts) {
     this.#parts = parts;
-    const judges = judgesOf(parts.chain.intake);
+    const processors = processorsOf(parts.chain.intake);
     this.#queues = {
-      beacon_attestation: this.#queue(judges.beacon_attestation),
-      beacon_aggregate_and_proof: this.#queue(judges.beacon_aggregate_and_proof),
-      sync_committee: this.#queue(judges.sync_committee),
-      sync_committee_contribution_and_proof: this.#queue(judges.sync_committee_contribution_and_proof),
-      voluntary_exit: this.#queue(judges.voluntary_exit),
-      proposer_slashing: this.#queue(judges.proposer_slashing),
-      attester_slashing: this.#queue(judges.attester_slashing),
-      bls_to_execution_change: this.#queue(judges.bls_to_execution_change),
+      beacon_attestation: this.#queue(processors.beacon_attestation),
+      beacon_aggregate_and_proof: this.#queue(processors.beacon_aggregate_and_proof),
+      sync_committee: this.#queue(processors.sync_committee),
+      sync_committee_contribution_and_proof: this.#queue(processors.sync_committee_contribution_and_proof),
+      voluntary_exit: this.#queue(processors.voluntary_exit),
+      proposer_slashing: this.#queue(processors.proposer_slashing),
+      attester_slashing: this.#queue(processors.attester_slashing),
+      bls_to_execution_change: this.#queue(processors.bls_to_execution_change),
     };
   }
 
@@ -62,29 +61,29 @@ export class IntakeGossip {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const end of this.#subscriptions) end();
-    for (const message of this.#awaiting.clear()) message.report("ignore");
+    for (const message of this.#reprocessing.clear()) message.report("ignore");
     await Promise.all(Object.values(this.#queues).map((queue) => queue.close()));
   }
 
   handle(message: ReceivedMessage): void {
     // The kind of the topic is that of the object, which the compiler cannot know.
-    const queue = this.#queues[message.topic.kind as IntakeKind] as BatchQueue<ReceivedMessage>;
+    const queue = this.#queues[message.topic.kind as OperationKind] as BatchQueue<ReceivedMessage>;
     queue.add(message);
   }
 
-  #queue<K extends IntakeKind>(judge: Judge<K>): BatchQueue<ReceivedMessage<K>> {
+  #queue<K extends OperationKind>(process: Processor<K>): BatchQueue<ReceivedMessage<K>> {
     return new BatchQueue<ReceivedMessage<K>>(
-      { process: (messages) => this.#process(messages, judge), drop: (message) => message.report("ignore") },
+      { process: (messages) => this.#process(messages, process), drop: (message) => message.report("ignore") },
       BATCHES,
     );
   }
 
-  async #process<K extends IntakeKind>(messages: ReceivedMessage<K>[], judge: Judge<K>): Promise<void> {
+  async #process<K extends OperationKind>(messages: ReceivedMessage<K>[], process: Processor<K>): Promise<void> {
     try {
-      const outcomes = await judge(messages);
+      const outcomes = await process(messages);
       for (const [i, message] of messages.entries()) this.#settle(message, outcomes[i]!);
     } catch (error) {
-      this.#parts.logger.error("Messages could not be judged", { topic: messages[0]?.topic.kind, error });
+      this.#parts.logger.error("Messages could not be validated", { topic: messages[0]?.topic.kind, error });
       // Those that have their verdict keep it: only the first one counts.
       for (const message of messages) message.report("ignore");
     }
@@ -100,11 +99,11 @@ export class IntakeGossip {
       const { peerId, topic } = message;
       this.#parts.logger.debug("A message was rejected", { topic: topic.kind, peer: peerId, reason });
     }
-    const root = reason === "unknown-block" ? votedFor(message) : undefined;
+    const root = reason === "unknown-block" ? attestedRoot(message) : undefined;
     if (root === undefined || !this.#hold(message, root)) message.report(action);
   }
 
-  /** Whether the vote waits for its block, or is judged again because the block came while the vote was judged. */
+  /** Whether the attestation waits for its block, or is validated again because the block came meanwhile. */
   #hold(message: ReceivedMessage, root: RootHex): boolean {
     const { chain, unknownBlocks, isImporting } = this.#parts;
     if (this.#isClosed) return false;
@@ -112,21 +111,21 @@ export class IntakeGossip {
       this.handle(message);
       return true;
     }
-    const held = this.#awaiting.hold(root, message, message.peerId, chain.clock.currentSlot);
+    const held = this.#reprocessing.hold(root, message, message.peerId, chain.clock.currentSlot);
     if (held === "first" && !isImporting(root)) unknownBlocks.onUnknownBlock(root, message.peerId);
     return held !== "full";
   }
 
   #onBlock(root: RootHex): void {
-    for (const message of this.#awaiting.release(root)) this.handle(message);
+    for (const message of this.#reprocessing.release(root)) this.handle(message);
   }
 
   #onSlot(slot: Slot): void {
-    for (const message of this.#awaiting.expire(slot)) message.report("ignore");
+    for (const message of this.#reprocessing.expire(slot)) message.report("ignore");
   }
 }
 
-function votedFor({ topic, object }: ReceivedMessage): RootHex | undefined {
+function attestedRoot({ topic, object }: ReceivedMessage): RootHex | undefined {
   switch (topic.kind) {
     case "beacon_attestation":
       return toRootHex((object as GossipObjects["beacon_attestation"]).data.beaconBlockRoot);
@@ -137,7 +136,7 @@ function votedFor({ topic, object }: ReceivedMessage): RootHex | undefined {
   }
 }
 
-function judgesOf(intake: Intake): Judges {
+function processorsOf(intake: Intake): Processors {
   return {
     beacon_attestation: (messages) => intake.attestations(objectsOf(messages), subnetsOf(messages)),
     beacon_aggregate_and_proof: (messages) => intake.aggregates(objectsOf(messages)),
@@ -150,11 +149,11 @@ function judgesOf(intake: Intake): Judges {
   };
 }
 
-function oneByOne<K extends IntakeKind>(take: (object: GossipObjects[K]) => Promise<void>): Judge<K> {
+function oneByOne<K extends OperationKind>(take: (object: GossipObjects[K]) => Promise<void>): Processor<K> {
   return (messages) => Promise.all(messages.map(({ object }) => outcomeOf(() => take(object))));
 }
 
-function objectsOf<K extends IntakeKind>(messages: ReceivedMessage<K>[]): GossipObjects[K][] {
+function objectsOf<K extends OperationKind>(messages: ReceivedMessage<K>[]): GossipObjects[K][] {
   return messages.map(({ object }) => object);
 }
 

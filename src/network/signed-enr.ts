@@ -1,8 +1,8 @@
 import { isIPv4 } from "node:net";
 import { ENR, SignableENR } from "@chainsafe/enr";
 import { byteArrayEquals } from "@lodestar/utils";
-import { type NodeAddresses, standsForAll } from "./node-addresses.ts";
-import type { RecordEntries } from "./record-entries.ts";
+import type { RecordEntries } from "./enr-entries.ts";
+import { type NodeAddresses, standsForAll } from "./networking-options.ts";
 
 export interface RecordContent {
   /** The node's private key. */

@@ -5,13 +5,12 @@ import { BlockRejection, type RejectionReason } from "../../chain/import/block-r
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { PeerReporter } from "../peers/peer-judge.ts";
-import type { ReceivedMessage } from "./received-message.ts";
-import type { UnknownBlocks } from "./unknown-blocks.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
+import type { ReceivedMessage } from "./message-types.ts";
 
 type BlockMessage = ReceivedMessage<"beacon_block">;
 
-export interface BlockGossipParts {
+export interface BlockHandlerParts {
   chain: Pick<BeaconChain, "config" | "validation" | "events" | "importBlock">;
   unknownBlocks: UnknownBlocks;
   reporter: PeerReporter;
@@ -28,14 +27,14 @@ const WRONG_BLOCK: ReadonlySet<RejectionReason> = new Set([
   "invalid-transition",
 ]);
 
-/** Takes blocks from gossip: spread as soon as the rules of gossip are passed, then imported. */
-export class BlockGossip {
-  readonly #parts: BlockGossipParts;
+/** Takes blocks from gossip: propagated as soon as the rules of gossip are passed, then imported. */
+export class BlockHandler {
+  readonly #parts: BlockHandlerParts;
   readonly #underWay = new Set<Promise<void>>();
   /** Blocks that passed the rules and are being imported. */
   readonly #imports = new Map<RootHex, Promise<void>>();
 
-  constructor(parts: BlockGossipParts) {
+  constructor(parts: BlockHandlerParts) {
     this.#parts = parts;
   }
 
@@ -61,7 +60,7 @@ export class BlockGossip {
   }
 
   async #take(message: BlockMessage): Promise<void> {
-    const root = await this.#judged(message);
+    const root = await this.#validated(message);
     if (root === undefined) return;
     const { chain } = this.#parts;
     const { slot } = message.object.message;
@@ -73,7 +72,7 @@ export class BlockGossip {
   }
 
   /** The root of a block that passes the rules; any other is reported as what it is. */
-  async #judged(message: BlockMessage): Promise<RootHex | undefined> {
+  async #validated(message: BlockMessage): Promise<RootHex | undefined> {
     const { chain, unknownBlocks, logger } = this.#parts;
     const { object: signed, peerId } = message;
     try {
@@ -83,7 +82,7 @@ export class BlockGossip {
       return root;
     } catch (error) {
       if (!(error instanceof GossipRefusal)) {
-        logger.error("A block could not be judged", { slot: signed.message.slot, peer: peerId, error });
+        logger.error("A block could not be validated", { slot: signed.message.slot, peer: peerId, error });
         message.report("ignore");
         return undefined;
       }
@@ -111,4 +110,12 @@ export class BlockGossip {
       if (WRONG_BLOCK.has(error.reason)) reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
     }
   }
+}
+
+/** Told about blocks that gossip refers to and this node does not have. */
+export interface UnknownBlocks {
+  /** A block, valid as far as can be told, whose parent is not known. */
+  onUnknownParent(signed: SignedBeaconBlock, peerId: string): void;
+  /** An attestation to a block that is not known. */
+  onUnknownBlock(root: RootHex, peerId: string): void;
 }

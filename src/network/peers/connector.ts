@@ -1,16 +1,43 @@
+import type { BitArray } from "@chainsafe/ssz";
 import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
 import { BackOff } from "./back-off.ts";
-import type { Conversations } from "./conversations.ts";
-import { chooseDialled } from "./dial-choice.ts";
 import { Dialer, type DialTarget } from "./dialer.ts";
 import type { DirectPeers } from "./direct-peers.ts";
 import { addAddress, type KnownPeer, type KnownPeers } from "./known-peers.ts";
 import type { PeerScores } from "./peer-scores.ts";
-import type { FoundPeer, PeerSource, SubnetNeeds } from "./peer-source.ts";
+import type { PeerSessions } from "./peer-sessions.ts";
 import { maxPeers } from "./pruning.ts";
-import { countBySubnet, lackingSubnets, type SubnetName, subnetsOf, wantedSubnets } from "./subnet-coverage.ts";
+import {
+  countBySubnet,
+  lackingSubnets,
+  type SubnetName,
+  type SubnetNeeds,
+  subnetsOf,
+  wantedSubnets,
+} from "./subnet-coverage.ts";
 import type { Timers } from "./timers.ts";
+
+/** A node whose record was found, and which may be dialled. */
+export interface FoundPeer {
+  /** In base58btc. */
+  peerId: string;
+  /** Its signed record in text form. */
+  enr: string;
+  /** A multiaddress that ends in `/p2p/` and the id. */
+  address: string;
+  /** The subnets that its record claims, when it names any. */
+  attnets?: BitArray;
+  syncnets?: BitArray;
+}
+
+/** Finds peers on the network. */
+export interface PeerSource {
+  /** Returns the function that ends it. */
+  onFound(listener: (found: FoundPeer) => void): () => void;
+  /** Asks for a search soon; while one runs it asks for nothing. */
+  search(): void;
+}
 
 const SEARCH_PAUSE_MS = 5_000;
 /** Searches that find nobody new become this rare, unless there is no peer at all. */
@@ -22,22 +49,22 @@ const MAX_VAIN_DIALS = 5;
 const FEW_PEERS = 0.25;
 const HURRY_MS = 30_000;
 
-export interface ConnectingParts {
+export interface ConnectorParts {
   host: Pick<Host, "dial" | "peerId">;
   known: KnownPeers;
   scores: PeerScores;
   direct: DirectPeers;
   discovery: PeerSource | undefined;
   subnets: SubnetNeeds;
-  conversations: Pick<Conversations, "size" | "get" | "values">;
+  sessions: Pick<PeerSessions, "size" | "get" | "values">;
   targetPeers: number;
   timers: Pick<Timers, "now">;
   logger: Logger;
 }
 
 /** Keeps the node connected: to the direct peers always, and to as many others as are wanted. */
-export class Connecting {
-  readonly #parts: ConnectingParts;
+export class Connector {
+  readonly #parts: ConnectorParts;
   readonly #self: string;
   readonly #dialer: Dialer;
   readonly #directBackOff = new BackOff({ firstMs: 1_000, maxMs: 60_000 });
@@ -46,7 +73,7 @@ export class Connecting {
   #searchPauseMs = SEARCH_PAUSE_MS;
   #isDialDue = false;
 
-  constructor(parts: ConnectingParts) {
+  constructor(parts: ConnectorParts) {
     this.#parts = parts;
     this.#self = parts.host.peerId.toString();
     this.#dialer = new Dialer({
@@ -95,10 +122,10 @@ export class Connecting {
   }
 
   #dialDirect(now: number): void {
-    const { direct, conversations, scores } = this.#parts;
+    const { direct, sessions, scores } = this.#parts;
     for (const { target, peerId } of direct.targets()) {
       if (peerId === this.#self) direct.remove(target.addresses);
-      else if (peerId !== undefined && (conversations.get(peerId) || !scores.allows(peerId))) continue;
+      else if (peerId !== undefined && (sessions.get(peerId) || !scores.allows(peerId))) continue;
       else if (this.#directBackOff.isDue(target.key, now)) this.#dialer.dial(target);
     }
   }
@@ -114,9 +141,9 @@ export class Connecting {
   }
 
   #dialKnown(now: number, lacking: ReadonlySet<SubnetName>): void {
-    const { known, scores, conversations, targetPeers } = this.#parts;
+    const { known, scores, sessions, targetPeers } = this.#parts;
     const room = {
-      present: conversations.size + this.#dialer.active,
+      present: sessions.size + this.#dialer.active,
       target: targetPeers,
       maximum: maxPeers(targetPeers),
       dials: this.#dialer.free,
@@ -132,24 +159,24 @@ export class Connecting {
   }
 
   #mayDial({ id, state, addresses, status }: KnownPeer, now: number): boolean {
-    const { direct, conversations, scores, targetPeers } = this.#parts;
+    const { direct, sessions, scores, targetPeers } = this.#parts;
     // A node that was cut off should soon be back with those it knew.
-    const isHurried = status !== null && conversations.size < targetPeers * FEW_PEERS;
+    const isHurried = status !== null && sessions.size < targetPeers * FEW_PEERS;
     return (
       state === "disconnected" &&
       addresses.size > 0 &&
       id !== this.#self &&
       !direct.has(id) &&
-      conversations.get(id) === undefined &&
+      sessions.get(id) === undefined &&
       scores.allows(id) &&
       this.#backOff.isDue(id, now, isHurried ? HURRY_MS : undefined)
     );
   }
 
   #search(now: number, lacking: ReadonlySet<SubnetName>): void {
-    const { discovery, conversations, targetPeers } = this.#parts;
-    const isShort = conversations.size < targetPeers || lacking.size > 0;
-    if (conversations.size === 0) this.#searchPauseMs = SEARCH_PAUSE_MS;
+    const { discovery, sessions, targetPeers } = this.#parts;
+    const isShort = sessions.size < targetPeers || lacking.size > 0;
+    if (sessions.size === 0) this.#searchPauseMs = SEARCH_PAUSE_MS;
     if (!discovery || !isShort || now - this.#searchedAt < this.#searchPauseMs) return;
     this.#searchedAt = now;
     this.#searchPauseMs = Math.min(1.5 * this.#searchPauseMs, MAX_SEARCH_PAUSE_MS);
@@ -157,8 +184,8 @@ export class Connecting {
   }
 
   #lackingSubnets(): Set<SubnetName> {
-    const { conversations, known, subnets } = this.#parts;
-    const present = [...conversations.values()].flatMap(({ peerId }) => known.get(peerId) ?? []);
+    const { sessions, known, subnets } = this.#parts;
+    const present = [...sessions.values()].flatMap(({ peerId }) => known.get(peerId) ?? []);
     const covered = present.map((peer) => ({ subnets: subnetsOf(peer) }));
     return lackingSubnets(countBySubnet(wantedSubnets(subnets), covered));
   }
@@ -170,7 +197,7 @@ export class Connecting {
       known.keep(peerId);
     }
     // The connection may be gone again by now.
-    if (!this.#parts.conversations.get(peerId)) this.#setState(key, "disconnected");
+    if (!this.#parts.sessions.get(peerId)) this.#setState(key, "disconnected");
   }
 
   #failed({ key }: DialTarget): void {
@@ -191,4 +218,40 @@ export class Connecting {
     const isDirect = this.#parts.direct.targets().some(({ target }) => target.key === key);
     return isDirect ? this.#directBackOff : this.#backOff;
   }
+}
+
+export interface DialCandidate {
+  peerId: string;
+  score: number;
+  subnets: readonly SubnetName[];
+}
+
+export interface DialRoom {
+  /** Peers that are connected or being dialled. */
+  present: number;
+  target: number;
+  /** For the sake of a subnet that lacks peers, there may be as many as this. */
+  maximum: number;
+  /** How many dials can begin now. */
+  dials: number;
+  lacking: ReadonlySet<SubnetName>;
+}
+
+/** Whom to dial next: those on subnets that lack peers, then the best; of equals the last of the candidates, which are the newest. */
+export function chooseDialled(candidates: readonly DialCandidate[], room: DialRoom): string[] {
+  const { present, target, maximum, dials, lacking } = room;
+  const ranked = candidates
+    .map(({ peerId, score, subnets }, age) => ({
+      peerId,
+      score: Math.round(score),
+      useful: subnets.filter((subnet) => lacking.has(subnet)).length,
+      age,
+    }))
+    .sort((a, b) => b.useful - a.useful || b.score - a.score || b.age - a.age);
+  const chosen: string[] = [];
+  for (const { peerId, useful } of ranked) {
+    if (chosen.length >= dials) break;
+    if (present + chosen.length < (useful > 0 ? maximum : target)) chosen.push(peerId);
+  }
+  return chosen;
 }

@@ -1,6 +1,6 @@
 import type { RootHex, Slot } from "@lodestar/types";
 
-export interface AwaitingLimits {
+export interface ReprocessLimits {
   maxRoots: number;
   maxItems: number;
   /** Roots that one peer may be the first to name while they are awaited: each makes this node ask others for a block. */
@@ -16,16 +16,16 @@ interface Awaited<Item> {
 }
 
 /**
- * Votes that came before the block they are for, which happens all the time. They wait until the block is there, or until
+ * Attestations that came before the block they are for, which happens all the time. They wait until the block is there, or until
  * the slot after the one in which the first of them came is over.
  */
-export class AwaitingBlocks<Item> {
-  readonly #limits: AwaitingLimits;
+export class ReprocessQueue<Item> {
+  readonly #limits: ReprocessLimits;
   readonly #byRoot = new Map<RootHex, Awaited<Item>>();
   readonly #itemsOfPeer = new Map<string, number>();
   #itemCount = 0;
 
-  constructor(limits: AwaitingLimits) {
+  constructor(limits: ReprocessLimits) {
     this.#limits = limits;
   }
 

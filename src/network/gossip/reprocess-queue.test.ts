@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { AwaitingBlocks } from "./awaiting-blocks.ts";
+import { ReprocessQueue } from "./reprocess-queue.ts";
 
 const LIMITS = { maxRoots: 3, maxItems: 5, maxRootsPerPeer: 2, maxItemsPerPeer: 4 };
 
-test("votes are released with their block, or when the next slot is over", () => {
-  const awaiting = new AwaitingBlocks<string>(LIMITS);
+test("attestations are released with their block, or when the next slot is over", () => {
+  const awaiting = new ReprocessQueue<string>(LIMITS);
   expect(awaiting.hold("0xa", "1", "p", 10)).toBe("first");
   expect(awaiting.hold("0xa", "2", "q", 11)).toBe("held");
   expect(awaiting.hold("0xb", "3", "p", 11)).toBe("first");
@@ -17,7 +17,7 @@ test("votes are released with their block, or when the next slot is over", () =>
 });
 
 test("neither one peer nor all together have more waiting than the limits", () => {
-  const awaiting = new AwaitingBlocks<number>(LIMITS);
+  const awaiting = new ReprocessQueue<number>(LIMITS);
   expect([1, 2, 3].map((n) => awaiting.hold(`0x${n}`, n, "p", 0))).toEqual(["first", "first", "full"]);
   expect([3, 4].map((n) => awaiting.hold(`0x${n}`, n, "q", 0))).toEqual(["first", "full"]);
   expect([1, 1, 1].map((n) => awaiting.hold(`0x${n}`, n, "q", 0))).toEqual(["held", "held", "full"]);

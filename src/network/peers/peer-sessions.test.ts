@@ -2,16 +2,16 @@ import { type fulu, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
 import { RequestError } from "../reqresp/errors.ts";
-import { Conversations } from "./conversations.ts";
 import { HandTimers, settled } from "./hand-timers.test-support.ts";
 import { KnownPeers } from "./known-peers.ts";
 import { PeerChain, startOf } from "./peer-chain.test-support.ts";
+import { PeerSessions } from "./peer-sessions.ts";
 
-describe("the conversation with a peer", () => {
+describe("the session with a peer", () => {
   let timers: HandTimers;
   let chain: PeerChain;
   let known: KnownPeers;
-  let conversations: Conversations;
+  let sessions: PeerSessions;
   let asked: string[];
   let drops: string[];
   let peer: { status: () => fulu.Status; sequence: bigint; silent: boolean };
@@ -28,7 +28,7 @@ describe("the conversation with a peer", () => {
       if (peer.silent) throw new RequestError("timeout", "The peer did not answer in time.");
       return value();
     };
-    conversations = new Conversations({
+    sessions = new PeerSessions({
       requests: {
         status: () => answer("status", () => peer.status()),
         ping: () => answer("ping", () => peer.sequence),
@@ -41,7 +41,7 @@ describe("the conversation with a peer", () => {
       changed: () => {},
       drop: (_, reason, why) => drops.push(`${reason} ${why}`),
     });
-    timers.every(1_000, () => conversations.tick());
+    timers.every(1_000, () => sessions.tick());
   });
 
   /** What is asked while so many milliseconds pass. */
@@ -52,27 +52,27 @@ describe("the conversation with a peer", () => {
   }
 
   it("begins with the status when we dialled, and goes on with ping and metadata", async () => {
-    conversations.begin("a", "outbound");
+    sessions.begin("a", "outbound");
     expect(asked).toEqual(["status"]);
     expect(await askedWithin(0)).toEqual(["ping", "metadata"]);
-    expect(conversations.get("a")?.relevant).toBe(true);
+    expect(sessions.get("a")?.relevant).toBe(true);
     expect(known.get("a")?.metadata?.seqNumber).toBe(7n);
   });
 
   it("waits for the status of a peer that dialled, and asks only when none comes", async () => {
-    conversations.begin("told", "inbound");
-    conversations.begin("silent", "inbound");
-    await conversations.onStatus("told", chain.status());
+    sessions.begin("told", "inbound");
+    sessions.begin("silent", "inbound");
+    await sessions.onStatus("told", chain.status());
     await settled();
     expect(asked).toEqual(["ping", "metadata"]);
     expect(await askedWithin(4_000)).toEqual([]);
     expect(await askedWithin(1_000)).toEqual(["status", "ping", "metadata"]);
-    expect(conversations.get("silent")?.relevant).toBe(true);
+    expect(sessions.get("silent")?.relevant).toBe(true);
   });
 
   it("ends with a peer that never tells its status", async () => {
     peer.silent = true;
-    conversations.begin("a", "outbound");
+    sessions.begin("a", "outbound");
     await timers.pass(29_000);
     expect(drops).toEqual([]);
     await timers.pass(1_000);
@@ -80,19 +80,19 @@ describe("the conversation with a peer", () => {
   });
 
   it("pings, fetches metadata when its number rose, and gives up after three silences", async () => {
-    conversations.begin("a", "outbound");
+    sessions.begin("a", "outbound");
     await settled();
     expect(await askedWithin(19_000)).toEqual([]);
     expect(await askedWithin(2_000)).toEqual(["ping"]);
     peer.sequence = 8n;
     expect(await askedWithin(20_000)).toEqual(["ping", "metadata"]);
-    conversations.onPing("a", 8n);
+    sessions.onPing("a", 8n);
     peer.sequence = 9n;
-    conversations.onPing("a", 9n);
+    sessions.onPing("a", 9n);
     await settled();
     expect(known.get("a")?.metadata?.seqNumber).toBe(8n);
     await timers.pass(5_000);
-    conversations.onPing("a", 9n);
+    sessions.onPing("a", 9n);
     await settled();
     expect(known.get("a")?.metadata?.seqNumber).toBe(9n);
     peer.silent = true;
@@ -101,7 +101,7 @@ describe("the conversation with a peer", () => {
   });
 
   it("counts only silences in a row", async () => {
-    conversations.begin("a", "outbound");
+    sessions.begin("a", "outbound");
     await settled();
     for (let i = 0; i < 5; i++) {
       peer.silent = true;
@@ -113,9 +113,9 @@ describe("the conversation with a peer", () => {
   });
 
   it("renews the status with each epoch, and when asked to, but not without a pause", async () => {
-    conversations.begin("a", "outbound");
+    sessions.begin("a", "outbound");
     await settled();
-    for (let i = 0; i < 5; i++) conversations.refreshStatus("a");
+    for (let i = 0; i < 5; i++) sessions.refreshStatus("a");
     expect(await askedWithin(10_000)).toEqual(["status"]);
     chain.slot = startOf(1);
     expect(await askedWithin(10_000)).toContain("status");
@@ -124,20 +124,20 @@ describe("the conversation with a peer", () => {
   });
 
   it("ends with a peer of another chain, also when that shows only later", async () => {
-    conversations.begin("a", "outbound");
+    sessions.begin("a", "outbound");
     await settled();
     const stranger = new PeerChain({ slot: 5, genesis: 9 });
-    await conversations.onStatus("a", stranger.status());
+    await sessions.onStatus("a", stranger.status());
     expect(drops).toEqual([expect.stringMatching(/^2 another fork digest/)]);
-    expect(conversations.get("a")?.relevant).toBe(false);
+    expect(sessions.get("a")?.relevant).toBe(false);
   });
 
   it("has no more to say when the peer is gone", async () => {
-    conversations.begin("a", "inbound");
-    const judged = conversations.onStatus("a", chain.status());
-    conversations.end("a");
-    await judged;
-    expect(conversations.get("a")).toBeUndefined();
+    sessions.begin("a", "inbound");
+    const checked = sessions.onStatus("a", chain.status());
+    sessions.end("a");
+    await checked;
+    expect(sessions.get("a")).toBeUndefined();
     expect(await askedWithin(60_000)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PacketBudget } from "./packet-budget.ts";
+import { PacketBudget } from "./udp-transport.ts";
 
 it("lets so many packets of an address, and of all together, pass in a second", () => {
   const budget = new PacketBudget({ perSecond: 5, perSecondAndAddress: 3 });
