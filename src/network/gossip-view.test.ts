@@ -82,7 +82,7 @@ describe("what is told about gossip", () => {
         peerhave: new Map([[listener.id, 12]]),
       }),
       known: dialler.manager.known,
-      unixNow: () => now,
+      timers: { unixNow: () => now },
     });
     const { gossipsub } = view.gossipPeers();
     expect(gossipsub[shared]).toMatchObject([{ backoff: "1m30s500ms", iWantBudget: 7, iHaveBudget: 0 }]);

@@ -1,3 +1,4 @@
+import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import type { GossipInternals } from "./gossip/pubsub.ts";
 import type { GossipPeerStats, GossipPeers, GossipTopicPeer } from "./network-view.ts";
 import type { KnownPeers } from "./peers/known-peers.ts";
@@ -9,25 +10,25 @@ const MAX_IWANT_MESSAGES = 10;
 export interface GossipViewParts {
   gossip: GossipInternals;
   known: Pick<KnownPeers, "get">;
-  /** Unix milliseconds, by which gossip counts. */
-  unixNow?: () => number;
+  /** Gossip counts in unix milliseconds. */
+  timers?: Pick<Timers, "unixNow">;
 }
 
 /** What the API tells about gossip: who takes part in which topic, and what is thought of them. */
 export class GossipView {
   readonly #gossip: GossipInternals;
   readonly #known: Pick<KnownPeers, "get">;
-  readonly #unixNow: () => number;
+  readonly #timers: Pick<Timers, "unixNow">;
 
-  constructor({ gossip, known, unixNow = Date.now }: GossipViewParts) {
+  constructor({ gossip, known, timers = SYSTEM_TIMERS }: GossipViewParts) {
     this.#gossip = gossip;
     this.#known = known;
-    this.#unixNow = unixNow;
+    this.#timers = timers;
   }
 
   gossipPeers(): GossipPeers {
     const { topics, mesh, score, peers } = this.#gossip;
-    const now = this.#unixNow();
+    const now = this.#timers.unixNow();
     const subscribers = new Map(Array.from(topics, ([topic, ids]) => [topic, new Set(ids)]));
     // A peer in a mesh has subscribed, or it would not be there.
     for (const [topic, ids] of mesh) {

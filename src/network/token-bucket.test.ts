@@ -10,7 +10,7 @@ function handClock() {
 describe("a token bucket", () => {
   test("gives its burst at once and its rate afterwards", () => {
     const clock = handClock();
-    const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, clock.now);
+    const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, clock);
 
     expect([1, 2, 3, 4, 5].map(() => bucket.take(1))).toEqual([0, 0, 0, 500, 1000]);
 
@@ -23,7 +23,7 @@ describe("a token bucket", () => {
 
   test("lets through more than its burst once it is full, and is in debt afterwards", () => {
     const clock = handClock();
-    const bucket = new TokenBucket({ burst: 10, perSecond: 10 }, clock.now);
+    const bucket = new TokenBucket({ burst: 10, perSecond: 10 }, clock);
 
     expect(bucket.take(30)).toBe(0);
     expect(bucket.delayFor(1)).toBe(2100);
@@ -32,7 +32,7 @@ describe("a token bucket", () => {
 
 test("buckets of silent peers are forgotten, those in use are not", () => {
   const clock = handClock();
-  const buckets = new PeerBuckets(clock.now);
+  const buckets = new PeerBuckets(clock);
   const rate = { burst: 1, perSecond: 1 };
   const early = Array.from({ length: 256 }, (_, index) => buckets.bucket(`early ${index}`, "x", rate));
   early[0]?.take(100);

@@ -1,24 +1,23 @@
+import type { Timers } from "../timers.ts";
+
 /** So many at once, and so many a second on average. */
 export interface Rate {
   burst: number;
   perSecond: number;
 }
 
-/** In milliseconds, never going back. */
-export type Now = () => number;
-
 /** Counts what is used of a rate. More may be taken than there is: the debt is what the next one waits for. */
 export class TokenBucket {
   readonly #rate: Rate;
-  readonly #now: Now;
+  readonly #timers: Pick<Timers, "now">;
   #tokens: number;
   #countedAt: number;
 
-  constructor(rate: Rate, now: Now) {
+  constructor(rate: Rate, timers: Pick<Timers, "now">) {
     this.#rate = rate;
-    this.#now = now;
+    this.#timers = timers;
     this.#tokens = rate.burst;
-    this.#countedAt = now();
+    this.#countedAt = timers.now();
   }
 
   get isFull(): boolean {
@@ -39,7 +38,7 @@ export class TokenBucket {
   }
 
   #count(): number {
-    const now = this.#now();
+    const now = this.#timers.now();
     this.#tokens = Math.min(this.#rate.burst, this.#tokens + ((now - this.#countedAt) * this.#rate.perSecond) / 1000);
     this.#countedAt = now;
     return this.#tokens;
@@ -51,11 +50,11 @@ const SWEEP_AT_LEAST = 256;
 /** A bucket for each peer and purpose. Those of peers long silent are full again and are forgotten, so their number stays bounded. */
 export class PeerBuckets {
   readonly #buckets = new Map<string, TokenBucket>();
-  readonly #now: Now;
+  readonly #timers: Pick<Timers, "now">;
   #sweepAt = SWEEP_AT_LEAST;
 
-  constructor(now: Now) {
-    this.#now = now;
+  constructor(timers: Pick<Timers, "now">) {
+    this.#timers = timers;
   }
 
   /** A purpose has the same rate each time. */
@@ -64,7 +63,7 @@ export class PeerBuckets {
     const known = this.#buckets.get(key);
     if (known !== undefined) return known;
     if (this.#buckets.size >= this.#sweepAt) this.#sweep();
-    const bucket = new TokenBucket(rate, this.#now);
+    const bucket = new TokenBucket(rate, this.#timers);
     this.#buckets.set(key, bucket);
     return bucket;
   }

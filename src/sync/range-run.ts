@@ -3,6 +3,7 @@ import { toRootHex } from "@lodestar/utils";
 import { BlockRejection } from "../chain/import/block-rejection.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
+import type { Timers } from "../timers.ts";
 import { Batch } from "./batch.ts";
 import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";
@@ -10,7 +11,6 @@ import type { RangeSyncLimits } from "./range-sync-limits.ts";
 import { RunJudge } from "./run-judge.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { HEAD_TOLERANCE_SLOTS, type SyncTarget } from "./sync-target.ts";
-import type { SyncTimer } from "./sync-timer.ts";
 
 /** `deserted`: no peer is left to ask. `undelivered`: the peers do not give what they claim to have. `broken`: this node failed. */
 export type RangeOutcome = "reached" | "deserted" | "undelivered" | "broken";
@@ -21,7 +21,7 @@ export interface RangeRunParts {
   target: SyncTarget;
   /** The only peer to ask: unlike several, it has to give one chain that leads to the target. */
   guide?: string;
-  timer: SyncTimer;
+  timers: Pick<Timers, "now" | "sleep">;
   logger: Logger;
   limits: RangeSyncLimits;
   slotsPerEpoch: number;
@@ -50,13 +50,13 @@ export class RangeRun {
   #wake: () => void = () => {};
 
   constructor(parts: RangeRunParts) {
-    const { peers, timer, limits } = parts;
+    const { peers, timers, limits } = parts;
     this.#parts = parts;
     this.#batchPeers = new BatchPeers(parts);
     this.#downloads = new BatchDownloads({
       peers,
       batchPeers: this.#batchPeers,
-      timer,
+      timers,
       patienceMs: limits.patienceMs,
       isUrgent: (batch) => this.#window[0] === batch,
       onSettled: () => {
@@ -158,7 +158,7 @@ export class RangeRun {
     const rest = this.#batchPeers.untilRested ?? (this.#downloads.count === 0 ? 0 : null);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (rest !== null) this.#parts.timer.sleep(rest, over.signal).then(resolve, () => {});
+      if (rest !== null) this.#parts.timers.sleep(rest, over.signal).then(resolve, () => {});
     });
     over.abort();
   }

@@ -173,7 +173,7 @@ describe("range sync", () => {
     const peers = new FakePeers();
     let now = 0;
     const isFar = (milliseconds: number) => milliseconds >= 60_000;
-    const timer = {
+    const timers = {
       now: () => now,
       sleep: async (milliseconds: number) => {
         if (isFar(milliseconds)) return new Promise<void>(() => {});
@@ -188,7 +188,7 @@ describe("range sync", () => {
         return blocks;
       },
     });
-    const { chain, clock, sync } = await openFollower(peers, FEW, { timer, limits: { failuresPerBatch: 3 } });
+    const { chain, clock, sync } = await openFollower(peers, FEW, { timers, limits: { failuresPerBatch: 3 } });
     sync.start();
     await sync.whenSynced();
     expect(chain.head.slot).toBe(0);

@@ -3,12 +3,12 @@ import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { MissingBlocks } from "./missing-blocks.ts";
 import { RangeSync } from "./range-sync.ts";
 import { DEFAULT_LIMITS, type RangeSyncLimits } from "./range-sync-limits.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { HEAD_TOLERANCE_SLOTS, headClaim } from "./sync-target.ts";
-import { REAL_TIMER, type SyncTimer } from "./sync-timer.ts";
 import type { SyncView } from "./sync-view.ts";
 
 export type SyncState = "waiting for peers" | "syncing" | "synced";
@@ -17,7 +17,7 @@ export interface SyncParts {
   chain: SyncChain;
   peers: SyncPeers;
   logger: Logger;
-  timer?: SyncTimer;
+  timers?: Pick<Timers, "now" | "sleep">;
   limits?: Partial<RangeSyncLimits>;
 }
 
@@ -35,14 +35,14 @@ export class Sync implements SyncView, UnknownBlocks {
   #isEvaluating = false;
   #announced: SyncState | null = null;
 
-  constructor({ chain, peers, logger, timer = REAL_TIMER, limits = {} }: SyncParts) {
+  constructor({ chain, peers, logger, timers = SYSTEM_TIMERS, limits = {} }: SyncParts) {
     this.#chain = chain;
     this.#peers = peers;
     this.#logger = logger.topic("sync");
     this.#range = new RangeSync({
       chain,
       peers,
-      timer,
+      timers,
       logger: this.#logger,
       limits: { ...DEFAULT_LIMITS, ...limits },
       slotsPerEpoch: SLOTS_PER_EPOCH,

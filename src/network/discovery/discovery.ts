@@ -3,6 +3,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { toHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 import type { LocalNode } from "../local-node.ts";
 import { standsForAll } from "../networking-options.ts";
 import type { FoundPeer, PeerSource } from "../peers/connector.ts";
@@ -164,7 +165,7 @@ export class Discovery implements PeerSource {
   #onOwnAddress({ host, port }: { host: string; port: number }): void {
     const { node, logger } = this.#parts;
     this.#useRecord(this.#recordText);
-    const now = performance.now();
+    const now = SYSTEM_TIMERS.now();
     if (!node.addresses || now < this.#ownAddressSince + BETWEEN_OWN_ADDRESSES_MS) return;
     this.#ownAddressSince = now;
     logger.info("Other nodes see this node under an address", { address: host, port });

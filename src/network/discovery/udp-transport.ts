@@ -6,6 +6,7 @@ import { getSocketAddressOnENR } from "@chainsafe/discv5/util";
 import type { BaseENR } from "@chainsafe/enr";
 import { type Multiaddr, multiaddr } from "multiaddr12";
 import type { Logger } from "../../log/logger.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 
 const RECEIVE_BUFFER_BYTES = 256 * 1024;
 
@@ -84,7 +85,7 @@ export class UdpTransport extends EventEmitter {
   }
 
   #receive(data: Uint8Array, from: RemoteInfo): void {
-    if (data.length > MAX_PACKET_SIZE || !this.#budget.allows(from.address, performance.now())) return;
+    if (data.length > MAX_PACKET_SIZE || !this.#budget.allows(from.address, SYSTEM_TIMERS.now())) return;
     try {
       this.emit("packet", this.#multiaddrOf(from), decodePacket(this.#parts.nodeId, data));
     } catch (error) {

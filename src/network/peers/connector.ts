@@ -1,5 +1,6 @@
 import type { BitArray } from "@chainsafe/ssz";
 import type { Logger } from "../../log/logger.ts";
+import type { Timers } from "../../timers.ts";
 import type { Host } from "../libp2p/host.ts";
 import { BackOff } from "./back-off.ts";
 import { Dialer, type DialTarget } from "./dialer.ts";
@@ -16,7 +17,6 @@ import {
   subnetsOf,
   wantedSubnets,
 } from "./subnet-coverage.ts";
-import type { Timers } from "./timers.ts";
 
 /** A node whose record was found, and which may be dialled. */
 export interface FoundPeer {

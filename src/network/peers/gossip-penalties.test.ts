@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { HandTimers } from "../../timers.test-support.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
-import { HandTimers } from "./hand-timers.test-support.ts";
 import { PeerScores } from "./peer-scores.ts";
 
 const THRESHOLDS = { gossipThreshold: -4_000, graylistThreshold: -16_000 };

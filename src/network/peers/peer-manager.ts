@@ -2,6 +2,7 @@ import type { Connection, IdentifyResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
 import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { followHost, type Host } from "../libp2p/host.ts";
 import type { BeaconRequests, BlockRange } from "../reqresp/interface.ts";
@@ -15,7 +16,6 @@ import { PeerSessions, type PeerSessionsChain } from "./peer-sessions.ts";
 import { Pruner } from "./pruning.ts";
 import type { SubnetNeeds } from "./subnet-coverage.ts";
 import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
-import { systemTimers, type Timers } from "./timers.ts";
 
 const TICK_MS = 1_000;
 /** A connection that lasted this long counts as good. */
@@ -34,7 +34,7 @@ export interface PeerManagerParts {
   logger: Logger;
   /** Shared with whoever else scores peers, and with the gate of the host. */
   scores: PeerScores;
-  timers?: Timers;
+  timers?: Pick<Timers, "now" | "every">;
 }
 
 /** Knows the peers of this node: finds and keeps good ones, and sends away the others. */
@@ -44,7 +44,7 @@ export class PeerManager implements SyncPeers {
 
   readonly #host: Host;
   readonly #requests: BeaconRequests;
-  readonly #timers: Timers;
+  readonly #timers: Pick<Timers, "now" | "every">;
   readonly #discovery: PeerSource | undefined;
   readonly #direct: DirectPeers;
   readonly #sessions: PeerSessions;
@@ -58,7 +58,7 @@ export class PeerManager implements SyncPeers {
   #relevantPeers = 0;
 
   constructor(parts: PeerManagerParts) {
-    const { host, requests, chain, discovery, subnets, options, scores, timers = systemTimers() } = parts;
+    const { host, requests, chain, discovery, subnets, options, scores, timers = SYSTEM_TIMERS } = parts;
     this.#host = host;
     this.#requests = requests;
     this.#timers = timers;

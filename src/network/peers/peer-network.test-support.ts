@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { type fulu, ssz } from "@lodestar/types";
 import { createRecordingLogger, type RecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { HandTimers } from "../../timers.test-support.ts";
 import { createPubsub } from "../gossip/pubsub.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
 import type { FoundPeer } from "./connector.ts";
-import { HandTimers } from "./hand-timers.test-support.ts";
 import { PeerChain } from "./peer-chain.test-support.ts";
 import { PeerManager } from "./peer-manager.ts";
 import { PeerScores } from "./peer-scores.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HandTimers } from "./hand-timers.test-support.ts";
+import { HandTimers } from "../../timers.test-support.ts";
 import { PeerScores, type Severity } from "./peer-scores.ts";
 
 const MINUTE = 60_000;

@@ -1,4 +1,13 @@
-import { systemTimers, type Timers } from "./timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+
+/** How often a peer may do something of the kind before it is dropped: never again, a few times, or some dozens of times. */
+export type Severity = "fatal" | "severe" | "moderate" | "mild";
+
+/** Takes note of what peers do wrong. */
+export interface PeerReporter {
+  /** `reason` is a few words for the log, such as "blocks out of order". */
+  penalize(peerId: string, severity: Severity, reason: string): void;
+}
 
 /** `poor`: disconnected, and not spoken to for a while. `banned`: for longer. */
 export type Standing = "good" | "poor" | "banned";
@@ -40,7 +49,7 @@ export class PeerScores implements PeerReporter {
   readonly #records = new Map<string, ScoreRecord>();
   readonly #listeners = new Set<FallListener>();
 
-  constructor({ timers = systemTimers(), maxRecords = MAX_RECORDS }: PeerScoresParts = {}) {
+  constructor({ timers = SYSTEM_TIMERS, maxRecords = MAX_RECORDS }: PeerScoresParts = {}) {
     this.#timers = timers;
     this.#maxRecords = maxRecords;
   }
@@ -111,13 +120,4 @@ function standingOf({ standing, until }: ScoreRecord, now: number): Standing {
 function worse(a: Standing, b: Standing): Standing {
   if (a === "banned" || b === "banned") return "banned";
   return a === "poor" || b === "poor" ? "poor" : "good";
-}
-
-/** How often a peer may do something of the kind before it is dropped: never again, a few times, or some dozens of times. */
-export type Severity = "fatal" | "severe" | "moderate" | "mild";
-
-/** Takes note of what peers do wrong. */
-export interface PeerReporter {
-  /** `reason` is a few words for the log, such as "blocks out of order". */
-  penalize(peerId: string, severity: Severity, reason: string): void;
 }

@@ -1,8 +1,8 @@
 import { type fulu, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { HandTimers, settled } from "../../timers.test-support.ts";
 import { RequestError } from "../reqresp/errors.ts";
-import { HandTimers, settled } from "./hand-timers.test-support.ts";
 import { KnownPeers } from "./known-peers.ts";
 import { PeerChain, startOf } from "./peer-chain.test-support.ts";
 import { PeerSessions } from "./peer-sessions.ts";

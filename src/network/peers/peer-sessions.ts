@@ -1,13 +1,13 @@
 import type { Epoch, fulu } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { Timers } from "../../timers.ts";
 import type { PeerDirection } from "../network-view.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
 import { GOODBYE } from "./goodbye.ts";
 import type { KnownPeers } from "./known-peers.ts";
 import { irrelevance, type RelevanceChain } from "./relevance.ts";
-import type { Timers } from "./timers.ts";
 
 /** The dialling side speaks first (phase0/p2p-interface.md, Status); a dialled node waits this long for it before it asks. */
 const PATIENCE_MS = 5_000;

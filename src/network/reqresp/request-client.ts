@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, Stream } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 import type { Host } from "../libp2p/host.ts";
 import { EarlyEnd, ProtocolViolation, RequestError, StreamFailure, StreamTimeout } from "./errors.ts";
 import type { ReqRespLimits } from "./limits.ts";
@@ -37,7 +37,7 @@ export interface RequestClientParts {
 export class RequestClient {
   readonly #parts: RequestClientParts;
   readonly #queue: RequestQueue;
-  readonly #quotas = new RequestQuotas(() => performance.now());
+  readonly #quotas = new RequestQuotas(SYSTEM_TIMERS);
   readonly #closing = new AbortController();
 
   constructor(parts: RequestClientParts) {
@@ -74,7 +74,7 @@ export class RequestClient {
   async #awaitQuota(peerId: string, { name, cost }: OutboundRequest, signal: AbortSignal): Promise<void> {
     const protocols = await this.#protocolsOf(peerId);
     const delay = this.#quotas.delay(peerId, name, cost, protocols);
-    if (delay > 0) await sleep(delay, undefined, { signal });
+    if (delay > 0) await SYSTEM_TIMERS.sleep(delay, signal);
   }
 
   async #protocolsOf(peerId: string): Promise<string[]> {

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, Stream } from "@libp2p/interface";
 import type { Logger } from "../../log/logger.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 import type { Host } from "../libp2p/host.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import { PeerBuckets, TokenBucket } from "../token-bucket.ts";
@@ -37,11 +37,10 @@ export class RequestServer {
   readonly #closing = new AbortController();
 
   constructor(parts: RequestServerParts) {
-    const now = (): number => performance.now();
     this.#parts = parts;
     this.#inbound = new InboundLimiter(parts.limits.inboundPerProtocol, parts.limits.inboundTotal);
-    this.#buckets = new PeerBuckets(now);
-    this.#allBlocks = new TokenBucket(parts.limits.totalBlockRate, now);
+    this.#buckets = new PeerBuckets(SYSTEM_TIMERS);
+    this.#allBlocks = new TokenBucket(parts.limits.totalBlockRate, SYSTEM_TIMERS);
   }
 
   async start(): Promise<void> {
@@ -139,7 +138,7 @@ export class RequestServer {
   }
 
   async #pause(milliseconds: number): Promise<void> {
-    if (milliseconds > 0) await sleep(milliseconds, undefined, { signal: this.#closing.signal });
+    if (milliseconds > 0) await SYSTEM_TIMERS.sleep(milliseconds, this.#closing.signal);
   }
 
   /** Answers with the error as far as it is the peer's to know; resets the stream if the peer does not take even that. */

@@ -45,25 +45,25 @@ describe("turns", () => {
   });
 });
 
-describe("the pace of our own requests", () => {
-  test("keeps to what a node grants that refuses whoever asks too often", () => {
+describe("the quotas of our own requests", () => {
+  test("keep to what a node grants that refuses whoever asks too often", () => {
     let milliseconds = 0;
-    const now = () => milliseconds;
-    const pace = new RequestQuotas(now);
-    const granted = new TokenBucket({ burst: 128, perSecond: 12.8 }, now);
+    const timers = { now: () => milliseconds };
+    const quotas = new RequestQuotas(timers);
+    const granted = new TokenBucket({ burst: 128, perSecond: 12.8 }, timers);
     for (let request = 0; request < 20; request++) {
-      milliseconds += pace.delay("peer", "beacon_blocks_by_root", 32, []);
+      milliseconds += quotas.delay("peer", "beacon_blocks_by_root", 32, []);
       expect(granted.delayFor(32)).toBe(0);
       granted.take(32);
     }
     expect(milliseconds).toBeGreaterThan(0);
   });
 
-  test("is left to peers that withhold", () => {
-    const pace = new RequestQuotas(() => 0);
+  test("are left to peers that withhold", () => {
+    const quotas = new RequestQuotas({ now: () => 0 });
     const modern = [protocolId({ name: "status", version: 2 })];
 
-    const delays = Array.from({ length: 20 }, () => pace.delay("peer", "beacon_blocks_by_root", 100, modern));
+    const delays = Array.from({ length: 20 }, () => quotas.delay("peer", "beacon_blocks_by_root", 100, modern));
 
     expect(Math.max(...delays)).toBe(0);
   });

@@ -1,4 +1,5 @@
-import { type Now, PeerBuckets, type Rate } from "../token-bucket.ts";
+import type { Timers } from "../../timers.ts";
+import { PeerBuckets, type Rate } from "../token-bucket.ts";
 import { RequestError } from "./errors.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
 
@@ -93,8 +94,8 @@ const WITHHOLDING_SINCE = protocolId({ name: "status", version: 2 });
 export class RequestQuotas {
   readonly #buckets: PeerBuckets;
 
-  constructor(now: Now) {
-    this.#buckets = new PeerBuckets(now);
+  constructor(timers: Pick<Timers, "now">) {
+    this.#buckets = new PeerBuckets(timers);
   }
 
   /** Milliseconds to wait before the request; `cost` is the number of things asked for. */

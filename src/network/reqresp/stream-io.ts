@@ -1,4 +1,5 @@
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from "@libp2p/interface";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 import { EarlyEnd, StreamFailure, StreamTimeout } from "./errors.ts";
 
 /** What has arrived and was not read yet; beyond this the sender is told to wait. */
@@ -24,7 +25,7 @@ export class StreamReader {
 
   /** From now on until the next call, all reading together may take so long. */
   allowTime(milliseconds: number): void {
-    this.#deadline = performance.now() + milliseconds;
+    this.#deadline = SYSTEM_TIMERS.now() + milliseconds;
   }
 
   async read(count: number): Promise<Uint8Array> {
@@ -76,7 +77,7 @@ export class StreamReader {
   }
 
   async #news(): Promise<void> {
-    const remaining = this.#deadline - performance.now();
+    const remaining = this.#deadline - SYSTEM_TIMERS.now();
     if (remaining <= 0) throw new StreamTimeout("The other end took too long to send.");
     await new Promise<void>((resolve, reject) => {
       const timer = Number.isFinite(remaining)
