@@ -2,7 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { BeaconChain } from "../chain/chain.ts";
 import { type Broadcast, NO_BROADCAST } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
-import type { SyncView } from "../sync/sync-view.ts";
+import type { SyncView } from "../sync/sync.ts";
 import { versionText } from "../version.ts";
 import { createBeaconApi } from "./beacon/beacon.ts";
 import { createConfigApi } from "./config.ts";

@@ -5,7 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import { invalidParams } from "../errors.ts";
 import { LogSpecError } from "../log/log-spec.ts";
-import type { SyncView } from "../sync/sync-view.ts";
+import type { SyncView } from "../sync/sync.ts";
 import type { ChainView } from "./chain-view.ts";
 import { findBlock, findState, type ResolvedState } from "./identifiers.ts";
 

@@ -4,7 +4,7 @@ import { ForkSeq } from "@lodestar/params";
 import { invalidParams, notFound } from "../errors.ts";
 import type { NetworkView, Peer, PeerDirection, PeerState } from "../network/network-view.ts";
 import { parsePeerId } from "../network/peer-id.ts";
-import type { SyncView } from "../sync/sync-view.ts";
+import type { SyncView } from "../sync/sync.ts";
 import type { ChainView } from "./chain-view.ts";
 
 export type NodeApi = Pick<

@@ -7,7 +7,7 @@ import type { DevChain } from "../dev/dev-chain.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import type { Timers } from "../timers.ts";
 import type { FakePeers, ServedBlock } from "./fake-peers.test-support.ts";
-import type { RangeSyncLimits } from "./range-sync-limits.ts";
+import type { RangeSyncLimits } from "./limits.ts";
 import { Sync } from "./sync.ts";
 
 /** The same for every chain, so that all begin with the same block. */

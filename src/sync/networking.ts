@@ -1,7 +1,7 @@
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { ListeningAddresses } from "../network/networking-options.ts";
-import type { SyncView } from "./sync-view.ts";
+import type { SyncView } from "./sync.ts";
 
 // Types alone: whoever wires a node together can name the network without loading its libraries.
 

@@ -1,6 +1,6 @@
 import { Network, type NetworkParts } from "../network/network.ts";
+import type { RangeSyncLimits } from "./limits.ts";
 import type { Networking } from "./networking.ts";
-import type { RangeSyncLimits } from "./range-sync-limits.ts";
 import { Sync } from "./sync.ts";
 
 export interface OpenNetworking extends Networking {

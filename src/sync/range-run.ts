@@ -7,8 +7,8 @@ import type { Timers } from "../timers.ts";
 import { Batch } from "./batch.ts";
 import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";
-import type { RangeSyncLimits } from "./range-sync-limits.ts";
-import { RunJudge } from "./run-judge.ts";
+import type { RangeSyncLimits } from "./limits.ts";
+import { RangePenalties } from "./penalties.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { HEAD_TOLERANCE_SLOTS, type SyncTarget } from "./sync-target.ts";
 
@@ -34,7 +34,7 @@ export class RangeRun {
   readonly #parts: RangeRunParts;
   readonly #batchPeers: BatchPeers;
   readonly #downloads: BatchDownloads;
-  readonly #reporter: RunJudge;
+  readonly #penalties: RangePenalties;
   /** Batches that are not on the chain yet, in order. */
   #window: Batch[] = [];
   /** Batches whose end is not proved yet: the last one with blocks, and the empty ones after it. */
@@ -65,7 +65,7 @@ export class RangeRun {
         this.#wake();
       },
     });
-    this.#reporter = new RunJudge({ ...parts, batchPeers: this.#batchPeers });
+    this.#penalties = new RangePenalties({ ...parts, batchPeers: this.#batchPeers });
     this.#nextSlot = this.#firstSlot();
   }
 
@@ -100,14 +100,14 @@ export class RangeRun {
       const first = this.#window[0];
       if (first === undefined) {
         if (this.#isReached()) {
-          this.#reporter.settle(this.#unproved);
+          this.#penalties.settle(this.#unproved);
           return "reached";
         }
         if (!this.#seekEnd()) return "undelivered";
       } else if (first.state === "downloaded") {
         if (!(await this.#take(first, signal))) return "broken";
       } else if (this.#isSpent(first)) {
-        if (this.#isDisputed && guide !== undefined) this.#reporter.blame([guide], "its blocks are no chain");
+        if (this.#isDisputed && guide !== undefined) this.#penalties.penalize([guide], "its blocks are no chain");
         return "undelivered";
       } else if (this.#downloads.count === 0 && !this.#batchPeers.hasAny(first)) {
         return "deserted";
@@ -181,7 +181,7 @@ export class RangeRun {
       return true;
     }
     // Found before the import, as finality may then take the parent out of fork choice, and told after it.
-    const withholders = this.#reporter.withholders(this.#unproved, parentRoot);
+    const withholders = this.#penalties.withholders(this.#unproved, parentRoot);
     try {
       await chain.importSegment(blocks, signal);
     } catch (error) {
@@ -195,8 +195,8 @@ export class RangeRun {
     }
     this.#window.shift();
     batch.taken();
-    this.#reporter.blame(withholders, "withheld blocks");
-    this.#reporter.defer(this.#unproved);
+    this.#penalties.penalize(withholders, "withheld blocks");
+    this.#penalties.defer(this.#unproved);
     this.#unproved = [batch];
     this.#isConnected = true;
     this.#lastSlot = blocks.at(-1)?.message.slot ?? this.#lastSlot;
@@ -212,7 +212,7 @@ export class RangeRun {
     if (reason === "data-unavailable" && batch.refusals === 0) {
       logger.warn("The sync cannot go on: the next block refers to blobs, and this node has none", { slot, root });
     }
-    if (giver !== null) this.#reporter.onRefused(giver, reason);
+    if (giver !== null) this.#penalties.onRefused(giver, reason);
     batch.refusals++;
     batch.again();
   }
@@ -231,7 +231,7 @@ export class RangeRun {
     }
     if (this.#unproved.length === 0 && giver !== null) {
       // Nothing is before it but what is final, so the fault is its own.
-      this.#reporter.blame([giver], "its blocks do not connect to what is final");
+      this.#penalties.penalize([giver], "its blocks do not connect to what is final");
     }
     this.#isDisputed = true;
     batch.refusals++;
@@ -293,7 +293,7 @@ export class RangeRun {
     // A head may have been left by the chain since it was told; then nearly all of it was given.
     if (target.kind === "head" && this.#lastSlot + HEAD_TOLERANCE_SLOTS >= target.slot) return false;
     const debtors = guide === undefined ? last.emptyHanded().filter((id) => target.claimants.has(id)) : [guide];
-    this.#reporter.blame(debtors, "does not give the blocks that its status tells of");
+    this.#penalties.penalize(debtors, "does not give the blocks that its status tells of");
     return false;
   }
 }

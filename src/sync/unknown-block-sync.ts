@@ -6,18 +6,18 @@ import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { BlockLookups, type FoundBlock } from "./block-lookups.ts";
-import { type HeldBlock, HeldBlocks } from "./held-blocks.ts";
-import { INNOCENT_REFUSALS } from "./innocent-refusals.ts";
+import { NO_FAULT_REJECTIONS } from "./penalties.ts";
+import { type PendingBlock, PendingBlocks } from "./pending-blocks.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
 /** How many parents are fetched one by one; a longer branch is fetched by ranges of slots. */
 export const MAX_DEPTH = 32;
 
-const HELD = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
+const PENDING_LIMITS = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
 const BAD_ROOTS_HELD = 1024;
 
-export interface MissingBlocksParts {
+export interface UnknownBlockSyncParts {
   chain: SyncChain;
   peers: SyncPeers;
   logger: Logger;
@@ -29,25 +29,25 @@ export interface MissingBlocksParts {
 }
 
 /** Fetches what gossip refers to and this node lacks, and imports it with what waited for it, parents first. */
-export class MissingBlocks implements UnknownBlocks {
-  readonly #parts: MissingBlocksParts;
-  readonly #held: HeldBlocks;
+export class UnknownBlockSync implements UnknownBlocks {
+  readonly #parts: UnknownBlockSyncParts;
+  readonly #pending: PendingBlocks;
   readonly #lookups: BlockLookups;
   /** Blocks that turned out not to be valid, and those that build on them. */
   readonly #bad = new LruMap<RootHex, true>(BAD_ROOTS_HELD);
   readonly #importing = new Map<RootHex, Promise<void>>();
   #stop: (() => void)[] = [];
 
-  constructor(parts: MissingBlocksParts) {
+  constructor(parts: UnknownBlockSyncParts) {
     const { chain, peers, logger } = parts;
     this.#parts = parts;
-    this.#held = new HeldBlocks(chain.config, HELD);
+    this.#pending = new PendingBlocks(chain.config, PENDING_LIMITS);
     this.#lookups = new BlockLookups({
       peers,
       clock: chain.clock,
       logger,
       onFound: (found) => this.#onFound(found),
-      onMissing: (root) => void this.#held.removeDescendantsOf(root),
+      onMissing: (root) => void this.#pending.removeDescendantsOf(root),
     });
   }
 
@@ -69,10 +69,10 @@ export class MissingBlocks implements UnknownBlocks {
     const { chain } = this.#parts;
     const { slot } = signed.message;
     if (this.#parts.isRangeSyncing() || slot <= this.#finalizedSlot || slot > chain.clock.currentSlot + 1) return;
-    if (this.#isFarAhead(slot, peerId) || !this.#held.hasRoomFor(peerId)) return;
+    if (this.#isFarAhead(slot, peerId) || !this.#pending.hasRoomFor(peerId)) return;
     const root = blockRoot(chain.config, signed.message);
     if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
-    const held = this.#held.add(signed, { root, peerId, isAsked: false, now: chain.clock.currentSlot });
+    const held = this.#pending.add(signed, { root, peerId, isAsked: false, now: chain.clock.currentSlot });
     if (held) this.#proceed(held);
   }
 
@@ -87,9 +87,9 @@ export class MissingBlocks implements UnknownBlocks {
 
   /** What found no room among the lookups before gets its turn. */
   #onSlot(slot: Slot): void {
-    this.#held.prune(this.#finalizedSlot, slot);
+    this.#pending.prune(this.#finalizedSlot, slot);
     if (this.#parts.isRangeSyncing()) return;
-    for (const held of this.#held.oldest()) this.#proceed(held);
+    for (const held of this.#pending.oldest()) this.#proceed(held);
   }
 
   get #finalizedSlot(): Slot {
@@ -107,7 +107,7 @@ export class MissingBlocks implements UnknownBlocks {
   #seek(root: RootHex, peerIds: Iterable<string>): void {
     const { forkChoice } = this.#parts.chain;
     if (forkChoice.has(root) || this.#importing.has(root)) return;
-    const held = this.#held.get(root);
+    const held = this.#pending.get(root);
     if (!held) this.#lookups.seek(root, peerIds);
     else if (!this.#lookups.isSought(held.parentRoot)) this.#proceed(held);
   }
@@ -125,20 +125,20 @@ export class MissingBlocks implements UnknownBlocks {
     }
     const held = this.#isFarAhead(slot, giver)
       ? undefined
-      : this.#held.add(signed, { root, peerId: giver, isAsked: true, now: chain.clock.currentSlot });
+      : this.#pending.add(signed, { root, peerId: giver, isAsked: true, now: chain.clock.currentSlot });
     if (held) this.#proceed(held);
-    else this.#held.removeDescendantsOf(root);
+    else this.#pending.removeDescendantsOf(root);
   }
 
   /** Does whatever comes next for a block that is held. */
-  #proceed(held: HeldBlock): void {
+  #proceed(held: PendingBlock): void {
     const { root, parentRoot, peers } = held;
     if (this.#parts.chain.forkChoice.has(parentRoot)) {
       void this.#import(root);
     } else if (this.#bad.get(parentRoot)) {
-      this.#held.remove(root);
+      this.#pending.remove(root);
       this.#condemn(root, peers, "builds on an invalid block");
-    } else if (this.#held.descendantsOf(root).length >= MAX_DEPTH) {
+    } else if (this.#pending.descendantsOf(root).length >= MAX_DEPTH) {
       this.#handOver(held);
     } else {
       this.#seek(parentRoot, peers);
@@ -147,7 +147,7 @@ export class MissingBlocks implements UnknownBlocks {
 
   /** The block, and then what waited for it. */
   async #import(root: RootHex): Promise<void> {
-    const held = this.#held.remove(root);
+    const held = this.#pending.remove(root);
     if (held === undefined) return;
     const importing = this.#importHeld(held);
     this.#importing.set(root, importing);
@@ -156,44 +156,44 @@ export class MissingBlocks implements UnknownBlocks {
     this.#importChildrenOf(root);
   }
 
-  async #importHeld({ root, signed, peers, slot, isAsked }: HeldBlock): Promise<void> {
+  async #importHeld({ root, signed, peers, slot, isAsked }: PendingBlock): Promise<void> {
     const { chain, logger } = this.#parts;
     try {
       await chain.importBlock(signed);
       logger.debug("A missing block was fetched", { slot, root });
     } catch (error) {
-      if (error instanceof BlockRejection && !INNOCENT_REFUSALS.has(error.reason)) {
+      if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {
         logger.debug("A fetched block is refused", { slot, root, reason: error.reason, message: error.message });
         // Gossip is passed on before the state transition, but blocks that are given by root are of the peer's own chain.
         const severity = isAsked ? "severe" : "moderate";
         for (const peerId of peers) this.#parts.peers.penalize(peerId, severity, `invalid block: ${error.reason}`);
         // The root does not cover the proposer's signature: the same block may still come rightly signed.
-        if (error.reason === "invalid-signature") this.#held.removeDescendantsOf(root);
+        if (error.reason === "invalid-signature") this.#pending.removeDescendantsOf(root);
         else this.#condemn(root, [], "builds on an invalid block");
         return;
       }
       if (!(error instanceof BlockRejection))
         logger.error("A fetched block could not be imported", { slot, root, error });
-      this.#held.removeDescendantsOf(root);
+      this.#pending.removeDescendantsOf(root);
     }
   }
 
   #importChildrenOf(root: RootHex): void {
     if (!this.#parts.chain.forkChoice.has(root)) return;
-    for (const child of this.#held.childrenOf(root)) void this.#import(child.root);
+    for (const child of this.#pending.childrenOf(root)) void this.#import(child.root);
   }
 
   /** Nothing on this block will ever be valid. */
   #condemn(root: RootHex, culprits: Iterable<string>, reason: string): void {
-    const descendants = this.#held.removeDescendantsOf(root);
+    const descendants = this.#pending.removeDescendantsOf(root);
     for (const bad of [root, ...descendants.map((held) => held.root)]) this.#bad.set(bad, true);
     const senders = new Set([...culprits, ...descendants.flatMap(({ peers }) => [...peers])]);
     for (const peerId of senders) this.#parts.peers.penalize(peerId, "moderate", reason);
   }
 
-  #handOver(oldest: HeldBlock): void {
-    const branch = [oldest, ...this.#held.removeDescendantsOf(oldest.root)];
-    this.#held.remove(oldest.root);
+  #handOver(oldest: PendingBlock): void {
+    const branch = [oldest, ...this.#pending.removeDescendantsOf(oldest.root)];
+    this.#pending.remove(oldest.root);
     const tip = branch.reduce((latest, held) => (held.slot > latest.slot ? held : latest));
     const claimants = new Set(branch.flatMap(({ peers }) => [...peers]));
     this.#parts.onLongBranch({ kind: "branch", slot: tip.slot, root: tip.root, claimants });

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./history.test-support.ts";
-import { MAX_DEPTH } from "./missing-blocks.ts";
+import { MAX_DEPTH } from "./unknown-block-sync.ts";
 
 const SLOTS = 42;
 

@@ -3,7 +3,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 
-export interface HeldBlock {
+export interface PendingBlock {
   root: RootHex;
   parentRoot: RootHex;
   slot: Slot;
@@ -14,12 +14,12 @@ export interface HeldBlock {
   isAsked: boolean;
 }
 
-interface Entry extends HeldBlock {
+interface Entry extends PendingBlock {
   bytes: number;
   since: Slot;
 }
 
-export interface HeldBlocksLimits {
+export interface PendingBlocksLimits {
   count: number;
   bytes: number;
   /** Of those that a peer sent unasked. */
@@ -29,18 +29,18 @@ export interface HeldBlocksLimits {
 }
 
 /** Blocks that wait for their parents. Nobody has verified them, so it is bounded how many there are, and of whom. */
-export class HeldBlocks {
+export class PendingBlocks {
   readonly #config: BeaconConfig;
-  readonly #limits: HeldBlocksLimits;
+  readonly #limits: PendingBlocksLimits;
   readonly #entries = new Map<RootHex, Entry>();
   #bytes = 0;
 
-  constructor(config: BeaconConfig, limits: HeldBlocksLimits) {
+  constructor(config: BeaconConfig, limits: PendingBlocksLimits) {
     this.#config = config;
     this.#limits = limits;
   }
 
-  get(root: RootHex): HeldBlock | undefined {
+  get(root: RootHex): PendingBlock | undefined {
     return this.#entries.get(root);
   }
 
@@ -59,7 +59,7 @@ export class HeldBlocks {
   add(
     signed: SignedBeaconBlock,
     { root, peerId, isAsked, now }: { root: RootHex; peerId: string; isAsked: boolean; now: Slot },
-  ): HeldBlock | undefined {
+  ): PendingBlock | undefined {
     const known = this.#entries.get(root);
     if (known) {
       // The root does not cover the signature, and nobody is to answer for that of another.
@@ -85,7 +85,7 @@ export class HeldBlocks {
     return entry;
   }
 
-  remove(root: RootHex): HeldBlock | undefined {
+  remove(root: RootHex): PendingBlock | undefined {
     const entry = this.#entries.get(root);
     if (entry === undefined) return undefined;
     this.#entries.delete(root);
@@ -94,23 +94,23 @@ export class HeldBlocks {
   }
 
   /** The blocks whose parents are not held themselves. */
-  oldest(): HeldBlock[] {
+  oldest(): PendingBlock[] {
     return [...this.#entries.values()].filter(({ parentRoot }) => !this.#entries.has(parentRoot));
   }
 
-  childrenOf(root: RootHex): HeldBlock[] {
+  childrenOf(root: RootHex): PendingBlock[] {
     return [...this.#entries.values()].filter(({ parentRoot }) => parentRoot === root);
   }
 
   /** Those that wait for the block, directly or not, parents before their children. */
-  descendantsOf(root: RootHex): HeldBlock[] {
+  descendantsOf(root: RootHex): PendingBlock[] {
     const found = this.childrenOf(root);
     // Roots are hashes over the parent's root, so no block is its own ancestor and this ends.
     for (const { root: next } of found) found.push(...this.childrenOf(next));
     return found;
   }
 
-  removeDescendantsOf(root: RootHex): HeldBlock[] {
+  removeDescendantsOf(root: RootHex): PendingBlock[] {
     const descendants = this.descendantsOf(root);
     for (const each of descendants) this.remove(each.root);
     return descendants;
