@@ -1,7 +1,7 @@
 import type { CompositeTypeAny } from "@chainsafe/ssz";
 import { routes } from "@lodestar/api";
 import { encodeJson } from "../json/encode.ts";
-import { streamSszJson } from "../json/ssz-json.ts";
+import { streamSszJson } from "../json/ssz-json-stream.ts";
 import type { Answer } from "../server/method-table.ts";
 import { versionedMetaOf } from "./beacon/blocks.ts";
 import { createBeaconOperations } from "./beacon/operations.ts";

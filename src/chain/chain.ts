@@ -21,14 +21,14 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
-import { Imports } from "./import/imports.ts";
+import { ImportQueue } from "./import/import-queue.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
-import { Intake } from "./intake.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
+import { OperationProcessor } from "./operation-processor.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
-import { restoreVotes } from "./restore-votes.ts";
+import { restoreAttestations } from "./restore-attestations.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
@@ -62,7 +62,7 @@ export class BeaconChain {
   readonly states: StateStore;
   readonly pools: Pools;
   readonly events: ChainEvents;
-  readonly intake: Intake;
+  readonly intake: OperationProcessor;
   readonly producer: BlockProducer;
   readonly graffiti: Graffiti;
   readonly lightClient: LightClientServer;
@@ -76,7 +76,7 @@ export class BeaconChain {
 
   readonly #db: BeaconDb;
   readonly #bls: BlsVerifier;
-  readonly #imports: Imports;
+  readonly #imports: ImportQueue;
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #logger: Logger;
@@ -134,7 +134,7 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, snapshotIntervalEpochs: options.snapshotIntervalEpochs },
       forkChoice.finalized,
     );
-    this.#imports = new Imports({
+    this.#imports = new ImportQueue({
       config,
       db,
       clock,
@@ -155,7 +155,7 @@ export class BeaconChain {
       horizonSlots: options.syncHorizonSlots,
     });
     this.validation = this.#validationContext();
-    this.intake = new Intake({
+    this.intake = new OperationProcessor({
       context: this.validation,
       forkChoice,
       events: this.events,
@@ -200,7 +200,7 @@ export class BeaconChain {
   }
 
   /**
-   * Imports blocks in ascending order, each the child of the one before and the first the child of a block we have; much
+   * ImportQueue blocks in ascending order, each the child of the one before and the first the child of a block we have; much
    * faster than one by one. Throws a `BlockRejection` that names the first block which is not valid. The blocks before
    * it stay imported, and so do those that were taken in before the signal aborted the rest.
    */
@@ -238,7 +238,7 @@ export class BeaconChain {
       await this.#imports.restore(signed, root);
       restored++;
     }
-    await restoreVotes(await this.pools.load(this.#db, this.config), this);
+    await restoreAttestations(await this.pools.load(this.#db, this.config), this);
     await this.#settle();
     this.#logger.info("Chain opened", {
       head: this.head.slot,

@@ -21,8 +21,7 @@ import { devChainConfig } from "./chain-config.ts";
 import { createDevGenesis } from "./genesis.ts";
 import { type DevIdentity, type DevParameters, requireSameChain } from "./identity.ts";
 import { InteropKeys, type ValidatorKeys } from "./interop-keys.ts";
-import { SigningHistory } from "./validators/signing-history.ts";
-import { signingStore } from "./validators/signing-store.ts";
+import { SlashingProtection, slashingProtectionStore } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
@@ -83,7 +82,7 @@ export class DevChain {
     const stored = await storedIdentity(db, options);
     const isNew = stored === null;
     const identity = stored ?? (await createChain(db, options));
-    const history = await SigningHistory.open(signingStore(db));
+    const history = await SlashingProtection.open(slashingProtectionStore(db));
     const config = createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
     // Validators of other nodes went on while this one was stopped: their chain is taken over, not made up for.
     const hasOthers = options.networking !== undefined && activeValidators !== undefined;

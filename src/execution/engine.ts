@@ -1,5 +1,7 @@
-import type { ForkPostBellatrix } from "@lodestar/params";
+import { createHash } from "node:crypto";
+import { type ForkPostBellatrix, VERSIONED_HASH_VERSION_KZG } from "@lodestar/params";
 import type { BlobsBundle, capella, ExecutionPayload, ExecutionRequests, RootHex, Slot } from "@lodestar/types";
+import { unavailable } from "../errors.ts";
 
 /** What the beacon block says about its payload; every part is absent before the fork that brought it. */
 export interface PayloadContext {
@@ -70,4 +72,28 @@ export interface ExecutionEngine {
   ): Promise<PayloadVerdict>;
   forkchoiceUpdated(state: ForkchoiceState): Promise<void>;
   buildPayload(request: PayloadRequest): Promise<BuiltPayload>;
+}
+
+/** deneb/beacon-chain.md, kzg_commitment_to_versioned_hash. */
+export function versionedHashesOf(commitments: readonly Uint8Array[]): Uint8Array[] {
+  return commitments.map((commitment) => {
+    const hash = new Uint8Array(createHash("sha256").update(commitment).digest());
+    hash[0] = VERSIONED_HASH_VERSION_KZG;
+    return hash;
+  });
+}
+
+/** Stands where a node has no execution engine: it follows the chain optimistically and cannot propose. */
+export class NoExecutionEngine implements ExecutionEngine {
+  readonly online = false;
+
+  async notifyNewPayload(): Promise<PayloadVerdict> {
+    return { status: "optimistic" };
+  }
+
+  async forkchoiceUpdated(): Promise<void> {}
+
+  async buildPayload(): Promise<BuiltPayload> {
+    throw unavailable("No block can be built: this node has no execution engine to build its payload.");
+  }
 }

@@ -1,5 +1,5 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
-import { blockRoot } from "../chain/blocks/block-root.ts";
+import { blockRoot } from "../chain/blocks/block-encoding.ts";
 import type { RejectionReason } from "../chain/import/block-rejection.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import type { Batch, FaultyPeers } from "./batch.ts";

@@ -1,5 +1,5 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
-import { blockRoot } from "../chain/blocks/block-root.ts";
+import { blockRoot } from "../chain/blocks/block-encoding.ts";
 import { BlockRejection } from "../chain/import/block-rejection.ts";
 import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";

@@ -4,7 +4,7 @@ import { ForkName } from "@lodestar/params";
 import type { deneb } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { notFound } from "../../errors.ts";
-import { versionedHashesOf } from "../../execution/versioned-hashes.ts";
+import { versionedHashesOf } from "../../execution/engine.ts";
 import type { ChainView } from "../chain-view.ts";
 import { requireForkAt, requireScheduled } from "../fork-support.ts";
 import { resolveBlock } from "../identifiers.ts";

@@ -3,7 +3,7 @@ import type { ApplicationMethods } from "@lodestar/api/server";
 import { CELLS_PER_EXT_BLOB, isForkPostFulu } from "@lodestar/params";
 import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { deneb, SignedBeaconBlock, SignedBlockContents } from "@lodestar/types";
-import { blockRoot } from "../../chain/blocks/block-root.ts";
+import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";

@@ -4,7 +4,7 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
-import { deserializeSignedBlock, parentRootOf } from "./block-bytes.ts";
+import { deserializeSignedBlock, parentRootOf } from "./block-encoding.ts";
 
 export interface ChainBlock {
   root: RootHex;

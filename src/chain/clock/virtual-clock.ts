@@ -1,8 +1,13 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Epoch, Slot } from "@lodestar/types";
-import { type Clock, ClockStoppedError, type ListenerErrorHandler, type SlotListener } from "./clock.ts";
-import { SlotListeners } from "./slot-listeners.ts";
-import { SlotTime } from "./slot-time.ts";
+import {
+  type Clock,
+  ClockStoppedError,
+  type ListenerErrorHandler,
+  type SlotListener,
+  SlotListeners,
+  SlotTime,
+} from "./clock.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
 /** Chain time stays this far below the next slot until that slot is announced: well above a double's resolution there. */

@@ -1,8 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Epoch, Slot } from "@lodestar/types";
-import type { Clock, ListenerErrorHandler, SlotListener } from "./clock.ts";
-import { SlotListeners } from "./slot-listeners.ts";
-import { SlotTime } from "./slot-time.ts";
+import { type Clock, type ListenerErrorHandler, type SlotListener, SlotListeners, SlotTime } from "./clock.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
 /** Node runs a timer at once when its delay does not fit in 31 bits; genesis may be further away than that. */

@@ -1,5 +1,5 @@
+import { ATTESTATION_SUBNET_COUNT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CommitteeIndex, Slot } from "@lodestar/types";
-import { attestationSubnet } from "./attestation-subnet.ts";
 
 /** A committee of a slot in which a validator of some client will act. */
 export interface CommitteeInterest {
@@ -61,4 +61,10 @@ export class CommitteeSubscriptions {
       if (slot + SLOTS_KEPT_AFTER < currentSlot) this.#slots.delete(slot);
     }
   }
+}
+
+/** compute_subnet_for_attestation of phase0/validator.md: the committees of an epoch go round the subnets in turn. */
+export function attestationSubnet(committeesPerSlot: number, slot: Slot, committeeIndex: CommitteeIndex): number {
+  const committeesSinceEpochStart = committeesPerSlot * (slot % SLOTS_PER_EPOCH);
+  return (committeesSinceEpochStart + committeeIndex) % ATTESTATION_SUBNET_COUNT;
 }

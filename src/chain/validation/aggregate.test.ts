@@ -4,8 +4,8 @@ import { type Attestation, type electra, type phase0, type SignedAggregateAndPro
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { validateAggregates } from "./aggregate.ts";
+import { aggregatedVotes, committeeOf, signAggregate } from "./attestations.test-support.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
-import { aggregatedVotes, committeeOf, signAggregate } from "./votes.test-support.ts";
 
 let chain: TestChain;
 let committee: Uint32Array;

@@ -16,11 +16,10 @@ import {
   sszTypesFor,
   type ValidatorIndex,
 } from "@lodestar/types";
+import { AttestationDataRules, committeeFor } from "./attestation-data.ts";
 import { type Candidate, type SignatureClaim, validateBatch } from "./batch.ts";
-import { committeeFor } from "./committee.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, type Outcome, reject } from "./outcome.ts";
-import { VoteDataRules } from "./vote-data.ts";
 
 /** The votes of several members of one committee, found to be in order. */
 export interface ValidatedAggregate {
@@ -47,7 +46,7 @@ export function validateAggregates(
   context: ValidationContext,
   signedAggregates: readonly SignedAggregateAndProof[],
 ): Promise<Outcome<ValidatedAggregate>[]> {
-  const dataRules = new VoteDataRules(context, SUBJECT);
+  const dataRules = new AttestationDataRules(context, SUBJECT);
   return validateBatch(context, signedAggregates, {
     examine: (signedAggregate) => examine(context, dataRules, signedAggregate),
     claim(aggregate) {
@@ -62,7 +61,7 @@ export function validateAggregates(
 
 async function examine(
   context: ValidationContext,
-  dataRules: VoteDataRules,
+  dataRules: AttestationDataRules,
   signedAggregate: SignedAggregateAndProof,
 ): Promise<Candidate<ValidatedAggregate>> {
   const { aggregate: attestation, aggregatorIndex, selectionProof } = signedAggregate.message;

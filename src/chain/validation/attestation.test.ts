@@ -4,8 +4,8 @@ import { type phase0, type SingleAttestation, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { validateAttestations } from "./attestation.ts";
+import { committeeOf, singleVote } from "./attestations.test-support.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
-import { committeeOf, singleVote } from "./votes.test-support.ts";
 
 let chain: TestChain;
 afterEach(() => chain.close());

@@ -7,11 +7,10 @@ import {
   type SingleAttestation,
   type ValidatorIndex,
 } from "@lodestar/types";
+import { AttestationDataRules, committeeFor } from "./attestation-data.ts";
 import { type Candidate, validateBatch } from "./batch.ts";
-import { committeeFor } from "./committee.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, type Outcome, reject } from "./outcome.ts";
-import { VoteDataRules } from "./vote-data.ts";
 
 /** The vote of one validator, found to be in order. */
 export interface ValidatedAttestation {
@@ -41,7 +40,7 @@ export function validateAttestations(
   attestations: readonly SingleAttestation[],
   arrivedOn?: readonly number[],
 ): Promise<Outcome<ValidatedAttestation>[]> {
-  const dataRules = new VoteDataRules(context, SUBJECT);
+  const dataRules = new AttestationDataRules(context, SUBJECT);
   return validateBatch(context, attestations, {
     examine: (attestation, index) => examine(context, dataRules, attestation, arrivedOn?.[index]),
     claim(vote) {
@@ -54,7 +53,7 @@ export function validateAttestations(
 
 async function examine(
   context: ValidationContext,
-  dataRules: VoteDataRules,
+  dataRules: AttestationDataRules,
   attestation: SingleAttestation,
   arrivedOn: number | undefined,
 ): Promise<Candidate<ValidatedAttestation>> {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { validateAggregates } from "./aggregate.ts";
+import { aggregatedVotes, committeeOf, signAggregate } from "./attestations.test-support.ts";
 import { contributionOf, signContribution } from "./sync-committee.test-support.ts";
 import { validateContributions } from "./sync-committee.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
-import { aggregatedVotes, committeeOf, signAggregate } from "./votes.test-support.ts";
 
 // The committees of the minimal preset are so small that everybody is selected as an aggregator.
 vi.mock("@lodestar/state-transition", async (importOriginal) => ({

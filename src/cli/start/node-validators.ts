@@ -3,8 +3,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { onlyKeysOf } from "../../dev/active-keys.ts";
 import { InteropKeys } from "../../dev/interop-keys.ts";
-import { SigningHistory } from "../../dev/validators/signing-history.ts";
-import { signingStore } from "../../dev/validators/signing-store.ts";
+import { SlashingProtection, slashingProtectionStore } from "../../dev/validators/slashing-protection.ts";
 import { whileSynced } from "../../dev/validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "../../dev/validators/validators.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -32,7 +31,7 @@ export async function startNodeValidators(
   if (listed?.length === 0) return { close: async () => {} };
 
   const chosen = listed ? onlyKeysOf(keys, listed) : keys;
-  const history = await SigningHistory.open(signingStore(db));
+  const history = await SlashingProtection.open(slashingProtectionStore(db));
   const { clock, config } = chain;
   const own = createDevValidators({ api, clock, config, keys: chosen, logger, history });
   const validators = sync ? whileSynced({ validators: own, sync, isFounder: false, logger }) : own;

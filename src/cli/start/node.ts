@@ -8,7 +8,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { FutureTracker } from "../../debug/future-tracker.ts";
 import { DEV_CONFIG_NAME } from "../../dev/chain-config.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
-import { NoExecutionEngine } from "../../execution/no-engine.ts";
+import { NoExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import { openNetworkSide } from "../../sync/network-side.ts";

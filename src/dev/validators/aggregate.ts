@@ -12,7 +12,7 @@ import {
   type ValidatorIndex,
 } from "@lodestar/types";
 import { objectOf, type ValidatorApi } from "./api.ts";
-import type { CommitteeVote } from "./attest.ts";
+import type { CommitteeAttestation } from "./attest.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import { TimeSlice } from "./time-slice.ts";
 
@@ -32,7 +32,7 @@ export interface AggregateModules {
 export async function publishAggregates(
   { api, config, signer, onFailure }: AggregateModules,
   slot: Slot,
-  votes: readonly CommitteeVote[],
+  votes: readonly CommitteeAttestation[],
 ): Promise<void> {
   const type = config.getForkTypes(slot).AggregateAndProof as Type<AggregateAndProof>;
   const signedAggregateAndProofs: SignedAggregateAndProof[] = [];

@@ -38,7 +38,7 @@ export class SlotSchedule {
   }
 
   /** phase0/validator.md, Attesting: when the slot's block has arrived, at a third of the slot at the latest. */
-  async untilVote(slot: Slot, closing: AbortSignal): Promise<void> {
+  async untilAttestationDue(slot: Slot, closing: AbortSignal): Promise<void> {
     if (this.#latestBlockSlot >= slot) return;
     const arrival = Promise.withResolvers<void>();
     this.#waiting.set(slot, arrival);
@@ -53,7 +53,7 @@ export class SlotSchedule {
   }
 
   /** phase0/validator.md, Broadcast aggregate: at two thirds of the slot. */
-  async untilAggregate(slot: Slot, closing: AbortSignal): Promise<void> {
+  async untilAggregateDue(slot: Slot, closing: AbortSignal): Promise<void> {
     await this.#until(slot, this.#config.getAggregateDueMs(this.#config.getForkName(slot)), closing);
   }
 

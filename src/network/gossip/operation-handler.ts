@@ -1,7 +1,7 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
-import type { Intake } from "../../chain/intake.ts";
+import type { OperationProcessor } from "../../chain/operation-processor.ts";
 import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type BatchLimits, BatchQueue } from "./batch-queue.ts";
@@ -136,7 +136,7 @@ function attestedRoot({ topic, object }: ReceivedMessage): RootHex | undefined {
   }
 }
 
-function processorsOf(intake: Intake): Processors {
+function processorsOf(intake: OperationProcessor): Processors {
   return {
     beacon_attestation: (messages) => intake.attestations(objectsOf(messages), subnetsOf(messages)),
     beacon_aggregate_and_proof: (messages) => intake.aggregates(objectsOf(messages)),

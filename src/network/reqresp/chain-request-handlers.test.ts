@@ -10,7 +10,7 @@ import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../../../test/support/
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { initialiseDatabase } from "../../chain/anchor.ts";
-import { deserializeSignedBlock } from "../../chain/blocks/block-bytes.ts";
+import { deserializeSignedBlock } from "../../chain/blocks/block-encoding.ts";
 import { forkSchedule } from "../../cli/flags/fork-schedule.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { collect } from "../../db/collect.test-support.ts";

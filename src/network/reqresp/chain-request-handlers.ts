@@ -2,7 +2,7 @@ import { GENESIS_EPOCH, GENESIS_SLOT, ZERO_HASH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch, fulu, RootHex, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { parentRootOf, slotOf } from "../../chain/blocks/block-bytes.ts";
+import { parentRootOf, slotOf } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Root, SlotAndRoot } from "../../db/keys.ts";

@@ -3,27 +3,30 @@ import { ForkSeq } from "@lodestar/params";
 import { type Attestation, type electra, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import { toCheckpoint } from "./import/fork-choice-block.ts";
+import { toCheckpoint } from "./import/fork-choice-import.ts";
+import type { PooledAttestations } from "./pools/pool-storage.ts";
 import type { Pools } from "./pools/pools.ts";
-import type { Votes } from "./pools/vote-storage.ts";
 import type { StateStore } from "./states/state-store.ts";
 
-interface VoteKeepers {
+interface RestoreParts {
   config: BeaconConfig;
   forkChoice: ForkChoice;
   states: StateStore;
   pools: Pools;
 }
 
-/** Puts votes that were valid when the node stopped back into the pools and into fork choice. */
-export async function restoreVotes({ attestations, contributions }: Votes, keepers: VoteKeepers): Promise<void> {
-  for (const contribution of contributions) keepers.pools.syncCommittee.addContribution(contribution);
-  for (const attestation of attestations) await restoreAttestation(attestation, keepers);
+/** Puts pooled that were valid when the node stopped back into the pools and into fork choice. */
+export async function restoreAttestations(
+  { attestations, contributions }: PooledAttestations,
+  parts: RestoreParts,
+): Promise<void> {
+  for (const contribution of contributions) parts.pools.syncCommittee.addContribution(contribution);
+  for (const attestation of attestations) await restoreOne(attestation, parts);
 }
 
-async function restoreAttestation(
+async function restoreOne(
   attestation: Attestation,
-  { config, forkChoice, states, pools }: VoteKeepers,
+  { config, forkChoice, states, pools }: RestoreParts,
 ): Promise<void> {
   const { data, aggregationBits, signature } = attestation;
   const target = toCheckpoint(data.target);

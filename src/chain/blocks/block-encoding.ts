@@ -1,5 +1,6 @@
+import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 
 // SSZ of SignedBeaconBlock: offset of the message (4 bytes), signature (96), then the message, whose fixed part starts
@@ -23,4 +24,9 @@ export function deserializeSignedBlock(config: BeaconConfig, bytes: Uint8Array):
 
 export function serializeSignedBlock(config: BeaconConfig, block: SignedBeaconBlock): Uint8Array {
   return config.getForkTypes(block.message.slot).SignedBeaconBlock.serialize(block);
+}
+
+export function blockRoot(config: BeaconConfig, block: BeaconBlock): RootHex {
+  const type = config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;
+  return toRootHex(type.hashTreeRoot(block));
 }

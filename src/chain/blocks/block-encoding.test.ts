@@ -4,7 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
-import { deserializeSignedBlock, parentRootOf, serializeSignedBlock, slotOf } from "./block-bytes.ts";
+import { deserializeSignedBlock, parentRootOf, serializeSignedBlock, slotOf } from "./block-encoding.ts";
 
 test.each(DEV_FORKS)("slot and parent are read off the bytes of a block of %s", (fork) => {
   const chainConfig = devChainConfig({

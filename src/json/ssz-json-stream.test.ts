@@ -1,7 +1,7 @@
 import { BitArray, type CompositeTypeAny, type TreeViewDU } from "@chainsafe/ssz";
 import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
-import { streamSszJson } from "./ssz-json.ts";
+import { streamSszJson } from "./ssz-json-stream.ts";
 
 async function collect(type: CompositeTypeAny, value: unknown): Promise<Buffer[]> {
   const chunks: Buffer[] = [];

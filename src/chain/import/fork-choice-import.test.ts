@@ -3,7 +3,7 @@ import { fromHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
 import { addBlock, makeForkChoice, root } from "../fork-choice/blocks.test-support.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { voteWithBlock } from "./fork-choice-votes.ts";
+import { applyBlockAttestations } from "./fork-choice-import.ts";
 
 const NO_SLASHINGS: BeaconBlock = ssz.phase0.BeaconBlock.defaultValue();
 
@@ -31,27 +31,27 @@ test("the votes of a block count", () => {
     [3, 2],
   ] as const) {
     const forkChoice = twoBranches();
-    voteWithBlock(forkChoice, NO_SLASHINGS, [vote(favourite, [0, 1]), vote(other, [2])]);
+    applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(favourite, [0, 1]), vote(other, [2])]);
     expect(forkChoice.updateHead().root).toBe(root(favourite));
   }
 });
 
 test("a vote with another target than the branch it is for has, or for a block nobody knows, does not count", () => {
   const forkChoice = twoBranches();
-  voteWithBlock(forkChoice, NO_SLASHINGS, [vote(2, [0]), vote(3, [1, 2, 3], 2), vote(9, [1, 2, 3])]);
+  applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0]), vote(3, [1, 2, 3], 2), vote(9, [1, 2, 3])]);
   expect(forkChoice.updateHead().root).toBe(root(2));
 });
 
 test("whoever is proven to have voted twice loses the vote", () => {
   const forkChoice = twoBranches();
-  voteWithBlock(forkChoice, NO_SLASHINGS, [vote(2, [0, 1]), vote(3, [2])]);
+  applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0, 1]), vote(3, [2])]);
   expect(forkChoice.updateHead().root).toBe(root(2));
 
   const slashing = ssz.phase0.AttesterSlashing.defaultValue();
   slashing.attestation1.attestingIndices = [0, 1];
   slashing.attestation2.attestingIndices = [0, 1, 2];
   const block = { ...NO_SLASHINGS, body: { ...NO_SLASHINGS.body, attesterSlashings: [slashing] } } as BeaconBlock;
-  voteWithBlock(forkChoice, block, []);
+  applyBlockAttestations(forkChoice, block, []);
 
   expect(forkChoice.updateHead().root).toBe(root(3));
 });

@@ -1,8 +1,19 @@
 import { ListCompositeType } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
 import { type ForkName, forkAll } from "@lodestar/params";
-import { type AttesterSlashing, type capella, type phase0, ssz, sszTypesFor } from "@lodestar/types";
+import {
+  type Attestation,
+  type AttesterSlashing,
+  type altair,
+  type capella,
+  type phase0,
+  ssz,
+  sszTypesFor,
+} from "@lodestar/types";
 import type { AddOutcome } from "./aggregate-set.ts";
+import type { AttestationPool } from "./attestation-pool.ts";
 import type { HeldOperations } from "./held-operations.ts";
+import type { SyncCommitteePool } from "./sync-committee-pool.ts";
 
 /** The operations of one kind as one SSZ list. */
 export interface DumpedOperations {
@@ -79,4 +90,53 @@ function toForkName(name: string | undefined): ForkName {
   const fork = forkAll.find((known) => known === name);
   if (fork === undefined) throw new Error(`Stored attester slashings are of the fork "${name}", which is not known.`);
   return fork;
+}
+
+/** The pooled of one slot and kind as one SSZ list; the slot says in which fork's encoding. */
+export interface StoredAttestations {
+  kind: string;
+  bytes: Uint8Array;
+}
+
+export interface PooledAttestations {
+  attestations: Attestation[];
+  contributions: altair.SyncCommitteeContribution[];
+}
+
+const ATTESTATIONS = "attestations";
+const CONTRIBUTIONS = "contributions";
+const Contributions = new ListCompositeType(ssz.altair.SyncCommitteeContribution, LIST_LIMIT);
+
+export function writeAttestations(
+  config: BeaconConfig,
+  pools: { attestations: AttestationPool; syncCommittee: SyncCommitteePool },
+): StoredAttestations[] {
+  const stored: StoredAttestations[] = pools.attestations.slots().map((slot) => ({
+    kind: `${ATTESTATIONS}/${slot}`,
+    bytes: attestationsOf(config, slot).serialize(pools.attestations.list({ slot })),
+  }));
+  const contributions = pools.syncCommittee.list();
+  if (contributions.length > 0) stored.push({ kind: CONTRIBUTIONS, bytes: Contributions.serialize(contributions) });
+  return stored;
+}
+
+export function isStoredAttestations({ kind }: StoredAttestations): boolean {
+  return kind === CONTRIBUTIONS || kind.startsWith(`${ATTESTATIONS}/`);
+}
+
+export function readAttestations(config: BeaconConfig, stored: Iterable<StoredAttestations>): PooledAttestations {
+  const pooled: PooledAttestations = { attestations: [], contributions: [] };
+  for (const { kind, bytes } of stored) {
+    if (kind === CONTRIBUTIONS) {
+      pooled.contributions.push(...Contributions.deserialize(bytes));
+      continue;
+    }
+    const slot = Number(kind.slice(ATTESTATIONS.length + 1));
+    pooled.attestations.push(...attestationsOf(config, slot).deserialize(bytes));
+  }
+  return pooled;
+}
+
+function attestationsOf(config: BeaconConfig, slot: number): ListCompositeType<typeof ssz.phase0.Attestation> {
+  return new ListCompositeType(config.getForkTypes(slot).Attestation as typeof ssz.phase0.Attestation, LIST_LIMIT);
 }

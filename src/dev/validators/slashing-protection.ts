@@ -1,5 +1,6 @@
 import type { Epoch, phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { SerialQueue } from "../../chain/serial-queue.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
 
 /** The latest slot that a validator proposed in, and the latest epochs that it voted for; −1 for none. */
 export interface SignedByValidator {
@@ -10,7 +11,7 @@ export interface SignedByValidator {
 }
 
 /** Where a history outlives the process. */
-export interface SigningStore {
+export interface SlashingProtectionStore {
   load(): Promise<SignedByValidator[]>;
   save(signed: readonly SignedByValidator[]): Promise<void>;
 }
@@ -19,17 +20,17 @@ export interface SigningStore {
  * What each validator has signed, so that none signs anything slashable when a reorganisation changes its duties or a
  * slot is run twice, be it after a restart. As in the minimal form of EIP-3076, only the latest slot and epochs are kept.
  */
-export class SigningHistory {
-  readonly #store: SigningStore | undefined;
+export class SlashingProtection {
+  readonly #store: SlashingProtectionStore | undefined;
   readonly #writes = new SerialQueue();
   readonly #signed = new Map<ValidatorIndex, SignedByValidator>();
 
-  static async open(store: SigningStore): Promise<SigningHistory> {
-    return new SigningHistory(store, await store.load());
+  static async open(store: SlashingProtectionStore): Promise<SlashingProtection> {
+    return new SlashingProtection(store, await store.load());
   }
 
   /** Without a store it lives as long as the process. */
-  constructor(store?: SigningStore, signed: readonly SignedByValidator[] = []) {
+  constructor(store?: SlashingProtectionStore, signed: readonly SignedByValidator[] = []) {
     this.#store = store;
     for (const each of signed) this.#signed.set(each.index, each);
   }
@@ -64,4 +65,26 @@ export class SigningHistory {
     this.#signed.set(index, none);
     return none;
   }
+}
+
+const NAME = "signed";
+
+type Row = [index: number, proposed: number, source: number, target: number];
+
+/** Keeps what validators signed in the database of their node. */
+export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
+  return {
+    async load() {
+      const stored = await db.meta.getFree(NAME);
+      const rows = stored === null ? [] : (JSON.parse(new TextDecoder().decode(stored)) as Row[]);
+      return rows.map(([index, proposed, source, target]) => ({ index, proposed, source, target }));
+    },
+
+    async save(signed) {
+      const rows = signed.map(({ index, proposed, source, target }): Row => [index, proposed, source, target]);
+      const batch = db.batch();
+      batch.meta.putFree(NAME, new TextEncoder().encode(JSON.stringify(rows)));
+      await batch.write();
+    },
+  };
 }

@@ -30,7 +30,7 @@ import {
 } from "./validation/sync-committee.ts";
 import { validateVoluntaryExit } from "./validation/voluntary-exit.ts";
 
-export interface IntakeParts {
+export interface OperationProcessorParts {
   context: ValidationContext;
   forkChoice: ForkChoice;
   events: ChainEvents;
@@ -43,10 +43,10 @@ export interface IntakeParts {
  * Where objects from outside enter, by a door or by gossip: validated by the gossip rules, put into the pool, counted
  * by fork choice, announced. What is refused changes nothing.
  */
-export class Intake {
-  readonly #parts: IntakeParts;
+export class OperationProcessor {
+  readonly #parts: OperationProcessorParts;
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: OperationProcessorParts) {
     this.#parts = parts;
   }
 

@@ -2,18 +2,18 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
-import { blockRoot } from "../blocks/block-root.ts";
+import { blockRoot } from "../blocks/block-encoding.ts";
 import type { ChainEvents } from "../events.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
 import { BlockRejection, blaming } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
-import { isKnownBlock } from "./known-block.ts";
+import { isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
-export interface ImportsParts extends BlockCommitterParts {
+export interface ImportQueueParts extends BlockCommitterParts {
   bls: BlsVerifier;
   engine: ExecutionEngine;
   events: ChainEvents;
@@ -25,15 +25,15 @@ export interface ImportsParts extends BlockCommitterParts {
 }
 
 /** The ways onto the chain: for one block, for a run of them, and for those that the database holds. */
-export class Imports {
-  readonly #parts: ImportsParts;
+export class ImportQueue {
+  readonly #parts: ImportQueueParts;
   readonly #committer: BlockCommitter;
   readonly #importer: BlockImporter;
   readonly #segmentImporter: SegmentImporter;
   readonly #segments = new SerialQueue();
   readonly #closing = new AbortController();
 
-  constructor(parts: ImportsParts) {
+  constructor(parts: ImportQueueParts) {
     this.#parts = parts;
     this.#committer = new BlockCommitter(parts);
     this.#importer = new BlockImporter({ ...parts, committer: this.#committer });

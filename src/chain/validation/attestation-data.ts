@@ -12,7 +12,7 @@ import { ignore, reject } from "./outcome.ts";
 import { refuseOutsideAttestationWindow } from "./time-window.ts";
 
 /** What is the same for all votes with the same data. */
-export interface CheckedVoteData {
+export interface CheckedAttestationData {
   dataRoot: RootHex;
   signingRoot: Uint8Array;
   /** The state of the target checkpoint, which determines the committees. */
@@ -23,18 +23,18 @@ export interface CheckedVoteData {
  * The rules about what is voted for, shared by single attestations and aggregates. Most votes of a slot have the same
  * data, so the verdict on each data is reached once.
  */
-export class VoteDataRules {
+export class AttestationDataRules {
   readonly #context: ValidationContext;
   /** How a message names the kind of vote, at the beginning of a sentence. */
   readonly #subject: string;
-  readonly #verdicts = new Map<string, Promise<CheckedVoteData>>();
+  readonly #verdicts = new Map<string, Promise<CheckedAttestationData>>();
 
   constructor(context: ValidationContext, subject: string) {
     this.#context = context;
     this.#subject = subject;
   }
 
-  check(data: phase0.AttestationData): Promise<CheckedVoteData> {
+  check(data: phase0.AttestationData): Promise<CheckedAttestationData> {
     const key = Buffer.from(ssz.phase0.AttestationData.serialize(data)).toString("base64");
     let verdict = this.#verdicts.get(key);
     if (!verdict) {
@@ -44,7 +44,7 @@ export class VoteDataRules {
     return verdict;
   }
 
-  async #judge(data: phase0.AttestationData): Promise<CheckedVoteData> {
+  async #judge(data: phase0.AttestationData): Promise<CheckedAttestationData> {
     const { config, states } = this.#context;
     refuseOutsideAttestationWindow(this.#context, data.slot, this.#subject);
     const epoch = computeEpochAtSlot(data.slot);
@@ -106,4 +106,21 @@ export class VoteDataRules {
       );
     }
   }
+}
+
+/** The committee that votes at the slot of the data, from the state of the data's target checkpoint. */
+export function committeeFor(
+  targetState: CachedBeaconStateAllForks,
+  data: phase0.AttestationData,
+  committeeIndex: number,
+  subject: string,
+): Uint32Array {
+  const committeeCount = targetState.epochCtx.getCommitteeCountPerSlot(data.target.epoch);
+  if (committeeIndex >= committeeCount) {
+    throw reject(
+      "committee-index-out-of-range",
+      `${subject} names committee ${committeeIndex} of slot ${data.slot}, which has ${committeeCount}, counted from 0.`,
+    );
+  }
+  return targetState.epochCtx.getBeaconCommittee(data.slot, committeeIndex);
 }

@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
-import { SigningHistory } from "./signing-history.ts";
+import { SlashingProtection } from "./slashing-protection.ts";
 
 const vote = (source: number, target: number) => {
   const data = ssz.phase0.AttestationData.defaultValue();
@@ -9,9 +9,9 @@ const vote = (source: number, target: number) => {
   return data;
 };
 
-describe("SigningHistory", () => {
+describe("SlashingProtection", () => {
   it("lets a validator propose each slot once", () => {
-    const history = new SigningHistory();
+    const history = new SlashingProtection();
     expect(history.mayPropose(1, 5)).toBe(true);
     expect(history.mayPropose(1, 5)).toBe(false);
     expect(history.mayPropose(1, 4)).toBe(false);
@@ -20,7 +20,7 @@ describe("SigningHistory", () => {
   });
 
   it("lets a validator vote for each target once and never around an earlier vote", () => {
-    const history = new SigningHistory();
+    const history = new SlashingProtection();
     expect(history.mayAttest(1, vote(0, 0))).toBe(true);
     expect(history.mayAttest(1, vote(0, 0))).toBe(false);
     expect(history.mayAttest(1, vote(2, 3))).toBe(true);
