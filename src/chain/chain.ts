@@ -208,7 +208,7 @@ export class BeaconChain {
     return this.#imports.segment(blocks, signal);
   }
 
-  /** Lets fork choice decide anew, with all votes counted up to now. */
+  /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
   }

@@ -63,9 +63,9 @@ export class OperationProcessor {
     const outcomes = await validateAttestations(context, attestations, arrivedOn);
     for (const [i, outcome] of outcomes.entries()) {
       if (!outcome.ok) continue;
-      const vote = outcome.value;
-      pools.attestations.addSingle(vote);
-      forkChoice.onAttestation(votesOf(vote.data, [vote.validatorIndex]));
+      const validated = outcome.value;
+      pools.attestations.addSingle(validated);
+      forkChoice.onAttestation(votesOf(validated.data, [validated.validatorIndex]));
       events.publish("attestation", attestations[i]!);
     }
     await this.#refreshHeadFor(outcomes);
@@ -77,9 +77,9 @@ export class OperationProcessor {
     const outcomes = await validateAggregates(context, aggregates);
     for (const [i, outcome] of outcomes.entries()) {
       if (!outcome.ok) continue;
-      const vote = outcome.value;
-      pools.attestations.addAggregate(vote);
-      forkChoice.onAttestation(votesOf(vote.data, vote.attestingIndices));
+      const validated = outcome.value;
+      pools.attestations.addAggregate(validated);
+      forkChoice.onAttestation(votesOf(validated.data, validated.attestingIndices));
       events.publish("attestation", aggregates[i]!.message.aggregate);
     }
     await this.#refreshHeadFor(outcomes);
@@ -162,7 +162,7 @@ export class OperationProcessor {
     events.publish("blsToExecutionChange", change);
   }
 
-  /** Votes of the current slot count from the next one on; older ones count at once and may move the head. */
+  /** Attestations of the current slot count from the next one on; older ones count at once and may move the head. */
   async #refreshHeadFor(outcomes: readonly Outcome<{ data: phase0.AttestationData }>[]): Promise<void> {
     const { context, refreshHead } = this.#parts;
     const { currentSlot } = context.clock;

@@ -7,7 +7,7 @@ import { applyBlockAttestations } from "./fork-choice-import.ts";
 
 const NO_SLASHINGS: BeaconBlock = ssz.phase0.BeaconBlock.defaultValue();
 
-/** Genesis is block 1, with the children 2 and 3 in slot 1; four validators may vote. */
+/** Genesis is block 1, with the children 2 and 3 in slot 1; four validators may attest. */
 function twoBranches(): ForkChoice {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 1);
@@ -25,7 +25,7 @@ function vote(block: number, attestingIndices: number[], target = 1): phase0.Ind
   return attestation;
 }
 
-test("the votes of a block count", () => {
+test("the attestations of a block count", () => {
   for (const [favourite, other] of [
     [2, 3],
     [3, 2],
@@ -36,13 +36,13 @@ test("the votes of a block count", () => {
   }
 });
 
-test("a vote with another target than the branch it is for has, or for a block nobody knows, does not count", () => {
+test("an attestation with another target than the branch it is for has, or for a block nobody knows, does not count", () => {
   const forkChoice = twoBranches();
   applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0]), vote(3, [1, 2, 3], 2), vote(9, [1, 2, 3])]);
   expect(forkChoice.updateHead().root).toBe(root(2));
 });
 
-test("whoever is proven to have voted twice loses the vote", () => {
+test("whoever is proven to have attested twice loses its weight", () => {
   const forkChoice = twoBranches();
   applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0, 1]), vote(3, [2])]);
   expect(forkChoice.updateHead().root).toBe(root(2));

@@ -35,7 +35,7 @@ export function toForkChoiceBlock(
   };
 }
 
-/** Counts the votes that a valid block carries, and takes the weight of those it proves to equivocate. */
+/** Counts the attestations that a valid block carries, and takes the weight of those it proves to equivocate. */
 export function applyBlockAttestations(
   forkChoice: ForkChoice,
   block: BeaconBlock,
@@ -46,7 +46,7 @@ export function applyBlockAttestations(
   }
   for (const { data, attestingIndices } of indexedAttestations) {
     const blockRoot = toRootHex(data.beaconBlockRoot);
-    // fork-choice.md, validate_on_attestation: the target must be the vote's own checkpoint. A vote for a block that
+    // fork-choice.md, validate_on_attestation: the target must be the attestation's own checkpoint. An attestation to a block that
     // was pruned, or that this node has not seen, has nothing to count for.
     const targetSlot = computeStartSlotAtEpoch(data.target.epoch);
     if (forkChoice.ancestorAtSlot(blockRoot, targetSlot) !== toRootHex(data.target.root)) continue;

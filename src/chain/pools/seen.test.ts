@@ -17,7 +17,7 @@ const bitsOf = (...positions: number[]) =>
   BitArray.fromBoolArray(Array.from({ length: 16 }, (_, position) => positions.includes(position)));
 
 describe("SeenAttesters", () => {
-  it("knows each validator and epoch once, with the data voted for", () => {
+  it("knows each validator and epoch once, with the data attested to", () => {
     const seen = new SeenAttesters();
     expect(seen.has(5, 1000)).toBe(false);
     expect(seen.add(5, 1000, rootOf(1))).toBe(true);
@@ -65,7 +65,7 @@ describe("SeenAggregators", () => {
 });
 
 describe("SeenAggregates", () => {
-  it("knows an aggregate whose voters were all seen in one before", () => {
+  it("knows an aggregate whose attesters were all seen in one before", () => {
     const seen = new SeenAggregates();
     expect(seen.add(1, rootOf(1), 0, bitsOf(1, 2))).toBe(true);
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(1, 2))).toBe(true);

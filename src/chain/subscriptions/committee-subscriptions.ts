@@ -14,11 +14,11 @@ export interface CommitteeSubscription {
   slot: Slot;
   committeeIndex: CommitteeIndex;
   subnet: number;
-  /** Whether all of the committee's votes have to be collected; otherwise the node only has to reach the subnet. */
+  /** Whether all of the committee's attestations have to be collected; otherwise the node only has to reach the subnet. */
   isAggregator: boolean;
 }
 
-/** An interest is dropped when its slot is this far in the past: votes and aggregates of a slot still come in the next. */
+/** An interest is dropped when its slot is this far in the past: attestations and aggregates of a slot still come in the next. */
 const SLOTS_KEPT_AFTER = 1;
 
 /** The committees that clients of this node take part in, until their slots have passed. The network reads them. */

@@ -21,13 +21,13 @@ import { type Candidate, type SignatureClaim, validateBatch } from "./batch.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, type Outcome, reject } from "./outcome.ts";
 
-/** The votes of several members of one committee, found to be in order. */
+/** The attestations of several members of one committee, found to be in order. */
 export interface ValidatedAggregate {
   data: phase0.AttestationData;
   dataRoot: RootHex;
   committeeIndex: number;
   committee: Uint32Array;
-  /** Which members of the committee voted. */
+  /** Which members of the committee attested. */
   bits: BitArray;
   attestingIndices: ValidatorIndex[];
   signature: Uint8Array;
@@ -131,7 +131,7 @@ function committeeIndexOf({ config }: ValidationContext, attestation: Attestatio
 
 /**
  * A client that serves several nodes gives each of them what another one aggregated, so a second aggregate of the same
- * aggregator counts as known even when it holds other votes.
+ * aggregator counts as known even when it holds other attestations.
  */
 function refuseSeen({ seen }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;

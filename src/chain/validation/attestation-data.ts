@@ -11,7 +11,7 @@ import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { ignore, reject } from "./outcome.ts";
 import { refuseOutsideAttestationWindow } from "./time-window.ts";
 
-/** What is the same for all votes with the same data. */
+/** What is the same for all attestations with the same data. */
 export interface CheckedAttestationData {
   dataRoot: RootHex;
   signingRoot: Uint8Array;
@@ -20,12 +20,12 @@ export interface CheckedAttestationData {
 }
 
 /**
- * The rules about what is voted for, shared by single attestations and aggregates. Most votes of a slot have the same
+ * The rules about what is attested to, shared by single attestations and aggregates. Most attestations of a slot have the same
  * data, so the verdict on each data is reached once.
  */
 export class AttestationDataRules {
   readonly #context: ValidationContext;
-  /** How a message names the kind of vote, at the beginning of a sentence. */
+  /** How a message names the kind of attestation, at the beginning of a sentence. */
   readonly #subject: string;
   readonly #verdicts = new Map<string, Promise<CheckedAttestationData>>();
 
@@ -108,7 +108,7 @@ export class AttestationDataRules {
   }
 }
 
-/** The committee that votes at the slot of the data, from the state of the data's target checkpoint. */
+/** The committee that attests at the slot of the data, from the state of the data's target checkpoint. */
 export function committeeFor(
   targetState: CachedBeaconStateAllForks,
   data: phase0.AttestationData,

@@ -14,8 +14,8 @@ import {
 } from "@lodestar/types";
 import type { TestChain } from "./validation-chain.test-support.ts";
 
-/** A vote of a member of a committee; a change of the data comes before the signing. */
-export interface VoteOptions {
+/** An attestation of a member of a committee; a change of the data comes before the signing. */
+export interface AttestationOptions {
   slot: Slot;
   committeeIndex?: number;
   head?: RootHex;
@@ -25,7 +25,7 @@ export interface VoteOptions {
 export const committeeOf = (chain: TestChain, slot: Slot, committeeIndex: number): Uint32Array =>
   chain.headState.epochCtx.getBeaconCommittee(slot, committeeIndex);
 
-function prepare(chain: TestChain, { slot, committeeIndex = 0, head, change = () => {} }: VoteOptions) {
+function prepare(chain: TestChain, { slot, committeeIndex = 0, head, change = () => {} }: AttestationOptions) {
   const isElectra = chain.config.getForkSeq(slot) >= ForkSeq.electra;
   const data = chain.voteData(slot, isElectra ? 0 : committeeIndex, head);
   change(data);
@@ -39,8 +39,8 @@ function prepare(chain: TestChain, { slot, committeeIndex = 0, head, change = ()
   };
 }
 
-/** The vote of the member at that position, in the shape of the slot's fork. */
-export function singleVote(chain: TestChain, position: number, options: VoteOptions): SingleAttestation {
+/** The attestation of the member at that position, in the shape of the slot's fork. */
+export function singleAttestation(chain: TestChain, position: number, options: AttestationOptions): SingleAttestation {
   const { isElectra, data, committeeIndex, committee, signingRoot } = prepare(chain, options);
   const attesterIndex = committee[position]!;
   const signature = chain.sign(attesterIndex, signingRoot);
@@ -49,8 +49,8 @@ export function singleVote(chain: TestChain, position: number, options: VoteOpti
     : { aggregationBits: BitArray.fromSingleBit(committee.length, position), data, signature };
 }
 
-/** The votes of the members at those positions, in the shape of the slot's fork. */
-export function aggregatedVotes(chain: TestChain, positions: number[], options: VoteOptions): Attestation {
+/** The attestations of the members at those positions, in the shape of the slot's fork. */
+export function aggregatedAttestation(chain: TestChain, positions: number[], options: AttestationOptions): Attestation {
   const { isElectra, data, committeeIndex, committee, signingRoot } = prepare(chain, options);
   const aggregationBits = BitArray.fromBitLen(committee.length);
   for (const position of positions) aggregationBits.set(position, true);

@@ -26,7 +26,7 @@ export type RefusalReason =
   | "wrong-proposer"
   | "wrong-payload-timestamp"
   | "too-many-blobs"
-  // Committees and votes
+  // Committees and attestations
   | "target-epoch-mismatch"
   | "data-index-not-zero"
   | "committee-index-out-of-range"

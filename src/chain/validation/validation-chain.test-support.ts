@@ -211,7 +211,7 @@ export class TestChain {
     return root;
   }
 
-  /** What a validator of that slot votes for when the given block is the head. */
+  /** What a validator of that slot attests to when the given block is the head. */
   voteData(slot: Slot, index: number, head: RootHex = this.headRoot) {
     const epoch = computeEpochAtSlot(slot);
     const target = this.forkChoice.ancestorAtSlot(head, epoch * SLOTS_PER_EPOCH);

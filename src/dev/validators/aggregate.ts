@@ -32,11 +32,11 @@ export interface AggregateModules {
 export async function publishAggregates(
   { api, config, signer, onFailure }: AggregateModules,
   slot: Slot,
-  votes: readonly CommitteeAttestation[],
+  attestations: readonly CommitteeAttestation[],
 ): Promise<void> {
   const type = config.getForkTypes(slot).AggregateAndProof as Type<AggregateAndProof>;
   const signedAggregateAndProofs: SignedAggregateAndProof[] = [];
-  for (const { committeeIndex, data, duties } of votes) {
+  for (const { committeeIndex, data, duties } of attestations) {
     const selected = await selectAggregator(signer, slot, duties);
     if (!selected) continue;
     try {

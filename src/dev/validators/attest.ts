@@ -15,14 +15,14 @@ export interface AttestModules {
   history: SlashingProtection;
 }
 
-/** What our members of one committee voted for. */
+/** What our members of one committee attested to. */
 export interface CommitteeAttestation {
   committeeIndex: CommitteeIndex;
   data: phase0.AttestationData;
   duties: routes.validator.AttesterDuty[];
 }
 
-/** The votes of a slot: one data for all, save for the committee's index that it names before Electra. */
+/** The attestations of a slot: one data for all, save for the committee's index that it names before Electra. */
 export async function prepareAttestations(
   { api, config }: Pick<AttestModules, "api" | "config">,
   slot: Slot,
@@ -42,16 +42,16 @@ export async function prepareAttestations(
   );
 }
 
-/** Signs the votes and submits them all at once. */
+/** Signs the attestations and submits them all at once. */
 export async function submitAttestations(
   { api, config, signer, history }: AttestModules,
   slot: Slot,
-  votes: readonly CommitteeAttestation[],
+  attestations: readonly CommitteeAttestation[],
 ): Promise<void> {
   const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
   const slice = new TimeSlice();
   const signedAttestations: SingleAttestation[] = [];
-  for (const { committeeIndex, data, duties } of votes) {
+  for (const { committeeIndex, data, duties } of attestations) {
     const signingRoot = signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, slot);
     for (const { validatorIndex, committeeLength, validatorCommitteeIndex } of duties) {
       if (!history.mayAttest(validatorIndex, data)) continue;

@@ -3,14 +3,14 @@ import type { Slot } from "@lodestar/types";
 import type { Clock } from "../../chain/clock/clock.ts";
 
 /**
- * `clock`: propose at the start of a slot, vote and aggregate at their times in it, as on a network.
+ * `clock`: propose at the start of a slot, attest and aggregate at their times in it, as on a network.
  * `lockstep`: do everything a slot asks for at once, one thing after the other.
  */
 export type Pace = "clock" | "lockstep";
 
 const SHORTEST_CLOCKED_SLOT_SECONDS = 1;
 
-/** Below a second of real time the thirds of a slot are too short to sign in, and waiting for them only loses votes. */
+/** Below a second of real time the thirds of a slot are too short to sign in, and waiting for them only loses attestations. */
 export function paceFor(slotSeconds: number, speed: number): Pace {
   return slotSeconds / speed < SHORTEST_CLOCKED_SLOT_SECONDS ? "lockstep" : "clock";
 }

@@ -19,7 +19,7 @@ describe("SlashingProtection", () => {
     expect(history.mayPropose(1, 6)).toBe(true);
   });
 
-  it("lets a validator vote for each target once and never around an earlier vote", () => {
+  it("lets a validator attest to each target once and never around an earlier attestation", () => {
     const history = new SlashingProtection();
     expect(history.mayAttest(1, vote(0, 0))).toBe(true);
     expect(history.mayAttest(1, vote(0, 0))).toBe(false);

@@ -2,7 +2,7 @@ import type { Epoch, phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { SerialQueue } from "../../chain/serial-queue.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 
-/** The latest slot that a validator proposed in, and the latest epochs that it voted for; −1 for none. */
+/** The latest slot that a validator proposed in, and the latest epochs of its attestations; −1 for none. */
 export interface SignedByValidator {
   index: ValidatorIndex;
   proposed: Slot;

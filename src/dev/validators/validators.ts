@@ -36,7 +36,7 @@ export interface DevValidatorsOptions {
 export interface DevValidators {
   /** Does all duties of a slot and resolves when they are done; never rejects because of a duty that failed. */
   onSlot(slot: Slot, pace?: Pace): Promise<void>;
-  /** To be told of new heads: votes are then cast as soon as the block is there, and outdated duties are dropped. */
+  /** To be told of new heads: attestations are then made as soon as the block is there, and outdated duties are dropped. */
   onHead(head: HeadUpdate): void;
   /** Gives up what still waits for its time, and resolves when nothing is under way any more. */
   close(): Promise<void>;
@@ -79,37 +79,38 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     });
 
   async function attest(slot: Slot): Promise<CommitteeAttestation[]> {
-    const votes = await attempt("learn what to attest to", slot, async () => {
+    const attestations = await attempt("learn what to attest to", slot, async () => {
       const attesters = await duties.attestersAt(slot);
       return attesters.length > 0 ? prepareAttestations(modules, slot, attesters) : [];
     });
-    if (!votes) return [];
+    if (!attestations) return [];
     // Some of a batch may be refused; aggregates of the others are still worth publishing.
-    await attempt("submit attestations", slot, () => submitAttestations(modules, slot, votes));
-    return votes;
+    await attempt("submit attestations", slot, () => submitAttestations(modules, slot, attestations));
+    return attestations;
   }
 
   async function signHead(slot: Slot): Promise<SyncCommitteeSigning | undefined> {
     if (config.getForkSeq(slot) < ForkSeq.altair) return undefined;
-    const vote = await attempt("learn what the sync committee signs", slot, async () => {
+    const signing = await attempt("learn what the sync committee signs", slot, async () => {
       const members = await duties.syncCommitteeAt(slot);
       return members.length > 0 ? prepareSyncMessages(modules, members) : undefined;
     });
-    if (vote) await attempt("submit sync committee messages", slot, () => submitSyncMessages(modules, slot, vote));
-    return vote;
+    if (signing)
+      await attempt("submit sync committee messages", slot, () => submitSyncMessages(modules, slot, signing));
+    return signing;
   }
 
-  const aggregate = (slot: Slot, votes: CommitteeAttestation[]) =>
+  const aggregate = (slot: Slot, attestations: CommitteeAttestation[]) =>
     attempt("publish aggregates", slot, () => {
       const onFailure = (error: unknown) => failed("aggregate the attestations of a committee", slot, error);
-      return publishAggregates({ ...modules, onFailure }, slot, votes);
+      return publishAggregates({ ...modules, onFailure }, slot, attestations);
     });
 
-  const contribute = (slot: Slot, vote: SyncCommitteeSigning | undefined) =>
+  const contribute = (slot: Slot, signing: SyncCommitteeSigning | undefined) =>
     attempt("publish sync committee contributions", slot, async () => {
-      if (!vote) return;
+      if (!signing) return;
       const onFailure = (error: unknown) => failed("contribute for a sync subcommittee", slot, error);
-      await publishContributions({ ...modules, onFailure }, slot, vote);
+      await publishContributions({ ...modules, onFailure }, slot, signing);
     });
 
   async function doDuties(slot: Slot, pace: Pace): Promise<void> {
@@ -117,13 +118,13 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     duties.forgetBefore(epoch - 1);
     signer.forgetBefore(epoch - 1);
 
-    // Our own block comes first at any pace: a vote for it that is cast late is worth more than one for its parent.
+    // Our own block comes first at any pace: an attestation to it that comes late is worth more than one to its parent.
     await propose(slot);
     if (pace === "clock") await schedule.untilAttestationDue(slot, closing.signal);
-    const votes = await attest(slot);
+    const attestations = await attest(slot);
     const signing = await signHead(slot);
     if (pace === "clock") await schedule.untilAggregateDue(slot, closing.signal);
-    await aggregate(slot, votes);
+    await aggregate(slot, attestations);
     await contribute(slot, signing);
     await attempt("subscribe to their committees", slot, () => subscriptions.update(slot));
   }
