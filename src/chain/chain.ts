@@ -62,7 +62,7 @@ export class BeaconChain {
   readonly states: StateStore;
   readonly pools: Pools;
   readonly events: ChainEvents;
-  readonly intake: OperationProcessor;
+  readonly processor: OperationProcessor;
   readonly producer: BlockProducer;
   readonly graffiti: Graffiti;
   readonly lightClient: LightClientServer;
@@ -76,7 +76,7 @@ export class BeaconChain {
 
   readonly #db: BeaconDb;
   readonly #bls: BlsVerifier;
-  readonly #imports: ImportQueue;
+  readonly #importQueue: ImportQueue;
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #logger: Logger;
@@ -134,7 +134,7 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, snapshotIntervalEpochs: options.snapshotIntervalEpochs },
       forkChoice.finalized,
     );
-    this.#imports = new ImportQueue({
+    this.#importQueue = new ImportQueue({
       config,
       db,
       clock,
@@ -155,7 +155,7 @@ export class BeaconChain {
       horizonSlots: options.syncHorizonSlots,
     });
     this.validation = this.#validationContext();
-    this.intake = new OperationProcessor({
+    this.processor = new OperationProcessor({
       context: this.validation,
       forkChoice,
       events: this.events,
@@ -196,7 +196,7 @@ export class BeaconChain {
    * has had its say; throws a `BlockRejection` when the block is not valid.
    */
   importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
-    return this.#imports.one(signed);
+    return this.#importQueue.importBlock(signed);
   }
 
   /**
@@ -205,7 +205,7 @@ export class BeaconChain {
    * it stay imported, and so do those that were taken in before the signal aborted the rest.
    */
   importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
-    return this.#imports.segment(blocks, signal);
+    return this.#importQueue.importSegment(blocks, signal);
   }
 
   /** Lets fork choice decide anew, with all attestations counted up to now. */
@@ -221,7 +221,7 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
-    await this.#imports.close();
+    await this.#importQueue.close();
     await this.#changes.idle();
     await this.pools.save(this.#db, this.config);
     await this.#bls.close();
@@ -235,7 +235,7 @@ export class BeaconChain {
         this.#logger.warn("A stored block does not connect to the chain and is left out", { root });
         continue;
       }
-      await this.#imports.restore(signed, root);
+      await this.#importQueue.restore(signed, root);
       restored++;
     }
     await restoreAttestations(await this.pools.load(this.#db, this.config), this);

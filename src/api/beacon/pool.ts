@@ -43,7 +43,7 @@ export interface PoolApi extends StandardMethods {
   getPoolAttestations(filter: AttestationFilter): Promise<Attestation[]>;
 }
 
-export function createPoolApi({ config, clock, pools, intake }: BeaconChain, broadcast: Broadcast): PoolApi {
+export function createPoolApi({ config, clock, pools, processor }: BeaconChain, broadcast: Broadcast): PoolApi {
   return {
     async getPoolAttestations(filter) {
       return pools.attestations.list(filter);
@@ -79,7 +79,7 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain, bro
     async submitPoolAttestationsV2({ signedAttestations }) {
       await submitAll<SingleAttestation, ValidatedAttestation>(
         signedAttestations,
-        (attestations) => intake.attestations(attestations),
+        (attestations) => processor.attestations(attestations),
         (attestation, { subnet }) => broadcast.attestation(attestation, subnet),
       );
     },
@@ -87,7 +87,7 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain, bro
     async submitPoolAttesterSlashingsV2({ attesterSlashing }) {
       await submitOne(
         attesterSlashing,
-        (slashing) => intake.attesterSlashing(slashing),
+        (slashing) => processor.attesterSlashing(slashing),
         (slashing) => broadcast.attesterSlashing(slashing),
       );
     },
@@ -95,7 +95,7 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain, bro
     async submitPoolProposerSlashings({ proposerSlashing }) {
       await submitOne(
         proposerSlashing,
-        (slashing) => intake.proposerSlashing(slashing),
+        (slashing) => processor.proposerSlashing(slashing),
         (slashing) => broadcast.proposerSlashing(slashing),
       );
     },
@@ -103,7 +103,7 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain, bro
     async submitPoolVoluntaryExit({ signedVoluntaryExit }) {
       await submitOne(
         signedVoluntaryExit,
-        (exit) => intake.voluntaryExit(exit),
+        (exit) => processor.voluntaryExit(exit),
         (exit) => broadcast.voluntaryExit(exit),
       );
     },
@@ -112,7 +112,7 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain, bro
       requireScheduled(config, ForkName.capella, CREDENTIALS_CHANGES);
       await submitAll(
         blsToExecutionChanges,
-        (changes) => inTurn(changes, (change) => intake.blsToExecutionChange(change)),
+        (changes) => inTurn(changes, (change) => processor.blsToExecutionChange(change)),
         (change) => broadcast.blsToExecutionChange(change),
       );
     },
@@ -121,7 +121,7 @@ export function createPoolApi({ config, clock, pools, intake }: BeaconChain, bro
       requireSyncCommittees({ config });
       await submitAll(
         signatures,
-        (messages) => intake.syncMessages(messages),
+        (messages) => processor.syncMessages(messages),
         (message, { subcommittees }) => {
           for (const { subcommitteeIndex } of subcommittees) broadcast.syncMessage(message, subcommitteeIndex);
         },

@@ -55,7 +55,7 @@ export function createAggregationApi(chain: BeaconChain, broadcast: Broadcast): 
     async publishAggregateAndProofsV2({ signedAggregateAndProofs }) {
       await submitAll(
         signedAggregateAndProofs as SignedAggregateAndProof[],
-        (aggregates) => chain.intake.aggregates(aggregates),
+        (aggregates) => chain.processor.aggregates(aggregates),
         (aggregate) => broadcast.aggregate(aggregate),
       );
     },
@@ -83,7 +83,7 @@ export function createAggregationApi(chain: BeaconChain, broadcast: Broadcast): 
       requireSyncCommittees(chain);
       await submitAll(
         contributionAndProofs as altair.SignedContributionAndProof[],
-        (contributions) => chain.intake.contributions(contributions),
+        (contributions) => chain.processor.contributions(contributions),
         (contribution) => broadcast.contribution(contribution),
       );
     },

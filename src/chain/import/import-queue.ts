@@ -40,7 +40,7 @@ export class ImportQueue {
     this.#segmentImporter = new SegmentImporter({ ...parts, commit: (run) => this.#commit(run) });
   }
 
-  async one(signed: SignedBeaconBlock): Promise<ImportedBlock> {
+  async importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
     const { config, changes, settle } = this.#parts;
     const { slot } = signed.message;
     const root = blockRoot(config, signed.message);
@@ -54,7 +54,7 @@ export class ImportQueue {
     });
   }
 
-  async segment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
+  async importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
     const last = blocks.at(-1);
     if (!last) return { imported: 0, known: 0 };
     await this.#untilCurrent(last.message.slot);

@@ -23,7 +23,7 @@ test("an attestation whose block comes while it is validated is validated again"
     return [{ ok: false, refusal: new GossipRefusal("ignore", "unknown-block", "The block is not known.") }];
   };
   const chain = {
-    intake: { attestations },
+    processor: { attestations },
     clock: { currentSlot: 1, onSlot: () => () => {} },
     events: { on: () => () => {} },
     forkChoice: blocks,

@@ -17,7 +17,7 @@ type Processor<K extends OperationKind> = (messages: ReceivedMessage<K>[]) => Pr
 type Processors = { [K in OperationKind]: Processor<K> };
 
 export interface OperationHandlerParts {
-  chain: Pick<BeaconChain, "intake" | "clock" | "events" | "forkChoice">;
+  chain: Pick<BeaconChain, "processor" | "clock" | "events" | "forkChoice">;
   unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
   /** Whether a block is on its way in, so that nobody has to be asked for it. */
   isImporting(root: RootHex): boolean;
@@ -27,7 +27,7 @@ export interface OperationHandlerParts {
 const BATCHES: BatchLimits = { batchSize: 64, windowMs: 50, maxRunning: 4, maxWaiting: 16_384 };
 const REPROCESSING: ReprocessLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16, maxItemsPerPeer: 2_048 };
 
-/** Gives what comes from gossip, but for blocks, to the chain's intake, many at a time, and reports what the rules say. */
+/** Gives what comes from gossip, but for blocks, to the chain's operation processor, many at a time, and reports what the rules say. */
 export class OperationHandler {
   readonly #parts: OperationHandlerParts;
   readonly #queues: { [K in OperationKind]: BatchQueue<ReceivedMessage<K>> };
@@ -37,7 +37,7 @@ export class OperationHandler {
 
   constructor(parts: OperationHandlerParts) {
     this.#parts = parts;
-    const processors = processorsOf(parts.chain.intake);
+    const processors = processorsOf(parts.chain.processor);
     this.#queues = {
       beacon_attestation: this.#queue(processors.beacon_attestation),
       beacon_aggregate_and_proof: this.#queue(processors.beacon_aggregate_and_proof),
@@ -136,16 +136,16 @@ function attestedRoot({ topic, object }: ReceivedMessage): RootHex | undefined {
   }
 }
 
-function processorsOf(intake: OperationProcessor): Processors {
+function processorsOf(processor: OperationProcessor): Processors {
   return {
-    beacon_attestation: (messages) => intake.attestations(objectsOf(messages), subnetsOf(messages)),
-    beacon_aggregate_and_proof: (messages) => intake.aggregates(objectsOf(messages)),
-    sync_committee: (messages) => intake.syncMessages(objectsOf(messages), subnetsOf(messages)),
-    sync_committee_contribution_and_proof: (messages) => intake.contributions(objectsOf(messages)),
-    voluntary_exit: oneByOne((exit) => intake.voluntaryExit(exit)),
-    proposer_slashing: oneByOne((slashing) => intake.proposerSlashing(slashing)),
-    attester_slashing: oneByOne((slashing) => intake.attesterSlashing(slashing)),
-    bls_to_execution_change: oneByOne((change) => intake.blsToExecutionChange(change)),
+    beacon_attestation: (messages) => processor.attestations(objectsOf(messages), subnetsOf(messages)),
+    beacon_aggregate_and_proof: (messages) => processor.aggregates(objectsOf(messages)),
+    sync_committee: (messages) => processor.syncMessages(objectsOf(messages), subnetsOf(messages)),
+    sync_committee_contribution_and_proof: (messages) => processor.contributions(objectsOf(messages)),
+    voluntary_exit: oneByOne((exit) => processor.voluntaryExit(exit)),
+    proposer_slashing: oneByOne((slashing) => processor.proposerSlashing(slashing)),
+    attester_slashing: oneByOne((slashing) => processor.attesterSlashing(slashing)),
+    bls_to_execution_change: oneByOne((change) => processor.blsToExecutionChange(change)),
   };
 }
 
