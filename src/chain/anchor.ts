@@ -14,7 +14,7 @@ import { serializeSignedBlock } from "./blocks/block-encoding.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./fork-choice/types.ts";
 
 /** A state that is trusted without proof, and from which the chain is followed: genesis, or a finalized state. */
-export interface Anchor {
+interface Anchor {
   state: BeaconStateAllForks;
   /** The newest block the state has seen; a genesis block can be reconstructed, any other one must be given. */
   block?: SignedBeaconBlock;

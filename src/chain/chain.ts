@@ -37,7 +37,7 @@ import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
 import type { ValidationContext } from "./validation/context.ts";
 
-export interface ChainParts {
+interface ChainParts {
   config: BeaconConfig;
   db: BeaconDb;
   clock: Clock;

@@ -30,7 +30,7 @@ import {
 } from "./validation/sync-committee.ts";
 import { validateVoluntaryExit } from "./validation/voluntary-exit.ts";
 
-export interface OperationProcessorParts {
+interface OperationProcessorParts {
   context: ValidationContext;
   forkChoice: ForkChoice;
   events: ChainEvents;
@@ -40,7 +40,7 @@ export interface OperationProcessorParts {
 }
 
 /**
- * Where objects from outside enter, by a door or by gossip: validated by the gossip rules, put into the pool, counted
+ * Where objects from outside enter, by the API or by gossip: validated by the gossip rules, put into the pool, counted
  * by fork choice, announced. What is refused changes nothing.
  */
 export class OperationProcessor {
@@ -53,7 +53,7 @@ export class OperationProcessor {
   /**
    * The outcomes are in the order of the attestations; an accepted one tells its subnet.
    *
-   * @param arrivedOn the subnet that each of the attestations came from; left out when they came by a door
+   * @param arrivedOn the subnet that each of the attestations came from; left out when they came by the API
    */
   async attestations(
     attestations: readonly (phase0.Attestation | SingleAttestation)[],
@@ -90,7 +90,7 @@ export class OperationProcessor {
    * The outcomes are in the order of the messages; an accepted one tells the subcommittees, which are the subnets, for
    * which it counts.
    *
-   * @param arrivedOn the subnet that each of the messages came from; left out when they came by a door
+   * @param arrivedOn the subnet that each of the messages came from; left out when they came by the API
    */
   async syncMessages(
     messages: readonly altair.SyncCommitteeMessage[],

@@ -15,7 +15,7 @@ interface RestoreParts {
   pools: Pools;
 }
 
-/** Puts pooled that were valid when the node stopped back into the pools and into fork choice. */
+/** Puts attestations and contributions that were valid when the node stopped back into the pools and into fork choice. */
 export async function restoreAttestations(
   { attestations, contributions }: PooledAttestations,
   parts: RestoreParts,

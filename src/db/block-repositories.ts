@@ -46,7 +46,7 @@ export class BlockWrites {
   }
 }
 
-export interface HotBlock extends SlotAndRoot {
+interface HotBlock extends SlotAndRoot {
   parentRoot: RootHex;
 }
 
@@ -88,7 +88,7 @@ export class HotBlockWrites {
   }
 }
 
-export interface SlotRange {
+interface SlotRange {
   /** Inclusive. */
   from?: Slot;
   /** Inclusive. */

@@ -6,7 +6,7 @@ type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
 type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
 /** Bounds are keys inside the bucket; ranges go over keys in byte order. */
-export interface KeyRange {
+interface KeyRange {
   gt?: Uint8Array;
   gte?: Uint8Array;
   lt?: Uint8Array;

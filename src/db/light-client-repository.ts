@@ -2,7 +2,7 @@ import type { RootHex, Slot, SyncPeriod } from "@lodestar/types";
 import { Bucket, slotAndRootKey, slotAndRootOfKey, slotBound, slotKey, slotOfKey } from "./keys.ts";
 import type { LevelStore } from "./level-store.ts";
 
-export interface StoredLightClientUpdate {
+interface StoredLightClientUpdate {
   /** Of the header that the update attests to; it tells the fork that the update has the form of. */
   attestedSlot: Slot;
   /** The block whose sync aggregate the update holds. */

@@ -3,7 +3,7 @@ import { byteArrayEquals } from "@lodestar/utils";
 import { Bucket } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 
-export interface CheckpointRecord {
+interface CheckpointRecord {
   epoch: Epoch;
   root: RootHex;
 }

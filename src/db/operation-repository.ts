@@ -2,7 +2,7 @@ import { Bucket } from "./keys.ts";
 import type { LevelStore } from "./level-store.ts";
 
 /** Operations of a pool. The kind says what the SSZ is of; to the database it is a name like any other. */
-export interface StoredOperation {
+interface StoredOperation {
   kind: string;
   bytes: Uint8Array;
 }

@@ -26,13 +26,13 @@ export type PayloadVerdict =
     };
 
 /** The zero hash stands for a block from before the merge (bellatrix/fork-choice.md). */
-export interface ForkchoiceState {
+interface ForkchoiceState {
   headBlockHash: RootHex;
   safeBlockHash: RootHex;
   finalizedBlockHash: RootHex;
 }
 
-export interface ParentPayload {
+interface ParentPayload {
   blockHash: Uint8Array;
   /** Null when the state does not tell it; the engine then looks it up by the hash. */
   blockNumber: number | null;

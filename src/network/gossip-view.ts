@@ -7,7 +7,7 @@ import type { KnownPeers } from "./peers/known-peers.ts";
 const MAX_IHAVE_MESSAGES = 10;
 const MAX_IWANT_MESSAGES = 10;
 
-export interface GossipViewParts {
+interface GossipViewParts {
   gossip: GossipInternals;
   known: Pick<KnownPeers, "get">;
   /** Gossip counts in unix milliseconds. */
@@ -103,7 +103,7 @@ const UNITS = [
 ] as const;
 
 /** A duration such as `1m30s` or `250ms`; what is over is `0s`. */
-export function durationText(ms: number): string {
+function durationText(ms: number): string {
   let rest = Math.max(0, Math.round(ms));
   let text = "";
   for (const [unit, length] of UNITS) {

@@ -9,7 +9,7 @@ import type { AnnouncedNode } from "../db/meta-repository.ts";
 import { recordEntries } from "./enr-entries.ts";
 import type { NodeAddresses } from "./networking-options.ts";
 
-export interface LocalNodeParts {
+interface LocalNodeParts {
   /** The node's private key, 32 bytes. */
   key: Uint8Array;
   config: BeaconConfig;
@@ -19,7 +19,7 @@ export interface LocalNodeParts {
 }
 
 /** What a node may change about itself while it runs. */
-export type Announcement = Partial<Omit<fulu.Metadata, "seqNumber">>;
+type Announcement = Partial<Omit<fulu.Metadata, "seqNumber">>;
 
 export interface NodeIdentity {
   /** In base58btc. */
@@ -33,7 +33,7 @@ export interface NodeIdentity {
   metadata: fulu.Metadata;
 }
 
-export type RecordListener = (recordText: string) => void;
+type RecordListener = (recordText: string) => void;
 
 /** Who this node is to others: its id, its addresses, its record and its metadata, all of the fork that is in force. */
 export class LocalNode {

@@ -4,7 +4,7 @@ import { byteArrayEquals } from "@lodestar/utils";
 import type { RecordEntries } from "./enr-entries.ts";
 import { type NodeAddresses, standsForAll } from "./networking-options.ts";
 
-export interface RecordContent {
+interface RecordContent {
   /** The node's private key. */
   key: Uint8Array;
   entries: RecordEntries;

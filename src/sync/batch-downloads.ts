@@ -3,7 +3,7 @@ import type { Timers } from "../timers.ts";
 import type { Batch } from "./batch.ts";
 import type { BatchPeers } from "./batch-peers.ts";
 
-export interface BatchDownloadsParts {
+interface BatchDownloadsParts {
   peers: SyncPeers;
   batchPeers: BatchPeers;
   timers: Pick<Timers, "sleep">;

@@ -10,7 +10,7 @@ export interface BatchPeersLimits {
   requestsPerPeer: number;
 }
 
-export interface BatchPeersParts {
+interface BatchPeersParts {
   peers: SyncPeers;
   target: SyncTarget;
   /** The only peer to ask, if given. */

@@ -12,7 +12,7 @@ interface Answer {
 }
 
 /** What a chain has in the slots of a batch. */
-export interface ChainPart {
+interface ChainPart {
   /** Its last block there; null means that there is none. */
   last: RootHex | null;
   /** The block at that slot or before it. */

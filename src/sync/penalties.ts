@@ -22,7 +22,7 @@ export const NO_FAULT_REJECTIONS: ReadonlySet<RejectionReason> = new Set([
 
 const DISPUTES_HELD = 32;
 
-export interface RangePenaltiesParts {
+interface RangePenaltiesParts {
   chain: SyncChain;
   peers: SyncPeers;
   batchPeers: BatchPeers;

@@ -19,7 +19,7 @@ interface Entry extends PendingBlock {
   since: Slot;
 }
 
-export interface PendingBlocksLimits {
+interface PendingBlocksLimits {
   count: number;
   bytes: number;
   /** Of those that a peer sent unasked. */

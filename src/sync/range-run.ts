@@ -15,7 +15,7 @@ import { HEAD_TOLERANCE_SLOTS, type SyncTarget } from "./sync-target.ts";
 /** `deserted`: no peer is left to ask. `undelivered`: the peers do not give what they claim to have. `broken`: this node failed. */
 export type RangeOutcome = "reached" | "deserted" | "undelivered" | "broken";
 
-export interface RangeRunParts {
+interface RangeRunParts {
   chain: SyncChain;
   peers: SyncPeers;
   target: SyncTarget;

@@ -21,7 +21,7 @@ interface Doubt {
   times: number;
 }
 
-export interface RangeSyncParts {
+interface RangeSyncParts {
   chain: SyncChain;
   peers: SyncPeers;
   timers: Pick<Timers, "now" | "sleep">;

@@ -17,9 +17,9 @@ export interface SyncView {
   readonly syncDistance: number;
 }
 
-export type SyncState = "waiting for peers" | "syncing" | "synced";
+type SyncState = "waiting for peers" | "syncing" | "synced";
 
-export interface SyncParts {
+interface SyncParts {
   chain: SyncChain;
   peers: SyncPeers;
   logger: Logger;

@@ -17,7 +17,7 @@ export const MAX_DEPTH = 32;
 const PENDING_LIMITS = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
 const BAD_ROOTS_HELD = 1024;
 
-export interface UnknownBlockSyncParts {
+interface UnknownBlockSyncParts {
   chain: SyncChain;
   peers: SyncPeers;
   logger: Logger;

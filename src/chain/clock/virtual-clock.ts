@@ -21,7 +21,7 @@ const TOLERATED_LATENESS = 1 / 8;
 
 type Mode = "paused" | "advancing" | "running" | "stopped";
 
-export interface VirtualClockOptions {
+interface VirtualClockOptions {
   genesisTime: number;
   secondsPerSlot: number;
   /** The clock starts at rest at the beginning of this slot. */
@@ -31,7 +31,7 @@ export interface VirtualClockOptions {
   onListenerError: ListenerErrorHandler;
 }
 
-export interface RunOptions {
+interface RunOptions {
   fromSeconds?: number;
   keepTimetable?: boolean;
 }

@@ -6,7 +6,7 @@ import { TimeWaiters } from "./time-waiters.ts";
 /** Node runs a timer at once when its delay does not fit in 31 bits; genesis may be further away than that. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export interface WallClockOptions {
+interface WallClockOptions {
   genesisTime: number;
   secondsPerSlot: number;
   onListenerError: ListenerErrorHandler;

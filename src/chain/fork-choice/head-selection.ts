@@ -3,7 +3,7 @@ import { ForkChoiceError } from "./error.ts";
 import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
 import { type ViabilityCriteria, viableNodes } from "./viability.ts";
 
-export interface HeadCriteria extends ViabilityCriteria {
+interface HeadCriteria extends ViabilityCriteria {
   /** The node that carries the proposer boost, or NO_NODE. */
   boostedNode: number;
   boostScore: number;

@@ -16,7 +16,7 @@ export interface ImportedBlock {
   known: boolean;
 }
 
-export interface BlockImporterParts {
+interface BlockImporterParts {
   config: BeaconConfig;
   clock: Clock;
   forkChoice: ForkChoice;

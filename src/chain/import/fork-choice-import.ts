@@ -46,8 +46,8 @@ export function applyBlockAttestations(
   }
   for (const { data, attestingIndices } of indexedAttestations) {
     const blockRoot = toRootHex(data.beaconBlockRoot);
-    // fork-choice.md, validate_on_attestation: the target must be the attestation's own checkpoint. An attestation to a block that
-    // was pruned, or that this node has not seen, has nothing to count for.
+    // fork-choice.md, validate_on_attestation: the target must be the attestation's own checkpoint. An attestation to a
+    // block that was pruned, or that this node has not seen, has nothing to count for.
     const targetSlot = computeStartSlotAtEpoch(data.target.epoch);
     if (forkChoice.ancestorAtSlot(blockRoot, targetSlot) !== toRootHex(data.target.root)) continue;
     forkChoice.onAttestation({

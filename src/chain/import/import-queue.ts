@@ -13,7 +13,7 @@ import { isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
-export interface ImportQueueParts extends BlockCommitterParts {
+interface ImportQueueParts extends BlockCommitterParts {
   bls: BlsVerifier;
   engine: ExecutionEngine;
   events: ChainEvents;

@@ -24,7 +24,7 @@ export interface ImportedSegment {
   known: number;
 }
 
-export interface SegmentImporterParts {
+interface SegmentImporterParts {
   config: BeaconConfig;
   clock: Clock;
   forkChoice: ForkChoice;

@@ -23,7 +23,7 @@ import { byteArrayEquals } from "@lodestar/utils";
 
 // altair/light-client/full-node.md, "Deriving light client data".
 
-export interface SignedAttestedBlock {
+interface SignedAttestedBlock {
   /** Of the block whose sync aggregate signs its parent. */
   syncAggregate: altair.SyncAggregate;
   signatureSlot: number;
@@ -115,7 +115,7 @@ export function blockToLightClientHeader(config: BeaconConfig, block: BeaconBloc
 }
 
 /** A header as objects of a later fork hold it. */
-export function headerInFork(config: BeaconConfig, fork: ForkPostAltair, header: LightClientHeader): LightClientHeader {
+function headerInFork(config: BeaconConfig, fork: ForkPostAltair, header: LightClientHeader): LightClientHeader {
   if (config.getForkSeq(header.beacon.slot) >= ForkSeq[fork]) return header;
   // The upgrade writes into what it is given.
   const copy = { ...header } as deneb.LightClientHeader;

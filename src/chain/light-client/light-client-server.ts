@@ -30,7 +30,7 @@ import type { StateStore } from "../states/state-store.ts";
 import { BestUpdates } from "./best-updates.ts";
 import { blockToLightClientHeader, createBootstrap, createFinalityUpdate, participants } from "./light-client-data.ts";
 
-export interface LightClientParts {
+interface LightClientParts {
   config: BeaconConfig;
   db: BeaconDb;
   forkChoice: ForkChoice;

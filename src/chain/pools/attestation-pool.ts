@@ -14,12 +14,12 @@ interface CommitteeAttestation {
   fork: ForkName;
 }
 
-export interface SingleCommitteeAttestation extends CommitteeAttestation {
+interface SingleCommitteeAttestation extends CommitteeAttestation {
   /** The attester's place in the committee. */
   position: number;
 }
 
-export interface AggregatedCommitteeAttestation extends CommitteeAttestation {
+interface AggregatedCommitteeAttestation extends CommitteeAttestation {
   /** One bit for each member of the committee. */
   bits: BitArray;
 }
@@ -100,7 +100,7 @@ export class AttestationPool {
   }
 
   /**
-   * Drops the attestations no block can include any more: an attestation of an epoch is includable to the end of the next (deneb
+   * Drops the attestations no block can include any more: those of an epoch are includable to the end of the next (deneb
    * beacon chain, "Modified process_attestation", after EIP-7045; earlier forks allow less).
    */
   prune(currentSlot: Slot): void {

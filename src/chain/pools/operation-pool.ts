@@ -157,14 +157,14 @@ function attesterSlashingKey({ attestation1, attestation2 }: AttesterSlashing, f
 }
 
 /** Unlike one who is not active *yet* (beacon chain, "is_slashable_validator"), this validator is safe for good. */
-export function canNeverBeSlashed({ slashed, withdrawableEpoch }: phase0.Validator, epoch: Epoch): boolean {
+function canNeverBeSlashed({ slashed, withdrawableEpoch }: phase0.Validator, epoch: Epoch): boolean {
   return slashed || epoch >= withdrawableEpoch;
 }
 
-export function hasInitiatedExit({ exitEpoch }: phase0.Validator): boolean {
+function hasInitiatedExit({ exitEpoch }: phase0.Validator): boolean {
   return exitEpoch !== FAR_FUTURE_EPOCH;
 }
 
-export function hasBlsCredentials({ withdrawalCredentials }: phase0.Validator): boolean {
+function hasBlsCredentials({ withdrawalCredentials }: phase0.Validator): boolean {
   return withdrawalCredentials[0] === BLS_WITHDRAWAL_PREFIX;
 }

@@ -15,8 +15,9 @@ import type { Epoch, phase0 } from "@lodestar/types";
 const FLAG_PATTERNS = 8;
 
 /**
- * Which attestations are already on chain, as seen by a block on top of a state, and what further attestations would add. From altair
- * on an attestation sets participation flags, worth their weights; in phase0 it is there or not, which is one flag worth one.
+ * Which attestations are already on chain, as seen by a block on top of a state, and what further ones would add. From
+ * altair on an attestation sets participation flags, worth their weights; in phase0 it is there or not, which is one flag
+ * worth one.
  */
 export interface Participation {
   /** What the attestation would set if the block included it; 0 for one that comes too late to count or is refused. */

@@ -36,7 +36,7 @@ const GENESIS_TIME = 1_700_000_000;
 const EXECUTION_GENESIS_HASH = new Uint8Array(32).fill(0x42);
 
 /** A configuration that has reached `fork` at genesis; `overrides` may schedule later forks. */
-export function configUpTo(fork: ForkName, overrides: Partial<ChainConfig> = {}): Partial<ChainConfig> {
+function configUpTo(fork: ForkName, overrides: Partial<ChainConfig> = {}): Partial<ChainConfig> {
   const epochs: Record<string, number> = {};
   for (const name of forkAll) {
     if (name === ForkName.phase0) continue;
@@ -45,7 +45,7 @@ export function configUpTo(fork: ForkName, overrides: Partial<ChainConfig> = {})
   return { ...epochs, ...overrides };
 }
 
-export interface TestChainOptions {
+interface TestChainOptions {
   validators?: number;
   overrides?: Partial<ChainConfig>;
 }

@@ -22,7 +22,7 @@ export interface DumpedOperations {
   bytes: Uint8Array;
 }
 
-export interface OperationReceiver {
+interface OperationReceiver {
   addProposerSlashing(slashing: phase0.ProposerSlashing): AddOutcome;
   addAttesterSlashing(slashing: AttesterSlashing, fork: ForkName): AddOutcome;
   addVoluntaryExit(exit: phase0.SignedVoluntaryExit): AddOutcome;
@@ -92,8 +92,8 @@ function toForkName(name: string | undefined): ForkName {
   return fork;
 }
 
-/** The pooled of one slot and kind as one SSZ list; the slot says in which fork's encoding. */
-export interface StoredAttestations {
+/** The attestations of one slot, or all contributions, as one SSZ list; the slot says in which fork's encoding. */
+interface StoredAttestations {
   kind: string;
   bytes: Uint8Array;
 }

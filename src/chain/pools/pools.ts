@@ -52,7 +52,7 @@ export class Pools {
     await db.operations.replaceAll([...this.operations.dump(), ...writeAttestations(config, this)]);
   }
 
-  /** Takes the stored operations back. The pooled are returned: only the chain can tell what they are worth now. */
+  /** Takes the stored operations back. Attestations are returned: only the chain can tell what they are worth now. */
   async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations> {
     const stored = await db.operations.getAll();
     this.operations.load(stored.filter((part) => !isStoredAttestations(part)));

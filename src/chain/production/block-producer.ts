@@ -30,7 +30,16 @@ import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
 
-export interface BlockProducerParts {
+/** What only the proposer and the head decide about a block; the rest comes from the pools. */
+interface BlockRequest {
+  slot: Slot;
+  parentRoot: RootHex;
+  randaoReveal: BLSSignature;
+  graffiti: Uint8Array;
+  feeRecipient: Uint8Array;
+}
+
+interface BlockProducerParts {
   config: BeaconConfig;
   states: StateStore;
   engine: ExecutionEngine;
@@ -136,7 +145,7 @@ export class BlockProducer {
 }
 
 /** What the state prescribes for the execution payload of the next block (bellatrix/validator.md). */
-export function payloadRequest(
+function payloadRequest(
   config: BeaconConfig,
   fork: ForkPostBellatrix,
   preState: CachedBeaconStateAllForks,
@@ -155,13 +164,4 @@ export function payloadRequest(
     feeRecipient,
     withdrawals: ForkSeq[fork] >= ForkSeq.capella ? view.getExpectedWithdrawals().expectedWithdrawals : [],
   };
-}
-
-/** What only the proposer and the head decide about a block; the rest comes from the pools. */
-export interface BlockRequest {
-  slot: Slot;
-  parentRoot: RootHex;
-  randaoReveal: BLSSignature;
-  graffiti: Uint8Array;
-  feeRecipient: Uint8Array;
 }

@@ -27,7 +27,7 @@ export interface StateStoreLimits {
   historicalStates: number;
 }
 
-export const DEFAULT_STATE_LIMITS: StateStoreLimits = { blockStates: 64, advancedStates: 16, historicalStates: 4 };
+const DEFAULT_STATE_LIMITS: StateStoreLimits = { blockStates: 64, advancedStates: 16, historicalStates: 4 };
 
 /**
  * Any state of the chain. Recent ones are held, finalized ones are stored at an interval, and every other one is

@@ -10,7 +10,7 @@ export interface CommitteeInterest {
   isAggregator: boolean;
 }
 
-export interface CommitteeSubscription {
+interface CommitteeSubscription {
   slot: Slot;
   committeeIndex: CommitteeIndex;
   subnet: number;

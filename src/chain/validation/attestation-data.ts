@@ -12,7 +12,7 @@ import { ignore, reject } from "./outcome.ts";
 import { refuseOutsideAttestationWindow } from "./time-window.ts";
 
 /** What is the same for all attestations with the same data. */
-export interface CheckedAttestationData {
+interface CheckedAttestationData {
   dataRoot: RootHex;
   signingRoot: Uint8Array;
   /** The state of the target checkpoint, which determines the committees. */
@@ -20,8 +20,8 @@ export interface CheckedAttestationData {
 }
 
 /**
- * The rules about what is attested to, shared by single attestations and aggregates. Most attestations of a slot have the same
- * data, so the verdict on each data is reached once.
+ * The rules about what is attested to, shared by single attestations and aggregates. Most of those of a slot have
+ * the same data, so the verdict on each data is reached once.
  */
 export class AttestationDataRules {
   readonly #context: ValidationContext;
@@ -38,13 +38,13 @@ export class AttestationDataRules {
     const key = Buffer.from(ssz.phase0.AttestationData.serialize(data)).toString("base64");
     let verdict = this.#verdicts.get(key);
     if (!verdict) {
-      verdict = this.#judge(data);
+      verdict = this.#checkNew(data);
       this.#verdicts.set(key, verdict);
     }
     return verdict;
   }
 
-  async #judge(data: phase0.AttestationData): Promise<CheckedAttestationData> {
+  async #checkNew(data: phase0.AttestationData): Promise<CheckedAttestationData> {
     const { config, states } = this.#context;
     refuseOutsideAttestationWindow(this.#context, data.slot, this.#subject);
     const epoch = computeEpochAtSlot(data.slot);

@@ -15,7 +15,7 @@ import {
 import type { TestChain } from "./validation-chain.test-support.ts";
 
 /** An attestation of a member of a committee; a change of the data comes before the signing. */
-export interface AttestationOptions {
+interface AttestationOptions {
   slot: Slot;
   committeeIndex?: number;
   head?: RootHex;

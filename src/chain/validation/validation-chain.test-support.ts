@@ -62,12 +62,12 @@ function genesisOf(fork: DevFork): DevGenesis {
   return genesis;
 }
 
-export interface ProducedBlock {
+interface ProducedBlock {
   signed: SignedBeaconBlock;
   root: RootHex;
 }
 
-/** A real chain of 64 validators with all their keys, in memory, with the context that judges what is sent to it. */
+/** A real chain of 64 validators with all their keys, in memory, with the context that validates what is sent to it. */
 export class TestChain {
   readonly config: BeaconConfig;
   readonly keys: InteropKeys;

@@ -16,7 +16,7 @@ import type { CommitteeAttestation } from "./attest.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import { TimeSlice } from "./time-slice.ts";
 
-export interface AggregateModules {
+interface AggregateModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;

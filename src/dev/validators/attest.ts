@@ -8,7 +8,7 @@ import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
 import { TimeSlice } from "./time-slice.ts";
 
-export interface AttestModules {
+interface AttestModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;

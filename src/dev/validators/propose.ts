@@ -6,7 +6,7 @@ import { objectOf, type ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
 
-export interface ProposeModules {
+interface ProposeModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;

@@ -11,7 +11,7 @@ export interface SignedByValidator {
 }
 
 /** Where a history outlives the process. */
-export interface SlashingProtectionStore {
+interface SlashingProtectionStore {
   load(): Promise<SignedByValidator[]>;
   save(signed: readonly SignedByValidator[]): Promise<void>;
 }

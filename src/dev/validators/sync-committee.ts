@@ -12,7 +12,7 @@ import { objectOf, type ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import { TimeSlice } from "./time-slice.ts";
 
-export interface SyncCommitteeModules {
+interface SyncCommitteeModules {
   api: ValidatorApi;
   signer: ValidatorSigner;
   /** Told of a subcommittee whose contribution could not be made; the others' contributions are still published. */

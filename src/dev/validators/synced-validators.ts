@@ -2,7 +2,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { NodeSync } from "../../sync/networking.ts";
 import type { DevValidators } from "./validators.ts";
 
-export interface SyncedValidatorsParts {
+interface SyncedValidatorsParts {
   validators: DevValidators;
   sync: NodeSync;
   /** Whether the chain begins with this node, so that there is nobody to wait for. */

@@ -21,7 +21,7 @@ import {
   submitSyncMessages,
 } from "./sync-committee.ts";
 
-export interface DevValidatorsOptions {
+interface DevValidatorsOptions {
   api: ValidatorApi;
   clock: Clock;
   config: BeaconConfig;

@@ -20,7 +20,7 @@ const BETWEEN_OWN_ADDRESSES_MS = 60_000;
 /** A new record is told at once to so many of the nodes that we know; the others learn it when they speak with us. */
 const NODES_TOLD_OF_RECORD = 64;
 
-export interface DiscoveryParts {
+interface DiscoveryParts {
   /** The node's private key. */
   key: Uint8Array;
   node: LocalNode;

@@ -5,7 +5,7 @@ import { privateKeyFromRaw } from "@libp2p/crypto/keys";
 import { hasSoundAddresses } from "./found-record.ts";
 import type { UdpTransport } from "./udp-transport.ts";
 
-export interface Discv5Parts {
+interface Discv5Parts {
   /** The node's private key. */
   key: Uint8Array;
   /** The node's record in its text form. */

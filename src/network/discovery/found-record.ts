@@ -60,7 +60,7 @@ function textOfIp6(ip: Uint8Array): string {
  * Whether a node with that entry in its record is on our chain and follows our forks (phase0/p2p-interface.md, eth2 field).
  * Records are read some time after they were signed: one from before a fork is good when it names that fork as its next.
  */
-export function isCompatibleFork(config: BeaconConfig, currentEpoch: Epoch, theirs: phase0.ENRForkID): boolean {
+function isCompatibleFork(config: BeaconConfig, currentEpoch: Epoch, theirs: phase0.ENRForkID): boolean {
   // A digest contains the chain's genesis, so that one which we know is of our chain.
   const boundary = config.forkDigest2ForkBoundaryOption(theirs.forkDigest);
   if (!boundary) return false;

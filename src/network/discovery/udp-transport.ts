@@ -10,7 +10,7 @@ import { SYSTEM_TIMERS } from "../../timers.ts";
 
 const RECEIVE_BUFFER_BYTES = 256 * 1024;
 
-export interface UdpTransportParts {
+interface UdpTransportParts {
   /** In hexadecimal digits, as the library writes it. */
   nodeId: string;
   bind: { address: string; port: number };
@@ -98,7 +98,7 @@ export class UdpTransport extends EventEmitter {
   }
 }
 
-export interface PacketLimits {
+interface PacketLimits {
   perSecond: number;
   perSecondAndAddress: number;
 }

@@ -10,7 +10,15 @@ import type { ReceivedMessage } from "./message-types.ts";
 
 type BlockMessage = ReceivedMessage<"beacon_block">;
 
-export interface BlockHandlerParts {
+/** Told about blocks that gossip refers to and this node does not have. */
+export interface UnknownBlocks {
+  /** A block, valid as far as can be told, whose parent is not known. */
+  onUnknownParent(signed: SignedBeaconBlock, peerId: string): void;
+  /** An attestation to a block that is not known. */
+  onUnknownBlock(root: RootHex, peerId: string): void;
+}
+
+interface BlockHandlerParts {
   chain: Pick<BeaconChain, "config" | "validation" | "events" | "importBlock">;
   unknownBlocks: UnknownBlocks;
   reporter: PeerReporter;
@@ -110,12 +118,4 @@ export class BlockHandler {
       if (WRONG_BLOCK.has(error.reason)) reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
     }
   }
-}
-
-/** Told about blocks that gossip refers to and this node does not have. */
-export interface UnknownBlocks {
-  /** A block, valid as far as can be told, whose parent is not known. */
-  onUnknownParent(signed: SignedBeaconBlock, peerId: string): void;
-  /** An attestation to a block that is not known. */
-  onUnknownBlock(root: RootHex, peerId: string): void;
 }

@@ -20,7 +20,7 @@ import { OperationHandler } from "./operation-handler.ts";
 import { asPubsub, type Pubsub } from "./pubsub.ts";
 import { boundariesInForce, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
 
-export interface GossipParts {
+interface GossipParts {
   /** Of a host that has been started. */
   pubsub: GossipSub;
   chain: BeaconChain;

@@ -70,7 +70,7 @@ export function asPubsub(service: GossipSub): Pubsub {
   return service as Pubsub;
 }
 
-export interface PubsubOptions extends Partial<ScoreOptions> {
+interface PubsubOptions extends Partial<ScoreOptions> {
   config: BeaconConfig;
   /** Told about what gossip's own scores leave out. */
   reporter?: PeerReporter;

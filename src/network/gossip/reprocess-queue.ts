@@ -16,8 +16,8 @@ interface Awaited<Item> {
 }
 
 /**
- * Attestations that came before the block they are for, which happens all the time. They wait until the block is there, or until
- * the slot after the one in which the first of them came is over.
+ * Attestations that came before the block they are for, which happens all the time. They wait until the block is there,
+ * or until the slot after the one in which the first of them came is over.
  */
 export class ReprocessQueue<Item> {
   readonly #limits: ReprocessLimits;

@@ -12,7 +12,7 @@ import { createLibp2p } from "libp2p";
 export type Host = Libp2p<{ identify: Identify; pubsub: GossipSub }>;
 
 /** Makes the gossip of a host out of the host's own parts. */
-export type PubsubFactory = (components: GossipSubComponents) => GossipSub;
+type PubsubFactory = (components: GossipSubComponents) => GossipSub;
 
 export interface HostOptions {
   /** The node's private secp256k1 key, 32 bytes. */
@@ -80,7 +80,7 @@ function gate(allowPeer: (peerId: string) => boolean): ConnectionGater {
   };
 }
 
-export interface HostFollower {
+interface HostFollower {
   opened(connection: Connection): void;
   /** The last connection with the peer is gone. */
   disconnected(peerId: string): void;

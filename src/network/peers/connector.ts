@@ -49,7 +49,7 @@ const MAX_VAIN_DIALS = 5;
 const FEW_PEERS = 0.25;
 const HURRY_MS = 30_000;
 
-export interface ConnectorParts {
+interface ConnectorParts {
   host: Pick<Host, "dial" | "peerId">;
   known: KnownPeers;
   scores: PeerScores;
@@ -220,13 +220,13 @@ export class Connector {
   }
 }
 
-export interface DialCandidate {
+interface DialCandidate {
   peerId: string;
   score: number;
   subnets: readonly SubnetName[];
 }
 
-export interface DialRoom {
+interface DialRoom {
   /** Peers that are connected or being dialled. */
   present: number;
   target: number;

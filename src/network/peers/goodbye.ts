@@ -42,7 +42,7 @@ export function silenceAfter(reason: bigint): number {
 const GOODBYE_MS = 1_000;
 const CLOSE_MS = 1_000;
 
-export interface DisconnectorParts {
+interface DisconnectorParts {
   host: Pick<Host, "getConnections">;
   requests: Pick<BeaconRequests, "goodbye">;
 }

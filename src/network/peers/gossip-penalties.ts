@@ -1,7 +1,7 @@
 import type { GossipInternals } from "../gossip/pubsub.ts";
 import type { PeerReporter } from "./peer-scores.ts";
 
-export interface GossipPenaltiesParts {
+interface GossipPenaltiesParts {
   gossip: Pick<GossipInternals, "getScore" | "opts">;
   reporter: PeerReporter;
 }

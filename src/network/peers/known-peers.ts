@@ -31,7 +31,7 @@ export interface KnownPeer {
   metadata: fulu.Metadata | null;
 }
 
-export interface KnownPeersParts {
+interface KnownPeersParts {
   maxPeers?: number;
   /** Called when a peer is forgotten. */
   forgotten?: (id: string) => void;
@@ -120,7 +120,7 @@ export function addAddress(peer: KnownPeer, address: string): void {
   }
 }
 
-export interface Introduction {
+interface Introduction {
   agentVersion?: string;
   protocolVersion?: string;
   protocols: string[];

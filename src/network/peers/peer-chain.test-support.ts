@@ -9,7 +9,7 @@ import type { PeerSessionsChain } from "./peer-sessions.ts";
 const FORKS: ScheduledFork[] = [{ fork: "altair", epoch: 4 }];
 
 /** One fork is in force until epoch 4 and another one from then on; the genesis makes the network. */
-export function testConfig(genesis = 3) {
+function testConfig(genesis = 3) {
   const chainConfig = devChainConfig({ forks: FORKS, slotSeconds: 6, genesisTime: 1_700_000_000 });
   return createBeaconConfig(chainConfig, new Uint8Array(32).fill(genesis));
 }

@@ -23,7 +23,7 @@ const GOOD_CONNECTION_MS = 10_000;
 /** Two nodes may dial each other at once; more would only take the places of others. */
 const CONNECTIONS_PER_PEER = 2;
 
-export interface PeerManagerParts {
+interface PeerManagerParts {
   host: Host;
   requests: BeaconRequests;
   chain: PeerSessionsChain;

@@ -11,7 +11,7 @@ import { PeerChain } from "./peer-chain.test-support.ts";
 import { PeerManager } from "./peer-manager.ts";
 import { PeerScores } from "./peer-scores.ts";
 
-export interface TestPeerOptions {
+interface TestPeerOptions {
   genesis?: number;
   targetPeers?: number;
   directPeers?: string[];

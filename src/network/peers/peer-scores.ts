@@ -12,7 +12,7 @@ export interface PeerReporter {
 /** `poor`: disconnected, and not spoken to for a while. `banned`: for longer. */
 export type Standing = "good" | "poor" | "banned";
 
-export type FallListener = (peerId: string, standing: Exclude<Standing, "good">, reason: string) => void;
+type FallListener = (peerId: string, standing: Exclude<Standing, "good">, reason: string) => void;
 
 const PENALTIES: Record<Severity, number> = { fatal: 100, severe: 6, moderate: 2, mild: 0.4 };
 const POOR_SCORE = -20;
@@ -33,7 +33,7 @@ interface ScoreRecord {
   until: number;
 }
 
-export interface PeerScoresParts {
+interface PeerScoresParts {
   timers?: Pick<Timers, "now">;
   maxRecords?: number;
 }

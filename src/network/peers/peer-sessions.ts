@@ -22,7 +22,7 @@ const MAX_MISSED_PINGS = 3;
 
 export type PeerSessionsChain = RelevanceChain & { clock: Pick<BeaconChain["clock"], "currentEpoch"> };
 
-export interface PeerSessionsParts {
+interface PeerSessionsParts {
   requests: Pick<BeaconRequests, "status" | "ping" | "metadata">;
   chain: PeerSessionsChain;
   known: KnownPeers;
@@ -34,7 +34,7 @@ export interface PeerSessionsParts {
   drop(peerId: string, reason: bigint, why: string): void;
 }
 
-export interface PeerSession {
+interface PeerSession {
   readonly peerId: string;
   readonly direction: PeerDirection;
   readonly since: number;

@@ -84,7 +84,7 @@ function compareWorth(a: PrunablePeer, b: PrunablePeer, wanted: ReadonlySet<Subn
   );
 }
 
-export interface PrunerParts {
+interface PrunerParts {
   known: KnownPeers;
   scores: PeerScores;
   direct: DirectPeers;

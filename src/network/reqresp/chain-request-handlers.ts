@@ -116,7 +116,7 @@ async function earliestBlockSlot(db: BeaconDb): Promise<Slot> {
  * The roots of the canonical blocks of the slots, both inclusive, in ascending order: of one chain, that of the head as it is
  * now, whatever happens to the head while the blocks are read.
  */
-export async function canonicalRoots(
+async function canonicalRoots(
   chain: Pick<BeaconChain, "forkChoice" | "head">,
   db: BeaconDb,
   fromSlot: Slot,

@@ -14,9 +14,9 @@ import { type ProtocolName, protocolId } from "./protocols.ts";
 import { ReqResp } from "./reqresp.ts";
 
 /** phase0, altair and fulu, with nothing in between. */
-export const ALTAIR_EPOCH = 2;
-export const FULU_EPOCH = 4;
-export const config = createBeaconConfig(
+const ALTAIR_EPOCH = 2;
+const FULU_EPOCH = 4;
+const config = createBeaconConfig(
   {
     ALTAIR_FORK_EPOCH: ALTAIR_EPOCH,
     BELLATRIX_FORK_EPOCH: FULU_EPOCH,
@@ -70,7 +70,7 @@ export function chunkOf(block: SignedBeaconBlock): BlockChunk {
 }
 
 /** Answers from blocks in memory, and notes down what it is told. */
-export class FakeHandlers implements RequestHandlers {
+class FakeHandlers implements RequestHandlers {
   readonly told: unknown[] = [];
   readonly blocks: SignedBeaconBlock[];
   readonly #status = { ...ssz.fulu.Status.defaultValue(), headSlot: 1234, earliestAvailableSlot: 5 };

@@ -23,7 +23,7 @@ import { type ProtocolName, ResponseCode } from "./protocols.ts";
 import { type OutboundRequest, RequestClient } from "./request-client.ts";
 import { RequestServer } from "./request-server.ts";
 
-export interface ReqRespParts {
+interface ReqRespParts {
   host: Host;
   config: BeaconConfig;
   clock: Pick<Clock, "currentEpoch">;

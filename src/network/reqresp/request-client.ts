@@ -26,7 +26,7 @@ export interface OutboundRequest {
   onChunk(chunk: ResponseChunk, version: number): void;
 }
 
-export interface RequestClientParts {
+interface RequestClientParts {
   host: Host;
   limits: ReqRespLimits;
   /** Of the payload of a chunk, in bytes. */

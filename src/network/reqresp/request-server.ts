@@ -17,7 +17,7 @@ import { encodeChunk, encodeErrorChunk } from "./response-chunk.ts";
 import { readPayload } from "./ssz-snappy.ts";
 import { closeStream, endWriting, StreamReader, writeAll } from "./stream-io.ts";
 
-export interface RequestServerParts extends ProtocolHandlerParts {
+interface RequestServerParts extends ProtocolHandlerParts {
   host: Host;
   reporter: PeerReporter;
   logger: Logger;

@@ -41,7 +41,7 @@ async function readLength(reader: Pick<StreamReader, "read">): Promise<bigint> {
 }
 
 /** Enough for any unsigned number of 64 bits. */
-export const MAX_VARINT_BYTES = 10;
+const MAX_VARINT_BYTES = 10;
 const MAX_UINT64 = (1n << 64n) - 1n;
 
 export function encodeVarint(value: number): Uint8Array {

@@ -10,7 +10,7 @@ import { subnetsOfNode } from "./node-subnets.ts";
 /** Peers of a subnet take a while to find, so they are wanted this many slots before an attestation has to reach them. */
 const SLOTS_TO_FIND_PEERS = 2;
 
-export interface SubnetManagerParts {
+interface SubnetManagerParts {
   chain: Pick<BeaconChain, "config" | "clock" | "subscriptions" | "syncSubscriptions">;
   node: LocalNode;
   /** The id by which discovery knows the node, 32 bytes. */
