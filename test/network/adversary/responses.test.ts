@@ -8,15 +8,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ResponseCode } from "../../../src/network/reqresp/protocols.ts";
 import { encodeChunk, encodeErrorChunk } from "../../../src/network/reqresp/response-chunk.ts";
 import { encodePayload } from "../../../src/network/reqresp/ssz-snappy.ts";
-import { eventually, Siege, statusOf } from "./support/siege.ts";
+import { eventually, Scenario, statusOf } from "./support/scenario.ts";
 
 const HISTORY_SLOTS = 20 * SLOTS_PER_EPOCH;
 const { SignedBeaconBlock } = ssz.phase0;
 
-let siege: Siege;
+let scenario: Scenario;
 let history: phase0.SignedBeaconBlock[];
 beforeAll(async () => {
-  siege = await Siege.begin({
+  scenario = await Scenario.begin({
     historySlots: HISTORY_SLOTS,
     isAlone: true,
     victim: {
@@ -24,15 +24,15 @@ beforeAll(async () => {
       syncLimits: { batchSlots: 16, restMs: 50, doubtMs: 100 },
     },
   });
-  const { blocks } = siege.honest.chain;
+  const { blocks } = scenario.honest.chain;
   const roots = await Promise.all(
     Array.from({ length: HISTORY_SLOTS }, (_, i) => blocks.canonicalAtSlot(i + 1).then((block) => block!.root)),
   );
   history = (await Promise.all(roots.map((root) => blocks.signedByRoot(root)))) as phase0.SignedBeaconBlock[];
 });
 afterAll(async () => {
-  const complaints = siege.complaints();
-  await siege.end();
+  const complaints = scenario.complaints();
+  await scenario.end();
   expect(complaints).toEqual([]);
 });
 
@@ -43,7 +43,7 @@ interface Range {
 /** Bytes of a whole answer, or what is done instead of one. */
 type Lie = (blocks: phase0.SignedBeaconBlock[], range: Range, stream: Stream) => Uint8Array[] | Promise<Uint8Array[]>;
 
-const digest = () => statusOf(siege.honest).forkDigest;
+const digest = () => statusOf(scenario.honest).forkDigest;
 const chunk = (block: phase0.SignedBeaconBlock) => encodeChunk(SignedBeaconBlock.serialize(block), digest());
 const chunks = (blocks: phase0.SignedBeaconBlock[]) => blocks.map(chunk);
 
@@ -90,45 +90,45 @@ const LIES: [what: string, lie: Lie][] = [
 test("a node among many peers that lie finds the one that does not, and syncs", async () => {
   const liars = await Promise.all(
     LIES.map(async ([what, lie]) => {
-      const liar = await siege.stranger();
+      const liar = await scenario.stranger();
       liar.behaviours.set("beacon_blocks_by_range", async (stream, { body }) => {
         const { startSlot, count } = ssz.phase0.BeaconBlocksByRangeRequest.deserialize(body);
         const blocks = history.slice(startSlot - 1, startSlot - 1 + count);
         for (const bytes of await lie(blocks, { startSlot, count }, stream)) stream.send(bytes);
         await stream.close();
       });
-      await siege.join(liar);
+      await scenario.join(liar);
       return { what, liar };
     }),
   );
   await eventually(() => {
     for (const { liar } of liars) expect(liar.asked.map(({ name }) => name)).toContain("beacon_blocks_by_range");
   });
-  const { victim, honest } = siege;
+  const { victim, honest } = scenario;
   expect(victim.chain.head.slot).toBeLessThan(HISTORY_SLOTS);
   await victim.networking.network.host.dial(multiaddr(honest.address));
 
-  await siege.network.untilSameHead([honest, victim]);
+  await scenario.network.untilSameHead([honest, victim]);
   await eventually(() => expect(victim.networking.sync.isSyncing).toBe(false));
-  const blameless = liars.filter(({ liar }) => siege.score(liar) === 0).map(({ what }) => what);
+  const blameless = liars.filter(({ liar }) => scenario.score(liar) === 0).map(({ what }) => what);
   expect(blameless).toEqual([]);
   // It may have been late, on a busy machine.
   expect(victim.networking.network.peers.scores.standing(honest.peerId)).toBe("good");
-  await siege.expectFollowing();
+  await scenario.expectFollowing();
 });
 
 test("a peer that claims what it does not have keeps the node neither from following nor from its duties", async () => {
-  const { network, victim, honest } = siege;
+  const { network, victim, honest } = scenario;
   const claims: [what: string, status: () => Partial<ReturnType<typeof statusOf>>][] = [
     ["a head of its own", () => ({ headRoot: randomBytes(32) })],
     ["more finality", () => ({ finalizedRoot: randomBytes(32), finalizedEpoch: network.clock.currentEpoch })],
   ];
   const liars = await Promise.all(
     claims.map(async ([, claim]) => {
-      const liar = await siege.stranger({ status: () => ({ ...statusOf(honest), ...claim() }) });
+      const liar = await scenario.stranger({ status: () => ({ ...statusOf(honest), ...claim() }) });
       liar.behaviours.set("beacon_blocks_by_range", () => new Promise(() => {}));
       liar.behaviours.set("beacon_blocks_by_root", () => new Promise(() => {}));
-      await siege.join(liar);
+      await scenario.join(liar);
       return liar;
     }),
   );
@@ -136,11 +136,11 @@ test("a peer that claims what it does not have keeps the node neither from follo
   const stop = victim.networking.sync.onChange((state) => states.push(state));
   for (let i = 0; i < 3; i++) {
     for (const liar of liars) await liar.introduce();
-    await siege.expectFollowing();
+    await scenario.expectFollowing();
     expect(victim.networking.sync.isSyncing).toBe(false);
   }
   await eventually(() => {
-    for (const liar of liars) expect(siege.score(liar)).toBeLessThan(0);
+    for (const liar of liars) expect(scenario.score(liar)).toBeLessThan(0);
   });
   stop();
   expect(states).toEqual([]);
@@ -152,10 +152,10 @@ test.each<[what: string, claim: () => Partial<ReturnType<typeof statusOf>>]>([
   ["another finalized block", () => ({ finalizedRoot: randomBytes(32) })],
   ["another network", () => ({ forkDigest: randomBytes(4) })],
 ])("a peer that tells of %s is left", async (_what, claim) => {
-  const stranger = await siege.stranger({ status: () => ({ ...statusOf(siege.honest), ...claim() }) });
-  await stranger.dial(siege.victim.address);
+  const stranger = await scenario.stranger({ status: () => ({ ...statusOf(scenario.honest), ...claim() }) });
+  await stranger.dial(scenario.victim.address);
   await stranger.introduce();
-  await eventually(() => expect(siege.isConnected(stranger)).toBe(false));
+  await eventually(() => expect(scenario.isConnected(stranger)).toBe(false));
   expect(stranger.asked.map(({ name }) => name)).toContain("goodbye");
-  await siege.expectFollowing();
+  await scenario.expectFollowing();
 });

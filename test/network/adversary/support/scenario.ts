@@ -11,7 +11,7 @@ import { Adversary, type AdversaryOptions } from "./adversary.ts";
 const VALIDATORS = 16;
 const COMPLAINT = / (WARN|ERROR|FATAL) /;
 
-export interface SiegeOptions {
+export interface ScenarioOptions {
   forks?: TestNetworkOptions["forks"];
   victim?: Partial<Pick<TestNodeOptions, "targetPeers" | "discovery" | "requestLimits" | "syncLimits">>;
   /** How long the chain is when the victim comes. */
@@ -21,24 +21,24 @@ export interface SiegeOptions {
 }
 
 /** A node that follows an honest one while others try to do it harm. The clock stands unless somebody advances it. */
-export class Siege {
+export class Scenario {
   readonly network: TestNetwork;
   readonly honest: TestNode;
   readonly victim: TestNode;
   readonly #ends: (() => Promise<void>)[];
   #advancing: Promise<void> = Promise.resolve();
 
-  static async begin({ forks, victim: options, historySlots = 3, isAlone }: SiegeOptions = {}): Promise<Siege> {
+  static async begin({ forks, victim: options, historySlots = 3, isAlone }: ScenarioOptions = {}): Promise<Scenario> {
     const ends: (() => Promise<void>)[] = [];
     const network = new TestNetwork({ validators: VALIDATORS, forks, cleanUp: (work) => ends.push(work) });
     const honest = await network.add(range(0, VALIDATORS), [], { pace: "lockstep" });
     await network.clock.advanceTo(historySlots);
     const victim = await network.add([], isAlone ? [] : [honest], options);
-    const siege = new Siege(network, honest, victim, ends);
-    if (isAlone) return siege;
+    const scenario = new Scenario(network, honest, victim, ends);
+    if (isAlone) return scenario;
     await network.untilConnected();
-    await siege.expectFollowing();
-    return siege;
+    await scenario.expectFollowing();
+    return scenario;
   }
 
   private constructor(network: TestNetwork, honest: TestNode, victim: TestNode, ends: (() => Promise<void>)[]) {

@@ -4,7 +4,7 @@ import { openDevChain } from "./support/dev-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 test.each(["altair", "electra"] as const)(
-  "votes of the last slot survive a restart and reach the next block in %s",
+  "attestations of the last slot survive a restart and reach the next block in %s",
   async (fork) => {
     const directory = tempDirectory();
     const options = { forks: [{ fork, epoch: 0 }] };
