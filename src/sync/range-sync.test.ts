@@ -67,8 +67,8 @@ describe("range sync", () => {
     expect(sync.syncDistance).toBe(0);
     expect(states).toEqual(["syncing", "synced"]);
     expect(peers.mostAtOnce).toBe(2);
-    const askers = new Set(peers.ranges.map(({ peerId }) => peerId));
-    expect([...askers].sort()).toEqual(["failing", "honest", "other", "slow"]);
+    const asked = new Set(peers.ranges.map(({ peerId }) => peerId));
+    expect([...asked].sort()).toEqual(["failing", "honest", "other", "slow"]);
     expect(peers.penalties).toEqual([]);
     expect(peers.refreshed).toContain("honest");
     expect(log.filter((line) => line.includes("INFO")).map((line) => line.split("  ")[2]?.trim())).toEqual([

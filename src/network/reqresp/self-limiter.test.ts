@@ -5,19 +5,19 @@ import { RequestQueue, RequestQuotas } from "./self-limiter.ts";
 
 const never = new AbortController().signal;
 
-describe("turns", () => {
-  test("are taken by so many at a time, in the order of asking", async () => {
-    const turns = new RequestQueue(2, 10);
+describe("the queue of our own requests", () => {
+  test("lets so many run at a time, in the order of asking", async () => {
+    const queue = new RequestQueue(2, 10);
     const began: string[] = [];
     const take = async (name: string) => {
-      const end = await turns.take("kind", never);
+      const end = await queue.take("kind", never);
       began.push(name);
       return end;
     };
     const endA = await take("a");
     await take("b");
     const waiting = [take("c"), take("d")];
-    const endOther = await turns.take("another kind", never);
+    const endOther = await queue.take("another kind", never);
     endOther();
 
     expect(began).toEqual(["a", "b"]);
@@ -31,17 +31,17 @@ describe("turns", () => {
   });
 
   test("are left by whoever gives up, and refused when too many wait", async () => {
-    const turns = new RequestQueue(1, 1);
-    const end = await turns.take("kind", never);
+    const queue = new RequestQueue(1, 1);
+    const end = await queue.take("kind", never);
     const giving = new AbortController();
-    const given = turns.take("kind", giving.signal);
+    const given = queue.take("kind", giving.signal);
 
-    await expect(turns.take("kind", never)).rejects.toMatchObject({ failure: "disconnected" });
+    await expect(queue.take("kind", never)).rejects.toMatchObject({ failure: "disconnected" });
     giving.abort();
     await expect(given).rejects.toMatchObject({ failure: "disconnected" });
-    await expect(turns.take("kind", giving.signal)).rejects.toMatchObject({ failure: "disconnected" });
+    await expect(queue.take("kind", giving.signal)).rejects.toMatchObject({ failure: "disconnected" });
     end();
-    await expect(turns.take("kind", never)).resolves.toBeTypeOf("function");
+    await expect(queue.take("kind", never)).resolves.toBeTypeOf("function");
   });
 });
 
