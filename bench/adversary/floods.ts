@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { ssz } from "@lodestar/types";
 import { compressSync } from "snappy";
-import { encodePayload } from "../../src/network/reqresp/payload.ts";
 import type { Protocol } from "../../src/network/reqresp/protocols.ts";
+import { encodePayload } from "../../src/network/reqresp/ssz-snappy.ts";
 import type { Adversary } from "../../test/network/adversary/support/adversary.ts";
 
 export interface FloodTarget {

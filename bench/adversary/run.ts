@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { Siege, statusOf } from "../../test/network/adversary/support/siege.ts";
+import { Scenario, statusOf } from "../../test/network/adversary/support/scenario.ts";
 import { describeMachine } from "../support/machine.ts";
 import type { Damage, Orders } from "./attacker-process.ts";
 import { FLOODS } from "./floods.ts";
@@ -19,22 +19,22 @@ const mebibytes = (bytes: number) => (bytes / MEBIBYTE).toFixed(0);
 /** Whether the node followed the chain through all floods. */
 export async function benchAdversary(seconds: number): Promise<boolean> {
   console.log(`${describeMachine()}; ${seconds} s a flood.\n`);
-  const siege = await Siege.begin({ forks: [{ fork: "altair", epoch: 0 }] });
+  const scenario = await Scenario.begin({ forks: [{ fork: "altair", epoch: 0 }] });
   console.log(
     "| flood | sent | names used up | heap before | heap peak | heap after | RSS peak | blocks followed | slowest block |",
   );
   console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
   let isFollowing = true;
   for (const flood of Object.keys(FLOODS)) {
-    const row = await endure(siege, flood, seconds);
+    const row = await endure(scenario, flood, seconds);
     isFollowing &&= row.isFollowing;
     console.log(`| ${row.cells.join(" | ")} |`);
   }
-  await siege.end();
+  await scenario.end();
   return isFollowing;
 }
 
-async function endure(siege: Siege, flood: string, seconds: number) {
+async function endure(scenario: Scenario, flood: string, seconds: number) {
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
   const peak = { heap: 0, rss: 0 };
@@ -43,7 +43,7 @@ async function endure(siege: Siege, flood: string, seconds: number) {
     peak.heap = Math.max(peak.heap, heapUsed);
     peak.rss = Math.max(peak.rss, rss);
   }, SAMPLE_MS);
-  const attack = attacked(siege, flood, seconds);
+  const attack = attacked(scenario, flood, seconds);
   const delays: number[] = [];
   let damage: Damage | undefined;
   attack.then((done) => {
@@ -51,7 +51,7 @@ async function endure(siege: Siege, flood: string, seconds: number) {
   });
   while (damage === undefined) {
     await sleep(SLOT_MS);
-    delays.push(await timeToFollow(siege));
+    delays.push(await timeToFollow(scenario));
   }
   clearInterval(sampling);
   globalThis.gc?.();
@@ -74,21 +74,21 @@ async function endure(siege: Siege, flood: string, seconds: number) {
 }
 
 /** From the beginning of the slot until the node has its block. */
-async function timeToFollow(siege: Siege): Promise<number> {
+async function timeToFollow(scenario: Scenario): Promise<number> {
   const start = performance.now();
   const patience = sleep(PATIENCE_MS, PATIENCE_MS, { ref: false });
-  return Promise.race([siege.expectFollowing().then(() => performance.now() - start), patience]);
+  return Promise.race([scenario.expectFollowing().then(() => performance.now() - start), patience]);
 }
 
-async function attacked(siege: Siege, flood: string, seconds: number): Promise<Damage> {
+async function attacked(scenario: Scenario, flood: string, seconds: number): Promise<Damage> {
   const child = fork(new URL("./attacker-process.ts", import.meta.url));
   const orders: Orders = {
     flood,
     seconds,
-    address: siege.victim.address,
-    topics: siege.pubsub.getTopics(),
-    slot: siege.network.clock.currentSlot,
-    status: toHex(ssz.fulu.Status.serialize(statusOf(siege.honest))),
+    address: scenario.victim.address,
+    topics: scenario.pubsub.getTopics(),
+    slot: scenario.network.clock.currentSlot,
+    status: toHex(ssz.fulu.Status.serialize(statusOf(scenario.honest))),
   };
   child.send(orders);
   const [damage] = (await once(child, "message")) as [Damage];

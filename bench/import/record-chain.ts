@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { serializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
+import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
 import { withDevChain } from "../support/dev-chain.ts";
 

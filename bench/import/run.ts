@@ -1,4 +1,4 @@
-import { deserializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
+import { deserializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
 import { describeMachine } from "../support/machine.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";

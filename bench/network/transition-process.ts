@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBeaconConfig, createChainForkConfig } from "@lodestar/config";
-import { deserializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
+import { deserializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import { useNativeHasher } from "../../src/chain/native-hasher.ts";
 import { loadNetworkConfig } from "../../src/node/network-config.ts";
 import { parentGone, report } from "../door/child.ts";

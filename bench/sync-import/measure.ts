@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { SignedBeaconBlock } from "@lodestar/types";
-import { deserializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
+import { deserializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import { LibraryImport } from "../import/library-import.ts";
 import { PipelineImport } from "../import/pipeline-import.ts";
 import type { RecordedChain } from "../import/record-chain.ts";

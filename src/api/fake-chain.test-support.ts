@@ -141,7 +141,7 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
 /** For handlers that only read. The others find of a chain what they take hold of when they are created, and no more. */
 export function asBeaconChain(view: ChainView): BeaconChain {
   const lightClient = lightClientOf(view);
-  return Object.assign(view, { pools: new Pools(), intake: {}, lightClient }) as unknown as BeaconChain;
+  return Object.assign(view, { pools: new Pools(), processor: {}, lightClient }) as unknown as BeaconChain;
 }
 
 /** Updates in the form of the chain's fork that prove nothing. */

@@ -16,7 +16,7 @@ export interface BlsVerifier {
   close(): Promise<void>;
 }
 
-export interface BlsVerifierOptions {
+interface BlsVerifierOptions {
   pubkeyCache: PubkeyCache;
   logger?: Logger;
   /** How many worker threads at most; by default `defaultThreads`. */

@@ -18,7 +18,7 @@ export const SIGNATURE_LENGTH = 96;
 
 /**
  * Whether every signature is good. Signatures over the same message are blinded and summed first, so that they share
- * one pairing: votes of one committee cost a third of what they would cost apart.
+ * one pairing: attestations of one committee cost a third of what they would cost apart.
  */
 export function verifyBatch(sets: readonly KeyedSignature[]): boolean {
   if (sets.length === 0) return true;

@@ -4,7 +4,7 @@ import { packSets } from "./packed-sets.ts";
 import { type KeyedSignature, verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 
 /** "all" is answered with one verdict for the whole job, "each" with one for every set. */
-export type Question = "all" | "each";
+type Question = "all" | "each";
 
 export interface WorkerRequest {
   id: number;
@@ -29,7 +29,7 @@ interface Member {
   jobs: Map<number, Job>;
 }
 
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   threads: number;
   logger?: Logger;
   /** Replaces the thread that is started; the default runs `worker.ts`. */

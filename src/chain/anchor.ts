@@ -10,11 +10,11 @@ import {
 import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { serializeSignedBlock } from "./blocks/block-bytes.ts";
+import { serializeSignedBlock } from "./blocks/block-encoding.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./fork-choice/types.ts";
 
 /** A state that is trusted without proof, and from which the chain is followed: genesis, or a finalized state. */
-export interface Anchor {
+interface Anchor {
   state: BeaconStateAllForks;
   /** The newest block the state has seen; a genesis block can be reconstructed, any other one must be given. */
   block?: SignedBeaconBlock;

@@ -5,7 +5,7 @@ import {
   getEffectiveBalanceIncrementsZeroInactive,
   type PubkeyCache,
 } from "@lodestar/state-transition";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -21,14 +21,14 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
-import { Imports } from "./import/imports.ts";
+import { ImportQueue } from "./import/import-queue.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
-import { Intake } from "./intake.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
+import { OperationProcessor } from "./operation-processor.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
-import { restoreVotes } from "./restore-votes.ts";
+import { restoreAttestations } from "./restore-attestations.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
@@ -62,7 +62,7 @@ export class BeaconChain {
   readonly states: StateStore;
   readonly pools: Pools;
   readonly events: ChainEvents;
-  readonly intake: Intake;
+  readonly processor: OperationProcessor;
   readonly producer: BlockProducer;
   readonly graffiti: Graffiti;
   readonly lightClient: LightClientServer;
@@ -76,7 +76,7 @@ export class BeaconChain {
 
   readonly #db: BeaconDb;
   readonly #bls: BlsVerifier;
-  readonly #imports: Imports;
+  readonly #importQueue: ImportQueue;
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #logger: Logger;
@@ -134,7 +134,7 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, snapshotIntervalEpochs: options.snapshotIntervalEpochs },
       forkChoice.finalized,
     );
-    this.#imports = new Imports({
+    this.#importQueue = new ImportQueue({
       config,
       db,
       clock,
@@ -155,7 +155,7 @@ export class BeaconChain {
       horizonSlots: options.syncHorizonSlots,
     });
     this.validation = this.#validationContext();
-    this.intake = new Intake({
+    this.processor = new OperationProcessor({
       context: this.validation,
       forkChoice,
       events: this.events,
@@ -196,29 +196,21 @@ export class BeaconChain {
    * has had its say; throws a `BlockRejection` when the block is not valid.
    */
   importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
-    return this.#imports.one(signed);
+    return this.#importQueue.importBlock(signed);
   }
 
   /**
-   * Imports blocks in ascending order, each the child of the one before and the first the child of a block we have; much
+   * ImportQueue blocks in ascending order, each the child of the one before and the first the child of a block we have; much
    * faster than one by one. Throws a `BlockRejection` that names the first block which is not valid. The blocks before
    * it stay imported, and so do those that were taken in before the signal aborted the rest.
    */
   importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
-    return this.#imports.segment(blocks, signal);
+    return this.#importQueue.importSegment(blocks, signal);
   }
 
-  /** Lets fork choice decide anew, with all votes counted up to now. */
+  /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
-  }
-
-  isFinalizedSlot(slot: Slot, canonical: boolean): boolean {
-    return canonical && this.blocks.isFinalizedSlot(slot);
-  }
-
-  isCanonical(root: RootHex, slot: Slot): Promise<boolean> {
-    return this.blocks.isCanonical(root, slot);
   }
 
   /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */
@@ -229,7 +221,7 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
-    await this.#imports.close();
+    await this.#importQueue.close();
     await this.#changes.idle();
     await this.pools.save(this.#db, this.config);
     await this.#bls.close();
@@ -243,10 +235,10 @@ export class BeaconChain {
         this.#logger.warn("A stored block does not connect to the chain and is left out", { root });
         continue;
       }
-      await this.#imports.restore(signed, root);
+      await this.#importQueue.restore(signed, root);
       restored++;
     }
-    await restoreVotes(await this.pools.load(this.#db, this.config), this);
+    await restoreAttestations(await this.pools.load(this.#db, this.config), this);
     await this.#settle();
     this.#logger.info("Chain opened", {
       head: this.head.slot,

@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { EpochShuffling } from "@lodestar/state-transition";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 
-export interface CommitteePosition {
+interface CommitteePosition {
   slot: Slot;
   committeeIndex: number;
   position: number;

@@ -32,8 +32,8 @@ export interface ReorgEvent {
   executionOptimistic: boolean;
 }
 
-/** A block that may be spread: it passed the gossip rules, but it may still turn out not to be valid. */
-export interface GossipBlockEvent {
+/** A block that may be propagated: it passed the gossip rules, but it may still turn out not to be valid. */
+interface GossipBlockEvent {
   slot: number;
   root: RootHex;
 }
@@ -45,7 +45,7 @@ export interface BlockEvent {
 }
 
 /** What happens on the chain, for everybody who wants to follow it. */
-export interface ChainEventMap {
+interface ChainEventMap {
   blockGossip: GossipBlockEvent;
   block: BlockEvent;
   head: HeadEvent;
@@ -63,7 +63,7 @@ export interface ChainEventMap {
 }
 
 export type ChainEventName = keyof ChainEventMap;
-export type ChainListener<K extends ChainEventName> = (event: ChainEventMap[K]) => void;
+type ChainListener<K extends ChainEventName> = (event: ChainEventMap[K]) => void;
 
 export class ChainEvents {
   readonly #logger: Logger;

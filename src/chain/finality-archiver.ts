@@ -7,7 +7,7 @@ import type { StateStore } from "./states/state-store.ts";
 
 const DEFAULT_SNAPSHOT_INTERVAL_EPOCHS = 32;
 
-export interface FinalityArchiverParts {
+interface FinalityArchiverParts {
   db: BeaconDb;
   forkChoice: ForkChoice;
   states: StateStore;

@@ -11,7 +11,7 @@ import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
 import type { StateStore } from "./states/state-store.ts";
 
-export interface HeadTrackerParts {
+interface HeadTrackerParts {
   forkChoice: ForkChoice;
   states: StateStore;
   engine: ExecutionEngine;

@@ -21,10 +21,10 @@ export class BeaconDbBatch {
   readonly stateIndex: StateIndexWrites;
   readonly snapshots: SnapshotWrites;
   readonly meta: MetaWrites;
-  private readonly batch: WriteBatch;
+  readonly #batch: WriteBatch;
 
   constructor(batch: WriteBatch) {
-    this.batch = batch;
+    this.#batch = batch;
     this.blocks = new BlockWrites(batch);
     this.hotBlocks = new HotBlockWrites(batch);
     this.finalizedBlocks = new FinalizedBlockWrites(batch);
@@ -35,7 +35,7 @@ export class BeaconDbBatch {
 
   /** A batch can be written once. */
   write(): Promise<void> {
-    return this.batch.write();
+    return this.#batch.write();
   }
 }
 
@@ -58,10 +58,10 @@ export class BeaconDb {
   readonly operations: OperationRepository;
   readonly lightClient: LightClientRepository;
   readonly meta: MetaRepository;
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
     this.path = store.path;
     this.blocks = new BlockRepository(store);
     this.hotBlocks = new HotBlockRepository(store);
@@ -74,7 +74,7 @@ export class BeaconDb {
   }
 
   batch(): BeaconDbBatch {
-    return new BeaconDbBatch(this.store.batch());
+    return new BeaconDbBatch(this.#store.batch());
   }
 
   /**
@@ -82,11 +82,11 @@ export class BeaconDb {
    * chain it held, and cannot be taken for an empty one.
    */
   async clear(): Promise<void> {
-    for (const bucket of Object.values(Bucket)) if (bucket !== Bucket.meta) await this.store.clear(bucket);
+    for (const bucket of Object.values(Bucket)) if (bucket !== Bucket.meta) await this.#store.clear(bucket);
     await this.meta.clear();
   }
 
   close(): Promise<void> {
-    return this.store.close();
+    return this.#store.close();
   }
 }

@@ -15,80 +15,80 @@ import type { LevelStore, WriteBatch } from "./level-store.ts";
 
 /** Block root → SSZ of the signed block, finalized or not. */
 export class BlockRepository {
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   get(root: Root): Promise<Uint8Array | null> {
-    return this.store.get(Bucket.blocks, rootBytes(root));
+    return this.#store.get(Bucket.blocks, rootBytes(root));
   }
 
   has(root: Root): Promise<boolean> {
-    return this.store.has(Bucket.blocks, rootBytes(root));
+    return this.#store.has(Bucket.blocks, rootBytes(root));
   }
 }
 
 export class BlockWrites {
-  private readonly batch: WriteBatch;
+  readonly #batch: WriteBatch;
 
   constructor(batch: WriteBatch) {
-    this.batch = batch;
+    this.#batch = batch;
   }
 
   put(root: Root, signedBlock: Uint8Array): void {
-    this.batch.put(Bucket.blocks, rootBytes(root), signedBlock);
+    this.#batch.put(Bucket.blocks, rootBytes(root), signedBlock);
   }
 
   delete(root: Root): void {
-    this.batch.delete(Bucket.blocks, rootBytes(root));
+    this.#batch.delete(Bucket.blocks, rootBytes(root));
   }
 }
 
-export interface HotBlock extends SlotAndRoot {
+interface HotBlock extends SlotAndRoot {
   parentRoot: RootHex;
 }
 
 /** The unfinalized blocks, from which fork choice is built again after a start. */
 export class HotBlockRepository {
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   async last(): Promise<SlotAndRoot | null> {
-    for await (const key of this.store.keys(Bucket.hotBlocks, { reverse: true, limit: 1 }))
+    for await (const key of this.#store.keys(Bucket.hotBlocks, { reverse: true, limit: 1 }))
       return slotAndRootOfKey(key);
     return null;
   }
 
   /** In the order of slots, so that a parent comes before its children. */
   async *entries(): AsyncGenerator<HotBlock> {
-    for await (const [key, parentRoot] of this.store.entries(Bucket.hotBlocks)) {
+    for await (const [key, parentRoot] of this.#store.entries(Bucket.hotBlocks)) {
       yield { ...slotAndRootOfKey(key), parentRoot: toRootHex(parentRoot) };
     }
   }
 }
 
 export class HotBlockWrites {
-  private readonly batch: WriteBatch;
+  readonly #batch: WriteBatch;
 
   constructor(batch: WriteBatch) {
-    this.batch = batch;
+    this.#batch = batch;
   }
 
   put(slot: Slot, root: Root, parentRoot: Root): void {
-    this.batch.put(Bucket.hotBlocks, slotAndRootKey(slot, root), rootBytes(parentRoot));
+    this.#batch.put(Bucket.hotBlocks, slotAndRootKey(slot, root), rootBytes(parentRoot));
   }
 
   delete(slot: Slot, root: Root): void {
-    this.batch.delete(Bucket.hotBlocks, slotAndRootKey(slot, root));
+    this.#batch.delete(Bucket.hotBlocks, slotAndRootKey(slot, root));
   }
 }
 
-export interface SlotRange {
+interface SlotRange {
   /** Inclusive. */
   from?: Slot;
   /** Inclusive. */
@@ -99,10 +99,10 @@ export interface SlotRange {
 
 /** Slot → root of the finalized chain's block; slots without a block have no entry. */
 export class FinalizedBlockRepository {
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   async get(slot: Slot): Promise<RootHex | null> {
@@ -113,7 +113,7 @@ export class FinalizedBlockRepository {
   async *range({ from = 0, to = Number.POSITIVE_INFINITY, reverse, limit }: SlotRange): AsyncGenerator<SlotAndRoot> {
     if (to < 0) return;
     const keys = { gte: slotBound(from), lte: slotBound(to), reverse, limit };
-    for await (const [key, root] of this.store.entries(Bucket.finalizedBlocks, keys)) {
+    for await (const [key, root] of this.#store.entries(Bucket.finalizedBlocks, keys)) {
       yield { slot: slotOfKey(key), root: toRootHex(root) };
     }
   }
@@ -130,17 +130,17 @@ export class FinalizedBlockRepository {
 }
 
 export class FinalizedBlockWrites {
-  private readonly batch: WriteBatch;
+  readonly #batch: WriteBatch;
 
   constructor(batch: WriteBatch) {
-    this.batch = batch;
+    this.#batch = batch;
   }
 
   put(slot: Slot, root: Root): void {
-    this.batch.put(Bucket.finalizedBlocks, slotKey(slot), rootBytes(root));
+    this.#batch.put(Bucket.finalizedBlocks, slotKey(slot), rootBytes(root));
   }
 
   delete(slot: Slot): void {
-    this.batch.delete(Bucket.finalizedBlocks, slotKey(slot));
+    this.#batch.delete(Bucket.finalizedBlocks, slotKey(slot));
   }
 }

@@ -1,5 +1,5 @@
 /** Anything that keeps the database from being used. */
-export class DatabaseError extends Error {
+class DatabaseError extends Error {
   readonly path: string;
 
   constructor(path: string, message: string, cause?: unknown) {

@@ -55,10 +55,3 @@ export function slotAndRootKey(slot: Slot, root: Root): Uint8Array {
 export function slotAndRootOfKey(key: Uint8Array): SlotAndRoot {
   return { slot: slotOfKey(key), root: toRootHex(key.subarray(SLOT_BYTES)) };
 }
-
-/** The greatest key a slot can have in a bucket whose keys are slot and root. */
-export function lastKeyOfSlot(slot: Slot): Uint8Array {
-  const key = new Uint8Array(SLOT_BYTES + ROOT_BYTES).fill(0xff);
-  key.set(slotBound(slot));
-  return key;
-}

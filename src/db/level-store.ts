@@ -6,7 +6,7 @@ type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
 type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
 /** Bounds are keys inside the bucket; ranges go over keys in byte order. */
-export interface KeyRange {
+interface KeyRange {
   gt?: Uint8Array;
   gte?: Uint8Array;
   lt?: Uint8Array;
@@ -22,40 +22,40 @@ export interface StoreOptions {
 
 /** Writes that come to be all together or not at all. */
 export class WriteBatch {
-  private readonly operations: Operation[] = [];
-  private readonly commit: (operations: Operation[]) => Promise<void>;
-  private written = false;
+  readonly #operations: Operation[] = [];
+  readonly #commit: (operations: Operation[]) => Promise<void>;
+  #written = false;
 
   constructor(commit: (operations: Operation[]) => Promise<void>) {
-    this.commit = commit;
+    this.#commit = commit;
   }
 
   /** Of several writes to one key, the last counts. */
   put(bucket: number, key: Uint8Array, value: Uint8Array): void {
-    this.operations.push({ type: "put", key: prefixed(bucket, key), value });
+    this.#operations.push({ type: "put", key: prefixed(bucket, key), value });
   }
 
   delete(bucket: number, key: Uint8Array): void {
-    this.operations.push({ type: "del", key: prefixed(bucket, key) });
+    this.#operations.push({ type: "del", key: prefixed(bucket, key) });
   }
 
   async write(): Promise<void> {
-    if (this.written) throw new Error("This batch was written before; a batch can be written once.");
-    this.written = true;
-    await this.commit(this.operations);
+    if (this.#written) throw new Error("This batch was written before; a batch can be written once.");
+    this.#written = true;
+    await this.#commit(this.#operations);
   }
 }
 
 /** LevelDB with its keys parted into buckets by a leading byte. */
 export class LevelStore {
   readonly path: string;
-  private readonly level: LevelDb;
-  private readonly sync: boolean;
+  readonly #level: LevelDb;
+  readonly #sync: boolean;
 
   private constructor(level: LevelDb, path: string, sync: boolean) {
-    this.level = level;
+    this.#level = level;
     this.path = path;
-    this.sync = sync;
+    this.#sync = sync;
   }
 
   static async open(path: string, { sync }: StoreOptions): Promise<LevelStore> {
@@ -69,54 +69,54 @@ export class LevelStore {
   }
 
   async get(bucket: number, key: Uint8Array): Promise<Uint8Array | null> {
-    const value = await this.level.get(prefixed(bucket, key)).catch((error) => this.rethrow(error));
+    const value = await this.#level.get(prefixed(bucket, key)).catch((error) => this.#rethrow(error));
     return value === undefined ? null : plainBytes(value);
   }
 
   has(bucket: number, key: Uint8Array): Promise<boolean> {
-    return this.level.has(prefixed(bucket, key)).catch((error) => this.rethrow(error));
+    return this.#level.has(prefixed(bucket, key)).catch((error) => this.#rethrow(error));
   }
 
   async isEmpty(): Promise<boolean> {
-    for await (const _ of this.level.keys({ limit: 1 })) return false;
+    for await (const _ of this.#level.keys({ limit: 1 })) return false;
     return true;
   }
 
   async *entries(bucket: number, range: KeyRange = {}): AsyncGenerator<[key: Uint8Array, value: Uint8Array]> {
     try {
-      for await (const [key, value] of this.level.iterator(levelRange(bucket, range))) {
+      for await (const [key, value] of this.#level.iterator(levelRange(bucket, range))) {
         yield [plainBytes(key.subarray(1)), plainBytes(value)];
       }
     } catch (error) {
-      this.rethrow(error);
+      this.#rethrow(error);
     }
   }
 
   async *keys(bucket: number, range: KeyRange = {}): AsyncGenerator<Uint8Array> {
     try {
-      for await (const key of this.level.keys(levelRange(bucket, range))) yield plainBytes(key.subarray(1));
+      for await (const key of this.#level.keys(levelRange(bucket, range))) yield plainBytes(key.subarray(1));
     } catch (error) {
-      this.rethrow(error);
+      this.#rethrow(error);
     }
   }
 
   batch(): WriteBatch {
     return new WriteBatch((operations) =>
-      this.level.batch(operations, { sync: this.sync }).catch((error) => this.rethrow(error)),
+      this.#level.batch(operations, { sync: this.#sync }).catch((error) => this.#rethrow(error)),
     );
   }
 
   /** Deletes whatever is in a bucket; not atomic. */
   clear(bucket: number): Promise<void> {
-    return this.level.clear(levelRange(bucket, {})).catch((error) => this.rethrow(error));
+    return this.#level.clear(levelRange(bucket, {})).catch((error) => this.#rethrow(error));
   }
 
   /** Waits for the writes and reads under way. */
   close(): Promise<void> {
-    return this.level.close();
+    return this.#level.close();
   }
 
-  private rethrow(error: unknown): never {
+  #rethrow(error: unknown): never {
     if (errorCode(error) === "LEVEL_CORRUPTION") throw new DatabaseCorruptError(this.path, error);
     throw error;
   }

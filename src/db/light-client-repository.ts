@@ -2,7 +2,7 @@ import type { RootHex, Slot, SyncPeriod } from "@lodestar/types";
 import { Bucket, slotAndRootKey, slotAndRootOfKey, slotBound, slotKey, slotOfKey } from "./keys.ts";
 import type { LevelStore } from "./level-store.ts";
 
-export interface StoredLightClientUpdate {
+interface StoredLightClientUpdate {
   /** Of the header that the update attests to; it tells the fork that the update has the form of. */
   attestedSlot: Slot;
   /** The block whose sync aggregate the update holds. */
@@ -14,14 +14,14 @@ const POSITION_BYTES = 40;
 
 /** The best light client update of each sync committee period. */
 export class LightClientRepository {
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   async get(period: SyncPeriod): Promise<StoredLightClientUpdate | null> {
-    const value = await this.store.get(Bucket.lightClientUpdates, slotKey(period));
+    const value = await this.#store.get(Bucket.lightClientUpdates, slotKey(period));
     if (value === null) return null;
     const { slot, root } = slotAndRootOfKey(value.subarray(0, POSITION_BYTES));
     return { attestedSlot: slot, blockRoot: root, bytes: value.subarray(POSITION_BYTES) };
@@ -29,7 +29,7 @@ export class LightClientRepository {
 
   /** The first period from that one on of which there is an update. */
   async firstPeriodFrom(period: SyncPeriod): Promise<SyncPeriod | null> {
-    for await (const key of this.store.keys(Bucket.lightClientUpdates, { gte: slotBound(period), limit: 1 })) {
+    for await (const key of this.#store.keys(Bucket.lightClientUpdates, { gte: slotBound(period), limit: 1 })) {
       return slotOfKey(key);
     }
     return null;
@@ -40,10 +40,10 @@ export class LightClientRepository {
     const value = new Uint8Array(POSITION_BYTES + update.bytes.length);
     value.set(slotAndRootKey(update.attestedSlot, update.blockRoot));
     value.set(update.bytes, POSITION_BYTES);
-    const batch = this.store.batch();
+    const batch = this.#store.batch();
     batch.put(Bucket.lightClientUpdates, slotKey(period), value);
     if (oldestKept > 0) {
-      for await (const key of this.store.keys(Bucket.lightClientUpdates, { lt: slotKey(oldestKept) })) {
+      for await (const key of this.#store.keys(Bucket.lightClientUpdates, { lt: slotKey(oldestKept) })) {
         batch.delete(Bucket.lightClientUpdates, key);
       }
     }

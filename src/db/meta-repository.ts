@@ -3,7 +3,7 @@ import { byteArrayEquals } from "@lodestar/utils";
 import { Bucket } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 
-export interface CheckpointRecord {
+interface CheckpointRecord {
   epoch: Epoch;
   root: RootHex;
 }
@@ -28,106 +28,102 @@ const Name = {
 
 /** Single values about the database, its chain and its node. */
 export class MetaRepository {
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   getSchemaVersion(): Promise<number | null> {
-    return this.getJson<number>(Name.schemaVersion);
+    return this.#getJson<number>(Name.schemaVersion);
   }
 
   /** Whatever tells this chain from every other, as the JSON value that was put. */
   getIdentity(): Promise<unknown> {
-    return this.getJson<unknown>(Name.identity);
+    return this.#getJson<unknown>(Name.identity);
   }
 
   getFinalized(): Promise<CheckpointRecord | null> {
-    return this.getJson<CheckpointRecord>(Name.finalized);
+    return this.#getJson<CheckpointRecord>(Name.finalized);
   }
 
   /** The slot a dev chain's clock had reached. */
   getClockSlot(): Promise<Slot | null> {
-    return this.getJson<Slot>(Name.clockSlot);
+    return this.#getJson<Slot>(Name.clockSlot);
   }
 
   /** By itself, because a slot passes whether or not there is something else to write. */
   async putClockSlot(slot: Slot): Promise<void> {
-    const batch = this.store.batch();
+    const batch = this.#store.batch();
     new MetaWrites(batch).putClockSlot(slot);
     await batch.write();
   }
 
   /** The private key of the node's network identity. */
   getNodeKey(): Promise<Uint8Array | null> {
-    return this.store.get(Bucket.meta, nameKey(Name.nodeKey));
+    return this.#store.get(Bucket.meta, nameKey(Name.nodeKey));
   }
 
   getAnnouncedNode(): Promise<AnnouncedNode | null> {
-    return this.getJson<AnnouncedNode>(Name.announcedNode);
+    return this.#getJson<AnnouncedNode>(Name.announcedNode);
   }
 
   getFree(name: string): Promise<Uint8Array | null> {
-    return this.store.get(Bucket.meta, freeKey(name));
+    return this.#store.get(Bucket.meta, freeKey(name));
   }
 
   /** Forgets everything but the schema version, which tells a database without a chain from one that is not ours. */
   async clear(): Promise<void> {
-    const batch = this.store.batch();
-    for await (const key of this.store.keys(Bucket.meta)) {
+    const batch = this.#store.batch();
+    for await (const key of this.#store.keys(Bucket.meta)) {
       if (!byteArrayEquals(key, nameKey(Name.schemaVersion))) batch.delete(Bucket.meta, key);
     }
     await batch.write();
   }
 
-  private async getJson<T>(name: string): Promise<T | null> {
-    const value = await this.store.get(Bucket.meta, nameKey(name));
+  async #getJson<T>(name: string): Promise<T | null> {
+    const value = await this.#store.get(Bucket.meta, nameKey(name));
     return value === null ? null : (JSON.parse(new TextDecoder().decode(value)) as T);
   }
 }
 
 export class MetaWrites {
-  private readonly batch: WriteBatch;
+  readonly #batch: WriteBatch;
 
   constructor(batch: WriteBatch) {
-    this.batch = batch;
+    this.#batch = batch;
   }
 
   putSchemaVersion(version: number): void {
-    this.putJson(Name.schemaVersion, version);
+    this.#putJson(Name.schemaVersion, version);
   }
 
   putIdentity(identity: unknown): void {
-    this.putJson(Name.identity, identity);
+    this.#putJson(Name.identity, identity);
   }
 
   putFinalized({ epoch, root }: CheckpointRecord): void {
-    this.putJson(Name.finalized, { epoch, root });
+    this.#putJson(Name.finalized, { epoch, root });
   }
 
   putClockSlot(slot: Slot): void {
-    this.putJson(Name.clockSlot, slot);
+    this.#putJson(Name.clockSlot, slot);
   }
 
   putNodeKey(key: Uint8Array): void {
-    this.batch.put(Bucket.meta, nameKey(Name.nodeKey), key);
+    this.#batch.put(Bucket.meta, nameKey(Name.nodeKey), key);
   }
 
   putAnnouncedNode({ record, metadata }: AnnouncedNode): void {
-    this.putJson(Name.announcedNode, { record, metadata });
+    this.#putJson(Name.announcedNode, { record, metadata });
   }
 
   putFree(name: string, value: Uint8Array): void {
-    this.batch.put(Bucket.meta, freeKey(name), value);
+    this.#batch.put(Bucket.meta, freeKey(name), value);
   }
 
-  deleteFree(name: string): void {
-    this.batch.delete(Bucket.meta, freeKey(name));
-  }
-
-  private putJson(name: string, value: unknown): void {
-    this.batch.put(Bucket.meta, nameKey(name), new TextEncoder().encode(JSON.stringify(value)));
+  #putJson(name: string, value: unknown): void {
+    this.#batch.put(Bucket.meta, nameKey(name), new TextEncoder().encode(JSON.stringify(value)));
   }
 }
 

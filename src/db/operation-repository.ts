@@ -2,7 +2,7 @@ import { Bucket } from "./keys.ts";
 import type { LevelStore } from "./level-store.ts";
 
 /** Operations of a pool. The kind says what the SSZ is of; to the database it is a name like any other. */
-export interface StoredOperation {
+interface StoredOperation {
   kind: string;
   bytes: Uint8Array;
 }
@@ -11,16 +11,16 @@ const NUMBER_BYTES = 4;
 
 /** What the operation pools held at shutdown. */
 export class OperationRepository {
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   /** Puts these operations in the place of all that there are, atomically. */
   async replaceAll(operations: readonly StoredOperation[]): Promise<void> {
-    const batch = this.store.batch();
-    for await (const key of this.store.keys(Bucket.operations)) batch.delete(Bucket.operations, key);
+    const batch = this.#store.batch();
+    for await (const key of this.#store.keys(Bucket.operations)) batch.delete(Bucket.operations, key);
     for (const [n, operation] of operations.entries()) {
       batch.put(Bucket.operations, operationKey(operation, n), operation.bytes);
     }
@@ -30,7 +30,7 @@ export class OperationRepository {
   /** Operations of one kind come in the order in which they were given. */
   async getAll(): Promise<StoredOperation[]> {
     const operations: StoredOperation[] = [];
-    for await (const [key, bytes] of this.store.entries(Bucket.operations)) {
+    for await (const [key, bytes] of this.#store.entries(Bucket.operations)) {
       operations.push({ kind: new TextDecoder().decode(key.subarray(0, -NUMBER_BYTES)), bytes });
     }
     return operations;

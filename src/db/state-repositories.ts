@@ -1,5 +1,5 @@
 import type { RootHex, Slot } from "@lodestar/types";
-import { Bucket, lastKeyOfSlot, type Root, rootBytes, slotAndRootKey, slotAndRootOfKey } from "./keys.ts";
+import { Bucket, type Root, rootBytes, slotAndRootKey, slotAndRootOfKey } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 
 /** Where a state lies in the chain: the state at `slot` after the block (and the empty slots since). */
@@ -10,85 +10,65 @@ export interface StatePosition {
 
 /** State root → position, for questions that name a state by its root. */
 export class StateIndexRepository {
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   async get(stateRoot: Root): Promise<StatePosition | null> {
-    const value = await this.store.get(Bucket.stateIndex, rootBytes(stateRoot));
+    const value = await this.#store.get(Bucket.stateIndex, rootBytes(stateRoot));
     return value === null ? null : positionOf(value);
   }
 }
 
 export class StateIndexWrites {
-  private readonly batch: WriteBatch;
+  readonly #batch: WriteBatch;
 
   constructor(batch: WriteBatch) {
-    this.batch = batch;
+    this.#batch = batch;
   }
 
   put(stateRoot: Root, { slot, blockRoot }: { slot: Slot; blockRoot: Root }): void {
-    this.batch.put(Bucket.stateIndex, rootBytes(stateRoot), slotAndRootKey(slot, blockRoot));
+    this.#batch.put(Bucket.stateIndex, rootBytes(stateRoot), slotAndRootKey(slot, blockRoot));
   }
 
   delete(stateRoot: Root): void {
-    this.batch.delete(Bucket.stateIndex, rootBytes(stateRoot));
+    this.#batch.delete(Bucket.stateIndex, rootBytes(stateRoot));
   }
-}
-
-export interface StateSnapshot extends StatePosition {
-  state: Uint8Array;
 }
 
 /** SSZ of whole states, from which the states in between are computed again. */
 export class SnapshotRepository {
-  private readonly store: LevelStore;
+  readonly #store: LevelStore;
 
   constructor(store: LevelStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   get(slot: Slot, blockRoot: Root): Promise<Uint8Array | null> {
-    return this.store.get(Bucket.snapshots, slotAndRootKey(slot, blockRoot));
-  }
-
-  /** The newest snapshot up to a slot that the predicate accepts; only the accepted state is read. */
-  async latestAtOrBefore(
-    slot: Slot,
-    accepts: (position: StatePosition) => boolean | Promise<boolean> = () => true,
-  ): Promise<StateSnapshot | null> {
-    if (slot < 0) return null;
-    for await (const key of this.store.keys(Bucket.snapshots, { lte: lastKeyOfSlot(slot), reverse: true })) {
-      const position = positionOf(key);
-      if (!(await accepts(position))) continue;
-      const state = await this.store.get(Bucket.snapshots, key);
-      // A snapshot deleted since the search began counts as not there.
-      if (state !== null) return { ...position, state };
-    }
-    return null;
+    return this.#store.get(Bucket.snapshots, slotAndRootKey(slot, blockRoot));
   }
 
   /** In the order of slots. */
   async *keys(): AsyncGenerator<StatePosition> {
-    for await (const key of this.store.keys(Bucket.snapshots)) yield positionOf(key);
+    for await (const key of this.#store.keys(Bucket.snapshots)) yield positionOf(key);
   }
 }
 
 export class SnapshotWrites {
-  private readonly batch: WriteBatch;
+  readonly #batch: WriteBatch;
 
   constructor(batch: WriteBatch) {
-    this.batch = batch;
+    this.#batch = batch;
   }
 
   put(slot: Slot, blockRoot: Root, state: Uint8Array): void {
-    this.batch.put(Bucket.snapshots, slotAndRootKey(slot, blockRoot), state);
+    this.#batch.put(Bucket.snapshots, slotAndRootKey(slot, blockRoot), state);
   }
 
   delete(slot: Slot, blockRoot: Root): void {
-    this.batch.delete(Bucket.snapshots, slotAndRootKey(slot, blockRoot));
+    this.#batch.delete(Bucket.snapshots, slotAndRootKey(slot, blockRoot));
   }
 }
 

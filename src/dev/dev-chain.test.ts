@@ -4,7 +4,7 @@ import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { DevNodeOptions } from "../node/dev-node.ts";
 import type { DevChain } from "./dev-chain.ts";
-import { signingStore } from "./validators/signing-store.ts";
+import { slashingProtectionStore } from "./validators/slashing-protection.ts";
 
 const SLOTS_SINCE_GENESIS = 24;
 
@@ -52,7 +52,7 @@ test("after a stop, missed slots are made up for by a chain whose validators are
   };
   const { devChain: whole, db } = await openDevChain(options({}), await stopped());
   expect(whole.isNew).toBe(false);
-  const signedBefore = await signingStore(db).load();
+  const signedBefore = await slashingProtectionStore(db).load();
   expect(Math.max(...signedBefore.map(({ target }) => target))).toBe(1);
   await whole.warmUp();
   expect(whole.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);

@@ -3,13 +3,13 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 import type { Api } from "../api/api.ts";
 import type { BeaconChain } from "../chain/chain.ts";
-import { SlotTime } from "../chain/clock/slot-time.ts";
+import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { Logger } from "../log/logger.ts";
 import { onlyKeysOf } from "./active-keys.ts";
 import { InteropKeys, type ValidatorKeys } from "./interop-keys.ts";
-import type { SigningHistory } from "./validators/signing-history.ts";
+import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { type PeerSync, whileSynced } from "./validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
@@ -25,7 +25,7 @@ export interface DevChainParts {
   /** Those that do their duties by themselves; all when left out. */
   activeValidators?: readonly ValidatorIndex[];
   /** What they signed before. */
-  history: SigningHistory;
+  history: SlashingProtection;
   warmupEpochs: number;
   /** Whether the chain was made just now. */
   isNew: boolean;

@@ -25,7 +25,7 @@ interface KnownBlock {
  */
 export class DevExecutionEngine implements ExecutionEngine {
   readonly online = true;
-  private readonly known = new Map<RootHex, KnownBlock>();
+  readonly #known = new Map<RootHex, KnownBlock>();
 
   async notifyNewPayload(
     fork: ForkPostBellatrix,
@@ -38,12 +38,12 @@ export class DevExecutionEngine implements ExecutionEngine {
       return { status: "invalid", latestValidHash: null, message };
     }
     const parentHash = toRootHex(payload.parentHash);
-    const parent = this.known.get(parentHash);
+    const parent = this.#known.get(parentHash);
     const message = faultOfContent(fork, payload, context) ?? (parent && faultAfterParent(payload, parent));
     if (message !== undefined) {
       return { status: "invalid", latestValidHash: parent === undefined ? null : parentHash, message };
     }
-    this.remember(payload);
+    this.#remember(payload);
     return { status: "valid" };
   }
 
@@ -53,7 +53,7 @@ export class DevExecutionEngine implements ExecutionEngine {
   async buildPayload(request: PayloadRequest): Promise<BuiltPayload> {
     const { fork, parent } = request;
     const { blockHash, blockNumber } = parent ?? TERMINAL_BLOCK;
-    const payload = createDevPayload(request, blockHash, (blockNumber ?? this.numberOf(blockHash)) + 1);
+    const payload = createDevPayload(request, blockHash, (blockNumber ?? this.#numberOf(blockHash)) + 1);
     return {
       payload,
       value: 0n,
@@ -62,8 +62,8 @@ export class DevExecutionEngine implements ExecutionEngine {
     };
   }
 
-  private numberOf(blockHash: Uint8Array): number {
-    const block = this.known.get(toRootHex(blockHash));
+  #numberOf(blockHash: Uint8Array): number {
+    const block = this.#known.get(toRootHex(blockHash));
     if (block !== undefined) return block.blockNumber;
     throw new Error(
       `No payload can be built on the execution block ${toRootHex(blockHash)}: the request does not tell its number, ` +
@@ -71,11 +71,11 @@ export class DevExecutionEngine implements ExecutionEngine {
     );
   }
 
-  private remember({ blockHash, blockNumber, timestamp }: ExecutionPayload): void {
-    this.known.set(toRootHex(blockHash), { blockNumber, timestamp });
-    if (this.known.size <= REMEMBERED_BLOCKS) return;
-    for (const oldest of this.known.keys()) {
-      this.known.delete(oldest);
+  #remember({ blockHash, blockNumber, timestamp }: ExecutionPayload): void {
+    this.#known.set(toRootHex(blockHash), { blockNumber, timestamp });
+    if (this.#known.size <= REMEMBERED_BLOCKS) return;
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest);
       return;
     }
   }

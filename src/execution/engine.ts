@@ -1,4 +1,5 @@
-import type { ForkPostBellatrix } from "@lodestar/params";
+import { createHash } from "node:crypto";
+import { type ForkPostBellatrix, VERSIONED_HASH_VERSION_KZG } from "@lodestar/params";
 import type { BlobsBundle, capella, ExecutionPayload, ExecutionRequests, RootHex, Slot } from "@lodestar/types";
 
 /** What the beacon block says about its payload; every part is absent before the fork that brought it. */
@@ -24,13 +25,13 @@ export type PayloadVerdict =
     };
 
 /** The zero hash stands for a block from before the merge (bellatrix/fork-choice.md). */
-export interface ForkchoiceState {
+interface ForkchoiceState {
   headBlockHash: RootHex;
   safeBlockHash: RootHex;
   finalizedBlockHash: RootHex;
 }
 
-export interface ParentPayload {
+interface ParentPayload {
   blockHash: Uint8Array;
   /** Null when the state does not tell it; the engine then looks it up by the hash. */
   blockNumber: number | null;
@@ -79,4 +80,28 @@ export interface ExecutionEngine {
   forkchoiceUpdated(state: ForkchoiceState): Promise<void>;
   /** Rejects with a `PayloadUnavailableError` when no payload can be had now. */
   buildPayload(request: PayloadRequest): Promise<BuiltPayload>;
+}
+
+/** deneb/beacon-chain.md, kzg_commitment_to_versioned_hash. */
+export function versionedHashesOf(commitments: readonly Uint8Array[]): Uint8Array[] {
+  return commitments.map((commitment) => {
+    const hash = new Uint8Array(createHash("sha256").update(commitment).digest());
+    hash[0] = VERSIONED_HASH_VERSION_KZG;
+    return hash;
+  });
+}
+
+/** Stands where a node has no execution engine: it follows the chain optimistically and cannot propose. */
+export class NoExecutionEngine implements ExecutionEngine {
+  readonly online = false;
+
+  async notifyNewPayload(): Promise<PayloadVerdict> {
+    return { status: "optimistic" };
+  }
+
+  async forkchoiceUpdated(): Promise<void> {}
+
+  async buildPayload(): Promise<BuiltPayload> {
+    throw new PayloadUnavailableError("No block can be built: this node has no execution engine to build its payload.");
+  }
 }

@@ -2,7 +2,7 @@ import type { phase0, ValidatorIndex, ValidatorStatus } from "@lodestar/types";
 
 const FAR_FUTURE = "18446744073709551615";
 
-export interface ListedValidator {
+interface ListedValidator {
   index: ValidatorIndex;
   balance: number;
   status: ValidatorStatus;

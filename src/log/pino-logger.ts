@@ -8,11 +8,11 @@ export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Where finished lines go. */
-export interface LogDestination {
+interface LogDestination {
   write(lines: string): void;
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   format: LogFormat;
   /** A log specification such as `INFO` or `DEBUG; TRACE:chain; DISABLED:rpc`. */
   spec: string;

@@ -9,7 +9,7 @@ import type {
 } from "@lodestar/types";
 
 /**
- * Spreads what was submitted to this node and passed the gossip rules. Nobody waits for it: that no peer is there to
+ * Broadcasts what was submitted to this node and passed the gossip rules. Nobody waits for it: that no peer is there to
  * take a message is no failure of the submission.
  */
 export interface Broadcast {

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { gossipInternals } from "./gossip/gossip-internals.ts";
+import { asPubsub } from "./gossip/pubsub.ts";
 import { GossipView } from "./gossip-view.ts";
 import { PeerNetwork, type TestPeer } from "./peers/peer-network.test-support.ts";
 
 const viewOf = ({ host, manager }: TestPeer) =>
-  new GossipView({ gossip: gossipInternals(host.services.pubsub), known: manager.known });
+  new GossipView({ gossip: asPubsub(host.services.pubsub), known: manager.known });
 
 /** Resolves when the peer has somebody in the mesh of the topic. */
 function meshed({ host }: TestPeer, topic: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { pubsub } = host.services;
   const look = () => {
-    if ((gossipInternals(pubsub).mesh.get(topic)?.size ?? 0) > 0) resolve();
+    if ((asPubsub(pubsub).mesh.get(topic)?.size ?? 0) > 0) resolve();
   };
   pubsub.addEventListener("gossipsub:graft", () => setImmediate(look));
   look();
@@ -73,7 +73,7 @@ describe("what is told about gossip", () => {
   });
 
   it("counts down for how long a peer stays out of a mesh", () => {
-    const gossip = gossipInternals(dialler.host.services.pubsub);
+    const gossip = asPubsub(dialler.host.services.pubsub);
     const now = 1_700_000_000_000;
     const view = new GossipView({
       gossip: Object.assign(Object.create(gossip), {
@@ -82,7 +82,7 @@ describe("what is told about gossip", () => {
         peerhave: new Map([[listener.id, 12]]),
       }),
       known: dialler.manager.known,
-      unixNow: () => now,
+      timers: { unixNow: () => now },
     });
     const { gossipsub } = view.gossipPeers();
     expect(gossipsub[shared]).toMatchObject([{ backoff: "1m30s500ms", iWantBudget: 7, iHaveBudget: 0 }]);
@@ -95,7 +95,7 @@ describe("what is told about gossip", () => {
     expect(before.peerStats).toMatchObject([{ peerId: dialler.id, null: false, connected: true, expire: "0s" }]);
     expect(before.allPeers).toEqual([{ peerId: dialler.id, connected: true }]);
     // Only of bad peers is the score kept when they leave.
-    gossipInternals(listener.host.services.pubsub).score.peerStats.get(dialler.id)!.behaviourPenalty = 10;
+    asPubsub(listener.host.services.pubsub).score.peerStats.get(dialler.id)!.behaviourPenalty = 10;
     await dialler.close();
     await listener.until(() => listener.host.getConnections().length === 0);
     const { peerStats, allPeers, mesh } = viewOf(listener).gossipPeers();

@@ -1,5 +1,5 @@
-import { durationText } from "./duration-text.ts";
-import type { GossipInternals } from "./gossip/gossip-internals.ts";
+import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+import type { GossipInternals } from "./gossip/pubsub.ts";
 import type { GossipPeerStats, GossipPeers, GossipTopicPeer } from "./network-view.ts";
 import type { KnownPeers } from "./peers/known-peers.ts";
 
@@ -7,28 +7,28 @@ import type { KnownPeers } from "./peers/known-peers.ts";
 const MAX_IHAVE_MESSAGES = 10;
 const MAX_IWANT_MESSAGES = 10;
 
-export interface GossipViewParts {
+interface GossipViewParts {
   gossip: GossipInternals;
   known: Pick<KnownPeers, "get">;
-  /** Unix milliseconds, by which gossip counts. */
-  unixNow?: () => number;
+  /** Gossip counts in unix milliseconds. */
+  timers?: Pick<Timers, "unixNow">;
 }
 
 /** What the API tells about gossip: who takes part in which topic, and what is thought of them. */
 export class GossipView {
   readonly #gossip: GossipInternals;
   readonly #known: Pick<KnownPeers, "get">;
-  readonly #unixNow: () => number;
+  readonly #timers: Pick<Timers, "unixNow">;
 
-  constructor({ gossip, known, unixNow = Date.now }: GossipViewParts) {
+  constructor({ gossip, known, timers = SYSTEM_TIMERS }: GossipViewParts) {
     this.#gossip = gossip;
     this.#known = known;
-    this.#unixNow = unixNow;
+    this.#timers = timers;
   }
 
   gossipPeers(): GossipPeers {
     const { topics, mesh, score, peers } = this.#gossip;
-    const now = this.#unixNow();
+    const now = this.#timers.unixNow();
     const subscribers = new Map(Array.from(topics, ([topic, ids]) => [topic, new Set(ids)]));
     // A peer in a mesh has subscribed, or it would not be there.
     for (const [topic, ids] of mesh) {
@@ -92,4 +92,24 @@ export class GossipView {
   #isConnected(id: string): boolean {
     return this.#gossip.streamsOutbound.get(id)?.rawStream.status === "open";
   }
+}
+
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1_000],
+  ["ms", 1],
+] as const;
+
+/** A duration such as `1m30s` or `250ms`; what is over is `0s`. */
+function durationText(ms: number): string {
+  let rest = Math.max(0, Math.round(ms));
+  let text = "";
+  for (const [unit, length] of UNITS) {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text === "" ? "0s" : text;
 }

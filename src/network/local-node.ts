@@ -6,10 +6,10 @@ import type { Clock } from "../chain/clock/clock.ts";
 import { SerialQueue } from "../chain/serial-queue.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { AnnouncedNode } from "../db/meta-repository.ts";
-import type { NodeAddresses } from "./node-addresses.ts";
-import { recordEntries } from "./record-entries.ts";
+import { recordEntries } from "./enr-entries.ts";
+import type { NodeAddresses } from "./networking-options.ts";
 
-export interface LocalNodeParts {
+interface LocalNodeParts {
   /** The node's private key, 32 bytes. */
   key: Uint8Array;
   config: BeaconConfig;
@@ -19,7 +19,7 @@ export interface LocalNodeParts {
 }
 
 /** What a node may change about itself while it runs. */
-export type Announcement = Partial<Omit<fulu.Metadata, "seqNumber">>;
+type Announcement = Partial<Omit<fulu.Metadata, "seqNumber">>;
 
 export interface NodeIdentity {
   /** In base58btc. */
@@ -33,7 +33,7 @@ export interface NodeIdentity {
   metadata: fulu.Metadata;
 }
 
-export type RecordListener = (recordText: string) => void;
+type RecordListener = (recordText: string) => void;
 
 /** Who this node is to others: its id, its addresses, its record and its metadata, all of the fork that is in force. */
 export class LocalNode {
@@ -157,7 +157,7 @@ export class LocalNode {
     const metadataHex = toHex(ssz.fulu.Metadata.serialize(metadata));
     if (this.#recordText !== undefined && this.#announced === announced + metadataHex) return this.#recordText;
 
-    const { nextRecord } = await import("./signed-record.ts");
+    const { nextRecord } = await import("./signed-enr.ts");
     const record = nextRecord({ key, entries, addresses: this.#addresses, previous: this.#recordText });
     // Written before anybody sees it: a number that was given out must not be used for another content (EIP-778).
     await this.#store({ record, metadata: metadataHex });

@@ -3,10 +3,9 @@ import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Logger } from "../log/logger.ts";
 import { versionText } from "../version.ts";
 import { Discovery } from "./discovery/discovery.ts";
+import type { UnknownBlocks } from "./gossip/block-handler.ts";
 import { Gossip } from "./gossip/gossip.ts";
-import { gossipInternals } from "./gossip/gossip-internals.ts";
-import { createPubsub } from "./gossip/pubsub.ts";
-import type { UnknownBlocks } from "./gossip/unknown-blocks.ts";
+import { asPubsub, createPubsub } from "./gossip/pubsub.ts";
 import { GossipView } from "./gossip-view.ts";
 import { createHost, type Host } from "./libp2p/host.ts";
 import type { LocalNode } from "./local-node.ts";
@@ -17,7 +16,7 @@ import { PeerManager } from "./peers/peer-manager.ts";
 import { PeerScores } from "./peers/peer-scores.ts";
 import { maxPeers } from "./peers/pruning.ts";
 import { PeersView } from "./peers-view.ts";
-import { ChainAnswers } from "./reqresp/chain-answers.ts";
+import { ChainRequestHandlers } from "./reqresp/chain-request-handlers.ts";
 import type { ReqRespLimits } from "./reqresp/limits.ts";
 import { ReqResp } from "./reqresp/reqresp.ts";
 import { SubnetManager } from "./subnets/subnet-manager.ts";
@@ -70,10 +69,10 @@ export class Network {
         heartbeatInterval: heartbeatMs,
         activeValidators: chain.headState.epochCtx.currentShuffling.activeIndices.length,
         appSpecificScore: (peerId) => scores.score(peerId),
-        judge: scores,
+        reporter: scores,
       }),
     });
-    const answers = await ChainAnswers.open({
+    const handlers = await ChainRequestHandlers.open({
       chain,
       db,
       node,
@@ -81,8 +80,8 @@ export class Network {
       onPing: (peerId, metadataSeq) => peers.onPing(peerId, metadataSeq),
       onGoodbye: (peerId, reason) => peers.onGoodbye(peerId, reason),
     });
-    const requests = new ReqResp({ host, config, clock, answers, judge: scores, logger, limits });
-    const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, judge: scores });
+    const requests = new ReqResp({ host, config, clock, handlers, reporter: scores, logger, limits });
+    const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, reporter: scores });
     const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
     const discovery = options.discovery
       ? new Discovery({ key, node, bind: options, bootnodes: options.bootnodes, config, clock, logger })
@@ -111,7 +110,7 @@ export class Network {
     this.#subnets = parts.subnets;
     this.#discovery = parts.discovery;
     const peersView = new PeersView(peers);
-    const gossipView = new GossipView({ gossip: gossipInternals(host.services.pubsub), known: peers.known });
+    const gossipView = new GossipView({ gossip: asPubsub(host.services.pubsub), known: peers.known });
     this.view = {
       identity: () => node.identity(),
       peers: () => peersView.peers(),

@@ -2,7 +2,7 @@ import type { Peer, PeerCounts } from "./network-view.ts";
 import type { KnownPeer, KnownPeers } from "./peers/known-peers.ts";
 import type { PeerScores } from "./peers/peer-scores.ts";
 
-export interface PeersViewParts {
+interface PeersViewParts {
   known: Pick<KnownPeers, "get" | "values">;
   scores: Pick<PeerScores, "score">;
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { serializeSignedBlock } from "../chain/blocks/block-bytes.ts";
+import { serializeSignedBlock } from "../chain/blocks/block-encoding.ts";
 import { checkpointSource } from "../cli/flags/checkpoint-source.ts";
 import { createRecordingLogger } from "../dev/validators/recording-logger.test-support.ts";
 import { readAnchorBlock } from "./anchor-block.ts";

@@ -1,8 +1,7 @@
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { DevChain } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
-import { SigningHistory } from "../dev/validators/signing-history.ts";
-import { signingStore } from "../dev/validators/signing-store.ts";
+import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import type { Logger } from "../log/logger.ts";
 import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./dev-source.ts";
@@ -49,7 +48,7 @@ export class DevNode {
       sync: node.networking?.sync,
       timeOfDay,
       activeValidators: options.activeValidators,
-      history: await SigningHistory.open(signingStore(db)),
+      history: await SlashingProtection.open(slashingProtectionStore(db)),
       warmupEpochs: options.warmupEpochs,
       logger,
     });

@@ -3,7 +3,7 @@ import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../chain/anchor.ts";
-import { SlotTime } from "../chain/clock/slot-time.ts";
+import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";

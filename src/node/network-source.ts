@@ -6,7 +6,7 @@ import { WallClock } from "../chain/clock/wall-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
-import { NoExecutionEngine } from "../execution/no-engine.ts";
+import { NoExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
 import { type LoadedState, loadState } from "./anchor-state.ts";

@@ -2,7 +2,7 @@ import type { Broadcast } from "../network/broadcast.ts";
 import { Network, type NetworkParts } from "../network/network.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { ListeningAddresses, NetworkingOptions } from "../network/networking-options.ts";
-import type { RangeSyncLimits } from "../sync/range-sync-limits.ts";
+import type { RangeSyncLimits } from "../sync/limits.ts";
 import { Sync } from "../sync/sync.ts";
 import { StartError } from "./start-error.ts";
 

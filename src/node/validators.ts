@@ -1,8 +1,7 @@
 import type { ValidatorIndex } from "@lodestar/types";
 import { onlyKeysOf } from "../dev/active-keys.ts";
 import { InteropKeys } from "../dev/interop-keys.ts";
-import { SigningHistory } from "../dev/validators/signing-history.ts";
-import { signingStore } from "../dev/validators/signing-store.ts";
+import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import { whileSynced } from "../dev/validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "../dev/validators/validators.ts";
 import type { Logger } from "../log/logger.ts";
@@ -21,7 +20,7 @@ export async function startValidators(
   const all = new InteropKeys(chain.headState.validators.length);
   const chosen = choose(all.count);
   const keys = chosen ? onlyKeysOf(all, chosen) : all;
-  const history = await SigningHistory.open(signingStore(db));
+  const history = await SlashingProtection.open(slashingProtectionStore(db));
   const { clock, config } = chain;
   const own = createDevValidators({ api, clock, config, keys, logger, history });
   // A node that speaks to no other has nobody to catch up with.

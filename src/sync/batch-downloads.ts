@@ -1,12 +1,12 @@
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
+import type { Timers } from "../timers.ts";
 import type { Batch } from "./batch.ts";
 import type { BatchPeers } from "./batch-peers.ts";
-import type { SyncTimer } from "./sync-timer.ts";
 
-export interface BatchDownloadsParts {
+interface BatchDownloadsParts {
   peers: SyncPeers;
   batchPeers: BatchPeers;
-  timer: SyncTimer;
+  timers: Pick<Timers, "sleep">;
   patienceMs: number;
   /** Whether everything waits for this batch. */
   isUrgent(batch: Batch): boolean;
@@ -64,9 +64,9 @@ export class BatchDownloads {
   }
 
   async #losePatience(batch: Batch, over: AbortController, given: AbortSignal): Promise<void> {
-    const { timer, patienceMs, isUrgent, batchPeers } = this.#parts;
+    const { timers, patienceMs, isUrgent, batchPeers } = this.#parts;
     try {
-      do await timer.sleep(patienceMs, given);
+      do await timers.sleep(patienceMs, given);
       while (!isUrgent(batch) || !batchPeers.hasFresh(batch));
       over.abort();
     } catch {

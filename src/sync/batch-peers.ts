@@ -1,7 +1,7 @@
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
+import type { Timers } from "../timers.ts";
 import type { Batch } from "./batch.ts";
 import type { SyncTarget } from "./sync-target.ts";
-import type { SyncTimer } from "./sync-timer.ts";
 
 export interface BatchPeersLimits {
   /** A peer that failed rests this long, twice as long the next time, and so on. */
@@ -10,12 +10,12 @@ export interface BatchPeersLimits {
   requestsPerPeer: number;
 }
 
-export interface BatchPeersParts {
+interface BatchPeersParts {
   peers: SyncPeers;
   target: SyncTarget;
   /** The only peer to ask, if given. */
   guide?: string;
-  timer: SyncTimer;
+  timers: Pick<Timers, "now">;
   limits: BatchPeersLimits;
 }
 
@@ -33,16 +33,16 @@ export class BatchPeers {
   readonly #peers: SyncPeers;
   readonly #target: SyncTarget;
   readonly #guide: string | undefined;
-  readonly #timer: SyncTimer;
+  readonly #timers: Pick<Timers, "now">;
   readonly #limits: BatchPeersLimits;
   readonly #distrusted = new Set<string>();
   readonly #records = new Map<string, Record>();
 
-  constructor({ peers, target, guide, timer, limits }: BatchPeersParts) {
+  constructor({ peers, target, guide, timers, limits }: BatchPeersParts) {
     this.#peers = peers;
     this.#target = target;
     this.#guide = guide;
-    this.#timer = timer;
+    this.#timers = timers;
     this.#limits = limits;
   }
 
@@ -50,7 +50,7 @@ export class BatchPeers {
   pick(batch: Batch): string | null {
     const able = this.#able(batch);
     const best = Math.min(...able.map(({ peerId }) => this.#rank(peerId, batch)));
-    const now = this.#timer.now();
+    const now = this.#timers.now();
     const free = able
       .filter(({ peerId }) => this.#rank(peerId, batch) === best)
       .map(({ peerId }) => ({ peerId, record: this.#record(peerId) }))
@@ -86,7 +86,7 @@ export class BatchPeers {
 
   /** Milliseconds until the first resting peer can be asked again; null when none rests. */
   get untilRested(): number | null {
-    const now = this.#timer.now();
+    const now = this.#timers.now();
     const rests = [...this.#records.values()].map(({ restsUntil }) => restsUntil - now).filter((rest) => rest > 0);
     return rests.length === 0 ? null : Math.min(...rests);
   }
@@ -106,7 +106,7 @@ export class BatchPeers {
     const record = this.#record(peerId);
     const rest = Math.min(this.#limits.restMs * 2 ** record.failures, this.#limits.maxRestMs);
     record.failures++;
-    record.restsUntil = this.#timer.now() + rest;
+    record.restsUntil = this.#timers.now() + rest;
   }
 
   /** The peer gave something wrong; it is asked only when nobody else is there. */

@@ -1,5 +1,5 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
-import type { BlockRange } from "../network/reqresp/beacon-requests.ts";
+import type { BlockRange } from "../network/reqresp/interface.ts";
 
 type BatchState = "waiting" | "downloading" | "downloaded" | "taken";
 
@@ -12,7 +12,7 @@ interface Answer {
 }
 
 /** What a chain has in the slots of a batch. */
-export interface ChainPart {
+interface ChainPart {
   /** Its last block there; null means that there is none. */
   last: RootHex | null;
   /** The block at that slot or before it. */
@@ -21,7 +21,7 @@ export interface ChainPart {
 }
 
 /** Peers whose answers lack blocks of a chain, and peers whose answers are of another one. */
-export interface Mistaken {
+export interface FaultyPeers {
   withheld: string[];
   strayed: string[];
 }
@@ -103,7 +103,7 @@ export class Batch {
   }
 
   /** The peers whose answers were wrong, if the chain is this one. Nobody is named when no answer was ever doubted. */
-  mistaken({ last, rootAt, rootOf }: ChainPart): Mistaken {
+  faultyPeers({ last, rootAt, rootOf }: ChainPart): FaultyPeers {
     if (!this.isDisputed || this.#answer === null) return { withheld: [], strayed: [] };
     const answers = [...this.#doubted, this.#answer].map((answer) => {
       const root = answer.last && rootOf(answer.last);
@@ -113,10 +113,10 @@ export class Batch {
     // whoever gave more may well be right.
     const imported = answers.filter(({ root, isImported }) => root === last && isImported);
     const count = Math.max(...imported.map((answer) => answer.count));
-    const mistaken = answers.filter((answer) => answer.root !== last || answer.count < count);
+    const faulty = answers.filter((answer) => answer.root !== last || answer.count < count);
     return {
-      withheld: mistaken.filter(({ isOfChain }) => isOfChain).map(({ peerId }) => peerId),
-      strayed: mistaken.filter(({ isOfChain }) => !isOfChain).map(({ peerId }) => peerId),
+      withheld: faulty.filter(({ isOfChain }) => isOfChain).map(({ peerId }) => peerId),
+      strayed: faulty.filter(({ isOfChain }) => !isOfChain).map(({ peerId }) => peerId),
     };
   }
 }

@@ -25,7 +25,7 @@ interface Lookup {
   seekers: Set<string>;
 }
 
-export interface BlockLookupsParts {
+interface BlockLookupsParts {
   peers: SyncPeers;
   clock: Pick<Clock, "currentSlot">;
   logger: Logger;

@@ -1,17 +1,16 @@
-import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
-import { ssz } from "@lodestar/types";
-import type { Severity } from "../network/peers/peer-judge.ts";
+import { type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import type { Severity } from "../network/peers/peer-scores.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
-import type { BlockRange } from "../network/reqresp/beacon-requests.ts";
+import type { BlockRange } from "../network/reqresp/interface.ts";
 
-export interface Penalty {
+interface Penalty {
   peerId: string;
   severity: Severity;
   reason: string;
 }
 
 /** How a peer answers; whatever is left out it does honestly. */
-export interface Behaviour {
+interface Behaviour {
   byRange?(
     honest: SignedBeaconBlock[],
     range: BlockRange,

@@ -5,10 +5,10 @@ import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
 import { createLogger } from "../log/pino-logger.ts";
+import type { Timers } from "../timers.ts";
 import type { FakePeers, ServedBlock } from "./fake-peers.test-support.ts";
-import type { RangeSyncLimits } from "./range-sync-limits.ts";
+import type { RangeSyncLimits } from "./limits.ts";
 import { Sync } from "./sync.ts";
-import type { SyncTimer } from "./sync-timer.ts";
 
 /** The same for every chain, so that all begin with the same block. */
 export const GENESIS_TIME = 1_700_000_000;
@@ -52,8 +52,8 @@ export async function openFollower(
   {
     has = [],
     limits,
-    timer,
-  }: { has?: readonly ServedBlock[]; limits?: Partial<RangeSyncLimits>; timer?: SyncTimer } = {},
+    timers,
+  }: { has?: readonly ServedBlock[]; limits?: Partial<RangeSyncLimits>; timers?: Pick<Timers, "now" | "sleep"> } = {},
 ) {
   const { devChain, complaints } = await openDevChain({ ...QUIET, genesisTime: GENESIS_TIME });
   const { chain, clock } = devChain;
@@ -61,7 +61,7 @@ export async function openFollower(
   if (has.length > 0) await chain.importSegment(has.map(({ signed }) => signed));
   const log: string[] = [];
   const { logger } = createLogger({ format: "text", spec: "DEBUG", destination: { write: (line) => log.push(line) } });
-  const sync = new Sync({ chain, peers, logger, limits: { ...LIMITS, ...limits }, timer });
+  const sync = new Sync({ chain, peers, logger, limits: { ...LIMITS, ...limits }, timers });
   onTestFinished(() => sync.close());
   return { devChain, chain, clock, sync, log, complaints };
 }

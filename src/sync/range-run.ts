@@ -3,25 +3,25 @@ import { toRootHex } from "@lodestar/utils";
 import { BlockRejection } from "../chain/import/block-rejection.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
+import type { Timers } from "../timers.ts";
 import { Batch } from "./batch.ts";
 import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";
-import type { RangeSyncLimits } from "./range-sync-limits.ts";
-import { RunJudge } from "./run-judge.ts";
+import type { RangeSyncLimits } from "./limits.ts";
+import { RangePenalties } from "./penalties.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { HEAD_TOLERANCE_SLOTS, type SyncTarget } from "./sync-target.ts";
-import type { SyncTimer } from "./sync-timer.ts";
 
 /** `deserted`: no peer is left to ask. `undelivered`: the peers do not give what they claim to have. `broken`: this node failed. */
 export type RangeOutcome = "reached" | "deserted" | "undelivered" | "broken";
 
-export interface RangeRunParts {
+interface RangeRunParts {
   chain: SyncChain;
   peers: SyncPeers;
   target: SyncTarget;
   /** The only peer to ask: unlike several, it has to give one chain that leads to the target. */
   guide?: string;
-  timer: SyncTimer;
+  timers: Pick<Timers, "now" | "sleep">;
   logger: Logger;
   limits: RangeSyncLimits;
   slotsPerEpoch: number;
@@ -34,7 +34,7 @@ export class RangeRun {
   readonly #parts: RangeRunParts;
   readonly #batchPeers: BatchPeers;
   readonly #downloads: BatchDownloads;
-  readonly #judge: RunJudge;
+  readonly #penalties: RangePenalties;
   /** Batches that are not on the chain yet, in order. */
   #window: Batch[] = [];
   /** Batches whose end is not proved yet: the last one with blocks, and the empty ones after it. */
@@ -50,13 +50,13 @@ export class RangeRun {
   #wake: () => void = () => {};
 
   constructor(parts: RangeRunParts) {
-    const { peers, timer, limits } = parts;
+    const { peers, timers, limits } = parts;
     this.#parts = parts;
     this.#batchPeers = new BatchPeers(parts);
     this.#downloads = new BatchDownloads({
       peers,
       batchPeers: this.#batchPeers,
-      timer,
+      timers,
       patienceMs: limits.patienceMs,
       isUrgent: (batch) => this.#window[0] === batch,
       onSettled: () => {
@@ -65,7 +65,7 @@ export class RangeRun {
         this.#wake();
       },
     });
-    this.#judge = new RunJudge({ ...parts, batchPeers: this.#batchPeers });
+    this.#penalties = new RangePenalties({ ...parts, batchPeers: this.#batchPeers });
     this.#nextSlot = this.#firstSlot();
   }
 
@@ -100,14 +100,14 @@ export class RangeRun {
       const first = this.#window[0];
       if (first === undefined) {
         if (this.#isReached()) {
-          this.#judge.settle(this.#unproved);
+          this.#penalties.settle(this.#unproved);
           return "reached";
         }
         if (!this.#seekEnd()) return "undelivered";
       } else if (first.state === "downloaded") {
         if (!(await this.#take(first, signal))) return "broken";
       } else if (this.#isSpent(first)) {
-        if (this.#isDisputed && guide !== undefined) this.#judge.blame([guide], "its blocks are no chain");
+        if (this.#isDisputed && guide !== undefined) this.#penalties.penalize([guide], "its blocks are no chain");
         return "undelivered";
       } else if (this.#downloads.count === 0 && !this.#batchPeers.hasAny(first)) {
         return "deserted";
@@ -158,7 +158,7 @@ export class RangeRun {
     const rest = this.#batchPeers.untilRested ?? (this.#downloads.count === 0 ? 0 : null);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (rest !== null) this.#parts.timer.sleep(rest, over.signal).then(resolve, () => {});
+      if (rest !== null) this.#parts.timers.sleep(rest, over.signal).then(resolve, () => {});
     });
     over.abort();
   }
@@ -181,7 +181,7 @@ export class RangeRun {
       return true;
     }
     // Found before the import, as finality may then take the parent out of fork choice, and told after it.
-    const withholders = this.#judge.withholders(this.#unproved, parentRoot);
+    const withholders = this.#penalties.withholders(this.#unproved, parentRoot);
     try {
       await chain.importSegment(blocks, signal);
     } catch (error) {
@@ -195,8 +195,8 @@ export class RangeRun {
     }
     this.#window.shift();
     batch.taken();
-    this.#judge.blame(withholders, "withheld blocks");
-    this.#judge.defer(this.#unproved);
+    this.#penalties.penalize(withholders, "withheld blocks");
+    this.#penalties.defer(this.#unproved);
     this.#unproved = [batch];
     this.#isConnected = true;
     this.#lastSlot = blocks.at(-1)?.message.slot ?? this.#lastSlot;
@@ -212,7 +212,7 @@ export class RangeRun {
     if (reason === "data-unavailable" && batch.refusals === 0) {
       logger.warn("The sync cannot go on: the next block refers to blobs, and this node has none", { slot, root });
     }
-    if (giver !== null) this.#judge.onRefused(giver, reason);
+    if (giver !== null) this.#penalties.onRefused(giver, reason);
     batch.refusals++;
     batch.again();
   }
@@ -231,7 +231,7 @@ export class RangeRun {
     }
     if (this.#unproved.length === 0 && giver !== null) {
       // Nothing is before it but what is final, so the fault is its own.
-      this.#judge.blame([giver], "its blocks do not connect to what is final");
+      this.#penalties.penalize([giver], "its blocks do not connect to what is final");
     }
     this.#isDisputed = true;
     batch.refusals++;
@@ -293,7 +293,7 @@ export class RangeRun {
     // A head may have been left by the chain since it was told; then nearly all of it was given.
     if (target.kind === "head" && this.#lastSlot + HEAD_TOLERANCE_SLOTS >= target.slot) return false;
     const debtors = guide === undefined ? last.emptyHanded().filter((id) => target.claimants.has(id)) : [guide];
-    this.#judge.blame(debtors, "does not give the blocks that its status tells of");
+    this.#penalties.penalize(debtors, "does not give the blocks that its status tells of");
     return false;
   }
 }

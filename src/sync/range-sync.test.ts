@@ -3,7 +3,7 @@ import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
-import { RequestError } from "../network/reqresp/request-error.ts";
+import { RequestError } from "../network/reqresp/errors.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { blocksOf, GENESIS_TIME, growBranch, openFollower } from "./history.test-support.ts";
 
@@ -67,8 +67,8 @@ describe("range sync", () => {
     expect(sync.syncDistance).toBe(0);
     expect(states).toEqual(["syncing", "synced"]);
     expect(peers.mostAtOnce).toBe(2);
-    const askers = new Set(peers.ranges.map(({ peerId }) => peerId));
-    expect([...askers].sort()).toEqual(["failing", "honest", "other", "slow"]);
+    const asked = new Set(peers.ranges.map(({ peerId }) => peerId));
+    expect([...asked].sort()).toEqual(["failing", "honest", "other", "slow"]);
     expect(peers.penalties).toEqual([]);
     expect(peers.refreshed).toContain("honest");
     expect(log.filter((line) => line.includes("INFO")).map((line) => line.split("  ")[2]?.trim())).toEqual([
@@ -173,7 +173,7 @@ describe("range sync", () => {
     const peers = new FakePeers();
     let now = 0;
     const isFar = (milliseconds: number) => milliseconds >= 60_000;
-    const timer = {
+    const timers = {
       now: () => now,
       sleep: async (milliseconds: number) => {
         if (isFar(milliseconds)) return new Promise<void>(() => {});
@@ -188,7 +188,7 @@ describe("range sync", () => {
         return blocks;
       },
     });
-    const { chain, clock, sync } = await openFollower(peers, FEW, { timer, limits: { failuresPerBatch: 3 } });
+    const { chain, clock, sync } = await openFollower(peers, FEW, { timers, limits: { failuresPerBatch: 3 } });
     sync.start();
     await sync.whenSynced();
     expect(chain.head.slot).toBe(0);

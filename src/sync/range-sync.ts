@@ -2,12 +2,12 @@ import type { RootHex } from "@lodestar/types";
 import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
+import type { Timers } from "../timers.ts";
+import type { RangeSyncLimits } from "./limits.ts";
 import { type RangeOutcome, RangeRun } from "./range-run.ts";
-import type { RangeSyncLimits } from "./range-sync-limits.ts";
 import type { SyncChain } from "./sync-chain.ts";
 import { SyncProgress } from "./sync-progress.ts";
 import { chooseTarget, type SyncStanding, type SyncTarget } from "./sync-target.ts";
-import type { SyncTimer } from "./sync-timer.ts";
 
 const DOUBTS_HELD = 256;
 const BRANCHES_HELD = 8;
@@ -21,10 +21,10 @@ interface Doubt {
   times: number;
 }
 
-export interface RangeSyncParts {
+interface RangeSyncParts {
   chain: SyncChain;
   peers: SyncPeers;
-  timer: SyncTimer;
+  timers: Pick<Timers, "now" | "sleep">;
   logger: Logger;
   limits: RangeSyncLimits;
   slotsPerEpoch: number;
@@ -167,14 +167,14 @@ export class RangeSync {
 
   #isDoubted(root: RootHex): boolean {
     const doubt = this.#doubts.get(root);
-    return doubt !== undefined && doubt.until > this.#parts.timer.now();
+    return doubt !== undefined && doubt.until > this.#parts.timers.now();
   }
 
   #doubt(root: RootHex, outcome: RangeOutcome): void {
-    const { limits, timer } = this.#parts;
+    const { limits, timers } = this.#parts;
     // That peers left says nothing about the target; the pause keeps peers that come and go from making us spin.
     const times = (this.#doubts.get(root)?.times ?? 0) + (outcome === "undelivered" ? 1 : 0);
     const pause = outcome === "deserted" ? limits.restMs : Math.min(limits.doubtMs * 2 ** times, limits.maxDoubtMs);
-    this.#doubts.set(root, { until: timer.now() + pause, times });
+    this.#doubts.set(root, { until: timers.now() + pause, times });
   }
 }

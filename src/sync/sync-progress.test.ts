@@ -7,14 +7,14 @@ test("progress is told every few seconds, with the speed of the last minute and 
   const told: (LogFields | undefined)[] = [];
   const logger = { info: (_: string, fields?: LogFields) => told.push(fields) } as Partial<Logger> as Logger;
   let now = 1000;
-  const timer = { now: () => now, sleep: () => Promise.resolve() };
+  const timers = { now: () => now };
   let slot = 0;
   const chain = {
     get head() {
       return { slot } as SyncChain["head"];
     },
   };
-  const progress = new SyncProgress({ chain, timer, logger });
+  const progress = new SyncProgress({ chain, timers, logger });
   progress.begin();
 
   // 100 slots a second for 80 s, then 10 slots a second.

@@ -1,7 +1,7 @@
 import type { Slot } from "@lodestar/types";
 import type { Logger } from "../log/logger.ts";
+import type { Timers } from "../timers.ts";
 import type { SyncChain } from "./sync-chain.ts";
-import type { SyncTimer } from "./sync-timer.ts";
 
 const REPORT_INTERVAL_MS = 5_000;
 /** Over how long the speed is averaged. */
@@ -12,35 +12,41 @@ interface Sample {
   slot: Slot;
 }
 
+interface SyncProgressParts {
+  chain: Pick<SyncChain, "head">;
+  timers: Pick<Timers, "now">;
+  logger: Logger;
+}
+
 /** Tells in the log how syncing goes: once in a while, however often it is asked to. */
 export class SyncProgress {
   readonly #chain: Pick<SyncChain, "head">;
-  readonly #timer: SyncTimer;
+  readonly #timers: Pick<Timers, "now">;
   readonly #logger: Logger;
   #began: Sample = { at: 0, slot: 0 };
   #samples: Sample[] = [];
   #reportedAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ chain, timer, logger }: { chain: Pick<SyncChain, "head">; timer: SyncTimer; logger: Logger }) {
+  constructor({ chain, timers, logger }: SyncProgressParts) {
     this.#chain = chain;
-    this.#timer = timer;
+    this.#timers = timers;
     this.#logger = logger;
   }
 
   begin(): void {
-    this.#began = { at: this.#timer.now(), slot: this.#chain.head.slot };
+    this.#began = { at: this.#timers.now(), slot: this.#chain.head.slot };
     this.#samples = [];
   }
 
   /** Of all that came since the beginning. */
   summary(): { slots: number; seconds: number; slotsPerSecond: number | undefined } {
     const slots = Math.max(0, this.#chain.head.slot - this.#began.slot);
-    const seconds = (this.#timer.now() - this.#began.at) / 1000;
+    const seconds = (this.#timers.now() - this.#began.at) / 1000;
     return { slots, seconds: rounded(seconds), slotsPerSecond: seconds > 0 ? rounded(slots / seconds) : undefined };
   }
 
   report(target: Slot, peers: number): void {
-    const at = this.#timer.now();
+    const at = this.#timers.now();
     const { slot } = this.#chain.head;
     if (at - this.#reportedAt < REPORT_INTERVAL_MS) return;
     this.#reportedAt = at;

@@ -1,23 +1,29 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { Logger } from "../log/logger.ts";
-import type { UnknownBlocks } from "../network/gossip/unknown-blocks.ts";
+import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
-import { MissingBlocks } from "./missing-blocks.ts";
+import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+import { DEFAULT_LIMITS, type RangeSyncLimits } from "./limits.ts";
 import { RangeSync } from "./range-sync.ts";
-import { DEFAULT_LIMITS, type RangeSyncLimits } from "./range-sync-limits.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { HEAD_TOLERANCE_SLOTS, headClaim } from "./sync-target.ts";
-import { REAL_TIMER, type SyncTimer } from "./sync-timer.ts";
-import type { SyncView } from "./sync-view.ts";
+import { UnknownBlockSync } from "./unknown-block-sync.ts";
 
-export type SyncState = "waiting for peers" | "syncing" | "synced";
+/** Whether the node is catching up with its peers. */
+export interface SyncView {
+  readonly isSyncing: boolean;
+  /** Slots from the head to the current one while syncing, else 0. */
+  readonly syncDistance: number;
+}
 
-export interface SyncParts {
+type SyncState = "waiting for peers" | "syncing" | "synced";
+
+interface SyncParts {
   chain: SyncChain;
   peers: SyncPeers;
   logger: Logger;
-  timer?: SyncTimer;
+  timers?: Pick<Timers, "now" | "sleep">;
   limits?: Partial<RangeSyncLimits>;
 }
 
@@ -27,7 +33,7 @@ export class Sync implements SyncView, UnknownBlocks {
   readonly #peers: SyncPeers;
   readonly #logger: Logger;
   readonly #range: RangeSync;
-  readonly #missing: MissingBlocks;
+  readonly #unknownBlocks: UnknownBlockSync;
   readonly #listeners = new Set<(state: SyncState) => void>();
   #stop: (() => void)[] = [];
   readonly #closed = new AbortController();
@@ -35,20 +41,20 @@ export class Sync implements SyncView, UnknownBlocks {
   #isEvaluating = false;
   #announced: SyncState | null = null;
 
-  constructor({ chain, peers, logger, timer = REAL_TIMER, limits = {} }: SyncParts) {
+  constructor({ chain, peers, logger, timers = SYSTEM_TIMERS, limits = {} }: SyncParts) {
     this.#chain = chain;
     this.#peers = peers;
     this.#logger = logger.topic("sync");
     this.#range = new RangeSync({
       chain,
       peers,
-      timer,
+      timers,
       logger: this.#logger,
       limits: { ...DEFAULT_LIMITS, ...limits },
       slotsPerEpoch: SLOTS_PER_EPOCH,
       onChange: () => this.#announce(),
     });
-    this.#missing = new MissingBlocks({
+    this.#unknownBlocks = new UnknownBlockSync({
       chain,
       peers,
       logger: this.#logger,
@@ -80,7 +86,7 @@ export class Sync implements SyncView, UnknownBlocks {
 
   start(): void {
     if (this.#stop.length > 0) return;
-    this.#missing.start();
+    this.#unknownBlocks.start();
     this.#stop.push(
       this.#peers.onChange(() => this.#evaluate()),
       this.#chain.clock.onSlot(() => this.#evaluate()),
@@ -92,15 +98,15 @@ export class Sync implements SyncView, UnknownBlocks {
   async close(): Promise<void> {
     for (const stop of this.#stop.splice(0)) stop();
     this.#closed.abort(new Error("The node stopped before it was synced."));
-    await Promise.all([this.#range.close(), this.#missing.close()]);
+    await Promise.all([this.#range.close(), this.#unknownBlocks.close()]);
   }
 
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void {
-    if (!this.#closed.signal.aborted) this.#missing.onUnknownParent(signed, peerId);
+    if (!this.#closed.signal.aborted) this.#unknownBlocks.onUnknownParent(signed, peerId);
   }
 
   onUnknownBlock(root: RootHex, peerId: string): void {
-    if (!this.#closed.signal.aborted) this.#missing.onUnknownBlock(root, peerId);
+    if (!this.#closed.signal.aborted) this.#unknownBlocks.onUnknownBlock(root, peerId);
   }
 
   /** Calls the listener when the state is another. Returns the function that ends it. */
@@ -169,7 +175,7 @@ export class Sync implements SyncView, UnknownBlocks {
     for (const peer of this.#peers.list()) {
       const { slot, root, peerId } = headClaim(peer);
       if (slot >= clock.currentSlot || slot <= finalizedSlot || slot > head.slot + HEAD_TOLERANCE_SLOTS) continue;
-      if (!forkChoice.has(root)) this.#missing.onUnknownBlock(root, peerId);
+      if (!forkChoice.has(root)) this.#unknownBlocks.onUnknownBlock(root, peerId);
     }
   }
 

@@ -106,7 +106,7 @@ test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is to
     await caller.call("post_v1_validator_contribution_and_proofs", [[contribution]]);
     await expectTold(as("contribution_and_proof", contribution));
     const change = chain.operations.credentialsChange(3, new Uint8Array(20).fill(0xab));
-    await chain.chain.intake.blsToExecutionChange(change);
+    await chain.chain.processor.blsToExecutionChange(change);
     await expectTold(as("bls_to_execution_change", ssz.capella.SignedBLSToExecutionChange.toJson(change)));
     const unheard = POSTED.filter((topic) => !heard.has(topic));
     expect(unheard).toEqual(["head", "block", "block_gossip", "finalized_checkpoint", "chain_reorg"]);

@@ -4,7 +4,7 @@ import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { createApi } from "../../src/api/api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
-import { versionedHashesOf } from "../../src/execution/versioned-hashes.ts";
+import { versionedHashesOf } from "../../src/execution/engine.ts";
 import { OpenApi } from "../conformance/openapi.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";

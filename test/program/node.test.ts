@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { latestBlockHeader } from "../../src/chain/anchor.ts";
-import { serializeSignedBlock } from "../../src/chain/blocks/block-bytes.ts";
+import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { StateStore } from "../../src/chain/states/state-store.ts";
 import { serveDoors } from "../rest/served-doors.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";

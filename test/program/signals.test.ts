@@ -122,7 +122,7 @@ test("what the pools hold survives a restart and is put into a block", async () 
   const domain = config.getDomain(chain.head.slot, DOMAIN_VOLUNTARY_EXIT, 32);
   const signingRoot = computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain);
   const exit = { message, signature: keys.secretKey(3)!.sign(signingRoot).toBytes() };
-  await chain.intake.voluntaryExit(exit);
+  await chain.processor.voluntaryExit(exit);
   await close();
 
   const program = await Program.dev(["--data-dir", dataDir, ...FEW, "--speed", "100"]);

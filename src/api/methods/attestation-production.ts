@@ -248,7 +248,7 @@ function bestAggregate(
 function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAggregateAndProof[]): Promise<void> {
   return submitAll(
     aggregates,
-    (given) => chain.intake.aggregates(given),
+    (given) => chain.processor.aggregates(given),
     (aggregate) => broadcast.aggregate(aggregate),
   );
 }

@@ -12,7 +12,7 @@ import type {
   Slot,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { blockRoot } from "../../chain/blocks/block-root.ts";
+import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";

@@ -5,7 +5,7 @@ import type { deneb, RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot 
 import { fromHex, toHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { versionedHashesOf } from "../../execution/versioned-hashes.ts";
+import { versionedHashesOf } from "../../execution/engine.ts";
 import { notFound } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { besideData } from "../encoding.ts";

@@ -207,7 +207,7 @@ const submitPoolProposerSlashing = defineOperation("beacon.submitPoolProposerSla
   async handler({ chain, broadcast }, { proposerSlashing }) {
     await submitOne(
       proposerSlashing,
-      (slashing) => chain.intake.proposerSlashing(slashing),
+      (slashing) => chain.processor.proposerSlashing(slashing),
       (slashing) => broadcast.proposerSlashing(slashing),
     );
   },
@@ -240,7 +240,7 @@ const submitPoolVoluntaryExit = defineOperation("beacon.submitPoolVoluntaryExit"
   async handler({ chain, broadcast }, { signedVoluntaryExit }) {
     await submitOne(
       signedVoluntaryExit,
-      (exit) => chain.intake.voluntaryExit(exit),
+      (exit) => chain.processor.voluntaryExit(exit),
       (exit) => broadcast.voluntaryExit(exit),
     );
   },
@@ -297,11 +297,11 @@ const submitPoolBlsToExecutionChanges = defineOperation("beacon.submitPoolBLSToE
   access: "submit",
   since: ForkName.capella,
   example: { stage: "operate", params: (chain) => [[chain.credentialsChange(13)]] },
-  async handler({ chain: { config, intake }, broadcast }, { blsToExecutionChanges }) {
+  async handler({ chain: { config, processor }, broadcast }, { blsToExecutionChanges }) {
     requireScheduled(config, ForkName.capella, CREDENTIALS_CHANGES);
     await submitAll(
       blsToExecutionChanges,
-      (changes) => inTurn(changes, (change) => intake.blsToExecutionChange(change)),
+      (changes) => inTurn(changes, (change) => processor.blsToExecutionChange(change)),
       (change) => broadcast.blsToExecutionChange(change),
     );
   },
@@ -328,7 +328,7 @@ const submitPoolSyncCommitteeMessages = defineOperation("beacon.submitPoolSyncCo
     requireSyncCommittees(chain);
     await submitAll(
       signatures,
-      (messages) => chain.intake.syncMessages(messages),
+      (messages) => chain.processor.syncMessages(messages),
       (message, { subcommittees }) => {
         for (const { subcommitteeIndex } of subcommittees) broadcast.syncMessage(message, subcommitteeIndex);
       },
@@ -374,7 +374,7 @@ function submitAttestations(
 ): Promise<void> {
   return submitAll<SingleAttestation, ValidatedAttestation>(
     attestations,
-    (items) => chain.intake.attestations(items),
+    (items) => chain.processor.attestations(items),
     (attestation, { subnet }) => broadcast.attestation(attestation, subnet),
   );
 }
@@ -382,13 +382,16 @@ function submitAttestations(
 function submitAttesterSlashing({ chain, broadcast }: ApiContext, attesterSlashing: AttesterSlashing): Promise<void> {
   return submitOne(
     attesterSlashing,
-    (slashing) => chain.intake.attesterSlashing(slashing),
+    (slashing) => chain.processor.attesterSlashing(slashing),
     (slashing) => broadcast.attesterSlashing(slashing),
   );
 }
 
-async function inTurn<Item>(items: readonly Item[], intake: (item: Item) => Promise<void>): Promise<Outcome<void>[]> {
+async function inTurn<Item>(
+  items: readonly Item[],
+  processor: (item: Item) => Promise<void>,
+): Promise<Outcome<void>[]> {
   const outcomes = [];
-  for (const item of items) outcomes.push(await outcomeOf(() => intake(item)));
+  for (const item of items) outcomes.push(await outcomeOf(() => processor(item)));
   return outcomes;
 }

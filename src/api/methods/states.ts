@@ -10,7 +10,7 @@ import type { BeaconState } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
-import { streamSszJson } from "../../json/ssz-json.ts";
+import { streamSszJson } from "../../json/ssz-json-stream.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { MetaCodec } from "../codecs.ts";
 import { besideData } from "../encoding.ts";

@@ -76,7 +76,7 @@ const publishContributionAndProofs = defineOperation("validator.publishContribut
     requireSyncCommittees(chain);
     await submitAll(
       contributionAndProofs,
-      (contributions) => chain.intake.contributions(contributions),
+      (contributions) => chain.processor.contributions(contributions),
       (contribution) => broadcast.contribution(contribution),
     );
   },

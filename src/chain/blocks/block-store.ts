@@ -4,7 +4,7 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
-import { deserializeSignedBlock, parentRootOf } from "./block-bytes.ts";
+import { deserializeSignedBlock, parentRootOf } from "./block-encoding.ts";
 
 export interface ChainBlock {
   root: RootHex;
@@ -54,7 +54,7 @@ export class BlockStore {
       slot,
       signed,
       canonical,
-      finalized: canonical && this.isFinalizedSlot(slot),
+      finalized: canonical && slot <= this.#finalizedBlockSlot,
       executionOptimistic: this.#forkChoice.get(root)?.execution.status === "optimistic",
     };
   }
@@ -98,11 +98,7 @@ export class BlockStore {
     return (await this.#canonicalRoot(slot)) === root;
   }
 
-  /** Whether the canonical block of that slot can no longer change. */
-  isFinalizedSlot(slot: Slot): boolean {
-    return slot <= this.#finalizedBlockSlot;
-  }
-
+  /** Up to here canonical blocks can no longer change. */
   get #finalizedBlockSlot(): Slot {
     return this.#forkChoice.get(this.#forkChoice.finalized.root)?.slot ?? 0;
   }

@@ -47,3 +47,56 @@ export class ClockStoppedError extends Error {
     this.name = "ClockStoppedError";
   }
 }
+
+/** How slots lie in time: `SECONDS_PER_SLOT` from `genesis_time` on (consensus specification, fork-choice.md). */
+export class SlotTime {
+  readonly genesisTime: number;
+  readonly secondsPerSlot: number;
+
+  constructor(genesisTime: number, secondsPerSlot: number) {
+    this.genesisTime = genesisTime;
+    this.secondsPerSlot = secondsPerSlot;
+  }
+
+  startOf(slot: Slot): number {
+    return this.genesisTime + slot * this.secondsPerSlot;
+  }
+
+  /** The slot of a moment; negative before genesis. */
+  slotAt(seconds: number): number {
+    const slot = Math.floor((seconds - this.genesisTime) / this.secondsPerSlot);
+    // With a fractional slot length the division may land one beside what startOf says; startOf decides.
+    if (this.startOf(slot + 1) <= seconds) return slot + 1;
+    if (this.startOf(slot) > seconds) return slot - 1;
+    return slot;
+  }
+}
+
+export class SlotListeners {
+  readonly #listeners = new Set<{ listener: SlotListener }>();
+  readonly #onError: ListenerErrorHandler;
+
+  constructor(onError: ListenerErrorHandler) {
+    this.#onError = onError;
+  }
+
+  add(listener: SlotListener): () => void {
+    // An entry of its own for every subscription: the same function may be subscribed twice.
+    const entry = { listener };
+    this.#listeners.add(entry);
+    return () => {
+      this.#listeners.delete(entry);
+    };
+  }
+
+  /** Calls every listener now; one promise a listener, which settles with it and never rejects. */
+  call(slot: Slot): Promise<void>[] {
+    return [...this.#listeners].map(async ({ listener }) => {
+      try {
+        await listener(slot);
+      } catch (error) {
+        this.#onError(error, slot);
+      }
+    });
+  }
+}

@@ -8,21 +8,21 @@ interface Waiter {
 
 /** The promises of a clock that wait for a moment in chain time. The clock decides when that moment has come. */
 export class TimeWaiters {
-  private readonly waiters = new Set<Waiter>();
-  private readonly onChange: () => void;
-  private stopped = false;
+  readonly #waiters = new Set<Waiter>();
+  readonly #onChange: () => void;
+  #stopped = false;
 
   /** `onChange` is called whenever a waiter came or gave up, so that the owner can set its timer anew. */
   constructor(onChange: () => void) {
-    this.onChange = onChange;
+    this.#onChange = onChange;
   }
 
   wait(dueAt: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.stopped) return Promise.reject(new ClockStoppedError());
+    if (this.#stopped) return Promise.reject(new ClockStoppedError());
     return new Promise((resolve, reject) => {
       const forget = () => {
-        this.waiters.delete(waiter);
+        this.#waiters.delete(waiter);
         signal?.removeEventListener("abort", onAbort);
       };
       const waiter: Waiter = {
@@ -38,35 +38,35 @@ export class TimeWaiters {
       };
       const onAbort = () => {
         waiter.reject(signal?.reason);
-        this.onChange();
+        this.#onChange();
       };
       signal?.addEventListener("abort", onAbort, { once: true });
-      this.waiters.add(waiter);
-      this.onChange();
+      this.#waiters.add(waiter);
+      this.#onChange();
     });
   }
 
   /** The moment of the waiter that is due next, or Infinity. */
   nextDue(): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const { dueAt } of this.waiters) next = Math.min(next, dueAt);
+    for (const { dueAt } of this.#waiters) next = Math.min(next, dueAt);
     return next;
   }
 
   countDueBy(seconds: number): number {
     let count = 0;
-    for (const { dueAt } of this.waiters) if (dueAt <= seconds) count++;
+    for (const { dueAt } of this.#waiters) if (dueAt <= seconds) count++;
     return count;
   }
 
   /** Resolves, in the order of their moments, the waiters whose moment has come. */
   release(nowSeconds: number): void {
-    const due = [...this.waiters].filter(({ dueAt }) => dueAt <= nowSeconds);
+    const due = [...this.#waiters].filter(({ dueAt }) => dueAt <= nowSeconds);
     for (const waiter of due.sort((a, b) => a.dueAt - b.dueAt)) waiter.resolve();
   }
 
   stop(): void {
-    this.stopped = true;
-    for (const waiter of [...this.waiters]) waiter.reject(new ClockStoppedError());
+    this.#stopped = true;
+    for (const waiter of [...this.#waiters]) waiter.reject(new ClockStoppedError());
   }
 }

@@ -1,8 +1,13 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Epoch, Slot } from "@lodestar/types";
-import { type Clock, ClockStoppedError, type ListenerErrorHandler, type SlotListener } from "./clock.ts";
-import { SlotListeners } from "./slot-listeners.ts";
-import { SlotTime } from "./slot-time.ts";
+import {
+  type Clock,
+  ClockStoppedError,
+  type ListenerErrorHandler,
+  type SlotListener,
+  SlotListeners,
+  SlotTime,
+} from "./clock.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
 /** Chain time stays this far below the next slot until that slot is announced: well above a double's resolution there. */
@@ -16,7 +21,7 @@ const TOLERATED_LATENESS = 1 / 8;
 
 type Mode = "paused" | "advancing" | "running" | "stopped";
 
-export interface VirtualClockOptions {
+interface VirtualClockOptions {
   genesisTime: number;
   secondsPerSlot: number;
   /** The clock starts at rest at the beginning of this slot. */
@@ -26,7 +31,7 @@ export interface VirtualClockOptions {
   onListenerError: ListenerErrorHandler;
 }
 
-export interface RunOptions {
+interface RunOptions {
   fromSeconds?: number;
   keepTimetable?: boolean;
 }
@@ -39,62 +44,62 @@ export class VirtualClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
   readonly speed: number;
-  private readonly slotTime: SlotTime;
-  private readonly listeners: SlotListeners;
-  private readonly waiters: TimeWaiters;
-  private mode: Mode = "paused";
-  private slot: Slot;
+  readonly #slotTime: SlotTime;
+  readonly #listeners: SlotListeners;
+  readonly #waiters: TimeWaiters;
+  #mode: Mode = "paused";
+  #slot: Slot;
   /** Chain time was this … */
-  private baseSeconds: number;
+  #baseSeconds: number;
   /** … when the real time was that. Without meaning unless running. */
-  private baseRealMs = 0;
-  private keepTimetable = false;
-  private unfinishedListeners = 0;
-  private slotWork: Promise<unknown> = Promise.resolve();
-  private timer: NodeJS.Timeout | undefined;
+  #baseRealMs = 0;
+  #keepTimetable = false;
+  #unfinishedListeners = 0;
+  #slotWork: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor({ genesisTime, secondsPerSlot, startSlot, speed, onListenerError }: VirtualClockOptions) {
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
     this.speed = speed;
-    this.slotTime = new SlotTime(genesisTime, secondsPerSlot);
-    this.listeners = new SlotListeners(onListenerError);
-    this.waiters = new TimeWaiters(() => this.proceed());
-    this.slot = startSlot;
-    this.baseSeconds = this.slotTime.startOf(startSlot);
+    this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
+    this.#listeners = new SlotListeners(onListenerError);
+    this.#waiters = new TimeWaiters(() => this.#proceed());
+    this.#slot = startSlot;
+    this.#baseSeconds = this.#slotTime.startOf(startSlot);
   }
 
   get currentSlot(): Slot {
-    return this.slot;
+    return this.#slot;
   }
 
   get currentEpoch(): Epoch {
-    return Math.floor(this.slot / SLOTS_PER_EPOCH);
+    return Math.floor(this.#slot / SLOTS_PER_EPOCH);
   }
 
   nowSeconds(): number {
-    return Math.min(this.timetableSeconds(), this.endOfSlot());
+    return Math.min(this.#timetableSeconds(), this.#endOfSlot());
   }
 
   slotStartSeconds(slot: Slot): number {
-    return this.slotTime.startOf(slot);
+    return this.#slotTime.startOf(slot);
   }
 
   currentSlotWithTolerance(toleranceMs: number): Slot {
-    return this.slotTime.slotAt(this.nowSeconds() + toleranceMs / 1000);
+    return this.#slotTime.slotAt(this.nowSeconds() + toleranceMs / 1000);
   }
 
   onSlot(listener: SlotListener): () => void {
-    return this.listeners.add(listener);
+    return this.#listeners.add(listener);
   }
 
   untilSlot(slot: Slot, signal?: AbortSignal): Promise<void> {
-    return this.untilTime(this.slotTime.startOf(slot), signal);
+    return this.untilTime(this.#slotTime.startOf(slot), signal);
   }
 
   untilTime(chainSeconds: number, signal?: AbortSignal): Promise<void> {
-    const waiting = this.waiters.wait(chainSeconds, signal);
-    this.waiters.release(this.nowSeconds());
+    const waiting = this.#waiters.wait(chainSeconds, signal);
+    this.#waiters.release(this.nowSeconds());
     return waiting;
   }
 
@@ -102,102 +107,104 @@ export class VirtualClock implements Clock {
    * Lets time flow, from where it stands or from a later moment of the slot. A clock that keeps its timetable makes up for
    * late slots with shorter ones.
    */
-  run({ fromSeconds = this.baseSeconds, keepTimetable = false }: RunOptions = {}): void {
-    this.requirePaused("run");
-    this.keepTimetable = keepTimetable;
-    this.baseSeconds = Math.max(this.baseSeconds, Math.min(fromSeconds, this.endOfSlot()));
-    this.mode = "running";
-    this.baseRealMs = this.realMs();
-    this.proceed();
+  run({ fromSeconds = this.#baseSeconds, keepTimetable = false }: RunOptions = {}): void {
+    this.#requirePaused("run");
+    this.#keepTimetable = keepTimetable;
+    this.#baseSeconds = Math.max(this.#baseSeconds, Math.min(fromSeconds, this.#endOfSlot()));
+    this.#mode = "running";
+    this.#baseRealMs = this.#realMs();
+    this.#proceed();
   }
 
   /**
    * Goes through the slots up to the given one while the clock is at rest, and resolves when the listeners of the last
    * have finished. Time stands still while listeners work; when all that have not finished wait for a moment of their
-   * slot, time jumps there (see `proceed`).
+   * slot, time jumps there (see `#proceed`).
    */
   async advanceTo(slot: Slot): Promise<void> {
-    this.requirePaused("advance");
-    if (slot < this.slot) throw new Error(`The clock is at slot ${this.slot} and cannot go back to slot ${slot}.`);
-    this.mode = "advancing";
-    while (this.slot < slot) {
-      await this.beginSlot(this.slot + 1, this.slotTime.startOf(this.slot + 1));
-      if (this.mode !== "advancing") throw new ClockStoppedError();
+    this.#requirePaused("advance");
+    if (slot < this.#slot) throw new Error(`The clock is at slot ${this.#slot} and cannot go back to slot ${slot}.`);
+    this.#mode = "advancing";
+    while (this.#slot < slot) {
+      await this.#beginSlot(this.#slot + 1, this.#slotTime.startOf(this.#slot + 1));
+      if (this.#mode !== "advancing") throw new ClockStoppedError();
     }
-    this.mode = "paused";
+    this.#mode = "paused";
   }
 
   /** Ends the clock for good; resolves when the listeners at work have finished, so a listener must not await it. */
   async stop(): Promise<void> {
-    this.baseSeconds = this.nowSeconds();
-    this.mode = "stopped";
-    this.waiters.stop();
-    this.proceed();
-    await this.slotWork;
+    this.#baseSeconds = this.nowSeconds();
+    this.#mode = "stopped";
+    this.#waiters.stop();
+    this.#proceed();
+    await this.#slotWork;
   }
 
-  private requirePaused(action: string): void {
-    if (this.mode !== "paused") throw new Error(`Only a paused clock can ${action}; this one is ${this.mode}.`);
+  #requirePaused(action: string): void {
+    if (this.#mode !== "paused") throw new Error(`Only a paused clock can ${action}; this one is ${this.#mode}.`);
   }
 
-  private endOfSlot(): number {
-    return this.slotTime.startOf(this.slot + 1) - END_OF_SLOT_SECONDS;
+  #endOfSlot(): number {
+    return this.#slotTime.startOf(this.#slot + 1) - END_OF_SLOT_SECONDS;
   }
 
   /** Where chain time would be if no slot ever waited for its listeners. */
-  private timetableSeconds(): number {
-    if (this.mode !== "running") return this.baseSeconds;
-    return this.baseSeconds + (Math.max(0, this.realMs() - this.baseRealMs) / 1000) * this.speed;
+  #timetableSeconds(): number {
+    if (this.#mode !== "running") return this.#baseSeconds;
+    return this.#baseSeconds + (Math.max(0, this.#realMs() - this.#baseRealMs) / 1000) * this.speed;
   }
 
   /** A timetable that is kept is that of other nodes, who go by the time of day: it goes on while the machine sleeps. */
-  private realMs(): number {
-    return this.keepTimetable ? Date.now() : performance.now();
+  #realMs(): number {
+    return this.#keepTimetable ? Date.now() : performance.now();
   }
 
-  private beginSlot(slot: Slot, atSeconds: number): Promise<unknown> {
-    this.slot = slot;
-    this.baseSeconds = atSeconds;
-    this.baseRealMs = this.realMs();
-    const calls = this.listeners.call(slot);
-    this.unfinishedListeners = calls.length;
-    this.slotWork = Promise.all(
+  #beginSlot(slot: Slot, atSeconds: number): Promise<unknown> {
+    this.#slot = slot;
+    this.#baseSeconds = atSeconds;
+    this.#baseRealMs = this.#realMs();
+    const calls = this.#listeners.call(slot);
+    this.#unfinishedListeners = calls.length;
+    this.#slotWork = Promise.all(
       calls.map(async (call) => {
         await call;
-        this.unfinishedListeners--;
-        this.proceed();
+        this.#unfinishedListeners--;
+        this.#proceed();
       }),
     );
-    this.waiters.release(this.nowSeconds());
-    this.proceed();
-    return this.slotWork;
+    this.#waiters.release(this.nowSeconds());
+    this.#proceed();
+    return this.#slotWork;
   }
 
   /** Sets the timer for whatever comes next; called after every change of what that could be. */
-  private proceed(): void {
-    clearTimeout(this.timer);
-    if (this.mode === "running") this.proceedRunning();
-    if (this.mode === "advancing") this.proceedAdvancing();
+  #proceed(): void {
+    clearTimeout(this.#timer);
+    if (this.#mode === "running") this.#proceedRunning();
+    if (this.#mode === "advancing") this.#proceedAdvancing();
   }
 
-  private proceedRunning(): void {
-    if (this.unfinishedListeners === 0) {
-      this.wakeAt(Math.min(this.waiters.nextDue(), this.slotTime.startOf(this.slot + 1)), () => this.onRunningTimer());
-    } else if (this.waiters.nextDue() <= this.endOfSlot()) {
-      this.wakeAt(this.waiters.nextDue(), () => this.onRunningTimer());
+  #proceedRunning(): void {
+    if (this.#unfinishedListeners === 0) {
+      this.#wakeAt(Math.min(this.#waiters.nextDue(), this.#slotTime.startOf(this.#slot + 1)), () =>
+        this.#onRunningTimer(),
+      );
+    } else if (this.#waiters.nextDue() <= this.#endOfSlot()) {
+      this.#wakeAt(this.#waiters.nextDue(), () => this.#onRunningTimer());
     }
   }
 
-  private onRunningTimer(): void {
-    const nextSlotStart = this.slotTime.startOf(this.slot + 1);
-    const timetable = this.timetableSeconds();
-    if (timetable >= nextSlotStart && this.unfinishedListeners === 0) {
-      const isOnTime = this.keepTimetable || timetable - nextSlotStart <= this.secondsPerSlot * TOLERATED_LATENESS;
-      this.beginSlot(this.slot + 1, isOnTime ? timetable : nextSlotStart);
+  #onRunningTimer(): void {
+    const nextSlotStart = this.#slotTime.startOf(this.#slot + 1);
+    const timetable = this.#timetableSeconds();
+    if (timetable >= nextSlotStart && this.#unfinishedListeners === 0) {
+      const isOnTime = this.#keepTimetable || timetable - nextSlotStart <= this.secondsPerSlot * TOLERATED_LATENESS;
+      this.#beginSlot(this.#slot + 1, isOnTime ? timetable : nextSlotStart);
       return;
     }
-    this.waiters.release(this.nowSeconds());
-    this.proceed();
+    this.#waiters.release(this.nowSeconds());
+    this.#proceed();
   }
 
   /**
@@ -205,31 +212,31 @@ export class VirtualClock implements Clock {
    * many wait as have not finished, which gives work that is under way the time to end first; and, in case a listener
    * waits for another listener instead of for the clock, at the latest after the real time it takes a running clock.
    */
-  private proceedAdvancing(): void {
-    const nextWaiter = this.waiters.nextDue();
-    if (this.unfinishedListeners === 0 || nextWaiter > this.endOfSlot()) return;
-    this.wakeAt(nextWaiter, () => this.jumpTo(nextWaiter));
+  #proceedAdvancing(): void {
+    const nextWaiter = this.#waiters.nextDue();
+    if (this.#unfinishedListeners === 0 || nextWaiter > this.#endOfSlot()) return;
+    this.#wakeAt(nextWaiter, () => this.#jumpTo(nextWaiter));
     // Not at once: whoever asked for this moment may be about to ask for an earlier one.
     queueMicrotask(() => {
-      if (this.mode === "advancing" && this.unfinishedListeners > 0 && this.allUnfinishedWait()) {
-        this.jumpTo(this.waiters.nextDue());
+      if (this.#mode === "advancing" && this.#unfinishedListeners > 0 && this.#allUnfinishedWait()) {
+        this.#jumpTo(this.#waiters.nextDue());
       }
     });
   }
 
-  private allUnfinishedWait(): boolean {
-    const waiting = this.waiters.countDueBy(this.endOfSlot());
-    return waiting > 0 && waiting >= this.unfinishedListeners;
+  #allUnfinishedWait(): boolean {
+    const waiting = this.#waiters.countDueBy(this.#endOfSlot());
+    return waiting > 0 && waiting >= this.#unfinishedListeners;
   }
 
-  private jumpTo(seconds: number): void {
-    this.baseSeconds = Math.max(this.baseSeconds, seconds);
-    this.waiters.release(this.baseSeconds);
-    this.proceed();
+  #jumpTo(seconds: number): void {
+    this.#baseSeconds = Math.max(this.#baseSeconds, seconds);
+    this.#waiters.release(this.#baseSeconds);
+    this.#proceed();
   }
 
-  private wakeAt(chainSeconds: number, action: () => void): void {
-    const delayMs = ((chainSeconds - this.timetableSeconds()) / this.speed) * 1000;
-    this.timer = setTimeout(action, Math.max(Math.ceil(delayMs), 0));
+  #wakeAt(chainSeconds: number, action: () => void): void {
+    const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.speed) * 1000;
+    this.#timer = setTimeout(action, Math.max(Math.ceil(delayMs), 0));
   }
 }

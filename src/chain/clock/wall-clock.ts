@@ -1,14 +1,12 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Epoch, Slot } from "@lodestar/types";
-import type { Clock, ListenerErrorHandler, SlotListener } from "./clock.ts";
-import { SlotListeners } from "./slot-listeners.ts";
-import { SlotTime } from "./slot-time.ts";
+import { type Clock, type ListenerErrorHandler, type SlotListener, SlotListeners, SlotTime } from "./clock.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
 /** Node runs a timer at once when its delay does not fit in 31 bits; genesis may be further away than that. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export interface WallClockOptions {
+interface WallClockOptions {
   genesisTime: number;
   secondsPerSlot: number;
   onListenerError: ListenerErrorHandler;
@@ -21,23 +19,23 @@ export interface WallClockOptions {
 export class WallClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
-  private readonly slotTime: SlotTime;
-  private readonly listeners: SlotListeners;
-  private readonly waiters: TimeWaiters;
-  private announcing = false;
-  private announcedSlot = -1;
-  private timer: NodeJS.Timeout | undefined;
+  readonly #slotTime: SlotTime;
+  readonly #listeners: SlotListeners;
+  readonly #waiters: TimeWaiters;
+  #announcing = false;
+  #announcedSlot = -1;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor({ genesisTime, secondsPerSlot, onListenerError }: WallClockOptions) {
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
-    this.slotTime = new SlotTime(genesisTime, secondsPerSlot);
-    this.listeners = new SlotListeners(onListenerError);
-    this.waiters = new TimeWaiters(() => this.setTimer());
+    this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
+    this.#listeners = new SlotListeners(onListenerError);
+    this.#waiters = new TimeWaiters(() => this.#setTimer());
   }
 
   get currentSlot(): Slot {
-    return Math.max(0, this.slotTime.slotAt(this.nowSeconds()));
+    return Math.max(0, this.#slotTime.slotAt(this.nowSeconds()));
   }
 
   get currentEpoch(): Epoch {
@@ -49,62 +47,62 @@ export class WallClock implements Clock {
   }
 
   slotStartSeconds(slot: Slot): number {
-    return this.slotTime.startOf(slot);
+    return this.#slotTime.startOf(slot);
   }
 
   currentSlotWithTolerance(toleranceMs: number): Slot {
-    return Math.max(0, this.slotTime.slotAt(this.nowSeconds() + toleranceMs / 1000));
+    return Math.max(0, this.#slotTime.slotAt(this.nowSeconds() + toleranceMs / 1000));
   }
 
   onSlot(listener: SlotListener): () => void {
-    return this.listeners.add(listener);
+    return this.#listeners.add(listener);
   }
 
   untilSlot(slot: Slot, signal?: AbortSignal): Promise<void> {
-    return this.untilTime(this.slotTime.startOf(slot), signal);
+    return this.untilTime(this.#slotTime.startOf(slot), signal);
   }
 
   untilTime(chainSeconds: number, signal?: AbortSignal): Promise<void> {
-    const waiting = this.waiters.wait(chainSeconds, signal);
-    this.waiters.release(this.nowSeconds());
+    const waiting = this.#waiters.wait(chainSeconds, signal);
+    this.#waiters.release(this.nowSeconds());
     return waiting;
   }
 
   /** Begins to announce slots; the first is the one after the current. */
   start(): void {
-    this.announcedSlot = this.startedSlot();
-    this.announcing = true;
-    this.setTimer();
+    this.#announcedSlot = this.#startedSlot();
+    this.#announcing = true;
+    this.#setTimer();
   }
 
   close(): void {
-    this.announcing = false;
-    this.waiters.stop();
-    this.setTimer();
+    this.#announcing = false;
+    this.#waiters.stop();
+    this.#setTimer();
   }
 
   /** The newest slot that has started, -1 before genesis: slot 0 is announced when it starts. */
-  private startedSlot(): number {
-    return Math.max(-1, this.slotTime.slotAt(this.nowSeconds()));
+  #startedSlot(): number {
+    return Math.max(-1, this.#slotTime.slotAt(this.nowSeconds()));
   }
 
-  private setTimer(): void {
-    clearTimeout(this.timer);
-    const nextSlotStart = this.announcing ? this.slotTime.startOf(this.announcedSlot + 1) : Number.POSITIVE_INFINITY;
-    const nextEvent = Math.min(nextSlotStart, this.waiters.nextDue());
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    const nextSlotStart = this.#announcing ? this.#slotTime.startOf(this.#announcedSlot + 1) : Number.POSITIVE_INFINITY;
+    const nextEvent = Math.min(nextSlotStart, this.#waiters.nextDue());
     if (nextEvent === Number.POSITIVE_INFINITY) return;
     const delayMs = Math.ceil(nextEvent * 1000 - Date.now());
-    this.timer = setTimeout(() => this.onTimer(), Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
+    this.#timer = setTimeout(() => this.#onTimer(), Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
   }
 
   /** A timer may come early or late, and the time of day may be set: what to do is read from the time alone. */
-  private onTimer(): void {
-    const slot = this.startedSlot();
-    if (this.announcing && slot > this.announcedSlot) {
-      this.announcedSlot = slot;
-      void Promise.all(this.listeners.call(slot));
+  #onTimer(): void {
+    const slot = this.#startedSlot();
+    if (this.#announcing && slot > this.#announcedSlot) {
+      this.#announcedSlot = slot;
+      void Promise.all(this.#listeners.call(slot));
     }
-    this.waiters.release(this.nowSeconds());
-    this.setTimer();
+    this.#waiters.release(this.nowSeconds());
+    this.#setTimer();
   }
 }

@@ -68,8 +68,6 @@ describe("ancestry", () => {
     expect(forkChoice.head.root).toBe(root(5));
     expect(forkChoice.canonicalAtSlot(8)?.root).toBe(root(3));
     expect(forkChoice.canonicalAtSlot(10)?.root).toBe(root(4));
-    expect(forkChoice.isCanonical(root(4))).toBe(true);
-    expect(forkChoice.isCanonical(root(7))).toBe(false);
   });
 });
 

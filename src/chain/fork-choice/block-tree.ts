@@ -54,10 +54,6 @@ export abstract class BlockTree {
     return this.#blockAt(this.tree.ancestorAtSlot(this.tree.indexOf(this.head.root), slot));
   }
 
-  isCanonical(root: RootHex): boolean {
-    return this.isDescendant(root, this.head.root);
-  }
-
   commonAncestor(rootA: RootHex, rootB: RootHex): ForkChoiceBlock | undefined {
     return this.#blockAt(this.tree.commonAncestor(this.tree.indexOf(rootA), this.tree.indexOf(rootB)));
   }

@@ -1,4 +1,4 @@
-export type ForkChoiceErrorCode =
+type ForkChoiceErrorCode =
   | "unknown-block"
   | "unknown-parent"
   | "future-slot"

@@ -16,7 +16,7 @@ export interface ProtoNode {
   bestDescendant: number;
 }
 
-export interface PruneResult {
+interface PruneResult {
   removed: ForkChoiceBlock[];
   /** For every index before pruning the index after it, or NO_NODE for a node that was removed. */
   newIndexOf: Int32Array;

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { RootHex } from "@lodestar/types";
 import { describe, expect, test } from "vitest";
-import { selectHead } from "./head-selection.ts";
+import { proposerBoostScore, selectHead } from "./head-selection.ts";
 import { markPayloadInvalid } from "./payload-status.ts";
-import { proposerBoostScore } from "./proposer-boost.ts";
 import { NO_NODE, ProtoArray } from "./proto-array.ts";
 import type { Checkpoint, ForkChoiceBlock } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";

@@ -30,7 +30,6 @@ describe("Votes", () => {
     votes.takeDeltas(1, BALANCES);
     votes.markEquivocating(1);
     votes.markEquivocating(1);
-    expect(votes.isEquivocating(1)).toBe(true);
     expect([...votes.takeDeltas(1, BALANCES)]).toEqual([-20]);
     votes.record(1, 0, 9);
     expect([...votes.takeDeltas(1, BALANCES)]).toEqual([0]);

@@ -16,7 +16,7 @@ import type { deneb, IndexedAttestation, SignedBeaconBlock } from "@lodestar/typ
 import { toRootHex } from "@lodestar/utils";
 import { BlockRejection } from "./block-rejection.ts";
 
-export interface ReadBlock {
+interface ReadBlock {
   indexedAttestations: IndexedAttestation[];
   /** Everything that has to be signed in the block. */
   signatureSets: ISignatureSet[];

@@ -3,14 +3,13 @@ import { SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
 import type { SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
-import { serializeSignedBlock } from "../blocks/block-bytes.ts";
+import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { BlockRejection, blaming } from "./block-rejection.ts";
-import { toForkChoiceBlock } from "./fork-choice-block.ts";
-import { voteWithBlock } from "./fork-choice-votes.ts";
+import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
 export interface BlockCommitterParts {
@@ -61,7 +60,7 @@ export class BlockCommitter {
     blocks.remember(root, signed);
     states.hold(root, state);
     forkChoice.onBlock(toForkChoiceBlock(signed.message, root, verified), { timely: this.#isTimely(signed) });
-    voteWithBlock(forkChoice, signed.message, indexedAttestations);
+    applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
   }
 
   /** Proposer boost is for blocks that came before attesting was due (fork-choice.md, record_block_timeliness). */

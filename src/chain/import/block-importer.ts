@@ -7,10 +7,8 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
-import { checkBeforeTransition } from "./cheap-checks.ts";
-import { refuseUnsignedLeap } from "./long-gap.ts";
-import { preStateOf } from "./pre-state.ts";
-import { type VerifiedBlock, verifyBlock } from "./verify-block.ts";
+import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
+import { preStateOf, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
 
 export interface ImportedBlock {
   root: RootHex;
@@ -18,7 +16,7 @@ export interface ImportedBlock {
   known: boolean;
 }
 
-export interface BlockImporterParts {
+interface BlockImporterParts {
   config: BeaconConfig;
   clock: Clock;
   forkChoice: ForkChoice;
@@ -39,7 +37,7 @@ export class BlockImporter {
     this.#parts = parts;
   }
 
-  /** Imports a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
+  /** ImportQueue a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
   async import(signed: SignedBeaconBlock, root: RootHex): Promise<ImportedBlock> {
     const { forkChoice, clock, committer } = this.#parts;
     if (forkChoice.has(root)) return { root, known: true };

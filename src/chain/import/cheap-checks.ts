@@ -1,10 +1,14 @@
-import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
-import type { BeaconBlock, Slot } from "@lodestar/types";
+import type { BeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { computeStartSlotAtEpoch, getBlockProposerSignatureSet } from "@lodestar/state-transition";
+import type { BeaconBlock, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { BlockRejection } from "./block-rejection.ts";
+import { badSignature } from "./verify-block.ts";
 
 /** What can be said about a block from fork choice and the clock alone (fork-choice.md, on_block). Returns its parent. */
 export function checkBeforeTransition(
@@ -53,4 +57,17 @@ function refuseEarlierThanParent(slot: Slot, parentSlot: Slot): void {
     "not-later-than-parent",
     `The block is of slot ${slot}, which is not after its parent's slot ${parentSlot}.`,
   );
+}
+
+/**
+ * Each epoch between a block and its parent costs an epoch transition before anything of the block can be verified. For
+ * many of them it must at least be signed by the validator it names, so that nobody can invent such work for nothing.
+ */
+export async function refuseUnsignedLeap(
+  signed: SignedBeaconBlock,
+  parentSlot: Slot,
+  { config, bls }: { config: BeaconConfig; bls: BlsVerifier },
+): Promise<void> {
+  if (signed.message.slot - parentSlot <= SLOTS_PER_EPOCH) return;
+  if (!(await bls.verify([getBlockProposerSignatureSet(config, signed)]))) throw badSignature(signed);
 }

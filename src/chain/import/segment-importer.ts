@@ -11,14 +11,9 @@ import { advanceToSlot } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { applyBlock, readBlock } from "./apply-block.ts";
 import { blaming } from "./block-rejection.ts";
-import { checkAfterParent, checkBeforeTransition } from "./cheap-checks.ts";
-import { isKnownBlock } from "./known-block.ts";
-import { refuseUnsignedLeap } from "./long-gap.ts";
-import { mayAddValidators } from "./new-validators.ts";
-import { preStateOf } from "./pre-state.ts";
-import { linkSegment, type RootedBlock } from "./segment-links.ts";
-import { badSignature, PRE_MERGE, type VerifiedBlock } from "./verify-block.ts";
-import { verifyPayload } from "./verify-payload.ts";
+import { checkAfterParent, checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
+import { isKnownBlock, linkSegment, mayAddValidators, type RootedBlock } from "./segment.ts";
+import { badSignature, PRE_MERGE, preStateOf, type VerifiedBlock, verifyPayload } from "./verify-block.ts";
 
 /** How many blocks are verified and stored together. The light client server looks at no more behind a new head. */
 const BLOCKS_PER_RUN = 32;
@@ -29,7 +24,7 @@ export interface ImportedSegment {
   known: number;
 }
 
-export interface SegmentImporterParts {
+interface SegmentImporterParts {
   config: BeaconConfig;
   clock: Clock;
   forkChoice: ForkChoice;

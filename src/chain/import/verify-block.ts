@@ -1,12 +1,14 @@
 import type { BeaconConfig } from "@lodestar/config";
+import type { ForkPostBellatrix } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import type { IndexedAttestation, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { electra, IndexedAttestation, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
-import type { ExecutionEngine } from "../../execution/engine.ts";
+import { type ExecutionEngine, versionedHashesOf } from "../../execution/engine.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
 import { applyBlock, readBlock } from "./apply-block.ts";
 import { BlockRejection } from "./block-rejection.ts";
-import { verifyPayload } from "./verify-payload.ts";
 
 export interface VerifiedBlock {
   signed: SignedBeaconBlock;
@@ -55,5 +57,41 @@ function captureFailure<T>(run: () => T): () => T {
     return () => {
       throw error;
     };
+  }
+}
+
+/** Asks the execution engine about the payload of a block that has one. */
+export async function verifyPayload(
+  { message }: SignedBeaconBlock,
+  { config, engine }: { config: BeaconConfig; engine: ExecutionEngine },
+): Promise<ForkChoiceExecution> {
+  const fork = config.getForkName(message.slot) as ForkPostBellatrix;
+  const body = message.body as electra.BeaconBlockBody;
+  const payload = body.executionPayload;
+  const verdict = await engine.notifyNewPayload(fork, payload, {
+    parentBeaconBlockRoot: message.parentRoot,
+    executionRequests: body.executionRequests,
+    versionedHashes: versionedHashesOf(body.blobKzgCommitments ?? []),
+  });
+  if (verdict.status === "invalid") {
+    throw new BlockRejection(
+      "invalid-payload",
+      `The execution engine refuses the payload of the block of slot ${message.slot}: ${verdict.message}`,
+    );
+  }
+  return { status: verdict.status, blockHash: toRootHex(payload.blockHash), blockNumber: payload.blockNumber };
+}
+
+/** The state of a known parent, advanced to the block's slot. */
+export async function preStateOf(
+  { message }: SignedBeaconBlock,
+  states: StateStore,
+): Promise<CachedBeaconStateAllForks> {
+  try {
+    return await states.afterBlock(toRootHex(message.parentRoot), message.slot);
+  } catch (error) {
+    if (!(error instanceof StateUnavailableError)) throw error;
+    // The chain was started from a state that was already advanced past this slot.
+    throw new BlockRejection("before-history", `The state before the block is not known. ${error.message}`, error);
   }
 }

@@ -1,25 +1,29 @@
 import { Tree } from "@chainsafe/persistent-merkle-tree";
+import type { ContainerType } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkPostAltair, ZERO_HASH } from "@lodestar/params";
+import { type ForkPostAltair, ForkSeq, ZERO_HASH } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   type CachedBeaconStateAltair,
   computeSyncPeriodAtSlot,
+  executionPayloadToPayloadHeader,
 } from "@lodestar/state-transition";
-import type { LightClientUpdateSummary } from "@lodestar/state-transition/light-client";
+import { type LightClientUpdateSummary, upgradeLightClientHeader } from "@lodestar/state-transition/light-client";
 import type {
   altair,
+  BeaconBlock,
+  bellatrix,
+  deneb,
   LightClientBootstrap,
   LightClientFinalityUpdate,
   LightClientHeader,
   LightClientUpdate,
 } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
-import { headerInFork } from "./header.ts";
 
 // altair/light-client/full-node.md, "Deriving light client data".
 
-export interface SignedAttestedBlock {
+interface SignedAttestedBlock {
   /** Of the block whose sync aggregate signs its parent. */
   syncAggregate: altair.SyncAggregate;
   signatureSlot: number;
@@ -89,4 +93,32 @@ export function participants({ syncCommitteeBits }: altair.SyncAggregate): numbe
 function stateProof(state: CachedBeaconStateAllForks, path: string[]): Uint8Array[] {
   state.commit();
   return new Tree(state.node).getSingleProof(state.type.getPathInfo(path).gindex);
+}
+
+type BodyType = ContainerType<Record<string, never>>;
+
+/** capella/light-client/full-node.md, block_to_light_client_header, in the form of the block's own fork. */
+export function blockToLightClientHeader(config: BeaconConfig, block: BeaconBlock): LightClientHeader {
+  const { slot, proposerIndex, parentRoot, stateRoot, body } = block;
+  const bodyType = config.getForkTypes(slot).BeaconBlockBody as unknown as BodyType;
+  const view = bodyType.toView(body as never);
+  const beacon = { slot, proposerIndex, parentRoot, stateRoot, bodyRoot: view.hashTreeRoot() };
+  const forkSeq = config.getForkSeq(slot);
+  if (forkSeq < ForkSeq.capella) return { beacon };
+  const { executionPayload } = body as bellatrix.BeaconBlockBody;
+  const { gindex } = bodyType.getPathInfo(["executionPayload"]);
+  return {
+    beacon,
+    execution: executionPayloadToPayloadHeader(forkSeq, executionPayload),
+    executionBranch: new Tree(view.node).getSingleProof(gindex),
+  } as LightClientHeader;
+}
+
+/** A header as objects of a later fork hold it. */
+function headerInFork(config: BeaconConfig, fork: ForkPostAltair, header: LightClientHeader): LightClientHeader {
+  if (config.getForkSeq(header.beacon.slot) >= ForkSeq[fork]) return header;
+  // The upgrade writes into what it is given.
+  const copy = { ...header } as deneb.LightClientHeader;
+  if (copy.execution) copy.execution = { ...copy.execution };
+  return upgradeLightClientHeader(config, fork, copy);
 }

@@ -27,10 +27,9 @@ import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
 import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
 import { BestUpdates } from "./best-updates.ts";
-import { blockToLightClientHeader } from "./header.ts";
-import { createBootstrap, createFinalityUpdate, participants } from "./light-client-data.ts";
+import { blockToLightClientHeader, createBootstrap, createFinalityUpdate, participants } from "./light-client-data.ts";
 
-export interface LightClientParts {
+interface LightClientParts {
   config: BeaconConfig;
   db: BeaconDb;
   forkChoice: ForkChoice;

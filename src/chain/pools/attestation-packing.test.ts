@@ -11,7 +11,7 @@ const COMMITTEES = 2;
 
 function addWholeCommittees(chain: TestChain, pool: AttestationPool, slot: number): void {
   for (let index = 0; index < COMMITTEES; index++) {
-    const vote = chain.vote(slot, index);
+    const vote = chain.attestation(slot, index);
     vote.committee.forEach((_, position) => {
       chain.addSingle(pool, vote, position);
     });
@@ -21,13 +21,13 @@ function addWholeCommittees(chain: TestChain, pool: AttestationPool, slot: numbe
 describe.each(FORKS)("packAttestations on %s", (fork) => {
   const isElectra = ForkSeq[fork] >= ForkSeq.electra;
 
-  it("fills block after block until the chain finalizes, and repeats no vote", () => {
+  it("fills block after block until the chain finalizes, and repeats no attestation", () => {
     const chain = new TestChain(fork, { validators: 64 });
     const pool = new AttestationPool();
     for (let slot = 1; slot <= 4 * SLOTS_PER_EPOCH + 1; slot++) {
       const state = chain.stateAt(slot);
       const attestations = packAttestations(pool, state);
-      // All votes but those of the last slot are on chain already.
+      // All attestations but those of the last slot are on chain already.
       expect(attestations).toHaveLength(slot === 1 ? 0 : isElectra ? 1 : COMMITTEES);
       if (slot > 1) expect(attestations.every(({ data }) => data.slot === slot - 1)).toBe(true);
       const post = chain.addBlock(slot, { attestations });
@@ -49,7 +49,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     const chain = new TestChain(fork);
     chain.addBlock(1);
     const pool = new AttestationPool();
-    const vote = chain.vote(1, 0);
+    const vote = chain.attestation(1, 0);
     expect(vote.committee.length).toBeGreaterThanOrEqual(4);
     chain.addAggregate(pool, vote, [0, 1]);
     chain.addAggregate(pool, vote, [1, 2, 3]);
@@ -69,11 +69,11 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     const pool = new AttestationPool();
     const wrongRoot = new Uint8Array(32).fill(9);
     const { source, target } = chain.voteData(1, 0);
-    chain.addSingle(pool, chain.vote(1, 0, { source: { ...source, root: wrongRoot } }), 0);
-    chain.addSingle(pool, chain.vote(1, 0, { target: { ...target, epoch: 1 } }), 0);
-    const otherCommittee = Uint32Array.from(chain.vote(1, 0).committee).reverse();
-    chain.addSingle(pool, { ...chain.vote(1, 0), committee: otherCommittee }, 0);
-    chain.addSingle(pool, chain.vote(2, 0), 0);
+    chain.addSingle(pool, chain.attestation(1, 0, { source: { ...source, root: wrongRoot } }), 0);
+    chain.addSingle(pool, chain.attestation(1, 0, { target: { ...target, epoch: 1 } }), 0);
+    const otherCommittee = Uint32Array.from(chain.attestation(1, 0).committee).reverse();
+    chain.addSingle(pool, { ...chain.attestation(1, 0), committee: otherCommittee }, 0);
+    chain.addSingle(pool, chain.attestation(2, 0), 0);
     expect(packAttestations(pool, chain.stateAt(2))).toEqual([]);
     expect(packAttestations(pool, chain.stateAt(3)).map(({ data }) => data.slot)).toEqual([2]);
   });
@@ -82,7 +82,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     const chain = new TestChain(fork);
     chain.addBlock(1);
     const pool = new AttestationPool();
-    const vote = chain.vote(1, 0);
+    const vote = chain.attestation(1, 0);
     chain.addSingle(pool, { ...vote, committee: vote.committee.slice() }, 0);
     expect(packAttestations(pool, chain.stateAt(2))).toHaveLength(1);
   });
@@ -92,7 +92,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     chain.addBlock(1);
     const pool = new AttestationPool();
     // Far into the epoch, so that the end of the next one is later than a whole epoch after.
-    chain.addSingle(pool, chain.vote(2, 0), 0);
+    chain.addSingle(pool, chain.attestation(2, 0), 0);
     const last = 2 + SLOTS_PER_EPOCH;
     const atLast = packAttestations(pool, chain.stateAt(last));
     expect(atLast).toHaveLength(1);
@@ -107,7 +107,7 @@ describe("packAttestations", () => {
     const chain = new TestChain(ForkName.electra);
     chain.addBlock(1);
     const pool = new AttestationPool();
-    const [first, second] = [chain.vote(1, 0), chain.vote(1, 1)];
+    const [first, second] = [chain.attestation(1, 0), chain.attestation(1, 1)];
     chain.addAggregate(pool, second, [0, 2]);
     chain.addAggregate(pool, first, [1]);
     const attestations = packAttestations(pool, chain.stateAt(2)) as electra.Attestation[];
@@ -118,18 +118,18 @@ describe("packAttestations", () => {
     chain.addBlock(2, { attestations });
   });
 
-  it("prefers a vote to one of as many voters that sets fewer flags", () => {
+  it("prefers an attestation to one of as many attesters that sets fewer flags", () => {
     const chain = new TestChain(ForkName.electra);
     chain.addBlock(1);
     const pool = new AttestationPool();
-    const wrongHead = chain.vote(1, 0, { beaconBlockRoot: new Uint8Array(32).fill(3) });
+    const wrongHead = chain.attestation(1, 0, { beaconBlockRoot: new Uint8Array(32).fill(3) });
     chain.addAggregate(pool, wrongHead, [0, 1]);
-    chain.addAggregate(pool, chain.vote(1, 1), [0, 1]);
+    chain.addAggregate(pool, chain.attestation(1, 1), [0, 1]);
     const attestations = packAttestations(pool, chain.stateAt(2)) as electra.Attestation[];
     expect(attestations.map(({ committeeBits }) => committeeBits.getTrueBitIndexes())).toEqual([[1], [0]]);
   });
 
-  it("leaves votes of the former shape out of electra blocks", () => {
+  it("leaves attestations of the former shape out of electra blocks", () => {
     const chain = new TestChain(ForkName.deneb, { overrides: { ELECTRA_FORK_EPOCH: 1 } });
     const pool = new AttestationPool();
     const lastOfDeneb = SLOTS_PER_EPOCH - 1;
@@ -153,12 +153,12 @@ describe("packAttestations", () => {
     const slots = SLOTS_PER_EPOCH;
     for (let slot = 1; slot < slots; slot++) {
       for (let index = 0; index < chain.head.epochCtx.getCommitteeCountPerSlot(0); index++) {
-        // Everybody votes for a head of their own, so that no two votes can be joined.
-        const { committee } = chain.vote(slot, index);
+        // Everybody attests to a head of their own, so that no two attestations can be joined.
+        const { committee } = chain.attestation(slot, index);
         committee.forEach((validator, position) => {
           const beaconBlockRoot = new Uint8Array(32);
           new DataView(beaconBlockRoot.buffer).setUint32(0, validator);
-          chain.addSingle(pool, chain.vote(slot, index, { beaconBlockRoot }), position);
+          chain.addSingle(pool, chain.attestation(slot, index, { beaconBlockRoot }), position);
         });
       }
     }

@@ -17,13 +17,13 @@ import { type CoverSource, maxCover } from "./max-cover.ts";
 import { createParticipation, type Participation } from "./participation.ts";
 
 /** What a block includes of one committee. */
-interface ChosenVotes {
+interface ChosenAggregate {
   group: AttestationGroup;
   covering: Covering;
 }
 
 /** The parts of one attestation: several only from electra on, where one carries many committees of the same data. */
-type Choice = ChosenVotes[];
+type Choice = ChosenAggregate[];
 
 /**
  * The attestations worth most to the proposer of a block on `state`, which must be at the block's slot: those of the
@@ -50,7 +50,7 @@ export function packAttestations(pool: AttestationPool, state: CachedBeaconState
 }
 
 /**
- * Offers, of each committee that voted for the data, the covering with the most to gain. Committees of a slot share no
+ * Offers, of each committee that attested to the data, the covering with the most to gain. Committees of a slot share no
  * validator, so the best of each together are the best attestation that can be made.
  */
 function createSource(groups: AttestationGroup[], participation: Participation): CoverSource<Choice> {
@@ -60,7 +60,7 @@ function createSource(groups: AttestationGroup[], participation: Participation):
   const candidates = groups.map((group) => ({
     group,
     // Largest first, with what each was last found to add: an upper bound for what it adds now.
-    coverings: group.votes.coverings().map((covering) => ({ covering, gain: Number.POSITIVE_INFINITY })),
+    coverings: group.aggregates.coverings().map((covering) => ({ covering, gain: Number.POSITIVE_INFINITY })),
   }));
   return {
     evaluate() {
@@ -103,7 +103,7 @@ function isIncludableData(data: phase0.AttestationData, state: CachedBeaconState
   return ssz.phase0.Checkpoint.equals(data.source, justified);
 }
 
-/** Votes made on another branch may come from a committee that this chain seated differently. */
+/** Attestations made on another branch may come from a committee that this chain seated differently. */
 function hasCommitteeOf(state: CachedBeaconStateAllForks, { data, committeeIndex, committee }: AttestationGroup) {
   const shuffling = state.epochCtx.getShufflingAtSlotOrNull(data.slot);
   const expected = shuffling?.committees[data.slot % SLOTS_PER_EPOCH]?.[committeeIndex];
@@ -120,8 +120,8 @@ function toPhase0Attestation(choice: Choice): phase0.Attestation {
 }
 
 function toElectraAttestation(choice: Choice): electra.Attestation {
-  const voters = choice.reduce((sum, { group }) => sum + group.committee.length, 0);
-  const aggregationBits = BitArray.fromBitLen(voters);
+  const attesters = choice.reduce((sum, { group }) => sum + group.committee.length, 0);
+  const aggregationBits = BitArray.fromBitLen(attesters);
   const committeeBits = BitArray.fromBitLen(MAX_COMMITTEES_PER_SLOT);
   let offset = 0;
   for (const { group, covering } of choice) {

@@ -17,9 +17,9 @@ describe("AttestationPool before electra", () => {
     chain.addBlock(1);
   });
 
-  it("makes an attestation that verifies out of single votes and aggregates", () => {
+  it("makes an attestation that verifies out of single attestations and aggregates", () => {
     const pool = new AttestationPool();
-    const vote = chain.vote(1, 0);
+    const vote = chain.attestation(1, 0);
     expect(chain.addSingle(pool, vote, 0)).toBe("added");
     expect(chain.addSingle(pool, vote, 0)).toBe("known");
     expect(chain.addAggregate(pool, vote, [1, 2])).toBe("added");
@@ -34,9 +34,9 @@ describe("AttestationPool before electra", () => {
     ssz.phase0.Attestation.serialize(attestation);
   });
 
-  it("has no aggregate for what nobody voted for", () => {
+  it("has no aggregate for what nobody attested to", () => {
     const pool = new AttestationPool();
-    const vote = chain.vote(1, 0);
+    const vote = chain.attestation(1, 0);
     expect(pool.getAggregate(1, vote.dataRoot)).toBeUndefined();
     chain.addSingle(pool, vote, 0);
     expect(pool.getAggregate(2, vote.dataRoot)).toBeUndefined();
@@ -51,7 +51,7 @@ describe("AttestationPool before electra", () => {
       [1, 1],
       [2, 0],
     ] as const) {
-      chain.addSingle(pool, chain.vote(slot, committeeIndex), 0);
+      chain.addSingle(pool, chain.attestation(slot, committeeIndex), 0);
     }
     const slotsAndCommittees = (filter?: Parameters<AttestationPool["list"]>[0]) =>
       pool.list(filter).map(({ data }) => [data.slot, data.index]);
@@ -73,7 +73,7 @@ describe("AttestationPool before electra", () => {
 
   it("keeps two epochs and takes nothing older", () => {
     const pool = new AttestationPool();
-    const vote = chain.vote(1, 0);
+    const vote = chain.attestation(1, 0);
     chain.addSingle(pool, vote, 0);
     pool.prune(2 * SLOTS_PER_EPOCH - 1);
     expect(pool.slots()).toEqual([1]);
@@ -83,9 +83,9 @@ describe("AttestationPool before electra", () => {
     expect(pool.slots()).toEqual([]);
   });
 
-  it("holds its bounds against a flood of opinions and keeps what most voted for", () => {
+  it("holds its bounds against a flood of opinions and keeps what most attested to", () => {
     const pool = new AttestationPool();
-    const popular = chain.vote(1, 0);
+    const popular = chain.attestation(1, 0);
     chain.addAggregate(pool, popular, [0, 1, 2]);
     const signature = chain.secretKeys[ANY_SIGNATURE_KEY]!.sign(new Uint8Array(32)).toBytes();
     const flood = MAX_COMMITTEES_PER_SLOT * 32 + 50;
@@ -111,7 +111,7 @@ describe("AttestationPool from electra on", () => {
     const chain = new TestChain(ForkName.electra);
     chain.addBlock(1);
     const pool = new AttestationPool();
-    const [first, second] = [chain.vote(1, 0), chain.vote(1, 1)];
+    const [first, second] = [chain.attestation(1, 0), chain.attestation(1, 1)];
     expect(first.dataRoot).toBe(second.dataRoot);
     chain.addSingle(pool, first, 0);
     chain.addAggregate(pool, second, [0, 3]);

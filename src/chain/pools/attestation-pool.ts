@@ -4,33 +4,33 @@ import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-tra
 import type { Attestation, CommitteeIndex, phase0, RootHex, Slot } from "@lodestar/types";
 import { type AddOutcome, type Aggregate, AggregateSet } from "./aggregate-set.ts";
 
-interface CommitteeVote {
+interface CommitteeAttestation {
   data: phase0.AttestationData;
   dataRoot: RootHex;
   committeeIndex: CommitteeIndex;
   committee: Uint32Array;
   signature: Uint8Array;
-  /** The fork of the vote's own slot: it decides the shape of the attestation. */
+  /** The fork of the attestation's own slot: it decides the shape of the attestation. */
   fork: ForkName;
 }
 
-export interface SingleVote extends CommitteeVote {
-  /** The voter's place in the committee. */
+interface SingleCommitteeAttestation extends CommitteeAttestation {
+  /** The attester's place in the committee. */
   position: number;
 }
 
-export interface AggregatedVote extends CommitteeVote {
+interface AggregatedCommitteeAttestation extends CommitteeAttestation {
   /** One bit for each member of the committee. */
   bits: BitArray;
 }
 
-/** The votes of one committee for the same data. */
+/** The attestations of one committee for the same data. */
 export interface AttestationGroup {
   readonly data: phase0.AttestationData;
   readonly committeeIndex: CommitteeIndex;
   readonly committee: Uint32Array;
   readonly fork: ForkName;
-  readonly votes: AggregateSet;
+  readonly aggregates: AggregateSet;
 }
 
 type GroupsByCommittee = Map<CommitteeIndex, AttestationGroup>;
@@ -42,37 +42,37 @@ interface SlotGroups {
 
 /** Room for 32 opinions of every committee; honest committees have two or three. */
 const MAX_GROUPS_PER_SLOT = MAX_COMMITTEES_PER_SLOT * 32;
-/** Two epochs are includable, and votes of the slots at hand come before the next pruning. */
+/** Two epochs are includable, and attestations of the slots at hand come before the next pruning. */
 const MAX_SLOTS = 3 * SLOTS_PER_EPOCH;
 
 /**
- * Single and aggregated votes, by slot, data and committee: from electra on the data no longer names the committee.
- * Whatever is put in was validated before; the pool's own limits only keep a flood of valid votes from filling memory.
+ * Single and aggregated attestations, by slot, data and committee: from electra on the data no longer names the committee.
+ * Whatever is put in was validated before; the pool's own limits only keep a flood of valid attestations from filling memory.
  */
 export class AttestationPool {
   readonly #slots = new Map<Slot, SlotGroups>();
   #lowestSlot: Slot = 0;
 
-  addSingle(vote: SingleVote): AddOutcome {
-    return this.#groupFor(vote)?.votes.addSingle(vote.position, vote.signature) ?? "known";
+  addSingle(attestation: SingleCommitteeAttestation): AddOutcome {
+    return this.#groupFor(attestation)?.aggregates.addSingle(attestation.position, attestation.signature) ?? "known";
   }
 
-  addAggregate(vote: AggregatedVote): AddOutcome {
-    return this.#groupFor(vote)?.votes.addAggregate(vote) ?? "known";
+  addAggregate(attestation: AggregatedCommitteeAttestation): AddOutcome {
+    return this.#groupFor(attestation)?.aggregates.addAggregate(attestation) ?? "known";
   }
 
   /**
-   * The attestation with the most voters that can be made of what is known. Without a committee index, that of the
-   * committee with the most voters (before electra there is only one for a data root).
+   * The attestation with the most attesters that can be made of what is known. Without a committee index, that of the
+   * committee with the most attesters (before electra there is only one for a data root).
    */
   getAggregate(slot: Slot, dataRoot: RootHex, committeeIndex?: CommitteeIndex): Attestation | undefined {
     const byCommittee = this.#slots.get(slot)?.byDataRoot.get(dataRoot);
     if (!byCommittee) return undefined;
     const group =
       committeeIndex === undefined
-        ? [...byCommittee.values()].reduce((a, b) => (b.votes.largestCount > a.votes.largestCount ? b : a))
+        ? [...byCommittee.values()].reduce((a, b) => (b.aggregates.largestCount > a.aggregates.largestCount ? b : a))
         : byCommittee.get(committeeIndex);
-    const best = group?.votes.best();
+    const best = group?.aggregates.best();
     return group && best && toAttestation(group, best);
   }
 
@@ -82,10 +82,10 @@ export class AttestationPool {
     return slots
       .flatMap((each) => this.groupsAt(each).flat())
       .filter((group) => committeeIndex === undefined || group.committeeIndex === committeeIndex)
-      .flatMap((group) => group.votes.list().map((aggregate) => toAttestation(group, aggregate)));
+      .flatMap((group) => group.aggregates.list().map((aggregate) => toAttestation(group, aggregate)));
   }
 
-  /** The slots that have votes, in ascending order. */
+  /** The slots that have attestations, in ascending order. */
   slots(): Slot[] {
     return [...this.#slots.keys()].sort((a, b) => a - b);
   }
@@ -100,7 +100,7 @@ export class AttestationPool {
   }
 
   /**
-   * Drops the votes no block can include any more: a vote of an epoch is includable to the end of the next (deneb
+   * Drops the attestations no block can include any more: those of an epoch are includable to the end of the next (deneb
    * beacon chain, "Modified process_attestation", after EIP-7045; earlier forks allow less).
    */
   prune(currentSlot: Slot): void {
@@ -110,8 +110,8 @@ export class AttestationPool {
     }
   }
 
-  #groupFor(vote: CommitteeVote): AttestationGroup | undefined {
-    const { data, dataRoot, committeeIndex, committee, fork } = vote;
+  #groupFor(attestation: CommitteeAttestation): AttestationGroup | undefined {
+    const { data, dataRoot, committeeIndex, committee, fork } = attestation;
     if (data.slot < this.#lowestSlot) return undefined;
     const slotGroups = this.#slotGroupsFor(data.slot);
     let byCommittee = slotGroups.byDataRoot.get(dataRoot);
@@ -125,7 +125,7 @@ export class AttestationPool {
       byCommittee = new Map();
       slotGroups.byDataRoot.set(dataRoot, byCommittee);
     }
-    const group = { data, committeeIndex, committee, fork, votes: new AggregateSet(committee.length) };
+    const group = { data, committeeIndex, committee, fork, aggregates: new AggregateSet(committee.length) };
     byCommittee.set(committeeIndex, group);
     slotGroups.count++;
     return group;
@@ -142,12 +142,12 @@ export class AttestationPool {
   }
 }
 
-/** Votes that nobody else shares give way first, the oldest of them first. */
+/** Attestations that nobody else shares give way first, the oldest of them first. */
 function dropLeastSupported(slotGroups: SlotGroups): void {
   let least: { dataRoot: RootHex; group: AttestationGroup } | undefined;
   for (const [dataRoot, byCommittee] of slotGroups.byDataRoot) {
     for (const group of byCommittee.values()) {
-      if (!least || group.votes.largestCount < least.group.votes.largestCount) least = { dataRoot, group };
+      if (!least || group.aggregates.largestCount < least.group.aggregates.largestCount) least = { dataRoot, group };
     }
   }
   if (!least) return;

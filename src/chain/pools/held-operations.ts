@@ -1,7 +1,7 @@
 import type { ForkName, ForkSeq } from "@lodestar/params";
 import type { AttesterSlashing, capella, phase0, ValidatorIndex } from "@lodestar/types";
 
-/** An operation whose signatures are judged by the fork of the state it is included on. */
+/** An operation whose signatures are verified by the fork of the state it is included on. */
 export interface Signed<Operation> {
   readonly operation: Operation;
   /**

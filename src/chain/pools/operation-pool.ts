@@ -1,16 +1,22 @@
-import type { ForkName, ForkSeq } from "@lodestar/params";
+import { BLS_WITHDRAWAL_PREFIX, FAR_FUTURE_EPOCH, type ForkName, type ForkSeq } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   getAttesterSlashableIndices,
 } from "@lodestar/state-transition";
-import { type AttesterSlashing, type capella, type phase0, sszTypesFor, type ValidatorIndex } from "@lodestar/types";
+import {
+  type AttesterSlashing,
+  type capella,
+  type Epoch,
+  type phase0,
+  sszTypesFor,
+  type ValidatorIndex,
+} from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { AddOutcome } from "./aggregate-set.ts";
 import type { HeldOperations, Signed } from "./held-operations.ts";
 import { type BlockOperations, selectOperations } from "./operation-selection.ts";
-import { type DumpedOperations, readDump, writeDump } from "./operation-storage.ts";
-import { canNeverBeSlashed, hasBlsCredentials, hasInitiatedExit } from "./validator-lifecycle.ts";
+import { type DumpedOperations, readDump, writeDump } from "./pool-storage.ts";
 
 /** One validator can sign any number of different slashable pairs; beyond this many only new offenders are held. */
 const MAX_REDUNDANT_ATTESTER_SLASHINGS = 1024;
@@ -148,4 +154,17 @@ function attesterSlashingKey({ attestation1, attestation2 }: AttesterSlashing, f
     .map((attestation) => toRootHex(type.hashTreeRoot(attestation)))
     .sort()
     .join();
+}
+
+/** Unlike one who is not active *yet* (beacon chain, "is_slashable_validator"), this validator is safe for good. */
+function canNeverBeSlashed({ slashed, withdrawableEpoch }: phase0.Validator, epoch: Epoch): boolean {
+  return slashed || epoch >= withdrawableEpoch;
+}
+
+function hasInitiatedExit({ exitEpoch }: phase0.Validator): boolean {
+  return exitEpoch !== FAR_FUTURE_EPOCH;
+}
+
+function hasBlsCredentials({ withdrawalCredentials }: phase0.Validator): boolean {
+  return withdrawalCredentials[0] === BLS_WITHDRAWAL_PREFIX;
 }

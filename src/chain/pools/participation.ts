@@ -15,21 +15,22 @@ import type { Epoch, phase0 } from "@lodestar/types";
 const FLAG_PATTERNS = 8;
 
 /**
- * Which votes are already on chain, as seen by a block on top of a state, and what further votes would add. From altair
- * on a vote sets participation flags, worth their weights; in phase0 it is there or not, which is one flag worth one.
+ * Which attestations are already on chain, as seen by a block on top of a state, and what further ones would add. From
+ * altair on an attestation sets participation flags, worth their weights; in phase0 it is there or not, which is one flag
+ * worth one.
  */
 export interface Participation {
-  /** What the vote would set if the block included it; 0 for one that comes too late to count or is refused. */
+  /** What the attestation would set if the block included it; 0 for one that comes too late to count or is refused. */
   flagsFor(data: phase0.AttestationData): number;
-  /** The effective balance, times the weight of the flags they would newly set, of the voters. */
+  /** The effective balance, times the weight of the flags they would newly set, of the attesters. */
   gain(epoch: Epoch, flags: number, committee: Uint32Array, bits: BitArray): number;
-  /** Counts the votes as being on chain. */
+  /** Counts the attestations as being on chain. */
   mark(epoch: Epoch, flags: number, committee: Uint32Array, bits: BitArray): void;
 }
 
 export function createParticipation(state: CachedBeaconStateAllForks): Participation {
   const fork = state.epochCtx.config.getForkSeq(state.slot);
-  const flagsByEpoch = fork === ForkSeq.phase0 ? phase0Votes(state as CachedBeaconStatePhase0) : altairFlags(state);
+  const flagsByEpoch = fork === ForkSeq.phase0 ? phase0Attesters(state as CachedBeaconStatePhase0) : altairFlags(state);
   const weights = fork === ForkSeq.phase0 ? [0, 1] : weightOfFlagPatterns();
   const increments = state.epochCtx.effectiveBalanceIncrements;
 
@@ -39,23 +40,23 @@ export function createParticipation(state: CachedBeaconStateAllForks): Participa
     gain(epoch, flags, committee, bits) {
       const onChain = flagsByEpoch(epoch);
       let gain = 0;
-      forEachVoter(committee, bits, (voter) => {
-        const newFlags = flags & ~(onChain[voter] ?? 0);
-        if (newFlags !== 0) gain += (increments[voter] ?? 0) * weights[newFlags]!;
+      forEachAttester(committee, bits, (attester) => {
+        const newFlags = flags & ~(onChain[attester] ?? 0);
+        if (newFlags !== 0) gain += (increments[attester] ?? 0) * weights[newFlags]!;
       });
       return gain;
     },
 
     mark(epoch, flags, committee, bits) {
       const onChain = flagsByEpoch(epoch);
-      forEachVoter(committee, bits, (voter) => {
-        onChain[voter] = (onChain[voter] ?? 0) | flags;
+      forEachAttester(committee, bits, (attester) => {
+        onChain[attester] = (onChain[attester] ?? 0) | flags;
       });
     },
   };
 }
 
-function forEachVoter(committee: Uint32Array, bits: BitArray, visit: (voter: number) => void): void {
+function forEachAttester(committee: Uint32Array, bits: BitArray, visit: (attester: number) => void): void {
   const bytes = bits.uint8Array;
   for (let byteIndex = 0; byteIndex < bytes.length; byteIndex++) {
     const byte = bytes[byteIndex]!;
@@ -82,13 +83,13 @@ function altairFlagsFor(fork: ForkSeq, state: CachedBeaconStateAllForks): Partic
       const delay = state.slot - data.slot;
       return getAttestationParticipationStatus(fork, data, delay, epoch, rootCache, payloads, parentSlot).flags;
     } catch {
-      // The transition would refuse the vote, as it does one that names the wrong payload (gloas).
+      // The transition would refuse the attestation, as it does one that names the wrong payload (gloas).
       return 0;
     }
   };
 }
 
-/** Read only for the epochs that votes are found for: each costs a walk over the whole registry. */
+/** Read only for the epochs that attestations are found for: each costs a walk over the whole registry. */
 function altairFlags(state: CachedBeaconStateAllForks): (epoch: Epoch) => Uint8Array {
   const view = new BeaconStateView(state);
   if (!isStatePostAltair(view)) throw new Error(`A state of the fork ${view.forkName} has no participation flags.`);
@@ -104,25 +105,25 @@ function altairFlags(state: CachedBeaconStateAllForks): (epoch: Epoch) => Uint8A
   };
 }
 
-function phase0Votes(state: CachedBeaconStatePhase0): (epoch: Epoch) => Uint8Array {
-  const votersOf = (pending: phase0.PendingAttestation[]) => {
-    const voted = new Uint8Array(state.validators.length);
+function phase0Attesters(state: CachedBeaconStatePhase0): (epoch: Epoch) => Uint8Array {
+  const attestersOf = (pending: phase0.PendingAttestation[]) => {
+    const attested = new Uint8Array(state.validators.length);
     for (const { data, aggregationBits } of pending) {
       const committee = state.epochCtx.getBeaconCommittee(data.slot, data.index);
-      forEachVoter(committee, aggregationBits, (voter) => {
-        voted[voter] = 1;
+      forEachAttester(committee, aggregationBits, (attester) => {
+        attested[attester] = 1;
       });
     }
-    return voted;
+    return attested;
   };
   let current: Uint8Array | undefined;
   let previous: Uint8Array | undefined;
   return (epoch) => {
     if (epoch === state.epochCtx.epoch) {
-      current ??= votersOf(state.currentEpochAttestations.getAllReadonlyValues());
+      current ??= attestersOf(state.currentEpochAttestations.getAllReadonlyValues());
       return current;
     }
-    previous ??= votersOf(state.previousEpochAttestations.getAllReadonlyValues());
+    previous ??= attestersOf(state.previousEpochAttestations.getAllReadonlyValues());
     return previous;
   };
 }

@@ -36,7 +36,7 @@ const GENESIS_TIME = 1_700_000_000;
 const EXECUTION_GENESIS_HASH = new Uint8Array(32).fill(0x42);
 
 /** A configuration that has reached `fork` at genesis; `overrides` may schedule later forks. */
-export function configUpTo(fork: ForkName, overrides: Partial<ChainConfig> = {}): Partial<ChainConfig> {
+function configUpTo(fork: ForkName, overrides: Partial<ChainConfig> = {}): Partial<ChainConfig> {
   const epochs: Record<string, number> = {};
   for (const name of forkAll) {
     if (name === ForkName.phase0) continue;
@@ -45,7 +45,7 @@ export function configUpTo(fork: ForkName, overrides: Partial<ChainConfig> = {})
   return { ...epochs, ...overrides };
 }
 
-export interface TestChainOptions {
+interface TestChainOptions {
   validators?: number;
   overrides?: Partial<ChainConfig>;
 }
@@ -107,7 +107,7 @@ export class TestChain {
     return this.head;
   }
 
-  /** What honest validators vote for at `slot`, given the head. */
+  /** What honest validators attest to at `slot`, given the head. */
   voteData(slot: Slot, committeeIndex: CommitteeIndex): phase0.AttestationData {
     const state = slot > this.head.slot ? this.stateAt(slot) : this.head;
     const epoch = transition.computeEpochAtSlot(slot);
@@ -122,30 +122,34 @@ export class TestChain {
     };
   }
 
-  /** All that a pool wants to know of a committee's vote, but for the voters. */
-  vote(slot: Slot, committeeIndex: CommitteeIndex, changes: Partial<phase0.AttestationData> = {}) {
+  /** All that a pool wants to know of a committee's attestation, but for the attesters. */
+  attestation(slot: Slot, committeeIndex: CommitteeIndex, changes: Partial<phase0.AttestationData> = {}) {
     const data = { ...this.voteData(slot, committeeIndex), ...changes };
     const dataRoot: RootHex = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data));
     const committee = this.head.epochCtx.getBeaconCommittee(slot, committeeIndex);
     return { data, dataRoot, committeeIndex, committee, fork: this.config.getForkName(slot) };
   }
 
-  signVote(data: phase0.AttestationData, validator: ValidatorIndex): Uint8Array {
+  signAttestationData(data: phase0.AttestationData, validator: ValidatorIndex): Uint8Array {
     const signingRoot = transition.getAttestationDataSigningRoot(this.config, data.slot, data);
     return this.secretKeys[validator]!.sign(signingRoot).toBytes();
   }
 
-  addSingle(pool: AttestationPool, vote: ReturnType<TestChain["vote"]>, position: number) {
-    return pool.addSingle({ ...vote, position, signature: this.signVote(vote.data, vote.committee[position]!) });
+  addSingle(pool: AttestationPool, attestation: ReturnType<TestChain["attestation"]>, position: number) {
+    return pool.addSingle({
+      ...attestation,
+      position,
+      signature: this.signAttestationData(attestation.data, attestation.committee[position]!),
+    });
   }
 
-  addAggregate(pool: AttestationPool, vote: ReturnType<TestChain["vote"]>, positions: number[]) {
-    const signingRoot = transition.getAttestationDataSigningRoot(this.config, vote.data.slot, vote.data);
-    const voters = positions.map((position) => this.secretKeys[vote.committee[position]!]!);
-    const signature = aggregateSignatures(voters.map((voter) => voter.sign(signingRoot))).toBytes();
-    const bits = BitArray.fromBitLen(vote.committee.length);
+  addAggregate(pool: AttestationPool, attestation: ReturnType<TestChain["attestation"]>, positions: number[]) {
+    const signingRoot = transition.getAttestationDataSigningRoot(this.config, attestation.data.slot, attestation.data);
+    const attesters = positions.map((position) => this.secretKeys[attestation.committee[position]!]!);
+    const signature = aggregateSignatures(attesters.map((voter) => voter.sign(signingRoot))).toBytes();
+    const bits = BitArray.fromBitLen(attestation.committee.length);
     for (const position of positions) bits.set(position, true);
-    return pool.addAggregate({ ...vote, bits, signature });
+    return pool.addAggregate({ ...attestation, bits, signature });
   }
 
   /** A sync committee message for `root` at `slot`, checked by the block of the next slot. */

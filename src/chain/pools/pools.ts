@@ -4,6 +4,7 @@ import type { Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { AttestationPool } from "./attestation-pool.ts";
 import { OperationPool } from "./operation-pool.ts";
+import { isStoredAttestations, type PooledAttestations, readAttestations, writeAttestations } from "./pool-storage.ts";
 import {
   SeenAggregates,
   SeenAggregators,
@@ -13,7 +14,6 @@ import {
   SeenSyncMessages,
 } from "./seen.ts";
 import { SyncCommitteePool } from "./sync-committee-pool.ts";
-import { isStoredVotes, readVotes, type Votes, writeVotes } from "./vote-storage.ts";
 
 /** What waits to be included in blocks, and the memory of what was seen before. */
 export class Pools {
@@ -49,13 +49,13 @@ export class Pools {
 
   /** Keeps everything that waits for a block over a restart. */
   async save(db: BeaconDb, config: BeaconConfig): Promise<void> {
-    await db.operations.replaceAll([...this.operations.dump(), ...writeVotes(config, this)]);
+    await db.operations.replaceAll([...this.operations.dump(), ...writeAttestations(config, this)]);
   }
 
-  /** Takes the stored operations back. The votes are returned: only the chain can tell what they are worth now. */
-  async load(db: BeaconDb, config: BeaconConfig): Promise<Votes> {
+  /** Takes the stored operations back. Attestations are returned: only the chain can tell what they are worth now. */
+  async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations> {
     const stored = await db.operations.getAll();
-    this.operations.load(stored.filter((part) => !isStoredVotes(part)));
-    return readVotes(config, stored.filter(isStoredVotes));
+    this.operations.load(stored.filter((part) => !isStoredAttestations(part)));
+    return readAttestations(config, stored.filter(isStoredAttestations));
   }
 }

@@ -17,7 +17,7 @@ const bitsOf = (...positions: number[]) =>
   BitArray.fromBoolArray(Array.from({ length: 16 }, (_, position) => positions.includes(position)));
 
 describe("SeenAttesters", () => {
-  it("knows each validator and epoch once, with the data voted for", () => {
+  it("knows each validator and epoch once, with the data attested to", () => {
     const seen = new SeenAttesters();
     expect(seen.has(5, 1000)).toBe(false);
     expect(seen.add(5, 1000, rootOf(1))).toBe(true);
@@ -65,7 +65,7 @@ describe("SeenAggregators", () => {
 });
 
 describe("SeenAggregates", () => {
-  it("knows an aggregate whose voters were all seen in one before", () => {
+  it("knows an aggregate whose attesters were all seen in one before", () => {
     const seen = new SeenAggregates();
     expect(seen.add(1, rootOf(1), 0, bitsOf(1, 2))).toBe(true);
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(1, 2))).toBe(true);
@@ -100,15 +100,12 @@ describe("SeenAggregates", () => {
 });
 
 describe("SeenBlockProposers", () => {
-  it("keeps the first block of a proposer and recognises a second one", () => {
+  it("keeps the first block of a proposer", () => {
     const seen = new SeenBlockProposers();
     expect(seen.add(9, 4, rootOf(1))).toBe(true);
     expect(seen.add(9, 4, rootOf(2))).toBe(false);
     expect(seen.root(9, 4)).toBe(rootOf(1));
     expect(seen.root(9, 5)).toBeUndefined();
-    expect(seen.isEquivocation(9, 4, rootOf(1))).toBe(false);
-    expect(seen.isEquivocation(9, 4, rootOf(2))).toBe(true);
-    expect(seen.isEquivocation(10, 4, rootOf(2))).toBe(false);
     seen.prune(8);
     expect(seen.root(9, 4)).toBe(rootOf(1));
     seen.prune(9);

@@ -7,7 +7,7 @@ import { countBits, isSubset } from "./bit-sets.ts";
 // What gossip validation must remember to forward everything only once. "First seen" means first *valid*: callers ask
 // early, and add when all other checks have passed.
 
-interface VotesOfEpoch {
+interface AttestationsOfEpoch {
   /** Of each validator the position of its data root plus one; 0 stands for not seen. */
   rootOfValidator: Uint32Array<ArrayBuffer>;
   roots: RootHex[];
@@ -15,37 +15,37 @@ interface VotesOfEpoch {
 }
 
 /**
- * Validators whose vote for a target epoch was seen, and for which data ("beacon_attestation_{subnet_id}", p2p
+ * Validators whose attestation for a target epoch was seen, and for which data ("beacon_attestation_{subnet_id}", p2p
  * interface). Four bytes for each validator and epoch: the data roots are few and kept once.
  */
 export class SeenAttesters {
-  readonly #epochs = new Map<Epoch, VotesOfEpoch>();
+  readonly #epochs = new Map<Epoch, AttestationsOfEpoch>();
 
   has(epoch: Epoch, validator: ValidatorIndex): boolean {
     return this.dataRoot(epoch, validator) !== undefined;
   }
 
-  /** What the validator voted for, if it was seen to vote. */
+  /** What the validator attested to, if it was seen to attest. */
   dataRoot(epoch: Epoch, validator: ValidatorIndex): RootHex | undefined {
-    const votes = this.#epochs.get(epoch);
-    return votes?.roots[(votes.rootOfValidator[validator] ?? 0) - 1];
+    const ofEpoch = this.#epochs.get(epoch);
+    return ofEpoch?.roots[(ofEpoch.rootOfValidator[validator] ?? 0) - 1];
   }
 
-  /** Answers whether this is the first vote; a later one does not replace it. */
+  /** Answers whether this is the first attestation; a later one does not replace it. */
   add(epoch: Epoch, validator: ValidatorIndex, dataRoot: RootHex): boolean {
     if (this.has(epoch, validator)) return false;
-    const votes = getOrCreate(this.#epochs, epoch, () => ({
+    const ofEpoch = getOrCreate(this.#epochs, epoch, () => ({
       rootOfValidator: new Uint32Array(0),
       roots: [],
       positions: new Map<RootHex, number>(),
     }));
-    const position = getOrCreate(votes.positions, dataRoot, () => votes.roots.push(dataRoot));
-    if (validator >= votes.rootOfValidator.length) {
+    const position = getOrCreate(ofEpoch.positions, dataRoot, () => ofEpoch.roots.push(dataRoot));
+    if (validator >= ofEpoch.rootOfValidator.length) {
       const grown = new Uint32Array(sizeFor(validator));
-      grown.set(votes.rootOfValidator);
-      votes.rootOfValidator = grown;
+      grown.set(ofEpoch.rootOfValidator);
+      ofEpoch.rootOfValidator = grown;
     }
-    votes.rootOfValidator[validator] = position;
+    ofEpoch.rootOfValidator[validator] = position;
     return true;
   }
 
@@ -109,11 +109,11 @@ class MaximalBitSets {
   }
 }
 
-/** Which voters were seen in aggregates, to ignore one that brings nobody new ("beacon_aggregate_and_proof"). */
+/** Which attesters were seen in aggregates, to ignore one that brings nobody new ("beacon_aggregate_and_proof"). */
 export class SeenAggregates {
   readonly #epochs = new Map<Epoch, Map<string, MaximalBitSets>>();
 
-  /** Whether an aggregate with all of these voters, or more, was seen. */
+  /** Whether an aggregate with all of these attesters, or more, was seen. */
   hasSuperset(targetEpoch: Epoch, dataRoot: RootHex, committeeIndex: CommitteeIndex, bits: BitArray): boolean {
     return this.#epochs.get(targetEpoch)?.get(aggregateKey(dataRoot, committeeIndex))?.hasSupersetOf(bits) ?? false;
   }
@@ -129,7 +129,7 @@ export class SeenAggregates {
   }
 }
 
-/** From electra on the data root alone does not say which committee voted. */
+/** From electra on the data root alone does not say which committee attested. */
 const aggregateKey = (dataRoot: RootHex, committeeIndex: CommitteeIndex) => `${dataRoot}:${committeeIndex}`;
 
 /** The first block of each proposer and slot ("beacon_block", p2p interface). */
@@ -139,12 +139,6 @@ export class SeenBlockProposers {
   /** The root of the first block, if one was seen. */
   root(slot: Slot, proposer: ValidatorIndex): RootHex | undefined {
     return this.#slots.get(slot)?.get(proposer);
-  }
-
-  /** Whether the proposer was seen with another block for the slot: it has signed two. */
-  isEquivocation(slot: Slot, proposer: ValidatorIndex, root: RootHex): boolean {
-    const first = this.root(slot, proposer);
-    return first !== undefined && first !== root;
   }
 
   /** Answers whether this is the first block; a later one does not replace it. */
@@ -234,7 +228,7 @@ const contributionKey = ({ beaconBlockRoot, subcommitteeIndex }: altair.SyncComm
 /** Gossip takes messages of the current slot only, give or take the clocks' disparity. */
 const SYNC_SLOTS_KEPT = 3;
 
-/** Keeps the current and the previous epoch: gossip accepts votes of no other. */
+/** Keeps the current and the previous epoch: gossip accepts attestations of no other. */
 function dropOldEpochs(epochs: Map<Epoch, unknown>, currentEpoch: Epoch): void {
   for (const epoch of epochs.keys()) {
     if (epoch < currentEpoch - 1) epochs.delete(epoch);

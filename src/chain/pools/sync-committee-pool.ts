@@ -6,7 +6,7 @@ import type { altair, RootHex, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { type AddOutcome, AggregateSet } from "./aggregate-set.ts";
 
-export interface SyncMessage {
+interface SyncMessage {
   slot: Slot;
   beaconBlockRoot: RootHex;
   subcommitteeIndex: number;

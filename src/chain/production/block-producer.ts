@@ -1,31 +1,45 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type ForkName, type ForkPostBellatrix, ForkSeq } from "@lodestar/params";
 import {
+  BeaconStateView,
   type CachedBeaconStateAllForks,
+  type CachedBeaconStateBellatrix,
+  computeTimeAtSlot,
   DataAvailabilityStatus,
   ExecutionPayloadStatus,
+  isMergeTransitionComplete,
   stateTransition,
 } from "@lodestar/state-transition";
 import {
   type altair,
   type BeaconBlock,
   type BeaconBlockBody,
+  type BLSSignature,
   type bellatrix,
   type capella,
   type electra,
+  type RootHex,
+  type Slot,
   ssz,
 } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import type { BuiltPayload, ExecutionEngine } from "../../execution/engine.ts";
+import type { BuiltPayload, ExecutionEngine, PayloadRequest } from "../../execution/engine.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
-import type { BlockRequest } from "./block-request.ts";
-import { payloadRequest } from "./payload-request.ts";
 
-export interface BlockProducerParts {
+/** What only the proposer and the head decide about a block; the rest comes from the pools. */
+interface BlockRequest {
+  slot: Slot;
+  parentRoot: RootHex;
+  randaoReveal: BLSSignature;
+  graffiti: Uint8Array;
+  feeRecipient: Uint8Array;
+}
+
+interface BlockProducerParts {
   config: BeaconConfig;
   states: StateStore;
   engine: ExecutionEngine;
@@ -128,4 +142,26 @@ export class BlockProducer {
     }
     return body;
   }
+}
+
+/** What the state prescribes for the execution payload of the next block (bellatrix/validator.md). */
+function payloadRequest(
+  config: BeaconConfig,
+  fork: ForkPostBellatrix,
+  preState: CachedBeaconStateAllForks,
+  { slot, parentRoot, feeRecipient }: BlockRequest,
+): PayloadRequest {
+  const state = preState as CachedBeaconStateBellatrix;
+  const view = new BeaconStateView(preState);
+  const latest = isMergeTransitionComplete(state) ? state.latestExecutionPayloadHeader : null;
+  return {
+    fork,
+    slot,
+    parent: latest && { blockHash: latest.blockHash, blockNumber: latest.blockNumber },
+    parentBeaconBlockRoot: fromHex(parentRoot),
+    timestamp: computeTimeAtSlot(config, slot, preState.genesisTime),
+    prevRandao: view.getRandaoMix(view.epoch),
+    feeRecipient,
+    withdrawals: ForkSeq[fork] >= ForkSeq.capella ? view.getExpectedWithdrawals().expectedWithdrawals : [],
+  };
 }

@@ -26,7 +26,7 @@ export interface StateStoreLimits {
   historicalStates: number;
 }
 
-export const DEFAULT_STATE_LIMITS: StateStoreLimits = { blockStates: 64, advancedStates: 16, historicalStates: 4 };
+const DEFAULT_STATE_LIMITS: StateStoreLimits = { blockStates: 64, advancedStates: 16, historicalStates: 4 };
 
 /** A state lies before the history of this node, so that it cannot be regenerated. */
 export class StateUnavailableError extends Error {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attestationSubnet } from "./attestation-subnet.ts";
-import { CommitteeSubscriptions } from "./committee-subscriptions.ts";
+import { attestationSubnet, CommitteeSubscriptions } from "./committee-subscriptions.ts";
 
 describe("committee subscriptions", () => {
   const interest = (slot: number, committeeIndex: number, isAggregator = false) => ({

@@ -1,5 +1,5 @@
+import { ATTESTATION_SUBNET_COUNT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CommitteeIndex, Slot } from "@lodestar/types";
-import { attestationSubnet } from "./attestation-subnet.ts";
 
 /** A committee of a slot in which a validator of some client will act. */
 export interface CommitteeInterest {
@@ -10,15 +10,15 @@ export interface CommitteeInterest {
   isAggregator: boolean;
 }
 
-export interface CommitteeSubscription {
+interface CommitteeSubscription {
   slot: Slot;
   committeeIndex: CommitteeIndex;
   subnet: number;
-  /** Whether all of the committee's votes have to be collected; otherwise the node only has to reach the subnet. */
+  /** Whether all of the committee's attestations have to be collected; otherwise the node only has to reach the subnet. */
   isAggregator: boolean;
 }
 
-/** An interest is dropped when its slot is this far in the past: votes and aggregates of a slot still come in the next. */
+/** An interest is dropped when its slot is this far in the past: attestations and aggregates of a slot still come in the next. */
 const SLOTS_KEPT_AFTER = 1;
 
 /** The committees that clients of this node take part in, until their slots have passed. The network reads them. */
@@ -61,4 +61,10 @@ export class CommitteeSubscriptions {
       if (slot + SLOTS_KEPT_AFTER < currentSlot) this.#slots.delete(slot);
     }
   }
+}
+
+/** compute_subnet_for_attestation of phase0/validator.md: the committees of an epoch go round the subnets in turn. */
+export function attestationSubnet(committeesPerSlot: number, slot: Slot, committeeIndex: CommitteeIndex): number {
+  const committeesSinceEpochStart = committeesPerSlot * (slot % SLOTS_PER_EPOCH);
+  return (committeesSinceEpochStart + committeeIndex) % ATTESTATION_SUBNET_COUNT;
 }

@@ -1,7 +1,7 @@
 import { SYNC_COMMITTEE_SUBNET_SIZE } from "@lodestar/params";
 import type { Epoch } from "@lodestar/types";
 
-export interface SyncSubscription {
+interface SyncSubscription {
   subnet: number;
   /** The first epoch in which nobody needs the subnet any more. */
   untilEpoch: Epoch;

@@ -4,8 +4,8 @@ import { type Attestation, type electra, type phase0, type SignedAggregateAndPro
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { validateAggregates } from "./aggregate.ts";
+import { aggregatedAttestation, committeeOf, signAggregate } from "./attestations.test-support.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
-import { aggregatedVotes, committeeOf, signAggregate } from "./votes.test-support.ts";
 
 let chain: TestChain;
 let committee: Uint32Array;
@@ -13,7 +13,7 @@ afterEach(() => chain.close());
 
 const validate = (...aggregates: SignedAggregateAndProof[]) => validateAggregates(chain.context, aggregates);
 const votes = (positions: number[], change?: (data: phase0.AttestationData) => void) =>
-  aggregatedVotes(chain, positions, { slot: 2, change });
+  aggregatedAttestation(chain, positions, { slot: 2, change });
 /** By the member of the committee at that position. */
 const signedBy = (position: number, aggregate: Attestation) => signAggregate(chain, aggregate, committee[position]!);
 
@@ -28,7 +28,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
   beforeEach(() => start(fork));
 
   test("an aggregate in order is accepted, with everything that is known about it", async () => {
-    const aggregate = aggregatedVotes(chain, [1, 3], { slot: 2, committeeIndex: 1 });
+    const aggregate = aggregatedAttestation(chain, [1, 3], { slot: 2, committeeIndex: 1 });
     const members = committeeOf(chain, 2, 1);
     expect(await validate(signAggregate(chain, aggregate, members[0]!))).toEqual([
       {
@@ -124,7 +124,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     expect(summarize(await validate(aggregate))).toEqual(["ok"]);
   });
 
-  test("old votes are ignored", async () => {
+  test("old attestations are ignored", async () => {
     const aggregate = signedBy(0, votes([0]));
     chain.clock.set(fork === "phase0" ? 2 + 33 : 2 * SLOTS_PER_EPOCH, 501);
     expect(summarize(await validate(aggregate))).toEqual(["ignore past-slot"]);
@@ -174,9 +174,9 @@ describe("aggregates since Electra", () => {
     expect(summarize(await validate(signedBy(0, aggregate)))).toEqual(["reject data-index-not-zero"]);
   });
 
-  test("the same data of two committees are different votes", async () => {
+  test("the same data of two committees are different attestations", async () => {
     const members = committeeOf(chain, 2, 1);
-    const ofOther = aggregatedVotes(chain, [0], { slot: 2, committeeIndex: 1 });
+    const ofOther = aggregatedAttestation(chain, [0], { slot: 2, committeeIndex: 1 });
     const outcomes = await validate(signedBy(0, votes([0])), signAggregate(chain, ofOther, members[0]!));
     expect(summarize(outcomes)).toEqual(["ok", "ok"]);
   });

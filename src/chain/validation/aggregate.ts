@@ -16,19 +16,18 @@ import {
   sszTypesFor,
   type ValidatorIndex,
 } from "@lodestar/types";
+import { AttestationDataRules, committeeFor } from "./attestation-data.ts";
 import { type Candidate, type SignatureClaim, validateBatch } from "./batch.ts";
-import { committeeFor } from "./committee.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, type Outcome, reject } from "./outcome.ts";
-import { VoteDataRules } from "./vote-data.ts";
 
-/** The votes of several members of one committee, found to be in order. */
+/** The attestations of several members of one committee, found to be in order. */
 export interface ValidatedAggregate {
   data: phase0.AttestationData;
   dataRoot: RootHex;
   committeeIndex: number;
   committee: Uint32Array;
-  /** Which members of the committee voted. */
+  /** Which members of the committee attested. */
   bits: BitArray;
   attestingIndices: ValidatorIndex[];
   signature: Uint8Array;
@@ -47,7 +46,7 @@ export function validateAggregates(
   context: ValidationContext,
   signedAggregates: readonly SignedAggregateAndProof[],
 ): Promise<Outcome<ValidatedAggregate>[]> {
-  const dataRules = new VoteDataRules(context, SUBJECT);
+  const dataRules = new AttestationDataRules(context, SUBJECT);
   return validateBatch(context, signedAggregates, {
     examine: (signedAggregate) => examine(context, dataRules, signedAggregate),
     claim(aggregate) {
@@ -62,7 +61,7 @@ export function validateAggregates(
 
 async function examine(
   context: ValidationContext,
-  dataRules: VoteDataRules,
+  dataRules: AttestationDataRules,
   signedAggregate: SignedAggregateAndProof,
 ): Promise<Candidate<ValidatedAggregate>> {
   const { aggregate: attestation, aggregatorIndex, selectionProof } = signedAggregate.message;
@@ -132,7 +131,7 @@ function committeeIndexOf({ config }: ValidationContext, attestation: Attestatio
 
 /**
  * A client that serves several nodes gives each of them what another one aggregated, so a second aggregate of the same
- * aggregator counts as known even when it holds other votes.
+ * aggregator counts as known even when it holds other attestations.
  */
 function refuseSeen({ seen }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;

@@ -4,8 +4,8 @@ import { type phase0, type SingleAttestation, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { validateAttestations } from "./attestation.ts";
+import { committeeOf, singleAttestation } from "./attestations.test-support.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
-import { committeeOf, singleVote } from "./votes.test-support.ts";
 
 let chain: TestChain;
 afterEach(() => chain.close());
@@ -19,8 +19,8 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     chain.extend(2);
   });
 
-  test("a vote in order is accepted, with everything that is known about it", async () => {
-    const attestation = singleVote(chain, 1, { slot: 2, committeeIndex: 1 });
+  test("an attestation in order is accepted, with everything that is known about it", async () => {
+    const attestation = singleAttestation(chain, 1, { slot: 2, committeeIndex: 1 });
     const committee = committeeOf(chain, 2, 1);
     expect(await validate(attestation)).toEqual([
       {
@@ -41,9 +41,9 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     ]);
   });
 
-  test("the same vote again is known, within a list and later; another vote is refused", async () => {
-    const vote = singleVote(chain, 0, { slot: 2 });
-    const other = singleVote(chain, 0, { slot: 2, head: chain.genesisRoot });
+  test("the same attestation again is known, within a list and later; another attestation is refused", async () => {
+    const vote = singleAttestation(chain, 0, { slot: 2 });
+    const other = singleAttestation(chain, 0, { slot: 2, head: chain.genesisRoot });
     expect(summarize(await validate(vote, vote, other))).toEqual([
       "ok",
       "known (ignore, already-known)",
@@ -55,9 +55,9 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     ]);
   });
 
-  test("a badly signed vote is rejected, and does not stand in the way of the good one behind it", async () => {
-    const good = singleVote(chain, 0, { slot: 2 });
-    const { signature } = singleVote(chain, 1, { slot: 2 });
+  test("a badly signed attestation is rejected, and does not stand in the way of the good one behind it", async () => {
+    const good = singleAttestation(chain, 0, { slot: 2 });
+    const { signature } = singleAttestation(chain, 1, { slot: 2 });
     const outcomes = await validate({ ...good, signature }, good, { ...good, signature: new Uint8Array(96) });
     expect(summarize(outcomes)).toEqual(["reject bad-signature", "ok", "reject bad-signature"]);
   });
@@ -65,21 +65,21 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
   test("the signatures of a list are verified together, and the state is asked for once for the same data", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
     const atCheckpoint = vi.spyOn(chain.context.states, "atCheckpoint");
-    const votes = [0, 1, 2].map((position) => singleVote(chain, position, { slot: 2 }));
+    const votes = [0, 1, 2].map((position) => singleAttestation(chain, position, { slot: 2 }));
     expect(summarize(await validate(...votes))).toEqual(["ok", "ok", "ok"]);
     expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([3]);
     expect(atCheckpoint).toHaveBeenCalledTimes(1);
   });
 
-  test("only the subnet of its committee takes a vote", async () => {
-    const votes = [0, 1, 2].map((position) => singleVote(chain, position, { slot: 2 }));
+  test("only the subnet of its committee takes an attestation", async () => {
+    const votes = [0, 1, 2].map((position) => singleAttestation(chain, position, { slot: 2 }));
     const outcomes = await validateAttestations(chain.context, votes, [4, 5, 4]);
     expect(summarize(outcomes)).toEqual(["ok", "reject wrong-subnet", "ok"]);
     expect(await validateAttestations(chain.context, [votes[1]!])).toMatchObject([{ ok: true, value: { subnet: 4 } }]);
   });
 
-  test("a vote is taken half a second before its slot, not earlier", async () => {
-    const vote = singleVote(chain, 0, { slot: 3 });
+  test("an attestation is taken half a second before its slot, not earlier", async () => {
+    const vote = singleAttestation(chain, 0, { slot: 3 });
     chain.clock.set(3, -501);
     expect(summarize(await validate(vote))).toEqual(["ignore future-slot"]);
     chain.clock.set(3, -499);
@@ -106,42 +106,44 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
       },
     ],
   ])("%s", async (expected, change) => {
-    expect(summarize(await validate(singleVote(chain, 0, { slot: 2, change })))).toEqual([expected]);
+    expect(summarize(await validate(singleAttestation(chain, 0, { slot: 2, change })))).toEqual([expected]);
   });
 
-  test("a vote for a block beside the finalized chain is ignored", async () => {
+  test("an attestation to a block beside the finalized chain is ignored", async () => {
     const stale = chain.headRoot;
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: chain.genesisRoot });
     chain.extend(SLOTS_PER_EPOCH + 1, { finalized: { epoch: 1, root: boundary } });
     const slot = SLOTS_PER_EPOCH + 1;
     expect(
-      summarize(await validate(singleVote(chain, 0, { slot, head: stale }), singleVote(chain, 1, { slot }))),
+      summarize(
+        await validate(singleAttestation(chain, 0, { slot, head: stale }), singleAttestation(chain, 1, { slot })),
+      ),
     ).toEqual(["ignore not-descended-from-finalized", "ok"]);
   });
 
-  test("a vote is ignored when its target is older than the blocks still held", async () => {
+  test("an attestation is ignored when its target is older than the blocks still held", async () => {
     const latest = chain.extend(SLOTS_PER_EPOCH + 1);
-    const vote = singleVote(chain, 0, { slot: SLOTS_PER_EPOCH + 2 });
+    const vote = singleAttestation(chain, 0, { slot: SLOTS_PER_EPOCH + 2 });
     chain.extend(2 * SLOTS_PER_EPOCH + 1, { finalized: { epoch: 2, root: latest } });
     chain.forkChoice.prune();
     expect(summarize(await validate(vote))).toEqual(["ignore unknown-target"]);
   });
 
-  test("a vote is ignored when the state of its target is not available", async () => {
+  test("an attestation is ignored when the state of its target is not available", async () => {
     vi.spyOn(chain.context.states, "atCheckpoint").mockRejectedValue(new Error("gone"));
-    expect(summarize(await validate(singleVote(chain, 0, { slot: 2 })))).toEqual(["ignore state-unavailable"]);
+    expect(summarize(await validate(singleAttestation(chain, 0, { slot: 2 })))).toEqual(["ignore state-unavailable"]);
   });
 });
 
 describe("single attestations before Electra", () => {
-  const vote = (position = 0, options: Partial<Parameters<typeof singleVote>[2]> = {}) =>
-    singleVote(chain, position, { slot: 2, ...options }) as phase0.Attestation;
+  const vote = (position = 0, options: Partial<Parameters<typeof singleAttestation>[2]> = {}) =>
+    singleAttestation(chain, position, { slot: 2, ...options }) as phase0.Attestation;
   beforeEach(() => {
     chain = new TestChain("phase0");
     chain.extend(2);
   });
 
-  test("a vote travels for 32 slots", async () => {
+  test("an attestation travels for 32 slots", async () => {
     const votes = [vote(0), vote(1)];
     chain.clock.set(35, 499);
     expect(summarize(await validate(votes[0]!))).toEqual(["ok"]);
@@ -181,14 +183,14 @@ describe("single attestations before Electra", () => {
 });
 
 describe("single attestations since Electra", () => {
-  const vote = (position = 0, options: Partial<Parameters<typeof singleVote>[2]> = {}) =>
-    singleVote(chain, position, { slot: 2, ...options }) as SingleAttestation & { attesterIndex: number };
+  const vote = (position = 0, options: Partial<Parameters<typeof singleAttestation>[2]> = {}) =>
+    singleAttestation(chain, position, { slot: 2, ...options }) as SingleAttestation & { attesterIndex: number };
   beforeEach(() => {
     chain = new TestChain("fulu");
     chain.extend(2);
   });
 
-  test("a vote travels to the end of the next epoch", async () => {
+  test("an attestation travels to the end of the next epoch", async () => {
     const votes = [vote(0), vote(1)];
     chain.clock.set(2 * SLOTS_PER_EPOCH, 499);
     expect(summarize(await validate(votes[0]!))).toEqual(["ok"]);
@@ -214,7 +216,7 @@ describe("single attestations since Electra", () => {
     expect(summarize(await validate(vote(0, { change })))).toEqual(["reject data-index-not-zero"]);
   });
 
-  test("a block with an invalid payload is not voted for", async () => {
+  test("a block with an invalid payload is not attested to", async () => {
     const attestation = vote();
     chain.forkChoice.onInvalidPayload(chain.headRoot, null);
     expect(summarize(await validate(attestation))).toEqual(["reject invalid-block"]);

@@ -7,13 +7,12 @@ import {
   type SingleAttestation,
   type ValidatorIndex,
 } from "@lodestar/types";
+import { AttestationDataRules, committeeFor } from "./attestation-data.ts";
 import { type Candidate, validateBatch } from "./batch.ts";
-import { committeeFor } from "./committee.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, type Outcome, reject } from "./outcome.ts";
-import { VoteDataRules } from "./vote-data.ts";
 
-/** The vote of one validator, found to be in order. */
+/** The attestation of one validator, found to be in order. */
 export interface ValidatedAttestation {
   data: phase0.AttestationData;
   dataRoot: RootHex;
@@ -31,7 +30,7 @@ const SUBJECT = "The attestation";
 
 /**
  * The rules of the topics beacon_attestation_{subnet_id} (phase0, deneb and electra/p2p-interface.md). All signatures
- * are verified together; the outcomes come in the order of the attestations, and each accepted vote is remembered as
+ * are verified together; the outcomes come in the order of the attestations, and each accepted attestation is remembered as
  * seen.
  *
  * @param arrivedOn the subnet that each of the attestations came from; left out when they did not come from the network
@@ -41,20 +40,20 @@ export function validateAttestations(
   attestations: readonly SingleAttestation[],
   arrivedOn?: readonly number[],
 ): Promise<Outcome<ValidatedAttestation>[]> {
-  const dataRules = new VoteDataRules(context, SUBJECT);
+  const dataRules = new AttestationDataRules(context, SUBJECT);
   return validateBatch(context, attestations, {
     examine: (attestation, index) => examine(context, dataRules, attestation, arrivedOn?.[index]),
-    claim(vote) {
-      refuseSecondVote(context, vote);
-      context.seen.attesters.add(vote.data.target.epoch, vote.validatorIndex, vote.dataRoot);
-      return vote;
+    claim(validated) {
+      refuseSecondAttestation(context, validated);
+      context.seen.attesters.add(validated.data.target.epoch, validated.validatorIndex, validated.dataRoot);
+      return validated;
     },
   });
 }
 
 async function examine(
   context: ValidationContext,
-  dataRules: VoteDataRules,
+  dataRules: AttestationDataRules,
   attestation: SingleAttestation,
   arrivedOn: number | undefined,
 ): Promise<Candidate<ValidatedAttestation>> {
@@ -72,10 +71,10 @@ async function examine(
   const position = positionInCommittee(attestation, committee);
   const validatorIndex = committee[position]!;
   const fork = context.config.getForkName(data.slot);
-  const vote = { data, dataRoot, committeeIndex, committee, position, validatorIndex, signature, fork, subnet };
-  refuseSecondVote(context, vote);
+  const validated = { data, dataRoot, committeeIndex, committee, position, validatorIndex, signature, fork, subnet };
+  refuseSecondAttestation(context, validated);
   return {
-    value: vote,
+    value: validated,
     signatures: [
       {
         set: createIndexedSignatureSetFromComponents(validatorIndex, signingRoot, signature),
@@ -127,7 +126,7 @@ function positionInCommittee(attestation: SingleAttestation, committee: Uint32Ar
   return position;
 }
 
-function refuseSecondVote(
+function refuseSecondAttestation(
   { seen }: ValidationContext,
   { data, dataRoot, validatorIndex }: Pick<ValidatedAttestation, "data" | "dataRoot" | "validatorIndex">,
 ): void {

@@ -60,7 +60,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
     expect(await refusalOf(validate(make()))).toMatchObject({ action: "reject", reason, known: false });
   });
 
-  test("two votes of different validators are ignored, and do not count as known", async () => {
+  test("two attestations of different validators are ignored, and do not count as known", async () => {
     expect(await refusalOf(validate(slashing(vote([1], 1), vote([2], 2))))).toMatchObject({
       action: "ignore",
       reason: "no-common-index",

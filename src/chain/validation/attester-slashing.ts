@@ -10,7 +10,7 @@ import type { AttesterSlashing, ValidatorIndex } from "@lodestar/types";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
 
-export interface ValidatedAttesterSlashing {
+interface ValidatedAttesterSlashing {
   /** The fork under which the signatures were found good. */
   verifiedAt: ForkSeq;
   /** The validators that signed both attestations, slashable or not: fork choice discounts all of them. */

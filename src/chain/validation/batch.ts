@@ -15,7 +15,7 @@ export interface Candidate<T> {
   signatures: SignatureClaim[];
 }
 
-export interface BatchRules<Item, T> {
+interface BatchRules<Item, T> {
   /** All rules that need no signature; throws a refusal. `index` is where in the list the item stands. */
   examine(item: Item, index: number): Promise<Candidate<T>>;
   /**

@@ -51,7 +51,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     });
   });
 
-  test("of two blocks judged at the same time one is accepted", async () => {
+  test("of two blocks validated at the same time one is accepted", async () => {
     const blocks = [0, 1].map((graffiti) =>
       chain.produce(2, { change: (block) => block.body.graffiti.fill(graffiti) }),
     );

@@ -14,7 +14,7 @@ import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
 import { refuseFutureSlot } from "./time-window.ts";
 
-export interface ValidatedBlock {
+interface ValidatedBlock {
   root: RootHex;
   /** The parent's post-state advanced to the block's slot, on which the import of the block continues. */
   preState: CachedBeaconStateAllForks;

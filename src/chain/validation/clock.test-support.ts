@@ -1,6 +1,6 @@
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
-import { SlotTime } from "../clock/slot-time.ts";
+import { SlotTime } from "../clock/clock.ts";
 
 /** A clock that stands where a test puts it. */
 export class SetClock {

@@ -25,7 +25,7 @@ export interface SeenCaches {
   readonly contributions: SeenContributions;
 }
 
-export interface ValidationStates {
+interface ValidationStates {
   /** The post-state of the head block. */
   readonly head: CachedBeaconStateAllForks;
   /** The state of the checkpoint's block, advanced to the first slot of the checkpoint's epoch. */

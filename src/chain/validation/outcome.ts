@@ -1,5 +1,5 @@
 /** What the network does with a refused message: drop it silently, or drop it and hold it against its sender. */
-export type RefusalAction = "ignore" | "reject";
+type RefusalAction = "ignore" | "reject";
 
 export type RefusalReason =
   // Time and forks
@@ -26,7 +26,7 @@ export type RefusalReason =
   | "wrong-proposer"
   | "wrong-payload-timestamp"
   | "too-many-blobs"
-  // Committees and votes
+  // Committees and attestations
   | "target-epoch-mismatch"
   | "data-index-not-zero"
   | "committee-index-out-of-range"
@@ -84,12 +84,10 @@ export const alreadyKnown = (message: string) => new GossipRefusal("ignore", "al
 /** The result of one item of a list that is validated together. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: GossipRefusal };
 
-export const accepted = <T>(value: T): Outcome<T> => ({ ok: true, value });
-
 /** Runs the rules of one item; a refusal concerns that item only, any other error is a defect and passes through. */
 export async function outcomeOf<T>(rules: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
-    return accepted(await rules());
+    return { ok: true, value: await rules() };
   } catch (error) {
     if (error instanceof GossipRefusal) return { ok: false, refusal: error };
     throw error;

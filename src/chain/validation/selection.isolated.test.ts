@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { validateAggregates } from "./aggregate.ts";
+import { aggregatedAttestation, committeeOf, signAggregate } from "./attestations.test-support.ts";
 import { contributionOf, signContribution } from "./sync-committee.test-support.ts";
 import { validateContributions } from "./sync-committee.ts";
 import { summarize, TestChain } from "./validation-chain.test-support.ts";
-import { aggregatedVotes, committeeOf, signAggregate } from "./votes.test-support.ts";
 
 // The committees of the minimal preset are so small that everybody is selected as an aggregator.
 vi.mock("@lodestar/state-transition", async (importOriginal) => ({
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => chain.close());
 
 test("an aggregate of a validator that is not selected is rejected", async () => {
-  const aggregate = signAggregate(chain, aggregatedVotes(chain, [0], { slot: 1 }), committeeOf(chain, 1, 0)[0]!);
+  const aggregate = signAggregate(chain, aggregatedAttestation(chain, [0], { slot: 1 }), committeeOf(chain, 1, 0)[0]!);
   expect(summarize(await validateAggregates(chain.context, [aggregate]))).toEqual([
     "reject not-selected-as-aggregator",
   ]);

@@ -34,8 +34,8 @@ export function refuseUnlessCurrentSlot(context: TimeContext, slot: Slot, what: 
 }
 
 /**
- * How long votes travel: a number of slots at first, since Deneb to the end of the following epoch (EIP-7045). The rule
- * is that of the fork in force now, because the block that may carry the vote is of that fork.
+ * How long attestations travel: a number of slots at first, since Deneb to the end of the following epoch (EIP-7045). The rule
+ * is that of the fork in force now, because the block that may carry the attestation is of that fork.
  */
 export function refuseOutsideAttestationWindow(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);

@@ -62,12 +62,12 @@ function genesisOf(fork: DevFork): DevGenesis {
   return genesis;
 }
 
-export interface ProducedBlock {
+interface ProducedBlock {
   signed: SignedBeaconBlock;
   root: RootHex;
 }
 
-/** A real chain of 64 validators with all their keys, in memory, with the context that judges what is sent to it. */
+/** A real chain of 64 validators with all their keys, in memory, with the context that validates what is sent to it. */
 export class TestChain {
   readonly config: BeaconConfig;
   readonly keys: InteropKeys;
@@ -211,7 +211,7 @@ export class TestChain {
     return root;
   }
 
-  /** What a validator of that slot votes for when the given block is the head. */
+  /** What a validator of that slot attests to when the given block is the head. */
   voteData(slot: Slot, index: number, head: RootHex = this.headRoot) {
     const epoch = computeEpochAtSlot(slot);
     const target = this.forkChoice.ancestorAtSlot(head, epoch * SLOTS_PER_EPOCH);

@@ -35,10 +35,10 @@ export async function validateVoluntaryExit(
   }
 
   let state = states.head;
-  let validity = judge(context, state, signedExit);
+  let validity = validityOf(context, state, signedExit);
   if (CURED_BY_TIME.has(validity) && context.clock.currentEpoch > state.epochCtx.epoch) {
     state = await stateInCurrentEpoch(context);
-    validity = judge(context, state, signedExit);
+    validity = validityOf(context, state, signedExit);
   }
   if (validity !== VoluntaryExitValidity.valid) throw refusalFor(validity, context, state, signedExit);
 
@@ -48,7 +48,7 @@ export async function validateVoluntaryExit(
   return { verifiedAt: config.getForkSeq(state.slot) };
 }
 
-function judge(
+function validityOf(
   { config }: ValidationContext,
   state: CachedBeaconStateAllForks,
   signedExit: phase0.SignedVoluntaryExit,

@@ -13,11 +13,11 @@ import {
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ValidatorApi } from "./api.ts";
-import type { CommitteeVote } from "./attest.ts";
+import type { CommitteeAttestation } from "./attest.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import { TimeSlice } from "./time-slice.ts";
 
-export interface AggregateModules {
+interface AggregateModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;
@@ -33,11 +33,11 @@ export interface AggregateModules {
 export async function publishAggregates(
   { api, config, signer, onFailure }: AggregateModules,
   slot: Slot,
-  votes: readonly CommitteeVote[],
+  attestations: readonly CommitteeAttestation[],
 ): Promise<void> {
   const type = config.getForkTypes(slot).AggregateAndProof as Type<AggregateAndProof>;
   const signedAggregateAndProofs: SignedAggregateAndProof[] = [];
-  for (const { committeeIndex, data, duties } of votes) {
+  for (const { committeeIndex, data, duties } of attestations) {
     const selected = await selectAggregator(signer, slot, duties);
     if (!selected) continue;
     try {

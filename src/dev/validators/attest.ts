@@ -5,29 +5,29 @@ import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
 import { type CommitteeIndex, type phase0, type SingleAttestation, type Slot, ssz } from "@lodestar/types";
 import type { ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
-import type { SigningHistory } from "./signing-history.ts";
+import type { SlashingProtection } from "./slashing-protection.ts";
 import { TimeSlice } from "./time-slice.ts";
 
-export interface AttestModules {
+interface AttestModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;
-  history: SigningHistory;
+  history: SlashingProtection;
 }
 
-/** What our members of one committee voted for. */
-export interface CommitteeVote {
+/** What our members of one committee attested to. */
+export interface CommitteeAttestation {
   committeeIndex: CommitteeIndex;
   data: phase0.AttestationData;
   duties: routes.validator.AttesterDuty[];
 }
 
-/** The votes of a slot: one data for all, save for the committee's index that it names before Electra. */
-export async function prepareVotes(
+/** The attestations of a slot: one data for all, save for the committee's index that it names before Electra. */
+export async function prepareAttestations(
   { api, config }: Pick<AttestModules, "api" | "config">,
   slot: Slot,
   duties: readonly routes.validator.AttesterDuty[],
-): Promise<CommitteeVote[]> {
+): Promise<CommitteeAttestation[]> {
   const { data } = await api.validator.produceAttestationData({ slot, committeeIndex: 0 });
   // electra/validator.md, Construct attestation: the index moved out of the data, which then names committee 0.
   const namesCommittee = config.getForkSeq(slot) < ForkSeq.electra;
@@ -41,16 +41,16 @@ export async function prepareVotes(
   );
 }
 
-/** Signs the votes and submits them all at once. */
-export async function submitVotes(
+/** Signs the attestations and submits them all at once. */
+export async function submitAttestations(
   { api, config, signer, history }: AttestModules,
   slot: Slot,
-  votes: readonly CommitteeVote[],
+  attestations: readonly CommitteeAttestation[],
 ): Promise<void> {
   const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
   const slice = new TimeSlice();
   const signedAttestations: SingleAttestation[] = [];
-  for (const { committeeIndex, data, duties } of votes) {
+  for (const { committeeIndex, data, duties } of attestations) {
     const signingRoot = signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, slot);
     for (const { validatorIndex, committeeLength, validatorCommitteeIndex } of duties) {
       if (!history.mayAttest(validatorIndex, data)) continue;

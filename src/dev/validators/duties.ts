@@ -12,7 +12,7 @@ import type { ValidatorSigner } from "./signer.ts";
 /** What validators need to know of a new head. */
 export type HeadUpdate = Pick<HeadEvent, "slot" | "root" | "previousDutyDependentRoot" | "currentDutyDependentRoot">;
 
-export interface DutiesModules {
+interface DutiesModules {
   api: ValidatorApi;
   config: BeaconConfig;
   keys: ValidatorKeys;

@@ -35,7 +35,7 @@ import { LocalChain } from "./local-chain.test-support.ts";
 
 type MethodName = keyof ValidatorApi["validator"] | keyof ValidatorApi["beacon"];
 
-export interface LocalApi extends ValidatorApi {
+interface LocalApi extends ValidatorApi {
   chain: LocalChain;
   /** The names of the methods that were called, in order. */
   calls: MethodName[];

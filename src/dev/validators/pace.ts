@@ -3,14 +3,14 @@ import type { Slot } from "@lodestar/types";
 import type { Clock } from "../../chain/clock/clock.ts";
 
 /**
- * `clock`: propose at the start of a slot, vote and aggregate at their times in it, as on a network.
+ * `clock`: propose at the start of a slot, attest and aggregate at their times in it, as on a network.
  * `lockstep`: do everything a slot asks for at once, one thing after the other.
  */
 export type Pace = "clock" | "lockstep";
 
 const SHORTEST_CLOCKED_SLOT_SECONDS = 1;
 
-/** Below a second of real time the thirds of a slot are too short to sign in, and waiting for them only loses votes. */
+/** Below a second of real time the thirds of a slot are too short to sign in, and waiting for them only loses attestations. */
 export function paceFor(slotSeconds: number, speed: number): Pace {
   return slotSeconds / speed < SHORTEST_CLOCKED_SLOT_SECONDS ? "lockstep" : "clock";
 }
@@ -38,7 +38,7 @@ export class SlotSchedule {
   }
 
   /** phase0/validator.md, Attesting: when the slot's block has arrived, at a third of the slot at the latest. */
-  async untilVote(slot: Slot, closing: AbortSignal): Promise<void> {
+  async untilAttestationDue(slot: Slot, closing: AbortSignal): Promise<void> {
     if (this.#latestBlockSlot >= slot) return;
     const arrival = Promise.withResolvers<void>();
     this.#waiting.set(slot, arrival);
@@ -53,7 +53,7 @@ export class SlotSchedule {
   }
 
   /** phase0/validator.md, Broadcast aggregate: at two thirds of the slot. */
-  async untilAggregate(slot: Slot, closing: AbortSignal): Promise<void> {
+  async untilAggregateDue(slot: Slot, closing: AbortSignal): Promise<void> {
     await this.#until(slot, this.#config.getAggregateDueMs(this.#config.getForkName(slot)), closing);
   }
 

@@ -4,13 +4,13 @@ import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
 import type { BeaconBlock, SignedBlockContents, Slot, ValidatorIndex } from "@lodestar/types";
 import type { ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
-import type { SigningHistory } from "./signing-history.ts";
+import type { SlashingProtection } from "./slashing-protection.ts";
 
-export interface ProposeModules {
+interface ProposeModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;
-  history: SigningHistory;
+  history: SlashingProtection;
 }
 
 /** phase0/validator.md, Block proposal. No graffiti is given: the node's own then applies. */

@@ -8,7 +8,7 @@ import type { ValidatorApi } from "./api.ts";
 import type { Duties } from "./duties.ts";
 import type { ValidatorSigner } from "./signer.ts";
 
-export interface SubscribeModules {
+interface SubscribeModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;

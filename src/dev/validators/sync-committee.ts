@@ -12,7 +12,7 @@ import type { ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import { TimeSlice } from "./time-slice.ts";
 
-export interface SyncCommitteeModules {
+interface SyncCommitteeModules {
   api: ValidatorApi;
   signer: ValidatorSigner;
   /** Told of a subcommittee whose contribution could not be made; the others' contributions are still published. */
@@ -20,16 +20,16 @@ export interface SyncCommitteeModules {
 }
 
 /** What our members of the sync committee signed in a slot. */
-export interface SyncCommitteeVote {
+export interface SyncCommitteeSigning {
   beaconBlockRoot: Root;
   duties: routes.validator.SyncDuty[];
 }
 
 /** The members sign the head, whichever slot it is of. */
-export async function prepareSyncVote(
+export async function prepareSyncMessages(
   { api }: Pick<SyncCommitteeModules, "api">,
   duties: routes.validator.SyncDuty[],
-): Promise<SyncCommitteeVote> {
+): Promise<SyncCommitteeSigning> {
   const { data } = await api.beacon.getBlockRoot({ blockId: "head" });
   return { beaconBlockRoot: data.root, duties };
 }
@@ -38,7 +38,7 @@ export async function prepareSyncVote(
 export async function submitSyncMessages(
   { api, signer }: Omit<SyncCommitteeModules, "onFailure">,
   slot: Slot,
-  { beaconBlockRoot, duties }: SyncCommitteeVote,
+  { beaconBlockRoot, duties }: SyncCommitteeSigning,
 ): Promise<void> {
   const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
   const slice = new TimeSlice();
@@ -57,7 +57,7 @@ export async function submitSyncMessages(
 export async function publishContributions(
   { api, signer, onFailure }: SyncCommitteeModules,
   slot: Slot,
-  { beaconBlockRoot, duties }: SyncCommitteeVote,
+  { beaconBlockRoot, duties }: SyncCommitteeSigning,
 ): Promise<void> {
   const contributionAndProofs: altair.SignedContributionAndProof[] = [];
   for (const [subcommitteeIndex, members] of membersBySubcommittee(duties)) {

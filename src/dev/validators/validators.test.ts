@@ -14,7 +14,7 @@ import { createDevGenesis } from "../genesis.ts";
 import { createLocalApi } from "./local-api.test-support.ts";
 import { ManualClock } from "./manual-clock.test-support.ts";
 import { createRecordingLogger } from "./recording-logger.test-support.ts";
-import { type SignedByValidator, SigningHistory } from "./signing-history.ts";
+import { type SignedByValidator, SlashingProtection } from "./slashing-protection.ts";
 import { createDevValidators } from "./validators.ts";
 
 const genesisTime = 1_700_000_000;
@@ -159,7 +159,7 @@ describe("dev validators in lockstep", () => {
       },
     };
     const restarted = async () => {
-      const history = await SigningHistory.open(store);
+      const history = await SlashingProtection.open(store);
       return createDevValidators({ api, clock, config, keys, logger, history });
     };
     await (await restarted()).onSlot(1, "lockstep");

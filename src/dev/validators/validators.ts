@@ -7,16 +7,21 @@ import type { Logger } from "../../log/logger.ts";
 import type { ValidatorKeys } from "../interop-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import type { ValidatorApi } from "./api.ts";
-import { type CommitteeVote, prepareVotes, submitVotes } from "./attest.ts";
+import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";
 import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { proposeBlock } from "./propose.ts";
 import { ValidatorSigner } from "./signer.ts";
-import { SigningHistory } from "./signing-history.ts";
+import { SlashingProtection } from "./slashing-protection.ts";
 import { DutySubscriptions } from "./subscribe.ts";
-import { prepareSyncVote, publishContributions, type SyncCommitteeVote, submitSyncMessages } from "./sync-committee.ts";
+import {
+  prepareSyncMessages,
+  publishContributions,
+  type SyncCommitteeSigning,
+  submitSyncMessages,
+} from "./sync-committee.ts";
 
-export interface DevValidatorsOptions {
+interface DevValidatorsOptions {
   api: ValidatorApi;
   clock: Clock;
   config: BeaconConfig;
@@ -25,13 +30,13 @@ export interface DevValidatorsOptions {
   /** How many seconds the chain's time advances in a second of real time. */
   speed?: number;
   /** What they signed before; by default nothing, and it is not kept beyond the process. */
-  history?: SigningHistory;
+  history?: SlashingProtection;
 }
 
 export interface DevValidators {
   /** Does all duties of a slot and resolves when they are done; never rejects because of a duty that failed. */
   onSlot(slot: Slot, pace?: Pace): Promise<void>;
-  /** To be told of new heads: votes are then cast as soon as the block is there, and outdated duties are dropped. */
+  /** To be told of new heads: attestations are then made as soon as the block is there, and outdated duties are dropped. */
   onHead(head: HeadUpdate): void;
   /** Gives up what still waits for its time, and resolves when nothing is under way any more. */
   close(): Promise<void>;
@@ -39,7 +44,7 @@ export interface DevValidators {
 
 /** Validators that live inside the node and use its public API as any validator client would. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
-  const { api, clock, config, keys, logger, speed = 1, history = new SigningHistory() } = options;
+  const { api, clock, config, keys, logger, speed = 1, history = new SlashingProtection() } = options;
   const signer = new ValidatorSigner(config, keys);
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
@@ -73,38 +78,39 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
       logger.debug("Validators proposed a block", { slot, validatorIndex: duty.validatorIndex });
     });
 
-  async function attest(slot: Slot): Promise<CommitteeVote[]> {
-    const votes = await attempt("learn what to attest to", slot, async () => {
+  async function attest(slot: Slot): Promise<CommitteeAttestation[]> {
+    const attestations = await attempt("learn what to attest to", slot, async () => {
       const attesters = await duties.attestersAt(slot);
-      return attesters.length > 0 ? prepareVotes(modules, slot, attesters) : [];
+      return attesters.length > 0 ? prepareAttestations(modules, slot, attesters) : [];
     });
-    if (!votes) return [];
+    if (!attestations) return [];
     // Some of a batch may be refused; aggregates of the others are still worth publishing.
-    await attempt("submit attestations", slot, () => submitVotes(modules, slot, votes));
-    return votes;
+    await attempt("submit attestations", slot, () => submitAttestations(modules, slot, attestations));
+    return attestations;
   }
 
-  async function signHead(slot: Slot): Promise<SyncCommitteeVote | undefined> {
+  async function signHead(slot: Slot): Promise<SyncCommitteeSigning | undefined> {
     if (config.getForkSeq(slot) < ForkSeq.altair) return undefined;
-    const vote = await attempt("learn what the sync committee signs", slot, async () => {
+    const signing = await attempt("learn what the sync committee signs", slot, async () => {
       const members = await duties.syncCommitteeAt(slot);
-      return members.length > 0 ? prepareSyncVote(modules, members) : undefined;
+      return members.length > 0 ? prepareSyncMessages(modules, members) : undefined;
     });
-    if (vote) await attempt("submit sync committee messages", slot, () => submitSyncMessages(modules, slot, vote));
-    return vote;
+    if (signing)
+      await attempt("submit sync committee messages", slot, () => submitSyncMessages(modules, slot, signing));
+    return signing;
   }
 
-  const aggregate = (slot: Slot, votes: CommitteeVote[]) =>
+  const aggregate = (slot: Slot, attestations: CommitteeAttestation[]) =>
     attempt("publish aggregates", slot, () => {
       const onFailure = (error: unknown) => failed("aggregate the attestations of a committee", slot, error);
-      return publishAggregates({ ...modules, onFailure }, slot, votes);
+      return publishAggregates({ ...modules, onFailure }, slot, attestations);
     });
 
-  const contribute = (slot: Slot, vote: SyncCommitteeVote | undefined) =>
+  const contribute = (slot: Slot, signing: SyncCommitteeSigning | undefined) =>
     attempt("publish sync committee contributions", slot, async () => {
-      if (!vote) return;
+      if (!signing) return;
       const onFailure = (error: unknown) => failed("contribute for a sync subcommittee", slot, error);
-      await publishContributions({ ...modules, onFailure }, slot, vote);
+      await publishContributions({ ...modules, onFailure }, slot, signing);
     });
 
   async function doDuties(slot: Slot, pace: Pace): Promise<void> {
@@ -112,14 +118,14 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     duties.forgetBefore(epoch - 1);
     signer.forgetBefore(epoch - 1);
 
-    // Our own block comes first at any pace: a vote for it that is cast late is worth more than one for its parent.
+    // Our own block comes first at any pace: an attestation to it that comes late is worth more than one to its parent.
     await propose(slot);
-    if (pace === "clock") await schedule.untilVote(slot, closing.signal);
-    const votes = await attest(slot);
-    const syncVote = await signHead(slot);
-    if (pace === "clock") await schedule.untilAggregate(slot, closing.signal);
-    await aggregate(slot, votes);
-    await contribute(slot, syncVote);
+    if (pace === "clock") await schedule.untilAttestationDue(slot, closing.signal);
+    const attestations = await attest(slot);
+    const signing = await signHead(slot);
+    if (pace === "clock") await schedule.untilAggregateDue(slot, closing.signal);
+    await aggregate(slot, attestations);
+    await contribute(slot, signing);
     await attempt("subscribe to their committees", slot, () => subscriptions.update(slot));
   }
 

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
 import { LocalNode } from "../local-node.ts";
-import type { FoundPeer } from "../peers/peer-source.ts";
+import type { FoundPeer } from "../peers/connector.ts";
 import { Discovery } from "./discovery.ts";
 
 const CONFIG = configWithGenesis(1);

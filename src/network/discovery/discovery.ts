@@ -3,13 +3,13 @@ import type { BeaconConfig } from "@lodestar/config";
 import { toHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 import type { LocalNode } from "../local-node.ts";
-import { standsForAll } from "../node-addresses.ts";
-import type { FoundPeer, PeerSource } from "../peers/peer-source.ts";
+import { standsForAll } from "../networking-options.ts";
+import type { FoundPeer, PeerSource } from "../peers/connector.ts";
 import { createDiscv5, type Discv5Service, replaceRecord } from "./discv5-adapter.ts";
-import { readFoundRecord } from "./found-record.ts";
+import { hasSoundAddresses, readFoundRecord } from "./found-record.ts";
 import { rememberGoodRecords } from "./record-crypto.ts";
-import { hasSoundAddresses } from "./sound-record.ts";
 import { SpacedTask } from "./spaced-task.ts";
 import { UdpTransport } from "./udp-transport.ts";
 
@@ -20,7 +20,7 @@ const BETWEEN_OWN_ADDRESSES_MS = 60_000;
 /** A new record is told at once to so many of the nodes that we know; the others learn it when they speak with us. */
 const NODES_TOLD_OF_RECORD = 64;
 
-export interface DiscoveryParts {
+interface DiscoveryParts {
   /** The node's private key. */
   key: Uint8Array;
   node: LocalNode;
@@ -165,7 +165,7 @@ export class Discovery implements PeerSource {
   #onOwnAddress({ host, port }: { host: string; port: number }): void {
     const { node, logger } = this.#parts;
     this.#useRecord(this.#recordText);
-    const now = performance.now();
+    const now = SYSTEM_TIMERS.now();
     if (!node.addresses || now < this.#ownAddressSince + BETWEEN_OWN_ADDRESSES_MS) return;
     this.#ownAddressSince = now;
     logger.info("Other nodes see this node under an address", { address: host, port });

@@ -2,10 +2,10 @@ import type { EventEmitter } from "node:events";
 import { Discv5, type IDiscv5CreateOptions } from "@chainsafe/discv5";
 import { type ENR, SignableENR } from "@chainsafe/enr";
 import { privateKeyFromRaw } from "@libp2p/crypto/keys";
-import { hasSoundAddresses } from "./sound-record.ts";
+import { hasSoundAddresses } from "./found-record.ts";
 import type { UdpTransport } from "./udp-transport.ts";
 
-export interface Discv5Parts {
+interface Discv5Parts {
   /** The node's private key. */
   key: Uint8Array;
   /** The node's record in its text form. */

@@ -1,8 +1,7 @@
 import type { ENR } from "@chainsafe/enr";
 import type { BeaconConfig } from "@lodestar/config";
-import { type Epoch, ssz } from "@lodestar/types";
-import type { FoundPeer } from "../peers/peer-source.ts";
-import { isCompatibleFork } from "./fork-compatibility.ts";
+import { type Epoch, type phase0, ssz } from "@lodestar/types";
+import type { FoundPeer } from "../peers/connector.ts";
 
 /** A record, whose signature the library has checked, as a peer that may be dialled; null when it is none for us. */
 export function readFoundRecord(record: ENR, config: BeaconConfig, currentEpoch: Epoch): FoundPeer | null {
@@ -55,4 +54,32 @@ function isUnicast6(ip: Uint8Array): boolean {
 
 function textOfIp6(ip: Uint8Array): string {
   return Array.from({ length: 8 }, (_, i) => (ip[2 * i]! * 256 + ip[2 * i + 1]!).toString(16)).join(":");
+}
+
+/**
+ * Whether a node with that entry in its record is on our chain and follows our forks (phase0/p2p-interface.md, eth2 field).
+ * Records are read some time after they were signed: one from before a fork is good when it names that fork as its next.
+ */
+function isCompatibleFork(config: BeaconConfig, currentEpoch: Epoch, theirs: phase0.ENRForkID): boolean {
+  // A digest contains the chain's genesis, so that one which we know is of our chain.
+  const boundary = config.forkDigest2ForkBoundaryOption(theirs.forkDigest);
+  if (!boundary) return false;
+  const ours = config.getForkBoundaryAtEpoch(currentEpoch);
+  if (boundary.epoch === ours.epoch) return true;
+  // Their clock may be a little ahead.
+  if (boundary.epoch > ours.epoch) return boundary.epoch <= currentEpoch + 1;
+  const { nextForkEpoch, nextForkVersion } = theirs;
+  if (nextForkEpoch > currentEpoch || config.getForkBoundaryAtEpoch(nextForkEpoch).epoch !== nextForkEpoch)
+    return false;
+  return ssz.Version.equals(nextForkVersion, config.getForkInfoAtEpoch(nextForkEpoch).version);
+}
+
+const ADDRESS_LENGTHS = { ip: 4, ip6: 16, tcp: 2, udp: 2, tcp6: 2, udp6: 2 };
+
+/**
+ * Whether the addresses in a record have the lengths that the library takes for granted. Anybody can sign a record in which
+ * they have not, and the library fails when it wants to send something there.
+ */
+export function hasSoundAddresses({ kvs }: Pick<ENR, "kvs">): boolean {
+  return Object.entries(ADDRESS_LENGTHS).every(([name, length]) => (kvs.get(name)?.length ?? length) === length);
 }

@@ -6,11 +6,11 @@ import { getSocketAddressOnENR } from "@chainsafe/discv5/util";
 import type { BaseENR } from "@chainsafe/enr";
 import { type Multiaddr, multiaddr } from "multiaddr12";
 import type { Logger } from "../../log/logger.ts";
-import { PacketBudget } from "./packet-budget.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 
 const RECEIVE_BUFFER_BYTES = 256 * 1024;
 
-export interface UdpTransportParts {
+interface UdpTransportParts {
   /** In hexadecimal digits, as the library writes it. */
   nodeId: string;
   bind: { address: string; port: number };
@@ -85,7 +85,7 @@ export class UdpTransport extends EventEmitter {
   }
 
   #receive(data: Uint8Array, from: RemoteInfo): void {
-    if (data.length > MAX_PACKET_SIZE || !this.#budget.allows(from.address, performance.now())) return;
+    if (data.length > MAX_PACKET_SIZE || !this.#budget.allows(from.address, SYSTEM_TIMERS.now())) return;
     try {
       this.emit("packet", this.#multiaddrOf(from), decodePacket(this.#parts.nodeId, data));
     } catch (error) {
@@ -95,5 +95,40 @@ export class UdpTransport extends EventEmitter {
 
   #multiaddrOf({ address, port }: { address: string; port: number }): Multiaddr {
     return multiaddr(`/${this.ipMode.ip4 ? "ip4" : "ip6"}/${address}/udp/${port}`);
+  }
+}
+
+interface PacketLimits {
+  perSecond: number;
+  perSecondAndAddress: number;
+}
+
+/** Looking at a packet costs decryption, and sometimes the check of a signature; a lookup of ours needs a few dozen. */
+const DEFAULT_LIMITS: PacketLimits = { perSecond: 1000, perSecondAndAddress: 200 };
+
+/** How many packets are looked at. What it remembers is bounded by what it lets pass in a second. */
+export class PacketBudget {
+  readonly #limits: PacketLimits;
+  readonly #ofAddress = new Map<string, number>();
+  #second = 0;
+  #passed = 0;
+
+  constructor(limits: PacketLimits = DEFAULT_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** `nowMs` is of any clock that does not go backwards. */
+  allows(address: string, nowMs: number): boolean {
+    const second = Math.floor(nowMs / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#passed = 0;
+      this.#ofAddress.clear();
+    }
+    const ofAddress = this.#ofAddress.get(address) ?? 0;
+    if (this.#passed >= this.#limits.perSecond || ofAddress >= this.#limits.perSecondAndAddress) return false;
+    this.#passed++;
+    this.#ofAddress.set(address, ofAddress + 1);
+    return true;
   }
 }

@@ -8,7 +8,7 @@ export interface BatchLimits {
   maxWaiting: number;
 }
 
-export interface BatchWork<Item> {
+interface BatchWork<Item> {
   /** Must not throw. */
   process(items: Item[]): Promise<void>;
   /** The item will not be processed. */

@@ -10,7 +10,7 @@ import type { DevChain } from "../../dev/dev-chain.ts";
 import { createLogger } from "../../log/pino-logger.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
-import type { Severity } from "../peers/peer-judge.ts";
+import type { Severity } from "../peers/peer-scores.ts";
 import { Gossip } from "./gossip.ts";
 import { asPubsub, createPubsub, type Pubsub } from "./pubsub.ts";
 import { GossipTopics, type TopicKind } from "./topics.ts";
@@ -25,9 +25,9 @@ export interface GossipNode {
   operations: SignedOperations;
   /** Lines of warnings and errors. */
   complaints: string[];
-  /** Ids of all messages that were judged. */
+  /** Ids of all messages that were validated. */
   received: string[];
-  /** What was told to those who look for blocks and judge peers. */
+  /** What was told to those who look for blocks and score peers. */
   told: {
     parents: { signed: SignedBeaconBlock; peerId: string }[];
     blocks: { root: RootHex; peerId: string }[];
@@ -83,7 +83,7 @@ async function openNode(options: Partial<DevNodeOptions>, directory: string): Pr
       onUnknownParent: (signed, peerId) => told.parents.push({ signed, peerId }),
       onUnknownBlock: (root, peerId) => told.blocks.push({ root, peerId }),
     },
-    judge: { penalize: (peerId, severity) => told.penalties.push({ peerId, severity }) },
+    reporter: { penalize: (peerId, severity) => told.penalties.push({ peerId, severity }) },
     logger,
   });
   gossip.start();

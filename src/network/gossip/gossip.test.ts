@@ -45,16 +45,16 @@ test("what one node publishes reaches the chains of all, and nothing that is not
     expect(nodes.map(({ devChain }) => devChain.chain.head.root)).toEqual(Array(3).fill(block.root)),
   );
 
-  // A vote, which passes on its own subnet only.
+  // An attestation, which passes on its own subnet only.
   const vote = (await a.byHand.votesFor(slot, block.root))[0]!.vote as electra.SingleAttestation;
   const subnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot, vote.committeeIndex);
   const [right, wrong] = [subnet, (subnet + 1) % 64];
   const subnetTopics = [right, wrong].map((number) => a.topic("beacon_attestation", number));
   await Promise.all(nodes.flatMap((node) => subnetTopics.map((topic) => whenMeshed(node, topic))));
   a.gossip.attestation(vote, wrong);
-  const voted = Promise.all([next(b, "attestation"), next(c, "attestation")]);
+  const attested = Promise.all([next(b, "attestation"), next(c, "attestation")]);
   a.gossip.attestation(vote, right);
-  await voted;
+  await attested;
   await eventually(() => expect(invalidFrom(b, a, a.topic("beacon_attestation", wrong))).toBe(1));
 
   // An exit that another validator signed; the good one that follows it shows that it got no further.
@@ -67,7 +67,7 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   expect(invalidFrom(c, b, exits)).toBe(0);
   expect(b.received.length - c.received.length).toBe(2);
 
-  // A block that nobody can build on is spread, since its proposer signed it, but held against who passed it on.
+  // A block that nobody can build on is propagated, since its proposer signed it, but held against who passed it on.
   for (const { devChain } of nodes) await devChain.clock.advanceTo(slot + 1);
   const unfit = { ...(await a.byHand.produce(slot + 1, block.root)), stateRoot: new Uint8Array(32) };
   a.gossip.block(a.byHand.sign(unfit).signed);
@@ -76,7 +76,7 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   expect([...a.complaints, ...c.complaints.filter((line) => !line.includes("not valid"))]).toEqual([]);
 });
 
-test("votes wait for their block, and blocks without a parent are told about", async () => {
+test("attestations wait for their block, and blocks without a parent are told about", async () => {
   const nodes = await openLine(2, 4, {});
   const [a, b] = nodes as [GossipNode, GossipNode];
   for (const { devChain, gossip } of nodes) {
@@ -131,7 +131,7 @@ test("garbage is held against its sender before it costs anything", async () => 
   await eventually(() => expect(invalidFrom(b, a, exits)).toBe(4));
   expect(b.received).toEqual([]);
 
-  // What has a possible size but is no block is judged like any message, and rejected.
+  // What has a possible size but is no block is validated like any message, and rejected.
   const blocks = a.topic("beacon_block");
   send([{ topic: blocks, data: new Uint8Array(compressSync(new Uint8Array(1000))) }]);
   await eventually(() => expect(invalidFrom(b, a, blocks)).toBe(1));

@@ -12,22 +12,20 @@ import type {
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Broadcast } from "../broadcast.ts";
-import type { PeerJudge } from "../peers/peer-judge.ts";
-import type { SubnetTopics } from "../subnets/subnet-topics.ts";
-import { BlockGossip } from "./block-gossip.ts";
-import { IntakeGossip } from "./intake-gossip.ts";
-import { contextSlot, type GossipObjects, messageType } from "./message-types.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
+import type { SubnetTopics } from "../subnets/subnet-manager.ts";
+import { BlockHandler, type UnknownBlocks } from "./block-handler.ts";
+import { contextSlot, type GossipObjects, messageType, type ReceivedMessage, type Verdict } from "./message-types.ts";
+import { OperationHandler } from "./operation-handler.ts";
 import { asPubsub, type Pubsub } from "./pubsub.ts";
-import type { ReceivedMessage, Verdict } from "./received-message.ts";
 import { boundariesInForce, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
-import type { UnknownBlocks } from "./unknown-blocks.ts";
 
-export interface GossipParts {
+interface GossipParts {
   /** Of a host that has been started. */
   pubsub: GossipSub;
   chain: BeaconChain;
   unknownBlocks: UnknownBlocks;
-  judge: PeerJudge;
+  reporter: PeerReporter;
   logger: Logger;
 }
 
@@ -43,14 +41,14 @@ const RESULTS: Readonly<Record<Verdict, TopicValidatorResult>> = {
   reject: TopicValidatorResult.Reject,
 };
 
-/** The gossip of the network: joins the topics of the forks in force, takes in what comes and spreads what is given to it. */
+/** The gossip of the network: joins the topics of the forks in force, handles what comes and broadcasts what is given to it. */
 export class Gossip implements Broadcast, SubnetTopics {
   readonly #pubsub: Pubsub;
   readonly #chain: BeaconChain;
   readonly #logger: Logger;
   readonly #topics: GossipTopics;
-  readonly #blocks: BlockGossip;
-  readonly #others: IntakeGossip;
+  readonly #blocks: BlockHandler;
+  readonly #others: OperationHandler;
   readonly #subnets: Partial<Record<TopicKind, ReadonlySet<number>>> = {
     beacon_attestation: new Set(),
     sync_committee: new Set(),
@@ -58,14 +56,14 @@ export class Gossip implements Broadcast, SubnetTopics {
   #joined = new Set<string>();
   #stopFollowing: (() => void) | undefined;
 
-  constructor({ pubsub, chain, unknownBlocks, judge, logger }: GossipParts) {
+  constructor({ pubsub, chain, unknownBlocks, reporter, logger }: GossipParts) {
     this.#pubsub = asPubsub(pubsub);
     this.#chain = chain;
     this.#logger = logger.topic("gossip");
     this.#topics = new GossipTopics(chain.config);
-    const blocks = new BlockGossip({ chain, unknownBlocks, judge, logger: this.#logger });
+    const blocks = new BlockHandler({ chain, unknownBlocks, reporter, logger: this.#logger });
     this.#blocks = blocks;
-    this.#others = new IntakeGossip({
+    this.#others = new OperationHandler({
       chain,
       unknownBlocks,
       isImporting: (root) => blocks.isImporting(root),
@@ -186,7 +184,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     };
     try {
       const topic = this.#topics.get(msg.topic);
-      if (topic === undefined || !this.#canJudge(topic)) {
+      if (topic === undefined || !this.#canValidate(topic)) {
         report("ignore");
         return;
       }
@@ -200,7 +198,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   };
 
   /** A node that is far behind would take honest messages for wrong ones; of blocks it learns how far it is. */
-  #canJudge({ kind }: GossipTopic): boolean {
+  #canValidate({ kind }: GossipTopic): boolean {
     return kind === "beacon_block" || !this.#chain.status.isSyncing;
   }
 
@@ -226,7 +224,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     if (slot === undefined) return undefined;
     const boundary = this.#chain.config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot));
     if (boundary.epoch === topic.boundary.epoch) return undefined;
-    // A block of one fork in the type of another is none at all; a vote may stray when a fork begins.
+    // A block of one fork in the type of another is none at all; an attestation may stray when a fork begins.
     return topic.kind === "beacon_block" && boundary.fork !== topic.boundary.fork ? "reject" : "ignore";
   }
 

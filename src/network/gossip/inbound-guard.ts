@@ -1,7 +1,7 @@
 import type { GossipSub } from "@libp2p/gossipsub";
 import type { RPC } from "@libp2p/gossipsub/message";
 import type { PeerId } from "@libp2p/interface";
-import type { PeerJudge } from "../peers/peer-judge.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
 import type { MessageBudget } from "./message-budget.ts";
 
 /** The parts of gossipsub that stand between a peer's stream and the messages on it. */
@@ -23,9 +23,9 @@ interface InboundSide {
  * Reads what peers send in place of gossipsub's own loop, which lets four things pass: envelopes that cannot be decoded, or are
  * too large, go unpunished; there is no limit to the number of messages; messages that name a sender (`from`) are taken, though a network
  * without signatures must refuse them (StrictNoSign); and messages of topics that this node has not joined are remembered,
- * though nobody will ever judge them.
+ * though nobody will ever reporter them.
  */
-export function guardInbound(pubsub: GossipSub, budget: MessageBudget, judge?: PeerJudge): GossipSub {
+export function guardInbound(pubsub: GossipSub, budget: MessageBudget, reporter?: PeerReporter): GossipSub {
   const inbound = pubsub as unknown as InboundSide;
   inbound.pipePeerReadStream = async (from, source) => {
     const peerId = from.toString();
@@ -40,7 +40,7 @@ export function guardInbound(pubsub: GossipSub, budget: MessageBudget, judge?: P
       if (isViolation(error)) {
         // Gossip itself forgets the peer and what it did, and leaves the stream to fill up.
         inbound.streamsInbound.get(peerId)?.rawStream.abort(error);
-        judge?.penalize(peerId, "severe", "gossip: an envelope that is too large");
+        reporter?.penalize(peerId, "severe", "gossip: an envelope that is too large");
       }
       inbound.handlePeerReadStreamError(error, from);
     }

@@ -9,10 +9,7 @@ function floodUntilRefused(budget: MessageBudget, peerId: string, joined: string
 
 test("a peer may send much, but not without end, and more to a node that has joined more topics", () => {
   let now = 0;
-  const budget = new MessageBudget(
-    () => 1000,
-    () => now,
-  );
+  const budget = new MessageBudget(() => 1000, { now: () => now });
   const few = floodUntilRefused(budget, "p", ["a"]);
   expect(few).toBeLessThan(1_000_000);
   expect(floodUntilRefused(budget, "q", ["a", "b"])).toBeGreaterThan(few * 1.5);

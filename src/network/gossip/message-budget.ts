@@ -1,5 +1,5 @@
-import { PeerBuckets } from "../rates/peer-buckets.ts";
-import type { Now, Rate } from "../rates/token-bucket.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { PeerBuckets, type Rate } from "../token-bucket.ts";
 
 /** A peer may be the one that brings everything, some of it late or twice. */
 const TIMES_THE_EXPECTED = 3;
@@ -18,13 +18,13 @@ const SECONDS: Rate = { burst: 15, perSecond: 1 };
 export class MessageBudget {
   readonly #buckets: PeerBuckets;
   readonly #expectedPerSecond: (topic: string) => number;
-  readonly #now: Now;
+  readonly #timers: Pick<Timers, "now">;
   #allowance: { joined: Iterable<string>; perSecond: number; until: number } | undefined;
 
-  constructor(expectedPerSecond: (topic: string) => number, now: Now = () => performance.now()) {
-    this.#buckets = new PeerBuckets(now);
+  constructor(expectedPerSecond: (topic: string) => number, timers: Pick<Timers, "now"> = SYSTEM_TIMERS) {
+    this.#buckets = new PeerBuckets(timers);
     this.#expectedPerSecond = expectedPerSecond;
-    this.#now = now;
+    this.#timers = timers;
   }
 
   /** Whether the peer may send so many more to a node that has joined the topics. */
@@ -39,7 +39,7 @@ export class MessageBudget {
 
   /** Envelopes come by the thousand a second, and the topics seldom change: the sum over them is good for a while. */
   #perSecond(joined: Iterable<string>): number {
-    const now = this.#now();
+    const now = this.#timers.now();
     if (this.#allowance?.joined !== joined || now >= this.#allowance.until) {
       let perSecond = MESSAGES_PER_SECOND_AT_LEAST;
       for (const topic of joined) perSecond += TIMES_THE_EXPECTED * this.#expectedPerSecond(topic);

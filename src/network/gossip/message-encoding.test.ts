@@ -6,9 +6,8 @@ import { compressSync, uncompressSync } from "snappy";
 import { describe, expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { maxCompressedLength } from "../snappy-length.ts";
-import { createMessageId, quickId } from "./message-id.ts";
+import { createMessageId, createSnappyTransform, quickId } from "./message-encoding.ts";
 import { messageType, sizeBounds } from "./message-types.ts";
-import { createSnappyTransform } from "./snappy-transform.ts";
 import { GossipTopics } from "./topics.ts";
 
 const forks = [{ fork: "altair", epoch: 1 } as const];

@@ -11,7 +11,7 @@ import {
   ssz,
   sszTypesFor,
 } from "@lodestar/types";
-import type { TopicKind } from "./topics.ts";
+import type { GossipTopic, TopicKind } from "./topics.ts";
 
 /** What the messages of each kind of topic carry. */
 export interface GossipObjects {
@@ -77,4 +77,17 @@ export function contextSlot<K extends TopicKind>(kind: K, object: GossipObjects[
     default:
       return undefined;
   }
+}
+
+/** What the network is told about a message: propagate it, forget it, or forget it and hold it against its sender. */
+export type Verdict = "accept" | "ignore" | "reject";
+
+/** A message whose bytes are of the type of its topic. */
+export interface ReceivedMessage<K extends TopicKind = TopicKind> {
+  topic: GossipTopic;
+  object: GossipObjects[K];
+  /** Who passed it on, in base58btc; not the author, whom nobody knows. */
+  peerId: string;
+  /** The first verdict counts. */
+  report(verdict: Verdict): void;
 }

@@ -1,13 +1,14 @@
 import { type GossipSub, gossipsub, StrictNoSign, type TopicValidatorResult } from "@libp2p/gossipsub";
-import type { PeerScoreStatsDump } from "@libp2p/gossipsub/score";
+import type { PeerScoreParams, PeerScoreStatsDump, PeerScoreThresholds } from "@libp2p/gossipsub/score";
 import type { PublishOpts } from "@libp2p/gossipsub/types";
+import type { PeerId, Stream } from "@libp2p/interface";
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { PeerJudge } from "../peers/peer-judge.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
 import { maxCompressedLength } from "../snappy-length.ts";
 import { guardInbound } from "./inbound-guard.ts";
 import { MessageBudget } from "./message-budget.ts";
-import { createMessageId, quickId } from "./message-id.ts";
+import { createMessageId, createSnappyTransform, quickId } from "./message-encoding.ts";
 import {
   MESH_PEERS,
   SCORE_THRESHOLDS,
@@ -15,19 +16,50 @@ import {
   scoreParameters,
   topicExpectations,
 } from "./score-parameters.ts";
-import { createSnappyTransform } from "./snappy-transform.ts";
 import { GossipTopics } from "./topics.ts";
 
-/** What gossipsub has beyond the interface that its package shows. */
-export interface Pubsub extends GossipSub {
+interface RawStream {
+  rawStream: Pick<Stream, "status" | "remoteWriteStatus">;
+}
+
+interface ScoredPeer {
+  connected: boolean;
+  /** When the score of a peer that is gone is forgotten, in unix milliseconds. */
+  expire: number;
+  behaviourPenalty: number;
+}
+
+/** What gossipsub has beyond the interface that its package shows; ids are in base58btc throughout. */
+export interface GossipInternals {
+  readonly peers: ReadonlyMap<string, PeerId>;
+  /** Of all topics that a peer subscribed to. */
+  readonly topics: ReadonlyMap<string, ReadonlySet<string>>;
   readonly mesh: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly streamsInbound: ReadonlyMap<string, RawStream>;
+  readonly streamsOutbound: ReadonlyMap<string, RawStream>;
+  /** Whether it was we who dialled. */
+  readonly outbound: ReadonlyMap<string, boolean>;
+  /** IHAVE messages that came since the last heartbeat, and IWANT messages. */
+  readonly peerhave: ReadonlyMap<string, number>;
+  readonly iwantCounts: ReadonlyMap<string, number>;
+  /** Until when, in unix milliseconds, a peer is not asked into the mesh of a topic. */
+  readonly backoff: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** The messages of the last heartbeats, by their ids. */
   readonly mcache: { readonly msgs: ReadonlyMap<string, unknown> };
-  readonly score: { rejectInvalidMessage(peerId: string, topic: string): void };
-  getMeshPeers(topic: string): string[];
+  readonly score: {
+    rejectInvalidMessage(peerId: string, topic: string): void;
+    readonly params: PeerScoreParams;
+    readonly peerStats: ReadonlyMap<string, ScoredPeer>;
+    readonly peerIPs: ReadonlyMap<string, ReadonlySet<string>>;
+  };
+  readonly opts: { readonly scoreThresholds: Partial<PeerScoreThresholds> };
   /** Up to a heartbeat old. */
   getScore(peerId: string): number;
+  getMeshPeers(topic: string): string[];
   dumpPeerScoreStats(): PeerScoreStatsDump;
+}
+
+export interface Pubsub extends GossipSub, GossipInternals {
   /** The peer id has to be the text: with an object the score stays as it was. */
   reportMessageValidationResult(messageId: string, peerId: string, result: TopicValidatorResult): void;
   publish(topic: string, data: Uint8Array, options?: PublishOpts): ReturnType<GossipSub["publish"]>;
@@ -38,10 +70,10 @@ export function asPubsub(service: GossipSub): Pubsub {
   return service as Pubsub;
 }
 
-export interface PubsubOptions extends Partial<ScoreOptions> {
+interface PubsubOptions extends Partial<ScoreOptions> {
   config: BeaconConfig;
   /** Told about what gossip's own scores leave out. */
-  judge?: PeerJudge;
+  reporter?: PeerReporter;
   /** In milliseconds; the specification's value by default. */
   heartbeatInterval?: number;
 }
@@ -59,7 +91,7 @@ export function createPubsub({
   heartbeatInterval = HEARTBEAT_MS,
   activeValidators = DEFAULT_ACTIVE_VALIDATORS,
   appSpecificScore,
-  judge,
+  reporter,
 }: PubsubOptions) {
   const topics = new GossipTopics(config);
   const create = gossipsub({
@@ -101,6 +133,6 @@ export function createPubsub({
     return topic === undefined ? 0 : (expectations[topic.kind].messagesPerSlot * 1000) / config.SLOT_DURATION_MS;
   };
   return (components: Parameters<typeof create>[0]): GossipSub => {
-    return guardInbound(create(components), new MessageBudget(expectedPerSecond), judge);
+    return guardInbound(create(components), new MessageBudget(expectedPerSecond), reporter);
   };
 }

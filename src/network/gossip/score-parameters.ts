@@ -108,7 +108,7 @@ export function scoreParameters(
 }
 
 export interface ScoreOptions {
-  /** About how many validators vote in an epoch. */
+  /** About how many validators attest in an epoch. */
   activeValidators: number;
   /** What is known about the peer from elsewhere than gossip. */
   appSpecificScore?: (peerId: string) => number;
@@ -127,7 +127,7 @@ const WITHOUT_DELIVERY_QUOTA = {
 
 /** How much comes of each kind of topic, on one topic, and how much it matters. */
 export function topicExpectations(activeValidators: number): Record<TopicKind, TopicExpectation> {
-  const votersPerSlot = Math.max(1, activeValidators) / SLOTS_PER_EPOCH;
+  const attestersPerSlot = Math.max(1, activeValidators) / SLOTS_PER_EPOCH;
   const committees = computeCommitteeCount(Math.max(1, activeValidators));
   const rarely = (perEpoch: number) => ({
     weight: 0.05,
@@ -138,12 +138,12 @@ export function topicExpectations(activeValidators: number): Record<TopicKind, T
     beacon_block: { weight: 0.5, messagesPerSlot: 1, memoryEpochs: 20 },
     beacon_aggregate_and_proof: {
       weight: 0.5,
-      messagesPerSlot: Math.min(votersPerSlot, committees * TARGET_AGGREGATORS_PER_COMMITTEE),
+      messagesPerSlot: Math.min(attestersPerSlot, committees * TARGET_AGGREGATORS_PER_COMMITTEE),
       memoryEpochs: 1,
     },
     beacon_attestation: {
       weight: 1 / ATTESTATION_SUBNET_COUNT,
-      messagesPerSlot: votersPerSlot / ATTESTATION_SUBNET_COUNT,
+      messagesPerSlot: attestersPerSlot / ATTESTATION_SUBNET_COUNT,
       // With few committees a subnet is silent for most of an epoch.
       memoryEpochs: committees * SLOTS_PER_EPOCH >= 2 * ATTESTATION_SUBNET_COUNT ? 1 : 4,
     },

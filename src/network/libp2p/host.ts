@@ -4,7 +4,7 @@ import { yamux } from "@chainsafe/libp2p-yamux";
 import { privateKeyFromRaw } from "@libp2p/crypto/keys";
 import type { GossipSub, GossipSubComponents } from "@libp2p/gossipsub";
 import { type Identify, identify } from "@libp2p/identify";
-import type { ConnectionGater, Libp2p, PeerId } from "@libp2p/interface";
+import type { Connection, ConnectionGater, IdentifyResult, Libp2p, PeerId } from "@libp2p/interface";
 import { mplex } from "@libp2p/mplex";
 import { tcp } from "@libp2p/tcp";
 import { createLibp2p } from "libp2p";
@@ -12,7 +12,7 @@ import { createLibp2p } from "libp2p";
 export type Host = Libp2p<{ identify: Identify; pubsub: GossipSub }>;
 
 /** Makes the gossip of a host out of the host's own parts. */
-export type PubsubFactory = (components: GossipSubComponents) => GossipSub;
+type PubsubFactory = (components: GossipSubComponents) => GossipSub;
 
 export interface HostOptions {
   /** The node's private secp256k1 key, 32 bytes. */
@@ -77,5 +77,30 @@ function gate(allowPeer: (peerId: string) => boolean): ConnectionGater {
     denyOutboundEncryptedConnection: deny,
     // An inbound peer is known by its id only when the encryption stands.
     denyInboundEncryptedConnection: deny,
+  };
+}
+
+interface HostFollower {
+  opened(connection: Connection): void;
+  /** The last connection with the peer is gone. */
+  disconnected(peerId: string): void;
+  identified(result: IdentifyResult): void;
+}
+
+/** Tells what happens to the host's connections. Returns the function that ends it. */
+export function followHost(
+  host: Pick<Host, "addEventListener" | "removeEventListener">,
+  { opened, disconnected, identified }: HostFollower,
+): () => void {
+  const onOpen = ({ detail }: CustomEvent<Connection>) => opened(detail);
+  const onDisconnect = ({ detail }: CustomEvent<PeerId>) => disconnected(detail.toString());
+  const onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => identified(detail);
+  host.addEventListener("connection:open", onOpen);
+  host.addEventListener("peer:disconnect", onDisconnect);
+  host.addEventListener("peer:identify", onIdentify);
+  return () => {
+    host.removeEventListener("connection:open", onOpen);
+    host.removeEventListener("peer:disconnect", onDisconnect);
+    host.removeEventListener("peer:identify", onIdentify);
   };
 }

@@ -9,7 +9,7 @@ interface Entry {
   postponedUntil: number;
 }
 
-export interface BackOffOptions {
+interface BackOffOptions {
   firstMs: number;
   /** Each failure doubles the wait, up to this. */
   maxMs: number;

@@ -11,7 +11,7 @@ export interface DialTarget {
   addresses: readonly string[];
 }
 
-export interface DialerParts {
+interface DialerParts {
   host: Pick<Host, "dial">;
   logger: Logger;
   /** Called when a dial began and when it ended; `peerId` is who answered. */

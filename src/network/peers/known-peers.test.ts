@@ -3,8 +3,7 @@ import { peerIdFromString } from "@libp2p/peer-id";
 import { ssz } from "@lodestar/types";
 import { multiaddr } from "@multiformats/multiaddr";
 import { describe, expect, it } from "vitest";
-import { identifiedAddresses } from "./addresses.ts";
-import { addAddress, introduce, KnownPeers } from "./known-peers.ts";
+import { addAddress, identifiedAddresses, introduce, KnownPeers } from "./known-peers.ts";
 
 const ID = "16Uiu2HAm5hPxT7s3TA2f4b4YjAPzS7yLRSgdj87ysDZ6NAXMiRuY";
 

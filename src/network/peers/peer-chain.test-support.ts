@@ -4,25 +4,25 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type fulu, type RootHex, ssz } from "@lodestar/types";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import type { ScheduledFork } from "../../dev/forks.ts";
-import type { ConversationsChain } from "./conversations.ts";
+import type { PeerSessionsChain } from "./peer-sessions.ts";
 
 const FORKS: ScheduledFork[] = [{ fork: "altair", epoch: 4 }];
 
 /** One fork is in force until epoch 4 and another one from then on; the genesis makes the network. */
-export function testConfig(genesis = 3) {
+function testConfig(genesis = 3) {
   const chainConfig = devChainConfig({ forks: FORKS, slotSeconds: 6, genesisTime: 1_700_000_000 });
   return createBeaconConfig(chainConfig, new Uint8Array(32).fill(genesis));
 }
 
 /** As much of a chain as a peer is compared with; the test moves its time. */
-export class PeerChain implements ConversationsChain {
+export class PeerChain implements PeerSessionsChain {
   readonly config: ReturnType<typeof testConfig>;
   slot: number;
   forkChoice: { finalized: { epoch: number; root: RootHex } } = { finalized: { epoch: 0, root: rootHex(0) } };
   /** Canonical roots by the slots of finalized checkpoints. */
   readonly roots = new Map<number, RootHex>();
   readonly blocks = { rootAtOrBefore: async (slot: number) => this.roots.get(slot) ?? null };
-  readonly clock: ConversationsChain["clock"];
+  readonly clock: PeerSessionsChain["clock"];
 
   constructor({ slot = 0, genesis }: { slot?: number; genesis?: number } = {}) {
     this.config = testConfig(genesis);

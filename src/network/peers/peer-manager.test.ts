@@ -104,7 +104,7 @@ describe("a peer manager", () => {
     expect(stateOf(node, stranger)).toBe("connecting");
   });
 
-  it("bans an offender and refuses it at the door", async () => {
+  it("bans an offender and refuses its connections", async () => {
     const [dialler, listener] = await connectedPair();
     listener.manager.penalize(dialler.id, "fatal", "a forged block");
     expect(ids(listener)).toEqual([]);

@@ -2,24 +2,20 @@ import type { Connection, IdentifyResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
 import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
-import { gossipInternals } from "../gossip/gossip-internals.ts";
-import type { Host } from "../libp2p/host.ts";
-import type { BeaconRequests, BlockRange } from "../reqresp/beacon-requests.ts";
-import { identifiedAddresses, withPeerId } from "./addresses.ts";
-import { Connecting } from "./connecting.ts";
-import { Conversations, type ConversationsChain } from "./conversations.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import { asPubsub } from "../gossip/pubsub.ts";
+import { followHost, type Host } from "../libp2p/host.ts";
+import type { BeaconRequests, BlockRange } from "../reqresp/interface.ts";
+import { Connector, type PeerSource } from "./connector.ts";
 import { DirectPeers } from "./direct-peers.ts";
-import { GOODBYE, goodbyeText, silenceAfter } from "./goodbye-reasons.ts";
-import { GossipJudgement } from "./gossip-judgement.ts";
-import { followHost } from "./host-events.ts";
-import { addAddress, introduce, KnownPeers } from "./known-peers.ts";
-import { Leaving } from "./leaving.ts";
-import type { Severity } from "./peer-judge.ts";
-import type { PeerScores } from "./peer-scores.ts";
-import type { PeerSource, SubnetNeeds } from "./peer-source.ts";
-import { Pruner } from "./pruner.ts";
+import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
+import { GossipPenalties } from "./gossip-penalties.ts";
+import { addAddress, identifiedAddresses, introduce, KnownPeers, withPeerId } from "./known-peers.ts";
+import type { PeerScores, Severity } from "./peer-scores.ts";
+import { PeerSessions, type PeerSessionsChain } from "./peer-sessions.ts";
+import { Pruner } from "./pruning.ts";
+import type { SubnetNeeds } from "./subnet-coverage.ts";
 import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
-import { systemTimers, type Timers } from "./timers.ts";
 
 const TICK_MS = 1_000;
 /** A connection that lasted this long counts as good. */
@@ -27,18 +23,18 @@ const GOOD_CONNECTION_MS = 10_000;
 /** Two nodes may dial each other at once; more would only take the places of others. */
 const CONNECTIONS_PER_PEER = 2;
 
-export interface PeerManagerParts {
+interface PeerManagerParts {
   host: Host;
   requests: BeaconRequests;
-  chain: ConversationsChain;
+  chain: PeerSessionsChain;
   /** Undefined when nobody is searched for. */
   discovery: PeerSource | undefined;
   subnets: SubnetNeeds;
   options: { targetPeers: number; directPeers: readonly string[] };
   logger: Logger;
-  /** Shared with whoever else judges peers, and with the gate of the host. */
+  /** Shared with whoever else scores peers, and with the gate of the host. */
   scores: PeerScores;
-  timers?: Timers;
+  timers?: Pick<Timers, "now" | "every">;
 }
 
 /** Knows the peers of this node: finds and keeps good ones, and sends away the others. */
@@ -48,21 +44,21 @@ export class PeerManager implements SyncPeers {
 
   readonly #host: Host;
   readonly #requests: BeaconRequests;
-  readonly #timers: Timers;
+  readonly #timers: Pick<Timers, "now" | "every">;
   readonly #discovery: PeerSource | undefined;
   readonly #direct: DirectPeers;
-  readonly #conversations: Conversations;
-  readonly #connecting: Connecting;
+  readonly #sessions: PeerSessions;
+  readonly #connector: Connector;
   readonly #pruner: Pruner;
-  readonly #leaving: Leaving;
-  readonly #gossipJudgement: GossipJudgement;
+  readonly #disconnector: Disconnector;
+  readonly #gossipPenalties: GossipPenalties;
   readonly #logger: Logger;
   readonly #listeners = new Set<() => void>();
   #ends: (() => void)[] = [];
   #relevantPeers = 0;
 
   constructor(parts: PeerManagerParts) {
-    const { host, requests, chain, discovery, subnets, options, scores, timers = systemTimers() } = parts;
+    const { host, requests, chain, discovery, subnets, options, scores, timers = SYSTEM_TIMERS } = parts;
     this.#host = host;
     this.#requests = requests;
     this.#timers = timers;
@@ -71,12 +67,12 @@ export class PeerManager implements SyncPeers {
     this.scores = scores;
     this.known = new KnownPeers({ forgotten: (id) => this.#onForgotten(id) });
     this.#direct = new DirectPeers(options.directPeers);
-    this.#leaving = new Leaving({ host, requests });
-    this.#gossipJudgement = new GossipJudgement({
-      gossip: gossipInternals(host.services.pubsub),
-      judge: this.scores,
+    this.#disconnector = new Disconnector({ host, requests });
+    this.#gossipPenalties = new GossipPenalties({
+      gossip: asPubsub(host.services.pubsub),
+      reporter: this.scores,
     });
-    this.#conversations = new Conversations({
+    this.#sessions = new PeerSessions({
       requests,
       chain,
       known: this.known,
@@ -90,11 +86,11 @@ export class PeerManager implements SyncPeers {
       scores: this.scores,
       direct: this.#direct,
       subnets,
-      conversations: this.#conversations,
+      sessions: this.#sessions,
       targetPeers: options.targetPeers,
     };
     this.#pruner = new Pruner(shared);
-    this.#connecting = new Connecting({ ...shared, host, discovery, timers, logger: this.#logger });
+    this.#connector = new Connector({ ...shared, host, discovery, timers, logger: this.#logger });
   }
 
   /** The host has been started. */
@@ -113,31 +109,31 @@ export class PeerManager implements SyncPeers {
   /** Says goodbye to all. The host stays; its owner stops it. */
   async close(): Promise<void> {
     for (const end of this.#ends.splice(0)) end();
-    await this.#connecting.close();
-    const peers = [...this.#conversations.values()];
-    for (const { peerId } of peers) void this.#leaving.leave(peerId, GOODBYE.shutdown);
-    await this.#leaving.idle();
+    await this.#connector.close();
+    const peers = [...this.#sessions.values()];
+    for (const { peerId } of peers) void this.#disconnector.disconnect(peerId, GOODBYE.shutdown);
+    await this.#disconnector.idle();
     for (const { peerId } of peers) this.#onDisconnect(peerId);
   }
 
   onStatus(peerId: string, status: fulu.Status): void {
-    this.#conversations.onStatus(peerId, status).catch((error: unknown) => {
-      this.#logger.warn("The status of a peer could not be judged", { peer: peerId, error: String(error) });
+    this.#sessions.onStatus(peerId, status).catch((error: unknown) => {
+      this.#logger.warn("The status of a peer could not be checked", { peer: peerId, error: String(error) });
     });
   }
 
   onPing(peerId: string, metadataSeq: bigint): void {
-    this.#conversations.onPing(peerId, metadataSeq);
+    this.#sessions.onPing(peerId, metadataSeq);
   }
 
   onGoodbye(peerId: string, reason: bigint): void {
     this.#logger.debug("A peer says goodbye", { peer: peerId, reason: goodbyeText(reason) });
-    this.#connecting.leaveAlone(peerId, silenceAfter(reason));
-    this.#leave(peerId);
+    this.#connector.leaveAlone(peerId, silenceAfter(reason));
+    this.#disconnect(peerId);
   }
 
   list(): SyncPeer[] {
-    const relevant = [...this.#conversations.values()].filter((conversation) => conversation.relevant);
+    const relevant = [...this.#sessions.values()].filter((session) => session.relevant);
     return relevant.flatMap(({ peerId }) => {
       const peer = this.known.get(peerId);
       return peer?.status && peer.state === "connected" ? { peerId, status: peer.status } : [];
@@ -150,7 +146,7 @@ export class PeerManager implements SyncPeers {
   }
 
   refreshStatus(peerId: string): void {
-    this.#conversations.refreshStatus(peerId);
+    this.#sessions.refreshStatus(peerId);
   }
 
   blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
@@ -177,7 +173,7 @@ export class PeerManager implements SyncPeers {
         this.#drop(peerId, standing === "banned" ? GOODBYE.banned : GOODBYE.badScore, reason);
       }),
     ];
-    if (this.#discovery) this.#ends.push(this.#discovery.onFound((found) => this.#connecting.onFound(found)));
+    if (this.#discovery) this.#ends.push(this.#discovery.onFound((found) => this.#connector.onFound(found)));
   }
 
   /** Nothing that happens to a connection may end the program. */
@@ -191,19 +187,19 @@ export class PeerManager implements SyncPeers {
 
   #tick(): void {
     this.#sweep();
-    for (const { peerId } of [...this.#conversations.values()]) this.#gossipJudgement.onTick(peerId);
-    this.#conversations.tick();
+    for (const { peerId } of [...this.#sessions.values()]) this.#gossipPenalties.onTick(peerId);
+    this.#sessions.tick();
     for (const peerId of this.#pruner.tooMany()) this.#drop(peerId, GOODBYE.tooManyPeers, "too many peers");
-    this.#connecting.tick();
+    this.#connector.tick();
   }
 
   /** Whatever the events of the host left out. */
   #sweep(): void {
     const connected = new Set(this.#host.getConnections().map(({ remotePeer }) => remotePeer.toString()));
-    for (const { peerId } of [...this.#conversations.values()]) {
-      const isLeft = this.known.get(peerId)?.state === "disconnecting" && !this.#leaving.isLeaving(peerId);
+    for (const { peerId } of [...this.#sessions.values()]) {
+      const isLeft = this.known.get(peerId)?.state === "disconnecting" && !this.#disconnector.isDisconnecting(peerId);
       if (!connected.has(peerId)) this.#onDisconnect(peerId);
-      else if (isLeft) void this.#leaving.leave(peerId);
+      else if (isLeft) void this.#disconnector.disconnect(peerId);
     }
   }
 
@@ -219,25 +215,25 @@ export class PeerManager implements SyncPeers {
       connection.abort(new Error("The peer has connections enough."));
       return;
     }
-    if (this.#conversations.get(peerId)) return;
+    if (this.#sessions.get(peerId)) return;
     const peer = this.known.touch(peerId);
     peer.state = "connected";
     peer.direction = direction;
     peer.lastSeenAddress = withPeerId(remoteAddr.toString(), peerId);
     if (direction === "outbound") addAddress(peer, peer.lastSeenAddress);
     this.#logger.debug("Peer connected", { peer: peerId, direction, address: peer.lastSeenAddress });
-    this.#conversations.begin(peerId, direction);
+    this.#sessions.begin(peerId, direction);
   }
 
   #onDisconnect(peerId: string): void {
     const peer = this.known.get(peerId);
     if (peer) peer.state = "disconnected";
-    const conversation = this.#conversations.end(peerId);
-    if (!conversation) return;
+    const session = this.#sessions.end(peerId);
+    if (!session) return;
     this.#logger.debug("Peer disconnected", { peer: peerId });
-    this.#gossipJudgement.onDisconnect(peerId);
-    const isGood = conversation.relevant && this.#timers.now() - conversation.since >= GOOD_CONNECTION_MS;
-    this.#connecting.onEnd(peerId, isGood);
+    this.#gossipPenalties.onDisconnect(peerId);
+    const isGood = session.relevant && this.#timers.now() - session.since >= GOOD_CONNECTION_MS;
+    this.#connector.onEnd(peerId, isGood);
   }
 
   #onIdentify(result: IdentifyResult): void {
@@ -264,15 +260,15 @@ export class PeerManager implements SyncPeers {
 
   #drop(peerId: string, reason: bigint, why: string): void {
     this.#logger.debug("A peer is sent away", { peer: peerId, reason: goodbyeText(reason), why });
-    this.#connecting.leaveAlone(peerId, silenceAfter(reason));
-    this.#leave(peerId, reason);
+    this.#connector.leaveAlone(peerId, silenceAfter(reason));
+    this.#disconnect(peerId, reason);
   }
 
-  #leave(peerId: string, reason?: bigint): void {
+  #disconnect(peerId: string, reason?: bigint): void {
     const peer = this.known.get(peerId);
     if (peer?.state !== "connected") return;
     peer.state = "disconnecting";
-    void this.#leaving.leave(peerId, reason);
-    if (this.#conversations.get(peerId)?.relevant) this.#onChanged();
+    void this.#disconnector.disconnect(peerId, reason);
+    if (this.#sessions.get(peerId)?.relevant) this.#onChanged();
   }
 }

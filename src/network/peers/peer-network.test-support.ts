@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { type fulu, ssz } from "@lodestar/types";
 import { createRecordingLogger, type RecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { HandTimers } from "../../timers.test-support.ts";
 import { createPubsub } from "../gossip/pubsub.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
-import type { BeaconRequests } from "../reqresp/beacon-requests.ts";
-import { RequestError } from "../reqresp/request-error.ts";
-import { HandTimers } from "./hand-timers.test-support.ts";
+import { RequestError } from "../reqresp/errors.ts";
+import type { BeaconRequests } from "../reqresp/interface.ts";
+import type { FoundPeer } from "./connector.ts";
 import { PeerChain } from "./peer-chain.test-support.ts";
 import { PeerManager } from "./peer-manager.ts";
 import { PeerScores } from "./peer-scores.ts";
-import type { FoundPeer } from "./peer-source.ts";
 
-export interface TestPeerOptions {
+interface TestPeerOptions {
   genesis?: number;
   targetPeers?: number;
   directPeers?: string[];

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { HandTimers } from "./hand-timers.test-support.ts";
-import type { Severity } from "./peer-judge.ts";
-import { PeerScores } from "./peer-scores.ts";
+import { HandTimers } from "../../timers.test-support.ts";
+import { PeerScores, type Severity } from "./peer-scores.ts";
 
 const MINUTE = 60_000;
 

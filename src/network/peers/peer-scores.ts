@@ -1,10 +1,18 @@
-import type { PeerJudge, Severity } from "./peer-judge.ts";
-import { systemTimers, type Timers } from "./timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+
+/** How often a peer may do something of the kind before it is dropped: never again, a few times, or some dozens of times. */
+export type Severity = "fatal" | "severe" | "moderate" | "mild";
+
+/** Takes note of what peers do wrong. */
+export interface PeerReporter {
+  /** `reason` is a few words for the log, such as "blocks out of order". */
+  penalize(peerId: string, severity: Severity, reason: string): void;
+}
 
 /** `poor`: disconnected, and not spoken to for a while. `banned`: for longer. */
 export type Standing = "good" | "poor" | "banned";
 
-export type FallListener = (peerId: string, standing: Exclude<Standing, "good">, reason: string) => void;
+type FallListener = (peerId: string, standing: Exclude<Standing, "good">, reason: string) => void;
 
 const PENALTIES: Record<Severity, number> = { fatal: 100, severe: 6, moderate: 2, mild: 0.4 };
 const POOR_SCORE = -20;
@@ -25,7 +33,7 @@ interface ScoreRecord {
   until: number;
 }
 
-export interface PeerScoresParts {
+interface PeerScoresParts {
   timers?: Pick<Timers, "now">;
   maxRecords?: number;
 }
@@ -34,14 +42,14 @@ export interface PeerScoresParts {
  * What peers did wrong, as a number from 0 down to −100 that recovers with time. It exists before there is a network, so
  * that connections of peers that were sent away can be refused before they cost anything.
  */
-export class PeerScores implements PeerJudge {
+export class PeerScores implements PeerReporter {
   readonly #timers: Pick<Timers, "now">;
   readonly #maxRecords: number;
   /** The record that changed last stands last. */
   readonly #records = new Map<string, ScoreRecord>();
   readonly #listeners = new Set<FallListener>();
 
-  constructor({ timers = systemTimers(), maxRecords = MAX_RECORDS }: PeerScoresParts = {}) {
+  constructor({ timers = SYSTEM_TIMERS, maxRecords = MAX_RECORDS }: PeerScoresParts = {}) {
     this.#timers = timers;
     this.#maxRecords = maxRecords;
   }

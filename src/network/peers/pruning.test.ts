@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseDialled } from "./dial-choice.ts";
+import { chooseDialled } from "./connector.ts";
 import { choosePruned, type PrunablePeer } from "./pruning.ts";
 import type { SubnetName } from "./subnet-coverage.ts";
 

@@ -1,4 +1,15 @@
-import { countBySubnet, ENOUGH_ON_SUBNET, type SubnetName } from "./subnet-coverage.ts";
+import type { DirectPeers } from "./direct-peers.ts";
+import type { KnownPeers } from "./known-peers.ts";
+import type { PeerScores } from "./peer-scores.ts";
+import type { PeerSessions } from "./peer-sessions.ts";
+import {
+  countBySubnet,
+  ENOUGH_ON_SUBNET,
+  type SubnetName,
+  type SubnetNeeds,
+  subnetsOf,
+  wantedSubnets,
+} from "./subnet-coverage.ts";
 
 export interface PrunablePeer {
   peerId: string;
@@ -71,4 +82,47 @@ function compareWorth(a: PrunablePeer, b: PrunablePeer, wanted: ReadonlySet<Subn
     a.subnets.length - b.subnets.length ||
     b.since - a.since
   );
+}
+
+interface PrunerParts {
+  known: KnownPeers;
+  scores: PeerScores;
+  direct: DirectPeers;
+  subnets: SubnetNeeds;
+  sessions: Pick<PeerSessions, "size" | "values">;
+  targetPeers: number;
+}
+
+/** Knows which of the connected peers are too many. */
+export class Pruner {
+  readonly #parts: PrunerParts;
+
+  constructor(parts: PrunerParts) {
+    this.#parts = parts;
+  }
+
+  /** Those that are already being left do not count. */
+  tooMany(): string[] {
+    const { subnets, targetPeers, sessions } = this.#parts;
+    // Asked every second, and nearly always there are none.
+    if (sessions.size <= maxPeers(targetPeers)) return [];
+    return choosePruned(this.#staying(), { target: targetPeers, wanted: wantedSubnets(subnets) });
+  }
+
+  #staying(): PrunablePeer[] {
+    const { known, scores, direct, sessions } = this.#parts;
+    return [...sessions.values()].flatMap(({ peerId, direction, since, relevant }) => {
+      const peer = known.get(peerId);
+      if (peer?.state !== "connected") return [];
+      return {
+        peerId,
+        since,
+        isOutbound: direction === "outbound",
+        isDirect: direct.has(peerId),
+        isRelevant: relevant,
+        score: scores.score(peerId),
+        subnets: subnetsOf(peer),
+      };
+    });
+  }
 }

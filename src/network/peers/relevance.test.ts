@@ -40,15 +40,15 @@ describe("the relevance of a peer", () => {
     const chain = new PeerChain({ slot: startOf(9) });
     chain.forkChoice = { finalized: { epoch: 6, root: rootHex(6) } };
     chain.roots.set(startOf(5), rootHex(5));
-    const judged = (finalizedEpoch: number, seed: number) =>
+    const checked = (finalizedEpoch: number, seed: number) =>
       irrelevance(chain.status({ finalizedEpoch, finalizedRoot: root(seed) }), chain);
-    expect(await judged(6, 6)).toBeUndefined();
-    expect(await judged(6, 7)).toMatch("finalized chain");
-    expect(await judged(5, 5)).toBeUndefined();
-    expect(await judged(5, 6)).toMatch("finalized chain");
+    expect(await checked(6, 6)).toBeUndefined();
+    expect(await checked(6, 7)).toMatch("finalized chain");
+    expect(await checked(5, 5)).toBeUndefined();
+    expect(await checked(5, 6)).toMatch("finalized chain");
     // Not yet finalized here, and older than what is held.
-    expect(await judged(7, 1)).toBeUndefined();
-    expect(await judged(4, 1)).toBeUndefined();
-    expect(await judged(0, 1)).toBeUndefined();
+    expect(await checked(7, 1)).toBeUndefined();
+    expect(await checked(4, 1)).toBeUndefined();
+    expect(await checked(0, 1)).toBeUndefined();
   });
 });

@@ -1,6 +1,11 @@
 import type { BitArray } from "@chainsafe/ssz";
 import type { KnownPeer } from "./known-peers.ts";
-import type { SubnetNeeds } from "./peer-source.ts";
+
+/** The subnets that this node needs peers on. */
+export interface SubnetNeeds {
+  wantedAttestation(): ReadonlySet<number>;
+  wantedSync(): ReadonlySet<number>;
+}
 
 /** With fewer peers than this on a subnet, its messages may not arrive. */
 export const ENOUGH_ON_SUBNET = 4;

@@ -1,6 +1,6 @@
 import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
-import type { BlockRange } from "../reqresp/beacon-requests.ts";
-import type { PeerJudge } from "./peer-judge.ts";
+import type { BlockRange } from "../reqresp/interface.ts";
+import type { PeerReporter } from "./peer-scores.ts";
 
 export interface SyncPeer {
   /** In base58btc. */
@@ -10,7 +10,7 @@ export interface SyncPeer {
 }
 
 /** What syncing needs of the network. Failed requests are `RequestError`s; the network itself penalizes peers for those. */
-export interface SyncPeers extends PeerJudge {
+export interface SyncPeers extends PeerReporter {
   /** Connected peers of our chain whose status is known. */
   list(): SyncPeer[];
   /** Calls the listener when a peer is there, told a new status, or is gone. Returns the function that ends it. */

@@ -7,16 +7,16 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
 import { createHost, type Host, type HostOptions } from "../libp2p/host.ts";
-import type { Severity } from "../peers/peer-judge.ts";
-import type { BeaconAnswers, BlockChunk } from "./beacon-answers.ts";
+import type { Severity } from "../peers/peer-scores.ts";
+import type { BlockChunk, RequestHandlers } from "./interface.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
 import { ReqResp } from "./reqresp.ts";
 
 /** phase0, altair and fulu, with nothing in between. */
-export const ALTAIR_EPOCH = 2;
-export const FULU_EPOCH = 4;
-export const config = createBeaconConfig(
+const ALTAIR_EPOCH = 2;
+const FULU_EPOCH = 4;
+const config = createBeaconConfig(
   {
     ALTAIR_FORK_EPOCH: ALTAIR_EPOCH,
     BELLATRIX_FORK_EPOCH: FULU_EPOCH,
@@ -70,7 +70,7 @@ export function chunkOf(block: SignedBeaconBlock): BlockChunk {
 }
 
 /** Answers from blocks in memory, and notes down what it is told. */
-export class FakeAnswers implements BeaconAnswers {
+class FakeHandlers implements RequestHandlers {
   readonly told: unknown[] = [];
   readonly blocks: SignedBeaconBlock[];
   readonly #status = { ...ssz.fulu.Status.defaultValue(), headSlot: 1234, earliestAvailableSlot: 5 };
@@ -90,7 +90,7 @@ export class FakeAnswers implements BeaconAnswers {
     return { ...metadata, seqNumber: 2n ** 60n + 1n, custodyGroupCount: 4 };
   }
 
-  onStatus(peerId: string, { headSlot, earliestAvailableSlot }: ReturnType<FakeAnswers["status"]>): void {
+  onStatus(peerId: string, { headSlot, earliestAvailableSlot }: ReturnType<FakeHandlers["status"]>): void {
     this.told.push({ peerId, headSlot, earliestAvailableSlot });
   }
 
@@ -120,7 +120,7 @@ export interface TestNode {
   host: Host;
   peerId: string;
   requests: ReqResp;
-  answers: FakeAnswers;
+  handlers: FakeHandlers;
   clock: { currentEpoch: number };
   penalties: { peerId: string; severity: Severity; reason: string }[];
   warnings(): string[];
@@ -129,17 +129,17 @@ export interface TestNode {
 /** A node whose clock stands at the start of fulu. */
 export async function startNode(blocks: SignedBeaconBlock[], limits: Partial<ReqRespLimits> = {}): Promise<TestNode> {
   const host = await startHost();
-  const answers = new FakeAnswers(blocks);
+  const handlers = new FakeHandlers(blocks);
   const clock = { currentEpoch: FULU_EPOCH };
   const penalties: TestNode["penalties"] = [];
   const logger = createRecordingLogger();
-  const judge = {
+  const reporter = {
     penalize: (peerId: string, severity: Severity, reason: string) => void penalties.push({ peerId, severity, reason }),
   };
-  const requests = new ReqResp({ host, config, clock, answers, judge, logger, limits });
+  const requests = new ReqResp({ host, config, clock, handlers, reporter, logger, limits });
   await requests.start();
   const warnings = () => logger.records.filter(({ level }) => level === "warn").map(({ message }) => message);
-  return { host, peerId: host.peerId.toString(), requests, answers, clock, penalties, warnings };
+  return { host, peerId: host.peerId.toString(), requests, handlers, clock, penalties, warnings };
 }
 
 export async function stopNode({ requests, host }: TestNode): Promise<void> {

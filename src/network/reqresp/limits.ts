@@ -1,5 +1,7 @@
-import { MAX_CONCURRENT_REQUESTS } from "@lodestar/params";
-import type { Rate } from "../rates/token-bucket.ts";
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkSeq, MAX_CONCURRENT_REQUESTS } from "@lodestar/params";
+import type { Epoch } from "@lodestar/types";
+import type { Rate } from "../token-bucket.ts";
 import type { ProtocolName } from "./protocols.ts";
 
 /** How long, how much and how often; times are in milliseconds. */
@@ -58,3 +60,10 @@ export const DEFAULT_LIMITS: ReqRespLimits = {
   peerBlockRate: { burst: 2048, perSecond: 1024 },
   totalBlockRate: { burst: 8192, perSecond: 4096 },
 };
+
+/** How many blocks may be asked for at a time (deneb/p2p-interface.md, BeaconBlocksByRange v2). */
+export function maxRequestBlocks(config: BeaconConfig, currentEpoch: Epoch): number {
+  return config.getForkSeqAtEpoch(currentEpoch) >= ForkSeq.deneb
+    ? config.MAX_REQUEST_BLOCKS_DENEB
+    : config.MAX_REQUEST_BLOCKS;
+}

@@ -34,3 +34,6 @@ export function servedProtocols(): Protocol[] {
     SERVED_VERSIONS[name].map((version) => ({ name, version })),
   );
 }
+
+/** phase0/p2p-interface.md, Responding side. */
+export const ResponseCode = { SUCCESS: 0, INVALID_REQUEST: 1, SERVER_ERROR: 2, RESOURCE_UNAVAILABLE: 3 } as const;

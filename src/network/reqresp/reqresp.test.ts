@@ -1,8 +1,8 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ResourceUnavailable } from "./errors.ts";
 import { chainOfBlocks, FIRST_FULU_SLOT, rootOf, startNode, stopNode, type TestNode } from "./hosts.test-support.ts";
-import { ResourceUnavailable } from "./resource-unavailable.ts";
 
 /** The ids that stand in phase0, altair and fulu/p2p-interface.md, with the encoding behind them. */
 const SPECIFIED_IDS = [
@@ -53,34 +53,34 @@ describe("two nodes", () => {
   });
 
   test("exchange their status", async () => {
-    asked.answers.told.length = 0;
+    asked.handlers.told.length = 0;
 
     const status = await asking.requests.status(asked.peerId);
 
-    expect(ssz.fulu.Status.equals(status, asked.answers.status())).toBe(true);
-    expect(asked.answers.told).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 5 }]);
+    expect(ssz.fulu.Status.equals(status, asked.handlers.status())).toBe(true);
+    expect(asked.handlers.told).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 5 }]);
   });
 
   test("exchange a status without the earliest slot before fulu", async () => {
-    asked.answers.told.length = 0;
+    asked.handlers.told.length = 0;
 
     const status = await atEpoch(0, () => asking.requests.status(asked.peerId));
 
     expect(status).toMatchObject({ headSlot: 1234, earliestAvailableSlot: 0 });
-    expect(asked.answers.told).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 0 }]);
+    expect(asked.handlers.told).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 0 }]);
   });
 
   test("tell each other the number of their metadata", async () => {
-    asked.answers.told.length = 0;
+    asked.handlers.told.length = 0;
 
     expect(await asking.requests.ping(asked.peerId)).toBe(2n ** 60n + 1n);
-    expect(asked.answers.told).toEqual([{ peerId: asking.peerId, sequence: 2n ** 60n + 1n }]);
+    expect(asked.handlers.told).toEqual([{ peerId: asking.peerId, sequence: 2n ** 60n + 1n }]);
   });
 
   test("tell their metadata in the shape of the fork", async () => {
-    const { seqNumber, attnets, syncnets } = asked.answers.metadata();
+    const { seqNumber, attnets, syncnets } = asked.handlers.metadata();
 
-    expect(await asking.requests.metadata(asked.peerId)).toEqual(asked.answers.metadata());
+    expect(await asking.requests.metadata(asked.peerId)).toEqual(asked.handlers.metadata());
     expect(await atEpoch(0, () => asking.requests.metadata(asked.peerId))).toEqual({
       seqNumber,
       attnets,
@@ -90,11 +90,11 @@ describe("two nodes", () => {
   });
 
   test("say goodbye", async () => {
-    asked.answers.told.length = 0;
+    asked.handlers.told.length = 0;
 
     await asking.requests.goodbye(asked.peerId, 3n);
 
-    expect(asked.answers.told).toEqual([{ peerId: asking.peerId, reason: 3n }]);
+    expect(asked.handlers.told).toEqual([{ peerId: asking.peerId, reason: 3n }]);
   });
 
   test("send each other ranges of blocks of all forks", async () => {
@@ -115,9 +115,9 @@ describe("two nodes", () => {
   });
 
   test("say so when blocks that should be there are not", async () => {
-    const { answers } = asked;
-    const before = answers.blocksByRange;
-    answers.blocksByRange = () => {
+    const { handlers } = asked;
+    const before = handlers.blocksByRange;
+    handlers.blocksByRange = () => {
       throw new ResourceUnavailable("This node holds no blocks before slot 7.");
     };
     await expect(asking.requests.blocksByRange(asked.peerId, { startSlot: 1, count: 1 })).rejects.toMatchObject({
@@ -126,23 +126,23 @@ describe("two nodes", () => {
       code: 3,
       message: expect.stringContaining("before slot 7"),
     });
-    answers.blocksByRange = before;
+    handlers.blocksByRange = before;
   });
 
   test("ask at most two things of a kind at a time, and for the others later", async () => {
     let under = 0;
     let most = 0;
-    const { answers } = asked;
-    const before = answers.blocksByRange;
-    answers.blocksByRange = async function* (range) {
+    const { handlers } = asked;
+    const before = handlers.blocksByRange;
+    handlers.blocksByRange = async function* (range) {
       most = Math.max(most, ++under);
-      yield* before.call(answers, range);
+      yield* before.call(handlers, range);
       under--;
     };
     const received = await Promise.all(
       [1, 2, 3, 4, 5, 6].map((startSlot) => asking.requests.blocksByRange(asked.peerId, { startSlot, count: 10 })),
     );
-    answers.blocksByRange = before;
+    handlers.blocksByRange = before;
 
     expect(most).toBe(2);
     expect(received.map((list) => list[0]?.message.slot)).toEqual([1, 2, 3, 4, 5, 6]);

@@ -5,12 +5,11 @@ import { fromHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
-import type { PeerJudge } from "../peers/peer-judge.ts";
-import type { BeaconAnswers } from "./beacon-answers.ts";
-import type { BeaconRequests, BlockRange } from "./beacon-requests.ts";
-import { type BlockCollector, RangeCollector, RootCollector } from "./block-collectors.ts";
-import { blockFormat, decodeBlock } from "./block-format.ts";
-import { DEFAULT_LIMITS, type ReqRespLimits } from "./limits.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
+import { type BlockCollector, blockFormat, decodeBlock, RangeCollector, RootCollector } from "./block-responses.ts";
+import { RequestError } from "./errors.ts";
+import type { BeaconRequests, BlockRange, RequestHandlers } from "./interface.ts";
+import { DEFAULT_LIMITS, maxRequestBlocks, type ReqRespLimits } from "./limits.ts";
 import {
   type Codec,
   metadataCodec,
@@ -19,31 +18,28 @@ import {
   rootsRequestCodec,
   statusCodec,
   uint64Codec,
-} from "./peer-messages.ts";
-import { penalizeFailure } from "./penalties.ts";
-import type { ProtocolName } from "./protocols.ts";
+} from "./message-codecs.ts";
+import { type ProtocolName, ResponseCode } from "./protocols.ts";
 import { type OutboundRequest, RequestClient } from "./request-client.ts";
-import { RequestError } from "./request-error.ts";
 import { RequestServer } from "./request-server.ts";
-import { maxRequestBlocks } from "./request-sizes.ts";
 
-export interface ReqRespParts {
+interface ReqRespParts {
   host: Host;
   config: BeaconConfig;
   clock: Pick<Clock, "currentEpoch">;
-  answers: BeaconAnswers;
-  judge: PeerJudge;
+  handlers: RequestHandlers;
+  reporter: PeerReporter;
   logger: Logger;
   /** Those that differ from the defaults. */
   limits?: Partial<ReqRespLimits>;
 }
 
 /** A request of which the response is a single message. */
-interface Question<T> {
+interface SingleRequest<T> {
   name: ProtocolName;
   versions: readonly number[];
   body(version: number): Uint8Array | null;
-  answer(version: number): Codec<T>;
+  response(version: number): Codec<T>;
 }
 
 /** The requests between this node and its peers, in both directions (phase0/p2p-interface.md, The Req/Resp domain). */
@@ -55,13 +51,13 @@ export class ReqResp implements BeaconRequests {
   readonly #server: RequestServer;
 
   constructor(parts: ReqRespParts) {
-    const { host, config, clock, answers, judge, logger } = parts;
+    const { host, config, clock, handlers, reporter, logger } = parts;
     const limits = { ...DEFAULT_LIMITS, ...parts.limits };
     this.#parts = parts;
     this.#logger = logger;
     this.#limits = limits;
     this.#client = new RequestClient({ host, limits, maxPayload: config.MAX_PAYLOAD_SIZE });
-    this.#server = new RequestServer({ host, config, clock, answers, judge, logger, limits });
+    this.#server = new RequestServer({ host, config, clock, handlers, reporter, logger, limits });
   }
 
   /** Serves peers from now on. */
@@ -76,75 +72,75 @@ export class ReqResp implements BeaconRequests {
   }
 
   status(peerId: string, signal?: AbortSignal): Promise<fulu.Status> {
-    const question: Question<fulu.Status> = {
+    const request: SingleRequest<fulu.Status> = {
       name: "status",
       versions: this.#isInForce(ForkSeq.fulu) ? [2, 1] : [1],
-      body: (version) => statusCodec(version).encode(this.#parts.answers.status()),
-      answer: statusCodec,
+      body: (version) => statusCodec(version).encode(this.#parts.handlers.status()),
+      response: statusCodec,
     };
-    return this.#ask(peerId, question, signal);
+    return this.#requestOne(peerId, request, signal);
   }
 
   async goodbye(peerId: string, reason: bigint): Promise<void> {
-    const question: Question<bigint> = {
+    const request: SingleRequest<bigint> = {
       name: "goodbye",
       versions: [1],
       body: () => uint64Codec().encode(reason),
-      answer: uint64Codec,
+      response: uint64Codec,
     };
     try {
       // Many do not answer but leave at once.
-      await this.#request(peerId, single(question), AbortSignal.timeout(this.#limits.lingerMs));
+      await this.#request(peerId, outbound(request), AbortSignal.timeout(this.#limits.lingerMs));
     } catch (error) {
       this.#logger.trace("A goodbye was not answered.", { peer: peerId, error });
     }
   }
 
   ping(peerId: string, signal?: AbortSignal): Promise<bigint> {
-    const question: Question<bigint> = {
+    const request: SingleRequest<bigint> = {
       name: "ping",
       versions: [1],
-      body: () => uint64Codec().encode(this.#parts.answers.metadata().seqNumber),
-      answer: uint64Codec,
+      body: () => uint64Codec().encode(this.#parts.handlers.metadata().seqNumber),
+      response: uint64Codec,
     };
-    return this.#ask(peerId, question, signal);
+    return this.#requestOne(peerId, request, signal);
   }
 
   metadata(peerId: string, signal?: AbortSignal): Promise<fulu.Metadata> {
-    const question: Question<fulu.Metadata> = {
+    const request: SingleRequest<fulu.Metadata> = {
       name: "metadata",
       versions: this.#isInForce(ForkSeq.fulu) ? [3, 2, 1] : [2, 1],
       body: () => null,
-      answer: metadataCodec,
+      response: metadataCodec,
     };
-    return this.#ask(peerId, question, signal);
+    return this.#requestOne(peerId, request, signal);
   }
 
   blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
     const { startSlot, count } = range;
     const body = rangeRequestCodec().encode({ startSlot, count, step: 1 });
     const collector = new RangeCollector(this.#parts.config, range);
-    return this.#askForBlocks(peerId, { name: "beacon_blocks_by_range", body, count }, collector, signal);
+    return this.#requestBlocks(peerId, { name: "beacon_blocks_by_range", body, count }, collector, signal);
   }
 
   blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
     const wanted = new Set(roots);
     const body = rootsRequestCodec(wanted.size).encode([...wanted].map((root) => fromHex(root)));
     const collector = new RootCollector(this.#parts.config, wanted);
-    return this.#askForBlocks(peerId, { name: "beacon_blocks_by_root", body, count: wanted.size }, collector, signal);
+    return this.#requestBlocks(peerId, { name: "beacon_blocks_by_root", body, count: wanted.size }, collector, signal);
   }
 
-  async #ask<T>(peerId: string, question: Question<T>, signal: AbortSignal | undefined): Promise<T> {
-    const request = single(question);
-    await this.#judged(peerId, question.name, async () => {
-      await this.#request(peerId, request, signal);
-      if (request.answers.length === 0)
+  async #requestOne<T>(peerId: string, request: SingleRequest<T>, signal: AbortSignal | undefined): Promise<T> {
+    const single = outbound(request);
+    await this.#penalizing(peerId, request.name, async () => {
+      await this.#request(peerId, single, signal);
+      if (single.responses.length === 0)
         throw new RequestError("refused", "The peer ended the stream without an answer.");
     });
-    return request.answers[0] as T;
+    return single.responses[0] as T;
   }
 
-  async #askForBlocks(
+  async #requestBlocks(
     peerId: string,
     { name, body, count }: { name: ProtocolName; body: Uint8Array; count: number },
     collector: BlockCollector,
@@ -164,7 +160,7 @@ export class ReqResp implements BeaconRequests {
       format: (version) => blockFormat(config, version),
       onChunk: (chunk) => collector.add(decodeBlock(config, chunk)),
     };
-    await this.#judged(peerId, name, () => this.#request(peerId, request, signal));
+    await this.#penalizing(peerId, name, () => this.#request(peerId, request, signal));
     return collector.blocks;
   }
 
@@ -172,7 +168,7 @@ export class ReqResp implements BeaconRequests {
     await this.#client.request(peerId, request, signal);
   }
 
-  async #judged(peerId: string, name: ProtocolName, work: () => Promise<void>): Promise<void> {
+  async #penalizing(peerId: string, name: ProtocolName, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -183,7 +179,7 @@ export class ReqResp implements BeaconRequests {
           failure: error.failure,
           reason: error.message,
         });
-        penalizeFailure(this.#parts.judge, peerId, name, error);
+        penalizeFailure(this.#parts.reporter, peerId, name, error);
       }
       throw error;
     }
@@ -194,16 +190,42 @@ export class ReqResp implements BeaconRequests {
   }
 }
 
-function single<T>({ name, versions, body, answer }: Question<T>): OutboundRequest & { answers: T[] } {
-  const answers: T[] = [];
+function outbound<T>({ name, versions, body, response }: SingleRequest<T>): OutboundRequest & { responses: T[] } {
+  const responses: T[] = [];
   return {
     name,
     versions,
     body,
     cost: 1,
     maxChunks: 1,
-    format: (version) => plainFormat(answer(version)),
-    onChunk: ({ bytes }, version) => answers.push(answer(version).decode(bytes)),
-    answers,
+    format: (version) => plainFormat(response(version)),
+    onChunk: ({ bytes }, version) => responses.push(response(version).decode(bytes)),
+    responses,
   };
+}
+
+/** Without these a peer is of no use to anybody. */
+const INDISPENSABLE: ReadonlySet<ProtocolName> = new Set(["status", "ping", "metadata"]);
+
+/** Holds a failed request against the peer as far as it is the peer's fault. */
+function penalizeFailure(reporter: PeerReporter, peerId: string, name: ProtocolName, error: RequestError): void {
+  switch (error.failure) {
+    case "malformed":
+      reporter.penalize(peerId, "severe", `${name}: ${error.message}`);
+      break;
+    case "timeout":
+      reporter.penalize(peerId, "moderate", `${name}: ${error.message}`);
+      break;
+    case "refused":
+      // Other codes say that we asked for too much, or for what the peer does not have.
+      if (error.code === undefined || error.code === ResponseCode.SERVER_ERROR) {
+        reporter.penalize(peerId, "mild", `${name}: ${error.message}`);
+      }
+      break;
+    case "unsupported":
+      if (INDISPENSABLE.has(name)) reporter.penalize(peerId, "severe", `${name}: ${error.message}`);
+      break;
+    case "disconnected":
+      break;
+  }
 }

@@ -1,18 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, Stream } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 import type { Host } from "../libp2p/host.ts";
+import { EarlyEnd, ProtocolViolation, RequestError, StreamFailure, StreamTimeout } from "./errors.ts";
 import type { ReqRespLimits } from "./limits.ts";
-import { encodePayload } from "./payload.ts";
-import { EarlyEnd, ProtocolViolation } from "./protocol-violation.ts";
-import { type ProtocolName, protocolId } from "./protocols.ts";
-import { RequestError } from "./request-error.ts";
-import { RequestPace } from "./request-pace.ts";
-import { givenUp, RequestTurns } from "./request-turns.ts";
-import { type ChunkFormat, type ResponseChunk, ResponseCode, readChunk, readErrorMessage } from "./response-chunk.ts";
-import { StreamFailure, StreamTimeout } from "./stream-errors.ts";
-import { StreamReader } from "./stream-reader.ts";
-import { closeStream, endWriting, writeAll } from "./stream-writer.ts";
+import { type ProtocolName, protocolId, ResponseCode } from "./protocols.ts";
+import { type ChunkFormat, type ResponseChunk, readChunk, readErrorMessage } from "./response-chunk.ts";
+import { givenUp, RequestQueue, RequestQuotas } from "./self-limiter.ts";
+import { encodePayload } from "./ssz-snappy.ts";
+import { closeStream, endWriting, StreamReader, writeAll } from "./stream-io.ts";
 
 /** A request of which only the chunks of its response are left to be understood. */
 export interface OutboundRequest {
@@ -30,7 +26,7 @@ export interface OutboundRequest {
   onChunk(chunk: ResponseChunk, version: number): void;
 }
 
-export interface RequestClientParts {
+interface RequestClientParts {
   host: Host;
   limits: ReqRespLimits;
   /** Of the payload of a chunk, in bytes. */
@@ -40,21 +36,21 @@ export interface RequestClientParts {
 /** Makes requests to peers that are connected (phase0/p2p-interface.md, Requesting side). Failures are `RequestError`s. */
 export class RequestClient {
   readonly #parts: RequestClientParts;
-  readonly #turns: RequestTurns;
-  readonly #pace = new RequestPace(() => performance.now());
+  readonly #queue: RequestQueue;
+  readonly #quotas = new RequestQuotas(SYSTEM_TIMERS);
   readonly #closing = new AbortController();
 
   constructor(parts: RequestClientParts) {
     this.#parts = parts;
-    this.#turns = new RequestTurns(parts.limits.outboundPerProtocol, parts.limits.outboundWaiting);
+    this.#queue = new RequestQueue(parts.limits.outboundPerProtocol, parts.limits.outboundWaiting);
   }
 
   async request(peerId: string, request: OutboundRequest, signal?: AbortSignal): Promise<void> {
     const { signal: closing } = this.#closing;
     const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    const endTurn = await this.#turns.take(`${peerId}/${request.name}`, given);
+    const endTurn = await this.#queue.take(`${peerId}/${request.name}`, given);
     try {
-      await this.#keepPace(peerId, request, given);
+      await this.#awaitQuota(peerId, request, given);
       await this.#exchange(this.#connectionTo(peerId), request, given);
     } catch (error) {
       throw given.aborted ? givenUp(given) : error;
@@ -75,10 +71,10 @@ export class RequestClient {
     return connection;
   }
 
-  async #keepPace(peerId: string, { name, cost }: OutboundRequest, signal: AbortSignal): Promise<void> {
+  async #awaitQuota(peerId: string, { name, cost }: OutboundRequest, signal: AbortSignal): Promise<void> {
     const protocols = await this.#protocolsOf(peerId);
-    const delay = this.#pace.delay(peerId, name, cost, protocols);
-    if (delay > 0) await sleep(delay, undefined, { signal });
+    const delay = this.#quotas.delay(peerId, name, cost, protocols);
+    if (delay > 0) await SYSTEM_TIMERS.sleep(delay, signal);
   }
 
   async #protocolsOf(peerId: string): Promise<string[]> {

@@ -1,26 +1,25 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, Stream } from "@libp2p/interface";
 import type { Logger } from "../../log/logger.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 import type { Host } from "../libp2p/host.ts";
-import type { PeerJudge } from "../peers/peer-judge.ts";
-import { PeerBuckets } from "../rates/peer-buckets.ts";
-import { TokenBucket } from "../rates/token-bucket.ts";
-import { InboundPlaces } from "./inbound-places.ts";
+import type { PeerReporter } from "../peers/peer-scores.ts";
+import { PeerBuckets, TokenBucket } from "../token-bucket.ts";
+import { ErrorResponse, ProtocolViolation, RateLimited, StreamFailure, StreamTimeout } from "./errors.ts";
 import type { ReqRespLimits } from "./limits.ts";
-import { readPayload } from "./payload.ts";
-import { ProtocolViolation } from "./protocol-violation.ts";
-import { type Protocol, type ProtocolName, protocolId, servedProtocols } from "./protocols.ts";
-import { Refusal } from "./refusal.ts";
-import { type Answer, type RequestAnswersParts, type RequestKind, requestKind } from "./request-answers.ts";
-import { ResourceUnavailable } from "./resource-unavailable.ts";
-import { encodeChunk, encodeErrorChunk, ResponseCode } from "./response-chunk.ts";
-import { StreamFailure, StreamTimeout } from "./stream-errors.ts";
-import { StreamReader } from "./stream-reader.ts";
-import { closeStream, endWriting, writeAll } from "./stream-writer.ts";
+import {
+  type ProtocolHandler,
+  type ProtocolHandlerParts,
+  type ProtocolResponse,
+  protocolHandler,
+} from "./protocol-handlers.ts";
+import { type Protocol, type ProtocolName, protocolId, ResponseCode, servedProtocols } from "./protocols.ts";
+import { encodeChunk, encodeErrorChunk } from "./response-chunk.ts";
+import { readPayload } from "./ssz-snappy.ts";
+import { closeStream, endWriting, StreamReader, writeAll } from "./stream-io.ts";
 
-export interface RequestServerParts extends RequestAnswersParts {
+interface RequestServerParts extends ProtocolHandlerParts {
   host: Host;
-  judge: PeerJudge;
+  reporter: PeerReporter;
   logger: Logger;
   limits: ReqRespLimits;
 }
@@ -31,26 +30,25 @@ const STREAMS_PER_CONNECTION = 16;
 /** Answers the requests of peers (phase0/p2p-interface.md, Responding side). Nothing that a peer sends makes it throw. */
 export class RequestServer {
   readonly #parts: RequestServerParts;
-  readonly #places: InboundPlaces;
+  readonly #inbound: InboundLimiter;
   readonly #buckets: PeerBuckets;
   readonly #allBlocks: TokenBucket;
   readonly #streams = new Set<Stream>();
   readonly #closing = new AbortController();
 
   constructor(parts: RequestServerParts) {
-    const now = (): number => performance.now();
     this.#parts = parts;
-    this.#places = new InboundPlaces(parts.limits.inboundPerProtocol, parts.limits.inboundTotal);
-    this.#buckets = new PeerBuckets(now);
-    this.#allBlocks = new TokenBucket(parts.limits.totalBlockRate, now);
+    this.#inbound = new InboundLimiter(parts.limits.inboundPerProtocol, parts.limits.inboundTotal);
+    this.#buckets = new PeerBuckets(SYSTEM_TIMERS);
+    this.#allBlocks = new TokenBucket(parts.limits.totalBlockRate, SYSTEM_TIMERS);
   }
 
   async start(): Promise<void> {
     for (const protocol of servedProtocols()) {
-      const kind = requestKind(protocol, this.#parts);
+      const handler = protocolHandler(protocol, this.#parts);
       await this.#parts.host.handle(
         protocolId(protocol),
-        (stream, connection) => this.#serve(stream, connection, protocol, kind),
+        (stream, connection) => this.#serve(stream, connection, protocol, handler),
         { maxInboundStreams: STREAMS_PER_CONNECTION },
       );
     }
@@ -62,18 +60,18 @@ export class RequestServer {
     for (const stream of this.#streams) stream.abort(new Error("The node stops."));
   }
 
-  async #serve(stream: Stream, connection: Connection, { name }: Protocol, kind: RequestKind): Promise<void> {
+  async #serve(stream: Stream, connection: Connection, { name }: Protocol, handler: ProtocolHandler): Promise<void> {
     const { limits, logger } = this.#parts;
     const peerId = connection.remotePeer.toString();
-    const place = `${peerId}/${name}`;
-    const isRefused = this.#places.isFull() || this.#places.isFullFor(place);
+    const key = `${peerId}/${name}`;
+    const isRefused = this.#inbound.isFull() || this.#inbound.isFullFor(key);
     this.#streams.add(stream);
     const overall = setTimeout(() => stream.abort(new StreamTimeout("The answer took too long.")), limits.responseMs);
     try {
-      if (isRefused) await this.#refuse(stream, peerId, name, this.#crowded(place));
+      if (isRefused) await this.#respondWithError(stream, peerId, name, this.#crowded(key));
       else {
-        this.#places.enter(place);
-        await this.#answer(stream, peerId, name, kind).finally(() => this.#places.leave(place));
+        this.#inbound.enter(key);
+        await this.#respond(stream, peerId, name, handler).finally(() => this.#inbound.leave(key));
       }
     } catch (error) {
       logger.debug("A request of a peer was not answered.", { peer: peerId, protocol: name, error });
@@ -84,34 +82,34 @@ export class RequestServer {
     }
   }
 
-  #crowded(place: string): Refusal {
-    return this.#places.isFullFor(place)
-      ? new TooMuch("Too many requests at a time.")
-      : new Refusal(ResponseCode.RESOURCE_UNAVAILABLE, "The node is busy.");
+  #crowded(key: string): ErrorResponse {
+    return this.#inbound.isFullFor(key)
+      ? new RateLimited("Too many requests at a time.")
+      : new ErrorResponse(ResponseCode.RESOURCE_UNAVAILABLE, "The node is busy.");
   }
 
-  /** The place is held until the peer has ended the stream too, or the time for that is over. */
-  async #answer(stream: Stream, peerId: string, name: ProtocolName, kind: RequestKind): Promise<void> {
+  /** The place among those that are served is held until the peer has ended the stream too, or the time for that is over. */
+  async #respond(stream: Stream, peerId: string, name: ProtocolName, handler: ProtocolHandler): Promise<void> {
     const { limits } = this.#parts;
     const reader = new StreamReader(stream);
-    let answer: Answer | undefined;
+    let response: ProtocolResponse | undefined;
     try {
-      const body = await this.#readRequest(reader, kind);
+      const body = await this.#readRequest(reader, handler);
       await this.#awaitTokens(peerId, name);
-      answer = kind.answer(peerId, body);
-      await this.#writeChunks(stream, peerId, answer);
+      response = handler.handle(peerId, body);
+      await this.#writeChunks(stream, peerId, response);
       await endWriting(stream, limits.writeMs);
     } catch (error) {
-      await this.#refuse(stream, peerId, name, error);
+      await this.#respondWithError(stream, peerId, name, error);
     } finally {
       reader.detach();
-      // Whoever says goodbye seldom waits for the answer, and has said it nevertheless.
-      answer?.afterwards?.();
+      // Whoever says goodbye seldom waits for the response, and has said it nevertheless.
+      response?.afterwards?.();
     }
     await closeStream(stream, limits.lingerMs);
   }
 
-  async #readRequest(reader: StreamReader, { bounds }: RequestKind): Promise<Uint8Array> {
+  async #readRequest(reader: StreamReader, { bounds }: ProtocolHandler): Promise<Uint8Array> {
     const { limits, config } = this.#parts;
     reader.allowTime(limits.requestMs);
     const body = bounds === null ? new Uint8Array(0) : await readPayload(reader, bounds, config.MAX_PAYLOAD_SIZE);
@@ -120,15 +118,15 @@ export class RequestServer {
     return body;
   }
 
-  /** Withholds the answer, as the specification wants it; what would wait too long is refused after all. */
+  /** Withholds the response, as the specification wants it; what would wait too long is refused after all. */
   async #awaitTokens(peerId: string, name: ProtocolName): Promise<void> {
     const { requestRates, withholdMs } = this.#parts.limits;
     const bucket = this.#buckets.bucket(peerId, name, requestRates[name]);
-    if (bucket.delayFor(1) > withholdMs) throw new TooMuch("Too many requests; this one was rate limited.");
+    if (bucket.delayFor(1) > withholdMs) throw new RateLimited("Too many requests; this one was rate limited.");
     await this.#pause(bucket.take(1));
   }
 
-  async #writeChunks(stream: Stream, peerId: string, { chunks, areBlocks }: Answer): Promise<void> {
+  async #writeChunks(stream: Stream, peerId: string, { chunks, areBlocks }: ProtocolResponse): Promise<void> {
     const { peerBlockRate, writeMs } = this.#parts.limits;
     for await (const { bytes, forkDigest } of chunks) {
       if (areBlocks) {
@@ -140,39 +138,63 @@ export class RequestServer {
   }
 
   async #pause(milliseconds: number): Promise<void> {
-    if (milliseconds > 0) await sleep(milliseconds, undefined, { signal: this.#closing.signal });
+    if (milliseconds > 0) await SYSTEM_TIMERS.sleep(milliseconds, this.#closing.signal);
   }
 
   /** Answers with the error as far as it is the peer's to know; resets the stream if the peer does not take even that. */
-  async #refuse(stream: Stream, peerId: string, name: ProtocolName, error: unknown): Promise<void> {
-    const { judge, logger, limits } = this.#parts;
+  async #respondWithError(stream: Stream, peerId: string, name: ProtocolName, error: unknown): Promise<void> {
+    const { reporter, logger, limits } = this.#parts;
     if (error instanceof StreamFailure || stream.status !== "open") throw error;
     if (error instanceof StreamTimeout) {
-      judge.penalize(peerId, "moderate", `${name}: ${error.message}`);
+      reporter.penalize(peerId, "moderate", `${name}: ${error.message}`);
       throw error;
     }
-    if (error instanceof ProtocolViolation) judge.penalize(peerId, "severe", `${name}: ${error.message}`);
-    if (error instanceof TooMuch) judge.penalize(peerId, "mild", `${name}: ${error.message}`);
-    const refusal = describe(error);
-    if (refusal.code === ResponseCode.SERVER_ERROR)
+    if (error instanceof ProtocolViolation) reporter.penalize(peerId, "severe", `${name}: ${error.message}`);
+    if (error instanceof RateLimited) reporter.penalize(peerId, "mild", `${name}: ${error.message}`);
+    const response = errorResponseTo(error);
+    if (response.code === ResponseCode.SERVER_ERROR)
       logger.warn("A request of a peer could not be answered.", { protocol: name, error });
-    await writeAll(stream, encodeErrorChunk(refusal.code, refusal.message), limits.writeMs);
+    await writeAll(stream, encodeErrorChunk(response.code, response.message), limits.writeMs);
     await endWriting(stream, limits.writeMs);
     await closeStream(stream, limits.lingerMs);
   }
 }
 
-/** The peer asks more often than it should. */
-class TooMuch extends Refusal {
-  constructor(message: string) {
-    super(ResponseCode.RESOURCE_UNAVAILABLE, message);
-    this.name = "TooMuch";
-  }
+function errorResponseTo(error: unknown): ErrorResponse {
+  if (error instanceof ErrorResponse) return error;
+  if (error instanceof ProtocolViolation) return new ErrorResponse(ResponseCode.INVALID_REQUEST, error.message);
+  return new ErrorResponse(ResponseCode.SERVER_ERROR, "The request could not be answered.");
 }
 
-function describe(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  if (error instanceof ProtocolViolation) return new Refusal(ResponseCode.INVALID_REQUEST, error.message);
-  if (error instanceof ResourceUnavailable) return new Refusal(ResponseCode.RESOURCE_UNAVAILABLE, error.message);
-  return new Refusal(ResponseCode.SERVER_ERROR, "The request could not be answered.");
+/** Bounds how many requests are served at a time. */
+class InboundLimiter {
+  readonly #perKind: number;
+  readonly #total: number;
+  readonly #taken = new Map<string, number>();
+  #takenInAll = 0;
+
+  constructor(perKind: number, total: number) {
+    this.#perKind = perKind;
+    this.#total = total;
+  }
+
+  isFull(): boolean {
+    return this.#takenInAll >= this.#total;
+  }
+
+  isFullFor(kind: string): boolean {
+    return (this.#taken.get(kind) ?? 0) >= this.#perKind;
+  }
+
+  enter(kind: string): void {
+    this.#takenInAll++;
+    this.#taken.set(kind, (this.#taken.get(kind) ?? 0) + 1);
+  }
+
+  leave(kind: string): void {
+    this.#takenInAll--;
+    const taken = (this.#taken.get(kind) ?? 0) - 1;
+    if (taken > 0) this.#taken.set(kind, taken);
+    else this.#taken.delete(kind);
+  }
 }

@@ -1,8 +1,6 @@
-import { encodePayload, readPayload, type SizeBounds } from "./payload.ts";
-import type { StreamReader } from "./stream-reader.ts";
-
-/** phase0/p2p-interface.md, Responding side. */
-export const ResponseCode = { SUCCESS: 0, INVALID_REQUEST: 1, SERVER_ERROR: 2, RESOURCE_UNAVAILABLE: 3 } as const;
+import { ResponseCode } from "./protocols.ts";
+import { encodePayload, readPayload, type SizeBounds } from "./ssz-snappy.ts";
+import type { StreamReader } from "./stream-io.ts";
 
 const FORK_DIGEST_BYTES = 4;
 const ERROR_MESSAGE_BOUNDS: SizeBounds = { minSize: 0, maxSize: 256 };

@@ -81,7 +81,7 @@ describe("a node's subnets", () => {
     expect(node.metadata).toEqual(before);
   });
 
-  it("need peers also where a vote is to be published soon", async () => {
+  it("need peers also where an attestation is to be published soon", async () => {
     const { clock, subscriptions, manager } = setUp();
     subscriptions.add(interest(5, false));
     expect(manager.wantedAttestation().has(5)).toBe(false);

@@ -4,14 +4,13 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { LocalNode } from "../local-node.ts";
-import type { SubnetNeeds } from "../peers/peer-source.ts";
+import type { SubnetNeeds } from "../peers/subnet-coverage.ts";
 import { subnetsOfNode } from "./node-subnets.ts";
-import type { SubnetTopics } from "./subnet-topics.ts";
 
-/** Peers of a subnet take a while to find, so they are wanted this many slots before a vote has to reach them. */
+/** Peers of a subnet take a while to find, so they are wanted this many slots before an attestation has to reach them. */
 const SLOTS_TO_FIND_PEERS = 2;
 
-export interface SubnetManagerParts {
+interface SubnetManagerParts {
   chain: Pick<BeaconChain, "config" | "clock" | "subscriptions" | "syncSubscriptions">;
   node: LocalNode;
   /** The id by which discovery knows the node, 32 bytes. */
@@ -21,7 +20,7 @@ export interface SubnetManagerParts {
 
 /**
  * Decides in which subnets the node takes part: those that its id gives it for months, which it announces; those whose
- * votes a client of ours will aggregate, until the slot is over; and those of the sync committees of our clients.
+ * attestations a client of ours will aggregate, until the slot is over; and those of the sync committees of our clients.
  */
 export class SubnetManager implements SubnetNeeds {
   readonly #parts: SubnetManagerParts;
@@ -50,7 +49,7 @@ export class SubnetManager implements SubnetNeeds {
     for (const end of this.#endings.splice(0)) end();
   }
 
-  /** Also the subnets that a client's vote goes to in the next slots: it must be handed to somebody there. */
+  /** Also the subnets that a client's attestation goes to in the next slots: it must be handed to somebody there. */
   wantedAttestation(): ReadonlySet<number> {
     const { subscriptions, clock } = this.#parts.chain;
     const soon = subscriptions
@@ -114,4 +113,10 @@ function sameMembers(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
 
 function bitsOf(members: readonly number[], length: number): BitArray {
   return BitArray.fromBoolArray(Array.from({ length }, (_, index) => members.includes(index)));
+}
+
+/** Which subnets' messages this node takes part in; the topics follow at once. */
+export interface SubnetTopics {
+  setAttestationSubnets(subnets: ReadonlySet<number>): void;
+  setSyncSubnets(subnets: ReadonlySet<number>): void;
 }

@@ -3,25 +3,25 @@ import { setImmediate } from "node:timers/promises";
 import type { RPC } from "@libp2p/gossipsub/message";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encodeVarint } from "../../../src/network/reqresp/varint.ts";
+import { encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
 import type { Adversary } from "./support/adversary.ts";
-import { eventually, Siege } from "./support/siege.ts";
+import { eventually, Scenario } from "./support/scenario.ts";
 
 /** On any topic, enough for gossip to stop listening to whoever sends them. */
 const ENOUGH = 24;
 const MEBIBYTE = 1 << 20;
 
-let siege: Siege;
+let scenario: Scenario;
 beforeAll(async () => {
-  siege = await Siege.begin({ forks: [{ fork: "altair", epoch: 0 }] });
+  scenario = await Scenario.begin({ forks: [{ fork: "altair", epoch: 0 }] });
 });
 afterAll(async () => {
-  const complaints = siege.complaints();
-  await siege.end();
+  const complaints = scenario.complaints();
+  await scenario.end();
   expect(complaints).toEqual([]);
 });
 
-const blockTopic = () => siege.pubsub.getTopics().find((topic) => topic.includes("/beacon_block/"))!;
+const blockTopic = () => scenario.pubsub.getTopics().find((topic) => topic.includes("/beacon_block/"))!;
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 const messages = (count: number, make: (index: number) => Partial<RPC.Message>): RPC.Message[] =>
   times(count, (i) => ({ topic: blockTopic(), ...make(i) }));
@@ -32,7 +32,7 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>
   [
     "garbage on every topic",
     async (adversary) => {
-      const topics = siege.pubsub.getTopics();
+      const topics = scenario.pubsub.getTopics();
       await adversary.publish(...topics.flatMap((topic) => messages(ENOUGH, () => ({ topic, data: randomBytes(99) }))));
     },
   ],
@@ -67,7 +67,7 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>
   [
     "envelopes larger than any, again and again",
     async (adversary) => {
-      while (siege.isConnected(adversary)) {
+      while (scenario.isConnected(adversary)) {
         await adversary.gossipRaw(Buffer.concat([encodeVarint(100 * MEBIBYTE), Buffer.alloc(1000)]));
         await setImmediate();
       }
@@ -77,16 +77,16 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>
 
 describe("a peer whose gossip is", () => {
   test.concurrent.each(ATTACKS)("%s is sent away, and the node goes on", async (_what, attack) => {
-    const adversary = await siege.adversary();
+    const adversary = await scenario.adversary();
     await attack(adversary);
-    await siege.expectSentAway(adversary);
-    await siege.expectFollowing();
+    await scenario.expectSentAway(adversary);
+    await scenario.expectFollowing();
   });
 });
 
 describe("what nobody is to be blamed for is forgotten at once:", () => {
   test("topics that nobody joined, of any fork or none, and grafts to them", async () => {
-    const adversary = await siege.adversary();
+    const adversary = await scenario.adversary();
     const names = times(2000, (i) => `/eth2/${randomBytes(4).toString("hex")}/beacon_block_${i}/ssz_snappy`);
     const before = internals().mcache.size;
     await adversary.gossip({
@@ -104,14 +104,14 @@ describe("what nobody is to be blamed for is forgotten at once:", () => {
     await adversary.gossip({ subscriptions: [{ subscribe: true, topic: blockTopic() }] });
     await eventually(() => expect(subscribers()).toContain(adversary.peerId));
     expect([...internals().topics.keys()].filter((topic) => names.includes(topic))).toEqual([]);
-    expect([...siege.pubsub.mesh.keys()].filter((topic) => names.includes(topic))).toEqual([]);
+    expect([...scenario.pubsub.mesh.keys()].filter((topic) => names.includes(topic))).toEqual([]);
     expect(internals().mcache.size - before).toBeLessThan(100);
     expect(adversary.heard.flatMap(({ control }) => control?.iwant ?? [])).toEqual([]);
-    await siege.expectFollowing();
+    await scenario.expectFollowing();
   });
 
   test("messages that are advertised by the thousand are asked for within bounds", async () => {
-    const adversary = await siege.adversary();
+    const adversary = await scenario.adversary();
     await adversary.gossip({ subscriptions: [{ subscribe: true, topic: blockTopic() }] });
     const heartbeats = countHeartbeats();
     for (let i = 0; i < 20; i++) {
@@ -123,21 +123,21 @@ describe("what nobody is to be blamed for is forgotten at once:", () => {
     const wanted = () =>
       adversary.heard.flatMap(({ control }) => control?.iwant.flatMap((want) => want.messageIDs) ?? []);
     await eventually(() => expect(wanted().length).toBeGreaterThan(0));
-    await siege.expectFollowing();
+    await scenario.expectFollowing();
     expect(wanted().length).toBeLessThanOrEqual(5000 * (heartbeats() + 1));
   });
 });
 
-const subscribers = () => siege.pubsub.getSubscribers(blockTopic()).map((peerId) => peerId.toString());
+const subscribers = () => scenario.pubsub.getSubscribers(blockTopic()).map((peerId) => peerId.toString());
 
 interface Internals {
   topics: ReadonlyMap<string, unknown>;
   mcache: { size: number };
 }
-const internals = () => siege.pubsub as unknown as Internals;
+const internals = () => scenario.pubsub as unknown as Internals;
 
 function countHeartbeats(): () => number {
   let count = 0;
-  siege.pubsub.addEventListener("gossipsub:heartbeat", () => count++);
+  scenario.pubsub.addEventListener("gossipsub:heartbeat", () => count++);
   return () => count;
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { BeaconBlock, phase0, SignedBeaconBlock, Slot } from "@lodestar/types";
-import { ssz } from "@lodestar/types";
+import { type BeaconBlock, type phase0, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,12 +8,12 @@ import { encodeChunk } from "../../../src/network/reqresp/response-chunk.ts";
 import { ByHand } from "../../support/by-hand.ts";
 import { SignedOperations } from "../../support/signed-operations.ts";
 import type { Adversary } from "./support/adversary.ts";
-import { eventually, Siege } from "./support/siege.ts";
+import { eventually, Scenario } from "./support/scenario.ts";
 
 const { altair, phase0: first } = ssz;
 const COUNT = 12;
 
-let siege: Siege;
+let scenario: Scenario;
 let byHand: ByHand;
 let slot: Slot;
 /** The block that a proposer of the slot at hand would make, which nobody has made. */
@@ -22,22 +21,22 @@ let block: BeaconBlock;
 /** Valid votes of the slot at hand. */
 let votes: phase0.Attestation[];
 beforeAll(async () => {
-  siege = await Siege.begin({ forks: [{ fork: "altair", epoch: 0 }] });
-  byHand = new ByHand(siege.honest);
-  slot = await siege.skipSlot();
-  const head = siege.honest.chain.head.root;
+  scenario = await Scenario.begin({ forks: [{ fork: "altair", epoch: 0 }] });
+  byHand = new ByHand(scenario.honest);
+  slot = await scenario.skipSlot();
+  const head = scenario.honest.chain.head.root;
   block = await byHand.produce(slot, head);
   votes = (await byHand.votesFor(slot, head)).map(({ vote }) => vote as phase0.Attestation);
 });
 afterAll(async () => {
-  const complaints = siege.complaints();
-  await siege.end();
+  const complaints = scenario.complaints();
+  await scenario.end();
   expect(complaints).toEqual([expect.stringContaining("A block of the network is not valid")]);
 });
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
-const topic = (kind: TopicKind, subnet = 0) => new GossipTopics(siege.network.config).at(0, kind, subnet)!.name;
-const joined = (kind: TopicKind) => siege.pubsub.getTopics().filter((name) => name.includes(`/${kind}_`))[0]!;
+const topic = (kind: TopicKind, subnet = 0) => new GossipTopics(scenario.network.config).at(0, kind, subnet)!.name;
+const joined = (kind: TopicKind) => scenario.pubsub.getTopics().filter((name) => name.includes(`/${kind}_`))[0]!;
 const send = (adversary: Adversary, to: string, objects: Uint8Array[]) =>
   adversary.publish(...objects.map((object) => ({ topic: to, data: compressSync(object) })));
 const blockBytes = (signed: SignedBeaconBlock) => altair.SignedBeaconBlock.serialize(signed as never);
@@ -83,7 +82,7 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
     () => ({
       to: topic("sync_committee_contribution_and_proof"),
       objects: times(COUNT, () => {
-        const { epochCtx } = siege.honest.chain.headState;
+        const { epochCtx } = scenario.honest.chain.headState;
         const contribution = altair.SyncCommitteeContribution.defaultValue();
         contribution.slot = slot;
         contribution.beaconBlockRoot = votes[0]!.data.beaconBlockRoot;
@@ -103,7 +102,7 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
     () => ({
       to: topic("voluntary_exit"),
       objects: times(COUNT, (by) => {
-        const exit = new SignedOperations(siege.honest).exit(15, { by });
+        const exit = new SignedOperations(scenario.honest).exit(15, { by });
         return first.SignedVoluntaryExit.serialize(exit);
       }),
     }),
@@ -114,7 +113,7 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
     () => ({
       to: topic("attester_slashing"),
       objects: times(COUNT, (by) => {
-        const slashing = new SignedOperations(siege.honest).doubleVote([14], 0, { by: [by] });
+        const slashing = new SignedOperations(scenario.honest).doubleVote([14], 0, { by: [by] });
         return first.AttesterSlashing.serialize(slashing as phase0.AttesterSlashing);
       }),
     }),
@@ -123,50 +122,50 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
 
 /** Who stands in the committee where the vote's only bit is. */
 function aggregator(): number {
-  const { epochCtx } = siege.honest.chain.headState;
+  const { epochCtx } = scenario.honest.chain.headState;
   return epochCtx.getBeaconCommittee(slot, votes[0]!.data.index)[votes[0]!.aggregationBits.getSingleTrueBit()!]!;
 }
 
 test.concurrent.each(FORGERIES)("who spreads forged objects is sent away: %s", async (_what, reason, make) => {
-  const adversary = await siege.adversary();
+  const adversary = await scenario.adversary();
   const { to, objects } = make();
   await send(adversary, to, objects);
-  await eventually(() => expect(siege.refusals(adversary)).toContain(reason));
-  await siege.expectSentAway(adversary);
+  await eventually(() => expect(scenario.refusals(adversary)).toContain(reason));
+  await scenario.expectSentAway(adversary);
 });
 
 test("a block that passes the rules of gossip and is wrong all the same costs its sender some of its standing", async () => {
-  const adversary = await siege.adversary();
+  const adversary = await scenario.adversary();
   const wrong = byHand.sign({ ...block, stateRoot: randomBytes(32) } as BeaconBlock);
   await send(adversary, topic("beacon_block"), [blockBytes(wrong.signed)]);
-  await eventually(() => expect(siege.score(adversary)).toBeLessThan(0));
-  expect(siege.victim.chain.forkChoice.has(wrong.root)).toBe(false);
+  await eventually(() => expect(scenario.score(adversary)).toBeLessThan(0));
+  expect(scenario.victim.chain.forkChoice.has(wrong.root)).toBe(false);
   // The honest node had it from the victim, which could not know better.
-  expect(siege.honest.networking.network.peers.scores.standing(siege.victim.peerId)).toBe("good");
-  await siege.expectFollowing();
+  expect(scenario.honest.networking.network.peers.scores.standing(scenario.victim.peerId)).toBe("good");
+  await scenario.expectFollowing();
 });
 
 test("votes for blocks that nobody has make the node ask a few times, and not more", async () => {
-  const [adversary, witness] = [await siege.adversary(), await siege.adversary()];
-  const current = siege.network.clock.currentSlot;
-  const [voted] = await byHand.votesFor(current, siege.honest.chain.head.root);
+  const [adversary, witness] = [await scenario.adversary(), await scenario.adversary()];
+  const current = scenario.network.clock.currentSlot;
+  const [voted] = await byHand.votesFor(current, scenario.honest.chain.head.root);
   const vote = voted!.vote as phase0.Attestation;
   const objects = times(300, () =>
     first.Attestation.serialize({ ...vote, data: { ...vote.data, beaconBlockRoot: randomBytes(32) } }),
   );
   await send(adversary, joined("beacon_attestation"), objects);
   await eventually(() => expect(byRoot(witness)).toBeGreaterThan(0));
-  await siege.expectFollowing();
-  await siege.expectFollowing();
+  await scenario.expectFollowing();
+  await scenario.expectFollowing();
   expect(byRoot(adversary)).toBeLessThanOrEqual(16);
   expect(byRoot(witness)).toBeLessThanOrEqual(16);
-  expect(siege.score(adversary)).toBeLessThan(0);
-  expect(siege.score(witness)).toBe(0);
+  expect(scenario.score(adversary)).toBeLessThan(0);
+  expect(scenario.score(witness)).toBe(0);
 });
 
 test("a chain of blocks without end is followed back only so far, and never onto the chain", async () => {
-  const adversary = await siege.adversary();
-  const current = siege.network.clock.currentSlot;
+  const adversary = await scenario.adversary();
+  const current = scenario.network.clock.currentSlot;
   const chain = new Map<string, Uint8Array>();
   let parentRoot: Uint8Array = randomBytes(32);
   let tip: Uint8Array = new Uint8Array();
@@ -184,27 +183,27 @@ test("a chain of blocks without end is followed back only so far, and never onto
   });
   await send(adversary, topic("beacon_block"), [tip]);
   await eventually(() => expect(byRoot(adversary)).toBeGreaterThan(20));
-  await eventually(() => expect(siege.score(adversary)).toBeLessThan(0));
-  await siege.expectFollowing();
+  await eventually(() => expect(scenario.score(adversary)).toBeLessThan(0));
+  await scenario.expectFollowing();
   expect(byRoot(adversary)).toBeLessThan(50);
-  expect(siege.victim.networking.sync.isSyncing).toBe(false);
+  expect(scenario.victim.networking.sync.isSyncing).toBe(false);
 });
 
 test("a true block with a false signature does not make the node refuse the true one", async () => {
-  const adversary = await siege.adversary();
-  const { honest, victim, network } = siege;
+  const adversary = await scenario.adversary();
+  const { honest, victim, network } = scenario;
   // The victim misses a block, so that it cannot verify the signature of the next.
-  const missed = await byHand.propose(await siege.skipSlot(), honest.chain.head.root);
-  const next = byHand.sign(await byHand.produce(await siege.skipSlot(), missed.root));
+  const missed = await byHand.propose(await scenario.skipSlot(), honest.chain.head.root);
+  const next = byHand.sign(await byHand.produce(await scenario.skipSlot(), missed.root));
   await send(adversary, topic("beacon_block"), [blockBytes({ ...next.signed, signature: foreignSignature() })]);
   await eventually(() => expect(victim.chain.forkChoice.has(missed.root)).toBe(true));
-  await eventually(() => expect(siege.score(adversary)).toBeLessThan(0));
+  await eventually(() => expect(scenario.score(adversary)).toBeLessThan(0));
   await honest.chain.importBlock(next.signed);
   await network.clock.advanceTo(network.clock.currentSlot + 1);
   await network.untilSameHead([honest, victim]);
   expect(victim.chain.forkChoice.has(next.root)).toBe(true);
   expect(victim.networking.network.peers.scores.score(honest.peerId)).toBe(0);
-  await siege.expectFollowing();
+  await scenario.expectFollowing();
 });
 
 const byRoot = ({ asked }: Adversary) => asked.filter(({ name }) => name === "beacon_blocks_by_root").length;

@@ -3,12 +3,10 @@ import { setImmediate } from "node:timers/promises";
 import { ssz } from "@lodestar/types";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encodeFrames } from "../../../src/network/reqresp/frames.ts";
-import { encodePayload } from "../../../src/network/reqresp/payload.ts";
 import { type Protocol, protocolId, servedProtocols } from "../../../src/network/reqresp/protocols.ts";
-import { encodeVarint } from "../../../src/network/reqresp/varint.ts";
+import { encodeFrames, encodePayload, encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
 import type { Adversary } from "./support/adversary.ts";
-import { eventually, Siege } from "./support/siege.ts";
+import { eventually, Scenario } from "./support/scenario.ts";
 
 /** More than enough times to be sent away; what is sent after that is lost. */
 const TIMES = 4;
@@ -16,13 +14,13 @@ const STATUS: Protocol = { name: "status", version: 1 };
 const status = ssz.phase0.Status.serialize(ssz.phase0.Status.defaultValue());
 const identifier = encodeFrames(new Uint8Array(0));
 
-let siege: Siege;
+let scenario: Scenario;
 beforeAll(async () => {
-  siege = await Siege.begin({ victim: { requestLimits: { requestMs: 300, lingerMs: 200, withholdMs: 0 } } });
+  scenario = await Scenario.begin({ victim: { requestLimits: { requestMs: 300, lingerMs: 200, withholdMs: 0 } } });
 });
 afterAll(async () => {
-  const complaints = siege.complaints();
-  await siege.end();
+  const complaints = scenario.complaints();
+  await scenario.end();
   expect(complaints).toEqual([]);
 });
 
@@ -95,7 +93,7 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<void>][]
     "requests without end",
     async (adversary) => {
       const ping = encodePayload(Buffer.alloc(8));
-      while (siege.isConnected(adversary)) {
+      while (scenario.isConnected(adversary)) {
         await setImmediate();
         await Promise.all(Array.from({ length: 12 }, () => adversary.ask({ name: "ping", version: 1 }, ping)));
       }
@@ -105,21 +103,21 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<void>][]
 
 describe("a peer that asks with", () => {
   test.concurrent.each(ATTACKS)("%s is sent away, and the node goes on", async (_what, attack) => {
-    const adversary = await siege.adversary();
+    const adversary = await scenario.adversary();
     await attack(adversary);
-    await siege.expectSentAway(adversary);
-    await siege.expectFollowing();
+    await scenario.expectSentAway(adversary);
+    await scenario.expectFollowing();
   });
 });
 
 test("streams of protocols that nobody speaks cost nothing but themselves", async () => {
-  const adversary = await siege.adversary();
+  const adversary = await scenario.adversary();
   const streams = await Promise.allSettled(
     Array.from({ length: 300 }, async (_, i) => adversary.openStream(`/nobody/${i}`)),
   );
   expect(streams.every(({ status }) => status === "rejected")).toBe(true);
-  const { host } = siege.victim.networking.network;
+  const { host } = scenario.victim.networking.network;
   const open = () => host.getConnections(adversary.host.peerId).flatMap(({ streams }) => streams).length;
   await eventually(() => expect(open()).toBeLessThan(10));
-  await siege.expectFollowing();
+  await scenario.expectFollowing();
 });

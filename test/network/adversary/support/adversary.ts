@@ -9,8 +9,7 @@ import { tcp } from "@libp2p/tcp";
 import { type fulu, ssz } from "@lodestar/types";
 import { multiaddr } from "@multiformats/multiaddr";
 import { createLibp2p } from "libp2p";
-import { encodePayload, readPayload } from "../../../../src/network/reqresp/payload.ts";
-import { metadataCodec, statusCodec, uint64Codec } from "../../../../src/network/reqresp/peer-messages.ts";
+import { metadataCodec, statusCodec, uint64Codec } from "../../../../src/network/reqresp/message-codecs.ts";
 import {
   type Protocol,
   type ProtocolName,
@@ -18,7 +17,7 @@ import {
   servedProtocols,
 } from "../../../../src/network/reqresp/protocols.ts";
 import { encodeChunk } from "../../../../src/network/reqresp/response-chunk.ts";
-import { encodeVarint } from "../../../../src/network/reqresp/varint.ts";
+import { encodePayload, encodeVarint, readPayload } from "../../../../src/network/reqresp/ssz-snappy.ts";
 
 const MESHSUB = "/meshsub/1.1.0";
 

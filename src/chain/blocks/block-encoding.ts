@@ -1,0 +1,32 @@
+import type { Type } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
+import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+
+// SSZ of SignedBeaconBlock: offset of the message (4 bytes), signature (96), then the message, whose fixed part starts
+// with slot (8), proposer index (8) and parent root (32).
+const SLOT_OFFSET = 4 + 96;
+const PARENT_ROOT_OFFSET = SLOT_OFFSET + 8 + 8;
+
+export function slotOf(signedBlockBytes: Uint8Array): Slot {
+  const view = new DataView(signedBlockBytes.buffer, signedBlockBytes.byteOffset, signedBlockBytes.byteLength);
+  return Number(view.getBigUint64(SLOT_OFFSET, true));
+}
+
+export function parentRootOf(signedBlockBytes: Uint8Array): RootHex {
+  return toRootHex(signedBlockBytes.subarray(PARENT_ROOT_OFFSET, PARENT_ROOT_OFFSET + 32));
+}
+
+/** The slot names the fork, and the fork the type. */
+export function deserializeSignedBlock(config: BeaconConfig, bytes: Uint8Array): SignedBeaconBlock {
+  return config.getForkTypes(slotOf(bytes)).SignedBeaconBlock.deserialize(bytes) as SignedBeaconBlock;
+}
+
+export function serializeSignedBlock(config: BeaconConfig, block: SignedBeaconBlock): Uint8Array {
+  return config.getForkTypes(block.message.slot).SignedBeaconBlock.serialize(block);
+}
+
+export function blockRoot(config: BeaconConfig, block: BeaconBlock): RootHex {
+  const type = config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;
+  return toRootHex(type.hashTreeRoot(block));
+}

@@ -1,0 +1,60 @@
+import {
+  BeaconStateView,
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  getAttesterSlashableIndices,
+  getBlockRootAtSlot,
+} from "@lodestar/state-transition";
+import type { BeaconBlock, IndexedAttestation, phase0, RootHex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../fork-choice/types.ts";
+
+export const toCheckpoint = ({ epoch, root }: phase0.Checkpoint): Checkpoint => ({ epoch, root: toRootHex(root) });
+
+/** What fork choice needs to know of a block, read off its post-state. */
+export function toForkChoiceBlock(
+  block: BeaconBlock,
+  root: RootHex,
+  { state, execution }: { state: CachedBeaconStateAllForks; execution: ForkChoiceExecution },
+): ForkChoiceBlock {
+  const epochStart = computeStartSlotAtEpoch(computeEpochAtSlot(block.slot));
+  const unrealized = new BeaconStateView(state).computeUnrealizedCheckpoints();
+  return {
+    slot: block.slot,
+    root,
+    parentRoot: toRootHex(block.parentRoot),
+    stateRoot: toRootHex(block.stateRoot),
+    targetRoot: block.slot === epochStart ? root : toRootHex(getBlockRootAtSlot(state, epochStart)),
+    justified: toCheckpoint(state.currentJustifiedCheckpoint),
+    finalized: toCheckpoint(state.finalizedCheckpoint),
+    unrealizedJustified: toCheckpoint(unrealized.justifiedCheckpoint),
+    unrealizedFinalized: toCheckpoint(unrealized.finalizedCheckpoint),
+    execution,
+  };
+}
+
+/** Counts the attestations that a valid block carries, and takes the weight of those it proves to equivocate. */
+export function applyBlockAttestations(
+  forkChoice: ForkChoice,
+  block: BeaconBlock,
+  indexedAttestations: IndexedAttestation[],
+): void {
+  for (const slashing of block.body.attesterSlashings) {
+    forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
+  }
+  for (const { data, attestingIndices } of indexedAttestations) {
+    const blockRoot = toRootHex(data.beaconBlockRoot);
+    // fork-choice.md, validate_on_attestation: the target must be the attestation's own checkpoint. An attestation to a
+    // block that was pruned, or that this node has not seen, has nothing to count for.
+    const targetSlot = computeStartSlotAtEpoch(data.target.epoch);
+    if (forkChoice.ancestorAtSlot(blockRoot, targetSlot) !== toRootHex(data.target.root)) continue;
+    forkChoice.onAttestation({
+      indices: attestingIndices,
+      slot: data.slot,
+      targetEpoch: data.target.epoch,
+      blockRoot,
+    });
+  }
+}

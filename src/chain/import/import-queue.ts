@@ -1,0 +1,123 @@
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { BlsVerifier } from "../../bls/verifier.ts";
+import type { ExecutionEngine } from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import { blockRoot } from "../blocks/block-encoding.ts";
+import type { ChainEvents } from "../events.ts";
+import { SerialQueue } from "../serial-queue.ts";
+import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
+import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
+import { BlockRejection, blaming } from "./block-rejection.ts";
+import { checkBeforeTransition } from "./cheap-checks.ts";
+import { isKnownBlock } from "./segment.ts";
+import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
+import type { VerifiedBlock } from "./verify-block.ts";
+
+interface ImportQueueParts extends BlockCommitterParts {
+  bls: BlsVerifier;
+  engine: ExecutionEngine;
+  events: ChainEvents;
+  logger: Logger;
+  /** Everything that changes the chain. */
+  changes: SerialQueue;
+  /** Draws the consequences of new blocks: head, finality. */
+  settle(): Promise<void>;
+}
+
+/** The ways onto the chain: for one block, for a run of them, and for those that the database holds. */
+export class ImportQueue {
+  readonly #parts: ImportQueueParts;
+  readonly #committer: BlockCommitter;
+  readonly #importer: BlockImporter;
+  readonly #segmentImporter: SegmentImporter;
+  readonly #segments = new SerialQueue();
+  readonly #closing = new AbortController();
+
+  constructor(parts: ImportQueueParts) {
+    this.#parts = parts;
+    this.#committer = new BlockCommitter(parts);
+    this.#importer = new BlockImporter({ ...parts, committer: this.#committer });
+    this.#segmentImporter = new SegmentImporter({ ...parts, commit: (run) => this.#commit(run) });
+  }
+
+  async importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
+    const { config, changes, settle } = this.#parts;
+    const { slot } = signed.message;
+    const root = blockRoot(config, signed.message);
+    await this.#untilCurrent(slot);
+    return changes.run(async () => {
+      const imported = await this.#importer.import(signed, root);
+      if (imported.known) return imported;
+      this.#announce(signed, root);
+      await settle();
+      return imported;
+    });
+  }
+
+  async importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
+    const last = blocks.at(-1);
+    if (!last) return { imported: 0, known: 0 };
+    await this.#untilCurrent(last.message.slot);
+    const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
+    return this.#segments.run(() => {
+      ending.throwIfAborted();
+      return this.#segmentImporter.import(blocks, ending);
+    });
+  }
+
+  /** Takes a block of our own database back into fork choice; nobody is told. */
+  restore(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
+    return this.#importer.restore(signed, root);
+  }
+
+  /** Resolves when no run of blocks is under way any more. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("The chain is being closed, so no more blocks are imported."));
+    await this.#segments.idle();
+  }
+
+  /** Takes in a run of blocks that was verified while the chain went on; some of them may have come another way. */
+  #commit(run: readonly VerifiedBlock[]): Promise<number> {
+    const { changes, settle } = this.#parts;
+    return changes.run(async () => {
+      const unknown: VerifiedBlock[] = [];
+      for (const block of run) if (!(await isKnownBlock(block, this.#parts))) unknown.push(block);
+      const first = unknown[0];
+      if (!first) return 0;
+      const { message } = first.signed;
+      try {
+        checkBeforeTransition(message, this.#parts);
+      } catch (error) {
+        throw blaming(error, { slot: message.slot, root: first.root });
+      }
+      await this.#committer.commit(unknown);
+      for (const { signed, root } of unknown) this.#announce(signed, root);
+      await settle();
+      return unknown.length;
+    });
+  }
+
+  #announce({ message: { slot, proposerIndex } }: SignedBeaconBlock, root: RootHex): void {
+    const { events, forkChoice, logger } = this.#parts;
+    logger.debug("Block imported", { slot, root, proposer: proposerIndex });
+    const executionOptimistic = forkChoice.get(root)?.execution.status === "optimistic";
+    events.publish("block", { slot, root, executionOptimistic });
+  }
+
+  /**
+   * A sender's clock may be a little ahead, so gossip lets a block pass before its slot; fork choice takes it only when the
+   * slot has begun. The wait stays outside the queue of changes, which must not stand still meanwhile.
+   */
+  async #untilCurrent(slot: Slot): Promise<void> {
+    const { clock, config, forkChoice } = this.#parts;
+    const isEarly =
+      slot > clock.currentSlot && slot <= clock.currentSlotWithTolerance(config.MAXIMUM_GOSSIP_CLOCK_DISPARITY);
+    if (!isEarly) return;
+    try {
+      await clock.untilSlot(slot);
+    } catch (cause) {
+      throw new BlockRejection("future-slot", `The node stopped before slot ${slot} of the block began.`, cause);
+    }
+    forkChoice.onTick(slot);
+  }
+}

@@ -1,0 +1,183 @@
+import { getAttesterSlashableIndices } from "@lodestar/state-transition";
+import type {
+  AttesterSlashing,
+  altair,
+  capella,
+  phase0,
+  SignedAggregateAndProof,
+  SingleAttestation,
+} from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { ChainEvents } from "./events.ts";
+import type { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { AttestationVotes } from "./fork-choice/types.ts";
+import type { AddOutcome } from "./pools/aggregate-set.ts";
+import type { AttestationPool } from "./pools/attestation-pool.ts";
+import type { OperationPool } from "./pools/operation-pool.ts";
+import type { SyncCommitteePool } from "./pools/sync-committee-pool.ts";
+import { type ValidatedAggregate, validateAggregates } from "./validation/aggregate.ts";
+import { type ValidatedAttestation, validateAttestations } from "./validation/attestation.ts";
+import { validateAttesterSlashing } from "./validation/attester-slashing.ts";
+import { validateBlsChange } from "./validation/bls-change.ts";
+import type { ValidationContext } from "./validation/context.ts";
+import { alreadyKnown, type Outcome } from "./validation/outcome.ts";
+import { validateProposerSlashing } from "./validation/proposer-slashing.ts";
+import {
+  type ValidatedContribution,
+  type ValidatedSyncMessage,
+  validateContributions,
+  validateSyncMessages,
+} from "./validation/sync-committee.ts";
+import { validateVoluntaryExit } from "./validation/voluntary-exit.ts";
+
+interface OperationProcessorParts {
+  context: ValidationContext;
+  forkChoice: ForkChoice;
+  events: ChainEvents;
+  pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
+  /** Lets fork choice decide anew. */
+  refreshHead(): Promise<void>;
+}
+
+/**
+ * Where objects from outside enter, by the API or by gossip: validated by the gossip rules, put into the pool, counted
+ * by fork choice, announced. What is refused changes nothing.
+ */
+export class OperationProcessor {
+  readonly #parts: OperationProcessorParts;
+
+  constructor(parts: OperationProcessorParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The outcomes are in the order of the attestations; an accepted one tells its subnet.
+   *
+   * @param arrivedOn the subnet that each of the attestations came from; left out when they came by the API
+   */
+  async attestations(
+    attestations: readonly (phase0.Attestation | SingleAttestation)[],
+    arrivedOn?: readonly number[],
+  ): Promise<Outcome<ValidatedAttestation>[]> {
+    const { context, forkChoice, events, pools } = this.#parts;
+    const outcomes = await validateAttestations(context, attestations, arrivedOn);
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!outcome.ok) continue;
+      const validated = outcome.value;
+      pools.attestations.addSingle(validated);
+      forkChoice.onAttestation(votesOf(validated.data, [validated.validatorIndex]));
+      events.publish("attestation", attestations[i]!);
+    }
+    await this.#refreshHeadFor(outcomes);
+    return outcomes;
+  }
+
+  async aggregates(aggregates: readonly SignedAggregateAndProof[]): Promise<Outcome<ValidatedAggregate>[]> {
+    const { context, forkChoice, events, pools } = this.#parts;
+    const outcomes = await validateAggregates(context, aggregates);
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!outcome.ok) continue;
+      const validated = outcome.value;
+      pools.attestations.addAggregate(validated);
+      forkChoice.onAttestation(votesOf(validated.data, validated.attestingIndices));
+      events.publish("attestation", aggregates[i]!.message.aggregate);
+    }
+    await this.#refreshHeadFor(outcomes);
+    return outcomes;
+  }
+
+  /**
+   * The outcomes are in the order of the messages; an accepted one tells the subcommittees, which are the subnets, for
+   * which it counts.
+   *
+   * @param arrivedOn the subnet that each of the messages came from; left out when they came by the API
+   */
+  async syncMessages(
+    messages: readonly altair.SyncCommitteeMessage[],
+    arrivedOn?: readonly number[],
+  ): Promise<Outcome<ValidatedSyncMessage>[]> {
+    const { context, pools } = this.#parts;
+    const outcomes = await validateSyncMessages(context, messages, arrivedOn);
+    for (const outcome of outcomes) {
+      if (!outcome.ok) continue;
+      const { message, blockRoot, subcommittees } = outcome.value;
+      const { slot, signature } = message;
+      for (const { subcommitteeIndex, indicesInSubcommittee } of subcommittees) {
+        for (const indexInSubcommittee of indicesInSubcommittee) {
+          pools.syncCommittee.addMessage({
+            slot,
+            beaconBlockRoot: blockRoot,
+            subcommitteeIndex,
+            indexInSubcommittee,
+            signature,
+          });
+        }
+      }
+    }
+    return outcomes;
+  }
+
+  async contributions(
+    contributions: readonly altair.SignedContributionAndProof[],
+  ): Promise<Outcome<ValidatedContribution>[]> {
+    const { context, events, pools } = this.#parts;
+    const outcomes = await validateContributions(context, contributions);
+    for (const [i, outcome] of outcomes.entries()) {
+      if (!outcome.ok) continue;
+      pools.syncCommittee.addContribution(outcome.value.contribution);
+      events.publish("contribution", contributions[i]!);
+    }
+    return outcomes;
+  }
+
+  /** Throws a `GossipRefusal`, as do all that take one object. */
+  async voluntaryExit(exit: phase0.SignedVoluntaryExit): Promise<void> {
+    const { context, events, pools } = this.#parts;
+    await validateVoluntaryExit(context, exit);
+    requireAdded(pools.operations.addVoluntaryExit(exit), "exit");
+    events.publish("voluntaryExit", exit);
+  }
+
+  async proposerSlashing(slashing: phase0.ProposerSlashing): Promise<void> {
+    const { context, events, pools } = this.#parts;
+    await validateProposerSlashing(context, slashing);
+    requireAdded(pools.operations.addProposerSlashing(slashing), "proposer slashing");
+    events.publish("proposerSlashing", slashing);
+  }
+
+  async attesterSlashing(slashing: AttesterSlashing): Promise<void> {
+    const { context, events, forkChoice, pools } = this.#parts;
+    await validateAttesterSlashing(context, slashing);
+    const fork = context.config.getForkName(context.clock.currentSlot);
+    requireAdded(pools.operations.addAttesterSlashing(slashing, fork), "attester slashing");
+    forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
+    events.publish("attesterSlashing", slashing);
+    await this.#parts.refreshHead();
+  }
+
+  async blsToExecutionChange(change: capella.SignedBLSToExecutionChange): Promise<void> {
+    const { context, events, pools } = this.#parts;
+    await validateBlsChange(context, change);
+    requireAdded(pools.operations.addBlsToExecutionChange(change), "change of credentials");
+    events.publish("blsToExecutionChange", change);
+  }
+
+  /** Attestations of the current slot count from the next one on; older ones count at once and may move the head. */
+  async #refreshHeadFor(outcomes: readonly Outcome<{ data: phase0.AttestationData }>[]): Promise<void> {
+    const { context, refreshHead } = this.#parts;
+    const { currentSlot } = context.clock;
+    if (outcomes.some((outcome) => outcome.ok && outcome.value.data.slot < currentSlot)) await refreshHead();
+  }
+}
+
+/** Another one that makes this one needless may have been taken while its signatures were verified. */
+function requireAdded(outcome: AddOutcome, subject: string): void {
+  if (outcome !== "added") throw alreadyKnown(`Another ${subject} that makes this one needless was taken meanwhile.`);
+}
+
+function votesOf(
+  { slot, target, beaconBlockRoot }: phase0.AttestationData,
+  indices: ArrayLike<number>,
+): AttestationVotes {
+  return { indices, slot, targetEpoch: target.epoch, blockRoot: toRootHex(beaconBlockRoot) };
+}

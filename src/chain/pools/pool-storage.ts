@@ -1,0 +1,142 @@
+import { ListCompositeType } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
+import { type ForkName, forkAll } from "@lodestar/params";
+import {
+  type Attestation,
+  type AttesterSlashing,
+  type altair,
+  type capella,
+  type phase0,
+  ssz,
+  sszTypesFor,
+} from "@lodestar/types";
+import type { AddOutcome } from "./aggregate-set.ts";
+import type { AttestationPool } from "./attestation-pool.ts";
+import type { HeldOperations } from "./held-operations.ts";
+import type { SyncCommitteePool } from "./sync-committee-pool.ts";
+
+/** The operations of one kind as one SSZ list. */
+export interface DumpedOperations {
+  /** The encoding of attester slashings depends on their fork, so it is part of their kind. */
+  kind: "proposer-slashings" | `attester-slashings/${ForkName}` | "voluntary-exits" | "bls-to-execution-changes";
+  bytes: Uint8Array;
+}
+
+interface OperationReceiver {
+  addProposerSlashing(slashing: phase0.ProposerSlashing): AddOutcome;
+  addAttesterSlashing(slashing: AttesterSlashing, fork: ForkName): AddOutcome;
+  addVoluntaryExit(exit: phase0.SignedVoluntaryExit): AddOutcome;
+  addBlsToExecutionChange(change: capella.SignedBLSToExecutionChange): AddOutcome;
+}
+
+/** The bound of an SSZ list shows in its root, not in its bytes, so any bound above what a pool holds will do. */
+const LIST_LIMIT = 2 ** 32;
+const ProposerSlashings = new ListCompositeType(ssz.phase0.ProposerSlashing, LIST_LIMIT);
+const VoluntaryExits = new ListCompositeType(ssz.phase0.SignedVoluntaryExit, LIST_LIMIT);
+const BlsToExecutionChanges = new ListCompositeType(ssz.capella.SignedBLSToExecutionChange, LIST_LIMIT);
+const attesterSlashingsOf = (fork: ForkName) =>
+  new ListCompositeType(sszTypesFor(fork).AttesterSlashing as typeof ssz.electra.AttesterSlashing, LIST_LIMIT);
+
+export function writeDump(held: HeldOperations): DumpedOperations[] {
+  const dumped: DumpedOperations[] = [];
+  const proposerSlashings = Array.from(held.proposerSlashings.values(), ({ operation }) => operation);
+  if (proposerSlashings.length > 0) {
+    dumped.push({ kind: "proposer-slashings", bytes: ProposerSlashings.serialize(proposerSlashings) });
+  }
+  const byFork = Map.groupBy(held.attesterSlashings.values(), ({ fork }) => fork);
+  for (const [fork, slashings] of byFork) {
+    const bytes = attesterSlashingsOf(fork).serialize(slashings.map(({ operation }) => operation));
+    dumped.push({ kind: `attester-slashings/${fork}`, bytes });
+  }
+  const voluntaryExits = Array.from(held.voluntaryExits.values(), ({ operation }) => operation);
+  if (voluntaryExits.length > 0) {
+    dumped.push({ kind: "voluntary-exits", bytes: VoluntaryExits.serialize(voluntaryExits) });
+  }
+  const changes = [...held.blsToExecutionChanges.values()];
+  if (changes.length > 0) {
+    dumped.push({ kind: "bls-to-execution-changes", bytes: BlsToExecutionChanges.serialize(changes) });
+  }
+  return dumped;
+}
+
+export function readDump(
+  dumped: Iterable<{ readonly kind: string; readonly bytes: Uint8Array }>,
+  receiver: OperationReceiver,
+): void {
+  for (const { kind, bytes } of dumped) {
+    const [family, fork] = kind.split("/");
+    switch (family) {
+      case "proposer-slashings":
+        for (const slashing of ProposerSlashings.deserialize(bytes)) receiver.addProposerSlashing(slashing);
+        break;
+      case "attester-slashings":
+        for (const slashing of attesterSlashingsOf(toForkName(fork)).deserialize(bytes)) {
+          receiver.addAttesterSlashing(slashing, toForkName(fork));
+        }
+        break;
+      case "voluntary-exits":
+        for (const exit of VoluntaryExits.deserialize(bytes)) receiver.addVoluntaryExit(exit);
+        break;
+      case "bls-to-execution-changes":
+        for (const change of BlsToExecutionChanges.deserialize(bytes)) receiver.addBlsToExecutionChange(change);
+        break;
+      default:
+        throw new Error(`Stored operations are of the kind "${kind}", which this version does not know.`);
+    }
+  }
+}
+
+function toForkName(name: string | undefined): ForkName {
+  const fork = forkAll.find((known) => known === name);
+  if (fork === undefined) throw new Error(`Stored attester slashings are of the fork "${name}", which is not known.`);
+  return fork;
+}
+
+/** The attestations of one slot, or all contributions, as one SSZ list; the slot says in which fork's encoding. */
+interface StoredAttestations {
+  kind: string;
+  bytes: Uint8Array;
+}
+
+export interface PooledAttestations {
+  attestations: Attestation[];
+  contributions: altair.SyncCommitteeContribution[];
+}
+
+const ATTESTATIONS = "attestations";
+const CONTRIBUTIONS = "contributions";
+const Contributions = new ListCompositeType(ssz.altair.SyncCommitteeContribution, LIST_LIMIT);
+
+export function writeAttestations(
+  config: BeaconConfig,
+  pools: { attestations: AttestationPool; syncCommittee: SyncCommitteePool },
+): StoredAttestations[] {
+  const stored: StoredAttestations[] = pools.attestations.slots().map((slot) => ({
+    kind: `${ATTESTATIONS}/${slot}`,
+    bytes: attestationsOf(config, slot).serialize(pools.attestations.list({ slot })),
+  }));
+  const contributions = pools.syncCommittee.list();
+  if (contributions.length > 0) stored.push({ kind: CONTRIBUTIONS, bytes: Contributions.serialize(contributions) });
+  return stored;
+}
+
+export function isStoredAttestations({ kind }: StoredAttestations): boolean {
+  return kind === CONTRIBUTIONS || kind.startsWith(`${ATTESTATIONS}/`);
+}
+
+export function readAttestations(config: BeaconConfig, stored: Iterable<StoredAttestations>): PooledAttestations {
+  const pooled: PooledAttestations = { attestations: [], contributions: [] };
+  for (const { kind, bytes } of stored) {
+    if (kind === CONTRIBUTIONS) {
+      pooled.contributions.push(...Contributions.deserialize(bytes));
+      continue;
+    }
+    const slot = Number(kind.slice(ATTESTATIONS.length + 1));
+    pooled.attestations.push(...attestationsOf(config, slot).deserialize(bytes));
+  }
+  return pooled;
+}
+
+function attestationsOf(config: BeaconConfig, slot: number): ListCompositeType<typeof ssz.phase0.Attestation> {
+  return new ListCompositeType(config.getForkTypes(slot).Attestation as typeof ssz.phase0.Attestation, LIST_LIMIT);
+}

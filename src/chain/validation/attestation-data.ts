@@ -1,0 +1,126 @@
+import { ForkSeq } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  getAttestationDataSigningRoot,
+} from "@lodestar/state-transition";
+import { type phase0, type RootHex, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { stateOrIgnore, type ValidationContext } from "./context.ts";
+import { ignore, reject } from "./outcome.ts";
+import { refuseOutsideAttestationWindow } from "./time-window.ts";
+
+/** What is the same for all attestations with the same data. */
+interface CheckedAttestationData {
+  dataRoot: RootHex;
+  signingRoot: Uint8Array;
+  /** The state of the target checkpoint, which determines the committees. */
+  targetState: CachedBeaconStateAllForks;
+}
+
+/**
+ * The rules about what is attested to, shared by single attestations and aggregates. Most of those of a slot have
+ * the same data, so the verdict on each data is reached once.
+ */
+export class AttestationDataRules {
+  readonly #context: ValidationContext;
+  /** How a message names the kind of attestation, at the beginning of a sentence. */
+  readonly #subject: string;
+  readonly #verdicts = new Map<string, Promise<CheckedAttestationData>>();
+
+  constructor(context: ValidationContext, subject: string) {
+    this.#context = context;
+    this.#subject = subject;
+  }
+
+  check(data: phase0.AttestationData): Promise<CheckedAttestationData> {
+    const key = Buffer.from(ssz.phase0.AttestationData.serialize(data)).toString("base64");
+    let verdict = this.#verdicts.get(key);
+    if (!verdict) {
+      verdict = this.#checkNew(data);
+      this.#verdicts.set(key, verdict);
+    }
+    return verdict;
+  }
+
+  async #checkNew(data: phase0.AttestationData): Promise<CheckedAttestationData> {
+    const { config, states } = this.#context;
+    refuseOutsideAttestationWindow(this.#context, data.slot, this.#subject);
+    const epoch = computeEpochAtSlot(data.slot);
+    if (data.target.epoch !== epoch) {
+      throw reject(
+        "target-epoch-mismatch",
+        `${this.#subject} is of slot ${data.slot} in epoch ${epoch}, but its target is of epoch ${data.target.epoch}.`,
+      );
+    }
+    if (config.getForkSeq(data.slot) >= ForkSeq.electra && data.index !== 0) {
+      throw reject(
+        "data-index-not-zero",
+        `${this.#subject} has the data index ${data.index}; since Electra it has to be 0.`,
+      );
+    }
+    this.#refuseUnfitBlock(data);
+    const targetState = await stateOrIgnore(
+      states.atCheckpoint({ epoch: data.target.epoch, root: toRootHex(data.target.root) }),
+      this.#subject,
+    );
+    return {
+      dataRoot: toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data)),
+      signingRoot: getAttestationDataSigningRoot(config, data.slot, data),
+      targetState,
+    };
+  }
+
+  #refuseUnfitBlock(data: phase0.AttestationData): void {
+    const { forkChoice } = this.#context;
+    const blockRoot = toRootHex(data.beaconBlockRoot);
+    const block = forkChoice.get(blockRoot);
+    if (!block) {
+      throw ignore("unknown-block", `${this.#subject} votes for block ${blockRoot}, which is not known.`);
+    }
+    if (block.execution.status === "invalid") {
+      throw reject(
+        "invalid-block",
+        `${this.#subject} votes for block ${blockRoot}, whose execution payload is invalid.`,
+      );
+    }
+    if (!forkChoice.isDescendantOfFinalized(blockRoot)) {
+      throw ignore(
+        "not-descended-from-finalized",
+        `${this.#subject} votes for block ${blockRoot}, which does not descend from the finalized block ${forkChoice.finalized.root}.`,
+      );
+    }
+    const targetRoot = toRootHex(data.target.root);
+    const expectedTarget = forkChoice.ancestorAtSlot(blockRoot, computeStartSlotAtEpoch(data.target.epoch));
+    if (expectedTarget === undefined) {
+      throw ignore(
+        "unknown-target",
+        `${this.#subject} has a target of epoch ${data.target.epoch}, which is before the blocks still held.`,
+      );
+    }
+    if (expectedTarget !== targetRoot) {
+      throw reject(
+        "wrong-target",
+        `${this.#subject} has the target ${targetRoot}, but the branch of the block it votes for has ${expectedTarget} at epoch ${data.target.epoch}.`,
+      );
+    }
+  }
+}
+
+/** The committee that attests at the slot of the data, from the state of the data's target checkpoint. */
+export function committeeFor(
+  targetState: CachedBeaconStateAllForks,
+  data: phase0.AttestationData,
+  committeeIndex: number,
+  subject: string,
+): Uint32Array {
+  const committeeCount = targetState.epochCtx.getCommitteeCountPerSlot(data.target.epoch);
+  if (committeeIndex >= committeeCount) {
+    throw reject(
+      "committee-index-out-of-range",
+      `${subject} names committee ${committeeIndex} of slot ${data.slot}, which has ${committeeCount}, counted from 0.`,
+    );
+  }
+  return targetState.epochCtx.getBeaconCommittee(data.slot, committeeIndex);
+}

@@ -1,0 +1,32 @@
+import { ssz } from "@lodestar/types";
+import { describe, expect, it } from "vitest";
+import { SlashingProtection } from "./slashing-protection.ts";
+
+const vote = (source: number, target: number) => {
+  const data = ssz.phase0.AttestationData.defaultValue();
+  data.source.epoch = source;
+  data.target.epoch = target;
+  return data;
+};
+
+describe("SlashingProtection", () => {
+  it("lets a validator propose each slot once", () => {
+    const history = new SlashingProtection();
+    expect(history.mayPropose(1, 5)).toBe(true);
+    expect(history.mayPropose(1, 5)).toBe(false);
+    expect(history.mayPropose(1, 4)).toBe(false);
+    expect(history.mayPropose(2, 5)).toBe(true);
+    expect(history.mayPropose(1, 6)).toBe(true);
+  });
+
+  it("lets a validator attest to each target once and never around an earlier attestation", () => {
+    const history = new SlashingProtection();
+    expect(history.mayAttest(1, vote(0, 0))).toBe(true);
+    expect(history.mayAttest(1, vote(0, 0))).toBe(false);
+    expect(history.mayAttest(1, vote(2, 3))).toBe(true);
+    expect(history.mayAttest(1, vote(1, 4))).toBe(false);
+    expect(history.mayAttest(1, vote(2, 2))).toBe(false);
+    expect(history.mayAttest(1, vote(2, 4))).toBe(true);
+    expect(history.mayAttest(2, vote(0, 0))).toBe(true);
+  });
+});

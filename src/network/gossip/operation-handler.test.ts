@@ -1,0 +1,44 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import { GossipRefusal, type Outcome } from "../../chain/validation/outcome.ts";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import type { Verdict } from "./message-types.ts";
+import { OperationHandler, type OperationHandlerParts } from "./operation-handler.ts";
+import { GossipTopics } from "./topics.ts";
+
+const config = createBeaconConfig(devChainConfig({ forks: [], slotSeconds: 6, genesisTime: 0 }), new Uint8Array(32));
+const topic = new GossipTopics(config).at(0, "beacon_attestation", 1)!;
+const attestation = ssz.phase0.Attestation.defaultValue();
+const root = toRootHex(attestation.data.beaconBlockRoot);
+
+test("an attestation whose block comes while it is validated is validated again", async () => {
+  const blocks = new Set<string>();
+  const asked: string[] = [];
+  const attestations = async (): Promise<Outcome<object>[]> => {
+    if (blocks.has(root)) return [{ ok: true, value: {} }];
+    blocks.add(root);
+    return [{ ok: false, refusal: new GossipRefusal("ignore", "unknown-block", "The block is not known.") }];
+  };
+  const chain = {
+    processor: { attestations },
+    clock: { currentSlot: 1, onSlot: () => () => {} },
+    events: { on: () => () => {} },
+    forkChoice: blocks,
+  };
+  const gossip = new OperationHandler({
+    chain: chain as unknown as OperationHandlerParts["chain"],
+    unknownBlocks: { onUnknownBlock: (unknown) => asked.push(unknown) },
+    isImporting: () => false,
+    logger: createRecordingLogger(),
+  });
+  gossip.start();
+  const verdict = await new Promise<Verdict>((report) =>
+    gossip.handle({ topic, object: attestation, peerId: "p", report }),
+  );
+  expect(verdict).toBe("accept");
+  expect(asked).toEqual([]);
+  await gossip.close();
+});

@@ -1,0 +1,162 @@
+import type { RootHex, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconChain } from "../../chain/chain.ts";
+import type { OperationProcessor } from "../../chain/operation-processor.ts";
+import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
+import type { Logger } from "../../log/logger.ts";
+import { type BatchLimits, BatchQueue } from "./batch-queue.ts";
+import type { UnknownBlocks } from "./block-handler.ts";
+import type { GossipObjects, ReceivedMessage } from "./message-types.ts";
+import { type ReprocessLimits, ReprocessQueue } from "./reprocess-queue.ts";
+import type { TopicKind } from "./topics.ts";
+
+/** Everything but blocks. */
+type OperationKind = Exclude<TopicKind, "beacon_block">;
+
+type Processor<K extends OperationKind> = (messages: ReceivedMessage<K>[]) => Promise<Outcome<unknown>[]>;
+type Processors = { [K in OperationKind]: Processor<K> };
+
+export interface OperationHandlerParts {
+  chain: Pick<BeaconChain, "processor" | "clock" | "events" | "forkChoice">;
+  unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
+  /** Whether a block is on its way in, so that nobody has to be asked for it. */
+  isImporting(root: RootHex): boolean;
+  logger: Logger;
+}
+
+const BATCHES: BatchLimits = { batchSize: 64, windowMs: 50, maxRunning: 4, maxWaiting: 16_384 };
+const REPROCESSING: ReprocessLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16, maxItemsPerPeer: 2_048 };
+
+/** Gives all gossip but blocks to the chain's operation processor, many at a time, and reports what the rules say. */
+export class OperationHandler {
+  readonly #parts: OperationHandlerParts;
+  readonly #queues: { [K in OperationKind]: BatchQueue<ReceivedMessage<K>> };
+  readonly #reprocessing = new ReprocessQueue<ReceivedMessage>(REPROCESSING);
+  #subscriptions: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(parts: OperationHandlerParts) {
+    this.#parts = parts;
+    const processors = processorsOf(parts.chain.processor);
+    this.#queues = {
+      beacon_attestation: this.#queue(processors.beacon_attestation),
+      beacon_aggregate_and_proof: this.#queue(processors.beacon_aggregate_and_proof),
+      sync_committee: this.#queue(processors.sync_committee),
+      sync_committee_contribution_and_proof: this.#queue(processors.sync_committee_contribution_and_proof),
+      voluntary_exit: this.#queue(processors.voluntary_exit),
+      proposer_slashing: this.#queue(processors.proposer_slashing),
+      attester_slashing: this.#queue(processors.attester_slashing),
+      bls_to_execution_change: this.#queue(processors.bls_to_execution_change),
+    };
+  }
+
+  start(): void {
+    const { chain } = this.#parts;
+    this.#subscriptions = [
+      chain.events.on("block", ({ root }) => this.#onBlock(root)),
+      chain.clock.onSlot((slot) => this.#onSlot(slot)),
+    ];
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const end of this.#subscriptions) end();
+    for (const message of this.#reprocessing.clear()) message.report("ignore");
+    await Promise.all(Object.values(this.#queues).map((queue) => queue.close()));
+  }
+
+  handle(message: ReceivedMessage): void {
+    // The kind of the topic is that of the object, which the compiler cannot know.
+    const queue = this.#queues[message.topic.kind as OperationKind] as BatchQueue<ReceivedMessage>;
+    queue.add(message);
+  }
+
+  #queue<K extends OperationKind>(process: Processor<K>): BatchQueue<ReceivedMessage<K>> {
+    return new BatchQueue<ReceivedMessage<K>>(
+      { process: (messages) => this.#process(messages, process), drop: (message) => message.report("ignore") },
+      BATCHES,
+    );
+  }
+
+  async #process<K extends OperationKind>(messages: ReceivedMessage<K>[], process: Processor<K>): Promise<void> {
+    try {
+      const outcomes = await process(messages);
+      for (const [i, message] of messages.entries()) this.#settle(message, outcomes[i]!);
+    } catch (error) {
+      this.#parts.logger.error("Messages could not be validated", { topic: messages[0]?.topic.kind, error });
+      // Those that have their verdict keep it: only the first one counts.
+      for (const message of messages) message.report("ignore");
+    }
+  }
+
+  #settle(message: ReceivedMessage, outcome: Outcome<unknown>): void {
+    if (outcome.ok) {
+      message.report("accept");
+      return;
+    }
+    const { action, reason } = outcome.refusal;
+    if (action === "reject") {
+      const { peerId, topic } = message;
+      this.#parts.logger.debug("A message was rejected", { topic: topic.kind, peer: peerId, reason });
+    }
+    const root = reason === "unknown-block" ? attestedRoot(message) : undefined;
+    if (root === undefined || !this.#hold(message, root)) message.report(action);
+  }
+
+  /** Whether the attestation waits for its block, or is validated again because the block came meanwhile. */
+  #hold(message: ReceivedMessage, root: RootHex): boolean {
+    const { chain, unknownBlocks, isImporting } = this.#parts;
+    if (this.#isClosed) return false;
+    if (chain.forkChoice.has(root)) {
+      this.handle(message);
+      return true;
+    }
+    const held = this.#reprocessing.hold(root, message, message.peerId, chain.clock.currentSlot);
+    if (held === "first" && !isImporting(root)) unknownBlocks.onUnknownBlock(root, message.peerId);
+    return held !== "full";
+  }
+
+  #onBlock(root: RootHex): void {
+    for (const message of this.#reprocessing.release(root)) this.handle(message);
+  }
+
+  #onSlot(slot: Slot): void {
+    for (const message of this.#reprocessing.expire(slot)) message.report("ignore");
+  }
+}
+
+function attestedRoot({ topic, object }: ReceivedMessage): RootHex | undefined {
+  switch (topic.kind) {
+    case "beacon_attestation":
+      return toRootHex((object as GossipObjects["beacon_attestation"]).data.beaconBlockRoot);
+    case "beacon_aggregate_and_proof":
+      return toRootHex((object as GossipObjects["beacon_aggregate_and_proof"]).message.aggregate.data.beaconBlockRoot);
+    default:
+      return undefined;
+  }
+}
+
+function processorsOf(processor: OperationProcessor): Processors {
+  return {
+    beacon_attestation: (messages) => processor.attestations(objectsOf(messages), subnetsOf(messages)),
+    beacon_aggregate_and_proof: (messages) => processor.aggregates(objectsOf(messages)),
+    sync_committee: (messages) => processor.syncMessages(objectsOf(messages), subnetsOf(messages)),
+    sync_committee_contribution_and_proof: (messages) => processor.contributions(objectsOf(messages)),
+    voluntary_exit: oneByOne((exit) => processor.voluntaryExit(exit)),
+    proposer_slashing: oneByOne((slashing) => processor.proposerSlashing(slashing)),
+    attester_slashing: oneByOne((slashing) => processor.attesterSlashing(slashing)),
+    bls_to_execution_change: oneByOne((change) => processor.blsToExecutionChange(change)),
+  };
+}
+
+function oneByOne<K extends OperationKind>(take: (object: GossipObjects[K]) => Promise<void>): Processor<K> {
+  return (messages) => Promise.all(messages.map(({ object }) => outcomeOf(() => take(object))));
+}
+
+function objectsOf<K extends OperationKind>(messages: ReceivedMessage<K>[]): GossipObjects[K][] {
+  return messages.map(({ object }) => object);
+}
+
+function subnetsOf(messages: ReceivedMessage[]): number[] {
+  return messages.map(({ topic }) => topic.subnet);
+}

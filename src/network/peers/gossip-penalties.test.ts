@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { HandTimers } from "../../timers.test-support.ts";
+import { GossipPenalties } from "./gossip-penalties.ts";
+import { PeerScores } from "./peer-scores.ts";
+
+const THRESHOLDS = { gossipThreshold: -4_000, graylistThreshold: -16_000 };
+
+function scored(gossipScore: number) {
+  const scores = new PeerScores({ timers: new HandTimers() });
+  const gossip = { getScore: () => gossipScore, opts: { scoreThresholds: THRESHOLDS } };
+  return { scores, penalties: new GossipPenalties({ gossip, reporter: scores }) };
+}
+
+describe("the penalties by gossip score", () => {
+  it("sends away a peer that gossip no longer listens to", () => {
+    const { scores, penalties } = scored(-16_001);
+    for (let second = 0; second < 4; second++) penalties.onTick("a");
+    expect(scores.allows("a")).toBe(false);
+  });
+
+  it("leaves to gossip what gossip bears", () => {
+    const { scores, penalties } = scored(-16_000);
+    for (let second = 0; second < 100; second++) penalties.onTick("a");
+    expect(scores.score("a")).toBe(0);
+  });
+
+  it("remembers who leaves with a bad score, and lets others come and go", () => {
+    const bad = scored(-4_001);
+    for (let time = 0; time < 4; time++) bad.penalties.onDisconnect("a");
+    expect(bad.scores.allows("a")).toBe(false);
+    const fair = scored(-3_999);
+    for (let time = 0; time < 100; time++) fair.penalties.onDisconnect("a");
+    expect(fair.scores.score("a")).toBe(0);
+  });
+});

@@ -1,0 +1,101 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkName } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { type RootHex, type SignedBeaconBlock, sszTypesFor } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { ProtocolViolation } from "./errors.ts";
+import type { BlockRange } from "./interface.ts";
+import type { ChunkFormat, ResponseChunk } from "./response-chunk.ts";
+
+/** Takes the blocks of a response one by one; one that does not belong there is a violation. */
+export interface BlockCollector {
+  readonly blocks: SignedBeaconBlock[];
+  add(block: SignedBeaconBlock): void;
+}
+
+/** phase0/p2p-interface.md, BeaconBlocksByRange: consecutive blocks of a single chain. */
+export class RangeCollector implements BlockCollector {
+  readonly blocks: SignedBeaconBlock[] = [];
+  readonly #config: BeaconConfig;
+  readonly #range: BlockRange;
+
+  constructor(config: BeaconConfig, range: BlockRange) {
+    this.#config = config;
+    this.#range = range;
+  }
+
+  add(block: SignedBeaconBlock): void {
+    const { slot, parentRoot } = block.message;
+    const { startSlot, count } = this.#range;
+    if (slot < startSlot || slot >= startSlot + count) {
+      throw new ProtocolViolation("A block is outside of the range that was asked for.");
+    }
+    const previous = this.blocks.at(-1);
+    if (previous !== undefined) {
+      if (slot <= previous.message.slot) throw new ProtocolViolation("The blocks are not in ascending order.");
+      if (Buffer.compare(parentRoot, rootOf(this.#config, previous)) !== 0) {
+        throw new ProtocolViolation("A block is not the child of the one before it.");
+      }
+    }
+    this.blocks.push(block);
+  }
+}
+
+/** phase0/p2p-interface.md, BeaconBlocksByRoot: some of the blocks that were asked for, each once. */
+export class RootCollector implements BlockCollector {
+  readonly blocks: SignedBeaconBlock[] = [];
+  readonly #config: BeaconConfig;
+  readonly #missing: Set<RootHex>;
+
+  constructor(config: BeaconConfig, roots: Iterable<RootHex>) {
+    this.#config = config;
+    this.#missing = new Set(roots);
+  }
+
+  add(block: SignedBeaconBlock): void {
+    if (!this.#missing.delete(toRootHex(rootOf(this.#config, block)))) {
+      throw new ProtocolViolation("A block was not asked for, or came twice.");
+    }
+    this.blocks.push(block);
+  }
+}
+
+function rootOf(config: BeaconConfig, { message }: SignedBeaconBlock): Uint8Array {
+  return config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message);
+}
+
+/** Version 1 of the block protocols knows blocks of phase0 only; from version 2 on a fork digest tells the type. */
+export function blockFormat(config: BeaconConfig, version: number): ChunkFormat {
+  return {
+    hasForkDigest: version > 1,
+    boundsOf: (forkDigest) => sszTypesFor(forkOf(config, forkDigest)).SignedBeaconBlock,
+  };
+}
+
+/** The digest must be that of the block's own epoch (altair/p2p-interface.md, BeaconBlocksByRange v2). */
+export function decodeBlock(config: BeaconConfig, { forkDigest, bytes }: ResponseChunk): SignedBeaconBlock {
+  const fork = forkOf(config, forkDigest);
+  const block = deserialize(fork, bytes);
+  const boundary = config.getForkBoundaryAtEpoch(computeEpochAtSlot(block.message.slot));
+  const matches =
+    forkDigest.length === 0
+      ? boundary.fork === fork
+      : Buffer.compare(config.forkBoundary2ForkDigest(boundary), forkDigest) === 0;
+  if (!matches) throw new ProtocolViolation("A block is of another fork than that of its slot.");
+  return block;
+}
+
+function forkOf(config: BeaconConfig, forkDigest: Uint8Array): ForkName {
+  if (forkDigest.length === 0) return ForkName.phase0;
+  const boundary = config.forkDigest2ForkBoundaryOption(forkDigest);
+  if (boundary === null) throw new ProtocolViolation("The fork digest of a block is not known.");
+  return boundary.fork;
+}
+
+function deserialize(fork: ForkName, bytes: Uint8Array): SignedBeaconBlock {
+  try {
+    return sszTypesFor(fork).SignedBeaconBlock.deserialize(bytes);
+  } catch {
+    throw new ProtocolViolation("A block cannot be decoded.");
+  }
+}

@@ -1,0 +1,231 @@
+import { randomBytes } from "node:crypto";
+import { ssz } from "@lodestar/types";
+import { compressSync } from "snappy";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Host } from "../libp2p/host.ts";
+import {
+  chainOfBlocks,
+  chunkOf,
+  collect,
+  openStream,
+  startHost,
+  startNode,
+  stopNode,
+  type TestNode,
+} from "./hosts.test-support.ts";
+import { DEFAULT_LIMITS } from "./limits.ts";
+import { type Protocol, servedProtocols } from "./protocols.ts";
+import { encodeFrames, encodePayload, encodeVarint } from "./ssz-snappy.ts";
+
+const BURST = 3;
+const status = ssz.phase0.Status.serialize(ssz.phase0.Status.defaultValue());
+const phase0Blocks = chainOfBlocks(17);
+
+let node: TestNode;
+/** Waits for nobody; the others have time enough even on a busy machine. */
+let impatient: TestNode;
+let stranger: Host;
+
+beforeAll(async () => {
+  const requestRates = {
+    ...DEFAULT_LIMITS.requestRates,
+    status: { burst: 100, perSecond: 100 },
+    ping: { burst: BURST, perSecond: 0.001 },
+  };
+  [node, impatient] = await Promise.all([
+    startNode(phase0Blocks, { lingerMs: 100, withholdMs: 0, requestRates }),
+    startNode(phase0Blocks, { requestMs: 100, writeMs: 100 }),
+  ]);
+  stranger = await startHost();
+  await stranger.dial(node.host.getMultiaddrs());
+  await stranger.dial(impatient.host.getMultiaddrs());
+});
+
+afterEach(() => {
+  node.penalties.length = 0;
+  impatient.penalties.length = 0;
+});
+
+afterAll(async () => {
+  expect(node.warnings()).toEqual([]);
+  await Promise.all([stopNode(node), stopNode(impatient), stranger.stop()]);
+});
+
+const severities = ({ penalties } = node) => penalties.map(({ severity }) => severity);
+
+async function ask({ name, version }: Protocol, bytes: Uint8Array, end = true) {
+  const stream = await openStream(stranger, node.host, name, version);
+  const answer = collect(stream);
+  if (bytes.length > 0) stream.send(bytes);
+  if (end) await stream.close();
+  return answer;
+}
+
+const rangeRequest = (startSlot: number, count: number, step = 1) =>
+  encodePayload(ssz.phase0.BeaconBlocksByRangeRequest.serialize({ startSlot, count, step }));
+
+describe("requests that are no requests are answered with code 1 and held against the peer:", () => {
+  test.each(servedProtocols())("garbage for $name $version", async (protocol) => {
+    const { bytes } = await ask(protocol, randomBytes(200));
+
+    expect(bytes[0]).toBe(1);
+    expect(severities()).toEqual(["severe"]);
+  });
+
+  const crc = Buffer.alloc(4);
+  const bomb = compressSync(Buffer.alloc(1 << 20));
+  const bombFrame = Buffer.concat([Buffer.from([0, bomb.length + 4, (bomb.length + 4) >> 8, 0]), crc, bomb]);
+  const identifier = encodeFrames(new Uint8Array(0));
+  const CASES: [what: string, bytes: Uint8Array][] = [
+    ["nothing at all", new Uint8Array(0)],
+    ["a length that the type does not allow", Buffer.concat([encodeVarint(83), encodeFrames(status.subarray(1))])],
+    ["a length beyond all bounds", Buffer.concat([encodeVarint(2 ** 50), encodeFrames(status)])],
+    ["a length that does not end", Buffer.alloc(11, 0x80)],
+    ["less than was announced", Buffer.concat([encodeVarint(84), encodeFrames(status.subarray(10))])],
+    ["more than was announced", Buffer.concat([encodeVarint(84), encodeFrames(Buffer.concat([status, status]))])],
+    ["something behind the request", Buffer.concat([encodePayload(status), Buffer.from([0])])],
+    ["a bomb", Buffer.concat([encodeVarint(84), identifier, bombFrame])],
+    [
+      "endless padding",
+      Buffer.concat([encodeVarint(84), identifier, Buffer.alloc(1 << 18, Buffer.from([0xfe, 0, 0, 0]))]),
+    ],
+    ["impossible numbers", encodePayload(Buffer.alloc(84, 0xff))],
+  ];
+  test.each(CASES)("%s", async (_what, bytes) => {
+    const answer = await ask({ name: "status", version: 1 }, bytes);
+
+    expect(answer.bytes[0]).toBe(1);
+    expect(severities()).toEqual(["severe"]);
+  });
+
+  test("a list of roots that is none", async () => {
+    expect((await ask({ name: "beacon_blocks_by_root", version: 2 }, encodePayload(randomBytes(33)))).bytes[0]).toBe(1);
+  });
+});
+
+describe("requests that make no sense are answered with code 1:", () => {
+  test.each<[string, Uint8Array]>([
+    ["a step other than 1", rangeRequest(1, 5, 2)],
+    ["no blocks at all", rangeRequest(1, 0)],
+  ])("%s", async (_what, bytes) => {
+    expect((await ask({ name: "beacon_blocks_by_range", version: 2 }, bytes)).bytes[0]).toBe(1);
+  });
+
+  test("more roots than may be asked for", async () => {
+    const roots = encodePayload(randomBytes(32 * 129));
+    expect((await ask({ name: "beacon_blocks_by_root", version: 2 }, roots)).bytes[0]).toBe(1);
+  });
+
+  test("blocks after phase0 with version 1, but not those before", async () => {
+    const { bytes } = await ask({ name: "beacon_blocks_by_range", version: 1 }, rangeRequest(15, 5));
+
+    const first = chunkOf(phase0Blocks[14]!).bytes;
+    const expected = Buffer.concat([Uint8Array.of(0), encodePayload(first)]);
+    expect(bytes.subarray(0, expected.length).equals(expected)).toBe(true);
+    expect(bytes[expected.length]).toBe(1);
+  });
+});
+
+test("a range at the end of time is empty", async () => {
+  const request = encodePayload(Buffer.concat([Buffer.alloc(16, 0xff), Buffer.from([1, 0, 0, 0, 0, 0, 0, 0])]));
+
+  expect(await ask({ name: "beacon_blocks_by_range", version: 2 }, request)).toEqual({
+    bytes: Buffer.alloc(0),
+    wasReset: false,
+  });
+});
+
+test("a request that does not come to its end is given up", async () => {
+  const stream = await openStream(stranger, impatient.host, "status", 1);
+  const answer = collect(stream);
+  stream.send(encodePayload(status).subarray(0, 20));
+
+  expect(await answer).toEqual({ bytes: Buffer.alloc(0), wasReset: true });
+  expect(severities(impatient)).toEqual(["moderate"]);
+});
+
+test("what a peer told is noted even if it does not stay for the answer", async () => {
+  const guest = await startHost();
+  const { handlers } = node;
+  const before = handlers.status;
+  const guestId = guest.peerId.toString();
+  const noted = new Promise<string>((resolve) => {
+    handlers.onStatus = (peerId) => resolve(peerId);
+  });
+  handlers.status = () => {
+    for (const connection of node.host.getConnections(guest.peerId)) connection.abort(new Error("The guest is gone."));
+    return before.call(handlers);
+  };
+  await guest.dial(node.host.getMultiaddrs());
+  const stream = await openStream(guest, node.host, "status", 1);
+  stream.send(encodePayload(status));
+  await stream.close();
+  expect(await noted).toBe(guestId);
+  handlers.status = before;
+  await guest.stop();
+});
+
+test("a peer that goes on sending after it was refused is cut off", async () => {
+  const stream = await openStream(stranger, node.host, "status", 1);
+  const answer = collect(stream);
+  const closed = new Promise<void>((resolve) => stream.addEventListener("close", () => resolve()));
+  stream.send(Buffer.alloc(1 << 22, 0x80));
+
+  expect((await answer).bytes[0]).toBe(1);
+  await closed;
+  expect(stream.status).toBe("reset");
+});
+
+test("who asks too much at a time is refused, and the others are served", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { handlers } = node;
+  const before = handlers.blocksByRange;
+  handlers.blocksByRange = async function* (range) {
+    await gate.promise;
+    yield* before.call(handlers, range);
+  };
+  const codes: (number | undefined)[] = [];
+  const threeAnswers = Promise.withResolvers<void>();
+  const asked = Array.from({ length: 7 }, async () => {
+    const { bytes } = await ask({ name: "beacon_blocks_by_range", version: 2 }, rangeRequest(1, 1));
+    if (codes.push(bytes[0]) === 3) threeAnswers.resolve();
+  });
+  await threeAnswers.promise;
+  expect(codes).toEqual([3, 3, 3]);
+  gate.resolve();
+  await Promise.all(asked);
+  handlers.blocksByRange = before;
+
+  expect(codes).toEqual([3, 3, 3, 0, 0, 0, 0]);
+  expect(severities()).toEqual(["mild", "mild", "mild"]);
+});
+
+test("who asks too often is refused", async () => {
+  const codes: (number | undefined)[] = [];
+  for (let index = 0; index <= BURST; index++) {
+    codes.push((await ask({ name: "ping", version: 1 }, encodePayload(Buffer.alloc(8)))).bytes[0]);
+  }
+
+  expect(codes).toEqual([...Array(BURST).fill(0), 3]);
+  expect(severities()).toEqual(["mild"]);
+});
+
+test("who does not read is not waited for, and nothing piles up", async () => {
+  let made = 0;
+  const { handlers } = impatient;
+  const before = handlers.blocksByRange;
+  const large = { forkDigest: chunkOf(phase0Blocks[0]!).forkDigest, bytes: randomBytes(1 << 18) };
+  handlers.blocksByRange = async function* () {
+    for (; made < 128; made++) yield large;
+  };
+  const stream = await openStream(stranger, impatient.host, "beacon_blocks_by_range", 2);
+  stream.pause();
+  const closed = new Promise<void>((resolve) => stream.addEventListener("close", () => resolve()));
+  stream.send(rangeRequest(1, 128));
+  await stream.close();
+  await closed;
+  handlers.blocksByRange = before;
+
+  expect(made).toBeLessThan(8);
+  expect(severities(impatient)).toEqual(["moderate"]);
+});

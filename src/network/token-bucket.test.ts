@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { PeerBuckets, TokenBucket } from "./token-bucket.ts";
+
+/** A time that stands still until it is moved. */
+function handClock() {
+  const clock = { milliseconds: 0, now: () => clock.milliseconds };
+  return clock;
+}
+
+describe("a token bucket", () => {
+  test("gives its burst at once and its rate afterwards", () => {
+    const clock = handClock();
+    const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, clock);
+
+    expect([1, 2, 3, 4, 5].map(() => bucket.take(1))).toEqual([0, 0, 0, 500, 1000]);
+
+    clock.milliseconds = 1000;
+    expect(bucket.delayFor(1)).toBe(500);
+    clock.milliseconds = 1_000_000;
+    expect(bucket.isFull).toBe(true);
+    expect(bucket.delayFor(3)).toBe(0);
+  });
+
+  test("lets through more than its burst once it is full, and is in debt afterwards", () => {
+    const clock = handClock();
+    const bucket = new TokenBucket({ burst: 10, perSecond: 10 }, clock);
+
+    expect(bucket.take(30)).toBe(0);
+    expect(bucket.delayFor(1)).toBe(2100);
+  });
+});
+
+test("buckets of silent peers are forgotten, those in use are not", () => {
+  const clock = handClock();
+  const buckets = new PeerBuckets(clock);
+  const rate = { burst: 1, perSecond: 1 };
+  const early = Array.from({ length: 256 }, (_, index) => buckets.bucket(`early ${index}`, "x", rate));
+  early[0]?.take(100);
+  early[1]?.take(1);
+  clock.milliseconds = 2000;
+
+  buckets.bucket("late", "x", rate);
+
+  expect(buckets.bucket("early 0", "x", rate)).toBe(early[0]);
+  expect(buckets.bucket("early 1", "x", rate)).not.toBe(early[1]);
+});

@@ -1,0 +1,169 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type phase0, ssz } from "@lodestar/types";
+import { fromHex, toRootHex } from "@lodestar/utils";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startQuietDevChain } from "../../test/support/dev-chain.ts";
+import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
+import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./history.test-support.ts";
+import { MAX_DEPTH } from "./unknown-block-sync.ts";
+
+const SLOTS = 42;
+
+let history: ServedBlock[];
+
+beforeAll(async () => {
+  const { devChain, close } = await startQuietDevChain(SLOTS, { genesisTime: GENESIS_TIME });
+  history = await blocksOf(devChain);
+  await close();
+});
+
+/** Most of what is tested happens near the head of a short chain. */
+const NEAR = 12;
+
+/** A peer that tells nothing of a chain, so that only what gossip brings is of consequence. */
+const SILENT = { status: { headSlot: 0, headRoot: new Uint8Array(32) } };
+
+/** A block that nobody signed. */
+function forged(slot: number, parentRoot: string, mark = 0): ServedBlock {
+  const signed = ssz.phase0.SignedBeaconBlock.defaultValue();
+  signed.message.slot = slot;
+  signed.message.parentRoot = fromHex(parentRoot);
+  signed.message.stateRoot = new Uint8Array(32).fill(mark);
+  return { root: toRootHex(ssz.phase0.BeaconBlock.hashTreeRoot(signed.message)), signed };
+}
+
+async function openNearHead(peers: FakePeers, missing: number) {
+  const follower = await openFollower(peers, NEAR, { has: history.slice(0, NEAR - missing) });
+  follower.sync.start();
+  return { ...follower, tip: history[NEAR - 1]! };
+}
+
+describe("missing blocks", () => {
+  test("the parents of a block are fetched one by one, each once, and imported with it", async () => {
+    const peers = new FakePeers();
+    peers.add("sender", history, SILENT);
+    peers.add("other", history, SILENT);
+    const { chain, sync, tip } = await openNearHead(peers, 6);
+
+    sync.onUnknownParent(tip.signed, "sender");
+    sync.onUnknownParent(tip.signed, "other");
+    sync.onUnknownBlock(tip.root, "other");
+    await untilHead(chain, tip.root);
+
+    const parents = history.slice(NEAR - 6, NEAR - 1).map(({ root }) => root);
+    expect(peers.roots).toEqual(parents.reverse().map((root) => ({ peerId: "sender", root })));
+    expect(peers.ranges).toEqual([]);
+    expect(peers.penalties).toEqual([]);
+  });
+
+  test("the block of a vote is asked of others when the peer that sent the vote does not have it", async () => {
+    const peers = new FakePeers();
+    peers.add("boaster", [], SILENT);
+    peers.add("failing", history, { ...SILENT, byRoot: () => Promise.reject(new Error("The peer does not answer.")) });
+    peers.add("honest", history, SILENT);
+    const { chain, sync, tip } = await openNearHead(peers, 1);
+
+    sync.onUnknownBlock(tip.root, "boaster");
+    await untilHead(chain, tip.root);
+
+    expect(peers.penalties.map(({ peerId, severity }) => [peerId, severity])).toEqual([["boaster", "mild"]]);
+  });
+
+  test("a head beside ours that a peer tells of is fetched", async () => {
+    const peers = new FakePeers();
+    const { chain, sync, clock, tip } = await openNearHead(peers, 2);
+    await clock.advanceTo(NEAR + 1);
+    peers.add("honest", history.slice(0, NEAR));
+    await untilHead(chain, tip.root);
+    expect(sync.isSyncing).toBe(false);
+    expect(peers.ranges).toEqual([]);
+  });
+
+  test("a branch longer than can be fetched block by block is left to range sync", async () => {
+    const peers = new FakePeers();
+    const { chain, sync, devChain } = await openFollower(peers, SLOTS, { has: history.slice(0, 3) });
+    const own = await growBranch(devChain, history[2]!.root, { from: 5, to: SLOTS - 1 });
+    expect(chain.head.root).toBe(own.at(-1)!.root);
+    peers.add("sender", history, SILENT);
+    sync.start();
+
+    sync.onUnknownParent(history.at(-1)!.signed, "sender");
+    await untilHead(chain, history.at(-1)!.root);
+
+    expect(peers.roots).toHaveLength(MAX_DEPTH);
+    expect(peers.ranges.length).toBeGreaterThan(0);
+    expect(peers.penalties).toEqual([]);
+  });
+
+  test("an invalid ancestor is held against those who gave it and built on it, and never fetched again", async () => {
+    const peers = new FakePeers();
+    const { chain, sync } = await openNearHead(peers, 3);
+    const before = chain.head;
+    const bad = forged(before.slot + 1, before.root);
+    const child = forged(before.slot + 2, bad.root);
+    peers.add("giver", [bad], SILENT);
+    peers.add("sender", [], SILENT);
+
+    sync.onUnknownParent(child.signed, "sender");
+    await peers.untilPenalties(() => peers.penalties.length === 3);
+    expect(peers.penaltiesOf("giver")).toEqual(["severe"]);
+    expect(peers.penaltiesOf("sender")).toEqual(["mild", "moderate"]);
+    const asked = peers.roots.length;
+
+    sync.onUnknownParent(forged(before.slot + 3, child.root).signed, "newcomer");
+    sync.onUnknownBlock(bad.root, "voter");
+    expect(peers.penaltiesOf("newcomer")).toEqual(["moderate"]);
+    expect(peers.penaltiesOf("voter")).toEqual(["moderate"]);
+    expect(peers.roots).toHaveLength(asked);
+    expect(chain.head.root).toBe(before.root);
+  });
+
+  test("a block that arrives otherwise takes along what waited for it", async () => {
+    const peers = new FakePeers();
+    const { chain, sync, tip } = await openNearHead(peers, 2);
+    const answer = Promise.withResolvers<phase0.SignedBeaconBlock[]>();
+    peers.add("slow", history, { ...SILENT, byRoot: () => answer.promise });
+    sync.onUnknownParent(tip.signed, "slow");
+
+    await chain.importBlock(history[NEAR - 2]!.signed);
+    await untilHead(chain, tip.root);
+    answer.resolve([]);
+  });
+
+  test("a peer that speaks of blocks that do not exist is served within bounds", async () => {
+    const peers = new FakePeers();
+    peers.add("flooder", [], SILENT);
+    peers.add("witness", [], SILENT);
+    const { sync, chain, clock } = await openNearHead(peers, 2);
+    const { head } = chain;
+
+    for (let i = 0; i < 100; i++) {
+      sync.onUnknownBlock(toRootHex(new Uint8Array(32).fill(i + 1)), "flooder");
+      sync.onUnknownParent(forged(head.slot + 1, toRootHex(new Uint8Array(32).fill(i + 101)), i).signed, "flooder");
+    }
+    await peers.untilPenalties(() => peers.penaltiesOf("flooder").length === 4);
+    await nextTurn();
+    const asked = { flooder: 4, witness: 4 };
+    for (const [peerId, count] of Object.entries(asked)) {
+      expect(peers.roots.filter((request) => request.peerId === peerId)).toHaveLength(count);
+    }
+
+    const first = toRootHex(new Uint8Array(32).fill(1));
+    sync.onUnknownBlock(first, "witness");
+    expect(peers.roots).toHaveLength(8);
+    await clock.advanceTo(NEAR + 4);
+    sync.onUnknownBlock(first, "witness");
+    expect(peers.roots.at(-1)).toEqual({ peerId: "witness", root: first });
+  });
+
+  test("a block far ahead is no reason to fetch, but to ask the peer where it stands", async () => {
+    const peers = new FakePeers();
+    peers.add("sender", history, SILENT);
+    const { sync } = await openFollower(peers, SLOTS, { has: history.slice(0, SLOTS - MAX_DEPTH - 1) });
+    sync.start();
+    sync.onUnknownParent(history.at(-1)!.signed, "sender");
+    sync.onUnknownParent(history.at(-1)!.signed, "sender");
+    expect(peers.refreshed).toEqual(["sender"]);
+    expect(peers.roots).toEqual([]);
+  });
+});

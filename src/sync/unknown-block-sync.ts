@@ -1,0 +1,201 @@
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { blockRoot } from "../chain/blocks/block-encoding.ts";
+import { BlockRejection } from "../chain/import/block-rejection.ts";
+import { LruMap } from "../chain/lru-map.ts";
+import type { Logger } from "../log/logger.ts";
+import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
+import type { SyncPeers } from "../network/peers/sync-peers.ts";
+import { BlockLookups, type FoundBlock } from "./block-lookups.ts";
+import { NO_FAULT_REJECTIONS } from "./penalties.ts";
+import { type PendingBlock, PendingBlocks } from "./pending-blocks.ts";
+import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
+import type { SyncTarget } from "./sync-target.ts";
+
+/** How many parents are fetched one by one; a longer branch is fetched by ranges of slots. */
+export const MAX_DEPTH = 32;
+
+const PENDING_LIMITS = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
+const BAD_ROOTS_HELD = 1024;
+
+interface UnknownBlockSyncParts {
+  chain: SyncChain;
+  peers: SyncPeers;
+  logger: Logger;
+  slotsPerEpoch: number;
+  /** Whether the node catches up by ranges just now; then what it lacks comes anyway. */
+  isRangeSyncing(): boolean;
+  /** A branch that is too long for this. */
+  onLongBranch(branch: SyncTarget): void;
+}
+
+/** Fetches what gossip refers to and this node lacks, and imports it with what waited for it, parents first. */
+export class UnknownBlockSync implements UnknownBlocks {
+  readonly #parts: UnknownBlockSyncParts;
+  readonly #pending: PendingBlocks;
+  readonly #lookups: BlockLookups;
+  /** Blocks that turned out not to be valid, and those that build on them. */
+  readonly #bad = new LruMap<RootHex, true>(BAD_ROOTS_HELD);
+  readonly #importing = new Map<RootHex, Promise<void>>();
+  #stop: (() => void)[] = [];
+
+  constructor(parts: UnknownBlockSyncParts) {
+    const { chain, peers, logger } = parts;
+    this.#parts = parts;
+    this.#pending = new PendingBlocks(chain.config, PENDING_LIMITS);
+    this.#lookups = new BlockLookups({
+      peers,
+      clock: chain.clock,
+      logger,
+      onFound: (found) => this.#onFound(found),
+      onMissing: (root) => void this.#pending.removeDescendantsOf(root),
+    });
+  }
+
+  start(): void {
+    const { chain } = this.#parts;
+    this.#stop.push(
+      chain.events.on("block", ({ root }) => this.#importChildrenOf(root)),
+      chain.clock.onSlot((slot) => this.#onSlot(slot)),
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stop.splice(0)) stop();
+    await this.#lookups.close();
+    await Promise.all(this.#importing.values());
+  }
+
+  onUnknownParent(signed: SignedBeaconBlock, peerId: string): void {
+    const { chain } = this.#parts;
+    const { slot } = signed.message;
+    if (this.#parts.isRangeSyncing() || slot <= this.#finalizedSlot || slot > chain.clock.currentSlot + 1) return;
+    if (this.#isFarAhead(slot, peerId) || !this.#pending.hasRoomFor(peerId)) return;
+    const root = blockRoot(chain.config, signed.message);
+    if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
+    const held = this.#pending.add(signed, { root, peerId, isAsked: false, now: chain.clock.currentSlot });
+    if (held) this.#proceed(held);
+  }
+
+  onUnknownBlock(root: RootHex, peerId: string): void {
+    if (this.#parts.isRangeSyncing()) return;
+    if (this.#bad.get(root)) {
+      this.#parts.peers.penalize(peerId, "moderate", "refers to an invalid block");
+      return;
+    }
+    this.#seek(root, [peerId]);
+  }
+
+  /** What found no room among the lookups before gets its turn. */
+  #onSlot(slot: Slot): void {
+    this.#pending.prune(this.#finalizedSlot, slot);
+    if (this.#parts.isRangeSyncing()) return;
+    for (const held of this.#pending.oldest()) this.#proceed(held);
+  }
+
+  get #finalizedSlot(): Slot {
+    return finalizedSlotOf(this.#parts.chain, this.#parts.slotsPerEpoch);
+  }
+
+  /** Then our peers' statuses are out of date, and with new ones it is for range sync to catch up. */
+  #isFarAhead(slot: Slot, peerId: string): boolean {
+    const { chain, peers } = this.#parts;
+    if (slot <= chain.head.slot + MAX_DEPTH) return false;
+    if (this.#lookups.mayBother(peerId)) peers.refreshStatus(peerId);
+    return true;
+  }
+
+  #seek(root: RootHex, peerIds: Iterable<string>): void {
+    const { forkChoice } = this.#parts.chain;
+    if (forkChoice.has(root) || this.#importing.has(root)) return;
+    const held = this.#pending.get(root);
+    if (!held) this.#lookups.seek(root, peerIds);
+    else if (!this.#lookups.isSought(held.parentRoot)) this.#proceed(held);
+  }
+
+  #onFound({ signed, root, giver, seekers }: FoundBlock): void {
+    const { chain } = this.#parts;
+    const { slot } = signed.message;
+    if (chain.forkChoice.has(root)) {
+      this.#importChildrenOf(root);
+      return;
+    }
+    if (slot <= this.#finalizedSlot) {
+      this.#condemn(root, seekers, "on a branch that left the chain before finality");
+      return;
+    }
+    const held = this.#isFarAhead(slot, giver)
+      ? undefined
+      : this.#pending.add(signed, { root, peerId: giver, isAsked: true, now: chain.clock.currentSlot });
+    if (held) this.#proceed(held);
+    else this.#pending.removeDescendantsOf(root);
+  }
+
+  /** Does whatever comes next for a block that is held. */
+  #proceed(held: PendingBlock): void {
+    const { root, parentRoot, peers } = held;
+    if (this.#parts.chain.forkChoice.has(parentRoot)) {
+      void this.#import(root);
+    } else if (this.#bad.get(parentRoot)) {
+      this.#pending.remove(root);
+      this.#condemn(root, peers, "builds on an invalid block");
+    } else if (this.#pending.descendantsOf(root).length >= MAX_DEPTH) {
+      this.#handOver(held);
+    } else {
+      this.#seek(parentRoot, peers);
+    }
+  }
+
+  /** The block, and then what waited for it. */
+  async #import(root: RootHex): Promise<void> {
+    const held = this.#pending.remove(root);
+    if (held === undefined) return;
+    const importing = this.#importHeld(held);
+    this.#importing.set(root, importing);
+    await importing;
+    this.#importing.delete(root);
+    this.#importChildrenOf(root);
+  }
+
+  async #importHeld({ root, signed, peers, slot, isAsked }: PendingBlock): Promise<void> {
+    const { chain, logger } = this.#parts;
+    try {
+      await chain.importBlock(signed);
+      logger.debug("A missing block was fetched", { slot, root });
+    } catch (error) {
+      if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {
+        logger.debug("A fetched block is refused", { slot, root, reason: error.reason, message: error.message });
+        // Gossip is passed on before the state transition, but blocks that are given by root are of the peer's own chain.
+        const severity = isAsked ? "severe" : "moderate";
+        for (const peerId of peers) this.#parts.peers.penalize(peerId, severity, `invalid block: ${error.reason}`);
+        // The root does not cover the proposer's signature: the same block may still come rightly signed.
+        if (error.reason === "invalid-signature") this.#pending.removeDescendantsOf(root);
+        else this.#condemn(root, [], "builds on an invalid block");
+        return;
+      }
+      if (!(error instanceof BlockRejection))
+        logger.error("A fetched block could not be imported", { slot, root, error });
+      this.#pending.removeDescendantsOf(root);
+    }
+  }
+
+  #importChildrenOf(root: RootHex): void {
+    if (!this.#parts.chain.forkChoice.has(root)) return;
+    for (const child of this.#pending.childrenOf(root)) void this.#import(child.root);
+  }
+
+  /** Nothing on this block will ever be valid. */
+  #condemn(root: RootHex, culprits: Iterable<string>, reason: string): void {
+    const descendants = this.#pending.removeDescendantsOf(root);
+    for (const bad of [root, ...descendants.map((held) => held.root)]) this.#bad.set(bad, true);
+    const senders = new Set([...culprits, ...descendants.flatMap(({ peers }) => [...peers])]);
+    for (const peerId of senders) this.#parts.peers.penalize(peerId, "moderate", reason);
+  }
+
+  #handOver(oldest: PendingBlock): void {
+    const branch = [oldest, ...this.#pending.removeDescendantsOf(oldest.root)];
+    this.#pending.remove(oldest.root);
+    const tip = branch.reduce((latest, held) => (held.slot > latest.slot ? held : latest));
+    const claimants = new Set(branch.flatMap(({ peers }) => [...peers]));
+    this.#parts.onLongBranch({ kind: "branch", slot: tip.slot, root: tip.root, claimants });
+  }
+}

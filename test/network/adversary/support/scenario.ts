@@ -1,0 +1,166 @@
+import { ZERO_HASH } from "@lodestar/params";
+import type { fulu, Slot } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import { expect, vi } from "vitest";
+import { asPubsub, type Pubsub } from "../../../../src/network/gossip/pubsub.ts";
+import type { Standing } from "../../../../src/network/peers/peer-scores.ts";
+import { range, TestNetwork, type TestNetworkOptions, until } from "../../support/test-network.ts";
+import type { TestNode, TestNodeOptions } from "../../support/test-node.ts";
+import { Adversary, type AdversaryOptions } from "./adversary.ts";
+
+const VALIDATORS = 16;
+const COMPLAINT = / (WARN|ERROR|FATAL) /;
+
+export interface ScenarioOptions {
+  forks?: TestNetworkOptions["forks"];
+  victim?: Partial<Pick<TestNodeOptions, "targetPeers" | "discovery" | "requestLimits" | "syncLimits">>;
+  /** How long the chain is when the victim comes. */
+  historySlots?: Slot;
+  /** Whether the victim does not know the honest node yet. */
+  isAlone?: boolean;
+}
+
+/** A node that follows an honest one while others try to do it harm. The clock stands unless somebody advances it. */
+export class Scenario {
+  readonly network: TestNetwork;
+  readonly honest: TestNode;
+  readonly victim: TestNode;
+  readonly #ends: (() => Promise<void>)[];
+  #advancing: Promise<void> = Promise.resolve();
+
+  static async begin({ forks, victim: options, historySlots = 3, isAlone }: ScenarioOptions = {}): Promise<Scenario> {
+    const ends: (() => Promise<void>)[] = [];
+    const network = new TestNetwork({ validators: VALIDATORS, forks, cleanUp: (work) => ends.push(work) });
+    const honest = await network.add(range(0, VALIDATORS), [], { pace: "lockstep" });
+    await network.clock.advanceTo(historySlots);
+    const victim = await network.add([], isAlone ? [] : [honest], options);
+    const scenario = new Scenario(network, honest, victim, ends);
+    if (isAlone) return scenario;
+    await network.untilConnected();
+    await scenario.expectFollowing();
+    return scenario;
+  }
+
+  private constructor(network: TestNetwork, honest: TestNode, victim: TestNode, ends: (() => Promise<void>)[]) {
+    this.network = network;
+    this.honest = honest;
+    this.victim = victim;
+    this.#ends = ends;
+  }
+
+  get pubsub(): Pubsub {
+    return asPubsub(this.victim.networking.network.host.services.pubsub);
+  }
+
+  /** A stranger who has not said anything yet. */
+  async stranger(options: Partial<AdversaryOptions> = {}): Promise<Adversary> {
+    const adversary = await Adversary.open({ status: () => statusOf(this.honest), ...options });
+    this.#ends.unshift(() => adversary.close());
+    return adversary;
+  }
+
+  /** One that the victim takes for a peer of its chain. */
+  async adversary(options: Partial<AdversaryOptions> = {}): Promise<Adversary> {
+    const adversary = await this.stranger(options);
+    await this.join(adversary);
+    return adversary;
+  }
+
+  async join(adversary: Adversary): Promise<void> {
+    const { peers } = this.victim.networking.network;
+    await adversary.dial(this.victim.address);
+    await adversary.introduce();
+    await until(
+      (wake) => peers.onChange(wake),
+      () => peers.list().some(({ peerId }) => peerId === adversary.peerId),
+    );
+  }
+
+  score(adversary: Adversary): number {
+    return this.victim.networking.network.peers.scores.score(adversary.peerId);
+  }
+
+  standing(adversary: Adversary): Standing {
+    return this.victim.networking.network.peers.scores.standing(adversary.peerId);
+  }
+
+  isConnected(adversary: Adversary): boolean {
+    const connections = this.victim.networking.network.host.getConnections();
+    return connections.some(({ remotePeer }) => remotePeer.toString() === adversary.peerId);
+  }
+
+  /** The next block of the honest node becomes the head of the victim, whatever else is going on. */
+  async expectFollowing(): Promise<void> {
+    this.#advancing = this.#advancing.then(async () => {
+      const { clock } = this.network;
+      await clock.advanceTo(clock.currentSlot + 1);
+      await this.network.untilSameHead([this.honest, this.victim]);
+      expect(this.victim.chain.head.slot).toBe(clock.currentSlot);
+    });
+    await this.#advancing;
+  }
+
+  /** The victim holds something against the peer and has sent it away, and does not let it in again. */
+  async expectSentAway(adversary: Adversary): Promise<void> {
+    await eventually(() => expect(this.isConnected(adversary)).toBe(false));
+    expect(this.score(adversary)).toBeLessThan(0);
+    expect(this.standing(adversary)).not.toBe("good");
+    const opened: string[] = [];
+    const onOpen = ({ detail }: CustomEvent<{ remotePeer: { toString(): string } }>) =>
+      opened.push(detail.remotePeer.toString());
+    const { host } = this.victim.networking.network;
+    host.addEventListener("connection:open", onOpen);
+    const connection = await adversary.dial(this.victim.address).catch(() => undefined);
+    await eventually(() => expect(connection?.status ?? "closed").not.toBe("open"));
+    host.removeEventListener("connection:open", onOpen);
+    expect(opened).not.toContain(adversary.peerId);
+  }
+
+  /** A slot in which nobody proposes or votes, so that somebody else can. */
+  async skipSlot(): Promise<Slot> {
+    const { clock } = this.network;
+    const resting = vi.spyOn(this.honest.networking.sync, "isSyncing", "get").mockReturnValue(true);
+    await clock.advanceTo(clock.currentSlot + 1);
+    resting.mockRestore();
+    return clock.currentSlot;
+  }
+
+  /** Why the victim refused what the peer sent by gossip. */
+  refusals(adversary: Adversary): Set<string> {
+    const lines = this.victim.log.filter((line) => line.includes(adversary.peerId));
+    return new Set(lines.flatMap((line) => / (?:rejected|refused) .*reason=(\S+)/.exec(line)?.[1] ?? []));
+  }
+
+  /** How many invalid messages the victim's gossip has noted down for the peer. */
+  invalidMessages(adversary: Adversary): number {
+    const topics = this.pubsub.dumpPeerScoreStats()[adversary.peerId]?.topics ?? {};
+    return Object.values(topics).reduce((sum, topic) => sum + topic.invalidMessageDeliveries, 0);
+  }
+
+  /** What the victim logged that an operator should look at. */
+  complaints(): string[] {
+    return this.victim.log.filter((line) => COMPLAINT.test(line));
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends) await end();
+  }
+}
+
+/** What an honest peer with the node's chain tells. */
+export function statusOf({ chain: { head, forkChoice, config, clock } }: TestNode): fulu.Status {
+  const { epoch, root } = forkChoice.finalized;
+  return {
+    forkDigest: config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(clock.currentEpoch)),
+    finalizedRoot: epoch === 0 ? ZERO_HASH : fromHex(root),
+    finalizedEpoch: epoch,
+    headRoot: fromHex(head.root),
+    headSlot: head.slot,
+    earliestAvailableSlot: 0,
+  };
+}
+
+/** Waits for what the victim does in its own time, however slow the machine is. */
+export function eventually(assertion: () => void | Promise<void>): Promise<void> {
+  return vi.waitFor(assertion, { timeout: 40_000, interval: 10 });
+}
