@@ -1,29 +1,9 @@
 import { ForkName } from "@lodestar/params";
 import { get, type RestTwin } from "../../src/catalogue/entry.ts";
 import { CONNECTED_OUT } from "../support/peers.ts";
-import type { ConformanceChain, TestedFork } from "./conformance-chain.ts";
 import { EXTENDED_BEACON_CASES } from "./extended-beacon-cases.ts";
 import { EXTENDED_VALIDATOR_CASES, LIGHT_CLIENT_CASES } from "./extended-validator-cases.ts";
-import type { DocumentVersion } from "./openapi.ts";
-
-/** The operation of a document against whose response a result is checked. */
-export interface TwinReference {
-  document: DocumentVersion;
-  operation: RestTwin;
-  /** Which of the forms that the response may have; the first one is that of the fork which the document is used for. */
-  variant?: number;
-  /** What the operation has beside its data, but the older version that the method is the twin of has not. */
-  younger?: readonly string[];
-}
-
-export interface MethodCase {
-  /** The parameters of one call that must succeed, by position. */
-  params(chain: ConformanceChain): unknown[] | Promise<unknown[]>;
-  /** The twin, where it is not the catalogue's in the document of the fork. */
-  twin?: Partial<Record<TestedFork, TwinReference>>;
-  /** The code that the call answers with on a fork which has no such thing. */
-  refused?: Partial<Record<TestedFork, number>>;
-}
+import type { MethodCase } from "./method-case.ts";
 
 const UNSUPPORTED = -32004;
 

@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { get, post, type RestTwin } from "../../src/catalogue/entry.ts";
-import type { MethodCase } from "./cases.ts";
+import type { MethodCase } from "./method-case.ts";
 
 const UNSUPPORTED = -32004;
 const NOT_IN_PHASE0 = { [ForkName.phase0]: UNSUPPORTED };

@@ -1,6 +1,6 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import type { MethodCase } from "./cases.ts";
+import type { MethodCase } from "./method-case.ts";
 
 const UNSUPPORTED = -32004;
 const NO_SYNC_COMMITTEES = { [ForkName.phase0]: UNSUPPORTED };

@@ -5,7 +5,8 @@ import type { Entry } from "../../src/catalogue/entry.ts";
 import { CASES } from "./cases.ts";
 import { ConformanceChain } from "./conformance-chain.ts";
 import { SPECIAL_CALLS } from "./special-calls.ts";
-import { type Mistake, wrongCalls } from "./wrong-params.ts";
+import { wrongCalls } from "./wrong-params.ts";
+import type { Mistake } from "./wrong-payloads.ts";
 
 const INVALID_PARAMS = -32602;
 
