@@ -3,12 +3,10 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Program } from "../support/program.ts";
+import { BIN } from "../support/program-process.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-
-const BIN = fileURLToPath(new URL("../../bin/fanal.js", import.meta.url));
 
 let node: Program;
 let dataDir: string;
