@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
@@ -11,6 +9,7 @@ import { openDatabase } from "../../../src/db/open-database.ts";
 import { devChainConfig } from "../../../src/dev/chain-config.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { createDevGenesis } from "../../../src/dev/genesis.ts";
+import { removableDirectory } from "../../support/removable-directory.ts";
 import { TestNode, type TestNodeOptions } from "./test-node.ts";
 
 const GENESIS_TIME = 1_700_000_000;
@@ -69,7 +68,7 @@ export class TestNetwork {
     peers: readonly TestNode[] = [],
     options: Pick<TestNodeOptions, "targetPeers" | "pace" | "discovery" | "requestLimits" | "syncLimits"> = {},
   ): Promise<TestNode> {
-    const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
+    const { path: directory, remove } = removableDirectory();
     const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
     await initialiseDatabase(db, this.config, { state: this.#genesis }, { kind: "test" });
     await db.close();
@@ -85,7 +84,7 @@ export class TestNetwork {
     });
     this.#cleanUp(async () => {
       await node.close();
-      rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+      remove();
     });
     this.nodes.push(node);
     await node.networking.start();
