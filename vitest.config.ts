@@ -14,6 +14,12 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    coverage: {
+      provider: "v8",
+      include: ["src/**/*.ts"],
+      exclude: ["src/**/*.test-support.ts"],
+      reporter: ["text-summary", "html"],
+    },
     projects: [
       // Loading the libraries of the chain and of the network anew for every file would take longer than most tests.
       {

@@ -2,7 +2,7 @@
  * What the JSON-RPC door costs: requests per second through it, against a bare `node:http` server that reads the same request
  * and answers the same bytes. Both and the load generator are processes of their own; the servers take turns.
  *
- *     npx node bench/door.ts [rounds] [seconds a round]
+ *     npm run bench -- door [rounds] [seconds a round]
  *
  * The exit code is 1 when the door reaches less than 60 % of the bare server, or a batch of 100 calls less than 5 times
  * the rate of single calls.

@@ -2,7 +2,7 @@
  * What live events cost: many subscribers, half of them over SSE and half over WebSocket, must receive every head of a number
  * of slots, in order, none missing. The node and the subscribers are processes of their own.
  *
- *     npx node --expose-gc bench/events.ts [subscribers] [slots] [idle seconds]
+ *     npm run bench -- events [subscribers] [slots] [idle seconds]
  *
  * The exit code is 1 when a subscriber missed an event or got one out of order.
  */

@@ -2,7 +2,7 @@
  * How fast a node syncs a chain from another: ours from ours, ours from Lodestar, Lodestar from Lodestar, Lodestar from ours.
  * Lodestar is installed first when it is not there, apart from the dependencies.
  *
- *     npx node scripts/with-lodestar.js bench/peer-sync.ts [epochs] [rounds] [fork]
+ *     npm run bench -- peer-sync [epochs] [rounds] [fork]
  */
 import { benchPeerSync } from "./peer-sync/run.ts";
 

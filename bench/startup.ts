@@ -1,7 +1,7 @@
 /**
  * How long a person waits after `npm start`: from the start of the process to the first answer, and to a finalized history.
  *
- *     npx node bench/startup.ts [runs]
+ *     npm run bench -- startup [runs]
  */
 import { benchStartup } from "./startup/run.ts";
 

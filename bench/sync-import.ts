@@ -3,7 +3,7 @@
  * through `BeaconChain.importBlock` in a loop, and through the library's state transition alone, with and without
  * signatures.
  *
- *     npx node bench/sync-import.ts [slots] [blocks in a segment]
+ *     npm run bench -- sync-import [slots] [blocks in a segment]
  */
 process.env.LODESTAR_PRESET = "minimal";
 const { benchSyncImport } = await import("./sync-import/run.ts");

@@ -1,5 +1,5 @@
 // Writes docs/methods.md. Needs Node 24, as the program itself does.
-import { writeFileSync } from "node:fs";
+import { writeDocument } from "./write-document.ts";
 
 // The consensus libraries read the preset when they are loaded.
 process.env.LODESTAR_PRESET = "minimal";
@@ -7,4 +7,10 @@ const { useNativeHasher } = await import("../src/chain/native-hasher.ts");
 const { generateMethodsDocument } = await import("./methods-doc/generate.ts");
 
 useNativeHasher();
-writeFileSync(new URL("../docs/methods.md", import.meta.url), await generateMethodsDocument());
+try {
+  const { text, methods } = await generateMethodsDocument();
+  writeDocument("docs/methods.md", text, `${methods} methods with an example each`);
+} catch (error) {
+  process.stderr.write(`fanal: docs/methods.md was not written: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

@@ -1,5 +1,5 @@
-// Type check, lint and tests, in this order, with the Node that is installed beside the other dependencies. The last line
-// counts the tests.
+// Type check, lint and tests, in this order, with the Node that is installed beside the other dependencies; only the tests
+// when it is told which of them. The last line counts the tests.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,11 +9,12 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
 const node = join(modules, "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+const options = process.argv.slice(2);
 const environment = { ...process.env, PATH: `${join(modules, ".bin")}${delimiter}${process.env.PATH ?? ""}` };
 
 /** Runs one of the tools and says whether it succeeded. */
 function run(script, args) {
-  const result = spawnSync(node, [join(modules, ...script), ...args], {
+  const result = spawnSync(node, [join(root, script), ...args], {
     cwd: root,
     env: environment,
     stdio: "inherit",
@@ -42,7 +43,7 @@ function runTests() {
   const output = join(folder, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${output}`];
-    const succeeded = run(["vitest", "vitest.mjs"], ["run", ...reporters, ...process.argv.slice(2)]);
+    const succeeded = run("node_modules/vitest/vitest.mjs", ["run", ...reporters, ...options]);
     return { succeeded, report: readReport(output) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -50,10 +51,11 @@ function runTests() {
 }
 
 const checks = [
-  { name: "type check", script: ["typescript", "bin", "tsc"], args: ["--noEmit", "-p", "."] },
-  { name: "lint", script: ["@biomejs", "biome", "bin", "biome"], args: ["check", "."] },
+  { name: "type check", script: "node_modules/typescript/bin/tsc", args: ["--noEmit", "-p", "."] },
+  { name: "lint", script: "scripts/lint.ts", args: [] },
 ];
-for (const { name, script, args } of checks) {
+const isPart = options.some((option) => !option.startsWith("-"));
+for (const { name, script, args } of isPart ? [] : checks) {
   if (run(script, args)) continue;
   process.stderr.write(`fanal: the ${name} failed, so the steps after it were not run.\n`);
   process.exit(1);

@@ -1,15 +1,34 @@
-import { readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT_CODES } from "../src/cli/exit.ts";
 import { flagReference } from "../src/cli/flags/flag-reference.ts";
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+const ROOT = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-test("the README's table of flags is what the command line accepts", () => {
-  expect(read("README.md")).toContain(flagReference().trim());
+test("docs/flags.md has the flags that the command line accepts", () => {
+  expect(read("docs/flags.md"), 'docs/flags.md is out of date: run "npm run docs".').toBe(flagReference());
 });
 
 test("every exit code is documented", () => {
   const documented = [...read("docs/operating.md").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
   expect(documented).toEqual(Object.values(EXIT_CODES).sort((a, b) => a - b));
+});
+
+test("links between documents lead somewhere", () => {
+  const documents = globSync(["*.md", "docs/**/*.md"], { cwd: ROOT });
+  const broken = documents.flatMap((document) =>
+    [...read(document).matchAll(/\]\(([^)#:]+)(#[^)]*)?\)/g)]
+      .map(([, target]) => join(dirname(document), target!))
+      .filter((target) => !existsSync(join(ROOT, target)))
+      .map((target) => `${document} links to ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("every decision is listed", () => {
+  const listed = [...read("docs/decisions/README.md").matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, name]) => name);
+  const written = globSync("*.md", { cwd: join(ROOT, "docs/decisions") }).filter((name) => name !== "README.md");
+  expect(listed.toSorted()).toEqual(written.toSorted());
 });

@@ -4,8 +4,8 @@ import { Ajv } from "ajv";
 import { beforeAll, describe, expect, it } from "vitest";
 import { abridge } from "../scripts/methods-doc/abridge.ts";
 import { describeType } from "../scripts/methods-doc/describe-type.ts";
+import { methodsDocument } from "../scripts/methods-doc/generate.ts";
 import { type MadeExample, makeExamples } from "../scripts/methods-doc/make-examples.ts";
-import { renderDocument } from "../scripts/methods-doc/render.ts";
 import { methodGroups, methods } from "../src/api/methods.ts";
 import { openRpcDocument } from "../src/api/openrpc.ts";
 import { isServedOn } from "./support/examples.ts";
@@ -26,7 +26,12 @@ describe("docs/methods.md", () => {
 
   it("is what npm run docs makes of the sources", () => {
     const committed = readFileSync(new URL("../docs/methods.md", import.meta.url), "utf8");
-    expect(committed, 'docs/methods.md is out of date: run "npm run docs".').toBe(renderDocument(examples));
+    expect(committed, 'docs/methods.md is out of date: run "npm run docs".').toBe(methodsDocument(examples).text);
+  });
+
+  it("is not made when a method has no example", () => {
+    const incomplete = new Map([...examples].filter(([name]) => name !== "getChainHead"));
+    expect(() => methodsDocument(incomplete)).toThrow("There is no example of getChainHead.");
   });
 
   it("shows calls that succeed", () => {

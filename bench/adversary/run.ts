@@ -43,16 +43,18 @@ async function endure(scenario: Scenario, flood: string, seconds: number) {
     peak.heap = Math.max(peak.heap, heapUsed);
     peak.rss = Math.max(peak.rss, rss);
   }, SAMPLE_MS);
-  const attack = attacked(scenario, flood, seconds);
   const delays: number[] = [];
-  let damage: Damage | undefined;
-  attack.then((done) => {
-    damage = done;
+  let isOver = false;
+  const follow = async () => {
+    while (!isOver) {
+      await sleep(SLOT_MS);
+      delays.push(await timeToFollow(scenario));
+    }
+  };
+  const attack = attacked(scenario, flood, seconds).finally(() => {
+    isOver = true;
   });
-  while (damage === undefined) {
-    await sleep(SLOT_MS);
-    delays.push(await timeToFollow(scenario));
-  }
+  const [damage] = await Promise.all([attack, follow()]);
   clearInterval(sampling);
   globalThis.gc?.();
   const after = process.memoryUsage().heapUsed;

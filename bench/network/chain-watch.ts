@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import type { NodeProcess } from "./node-process.ts";
+import type { NodeProcess } from "../support/node-process.ts";
 
 export interface SeenBlock {
   slot: number;

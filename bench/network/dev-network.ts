@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DevFork } from "../../src/dev/forks.ts";
+import { NodeProcess } from "../support/node-process.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
-import { NodeProcess } from "./node-process.ts";
 
 export const VALIDATORS = 64;
 export const SLOTS_PER_EPOCH = 8;

@@ -18,7 +18,7 @@ export async function benchDiscovery(): Promise<boolean> {
           .callUntil<{ state: string }[]>(
             "get_v1_node_peers",
             (peers) => peers.filter(({ state }) => state === "connected").length === NODES - 1,
-            { patienceSeconds: PATIENCE_SECONDS },
+            { seconds: PATIENCE_SECONDS },
           )
           .catch(() => undefined);
         const took = performance.now() - serving;

@@ -1,5 +1,5 @@
+import type { NodeProcess } from "../support/node-process.ts";
 import type { DevNetwork } from "./dev-network.ts";
-import type { NodeProcess } from "./node-process.ts";
 
 /** Of a slot, when the heads are asked for: votes and aggregates are through, and the next block is not there yet. */
 const ASKED_AT = 0.9;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { NodeProcess } from "../support/node-process.ts";
 import { median } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { DevNetwork } from "./dev-network.ts";
 import { connectedPeers } from "./joined.ts";
-import { NodeProcess } from "./node-process.ts";
 import { heading, mebibytes, seconds, table } from "./table.ts";
 
 const IDLE_SECONDS = 60;

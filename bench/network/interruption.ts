@@ -1,6 +1,6 @@
+import type { NodeProcess } from "../support/node-process.ts";
 import type { DevNetwork } from "./dev-network.ts";
 import { untilSynced } from "./joined.ts";
-import type { NodeProcess } from "./node-process.ts";
 import { untilBeyond } from "./synced-node.ts";
 import { heading, seconds, table } from "./table.ts";
 

@@ -1,4 +1,4 @@
-import type { NodeProcess } from "./node-process.ts";
+import type { NodeProcess } from "../support/node-process.ts";
 
 interface Syncing {
   is_syncing: boolean;
@@ -23,7 +23,7 @@ export async function untilJoined(nodes: readonly NodeProcess[]): Promise<void> 
     await node.callUntil<Peer[]>(
       "get_v1_node_peers",
       (peers) => peers.filter(({ state }) => state === "connected").length >= nodes.length - 1,
-      { patienceSeconds: 120 },
+      { seconds: 120 },
     );
     await untilSynced(node);
   }

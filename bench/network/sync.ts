@@ -1,8 +1,8 @@
 import type { DevFork } from "../../src/dev/forks.ts";
 import { Child } from "../door/processes.ts";
+import type { NodeProcess } from "../support/node-process.ts";
 import { type DevNetwork, SLOTS_PER_EPOCH } from "./dev-network.ts";
 import { followsFor } from "./following.ts";
-import type { NodeProcess } from "./node-process.ts";
 import { type SyncedNode, startAndSync } from "./synced-node.ts";
 import { heading, mebibytes, percent, seconds, table } from "./table.ts";
 import type { TransitionOrder, TransitionTimes } from "./transition-process.ts";

@@ -1,6 +1,6 @@
+import type { NodeProcess } from "../support/node-process.ts";
 import type { DevNetwork } from "./dev-network.ts";
 import { untilSynced } from "./joined.ts";
-import type { NodeProcess } from "./node-process.ts";
 
 /** How a new node came level with the network; times in milliseconds. */
 export interface SyncedNode {

@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { BeaconRest } from "../../test/interop/beacon-rest.ts";
+import { usageOf } from "../support/process-usage.ts";
 
 const POLL_MS = 200;
-/** The unit in which Linux counts processor time. */
-const TICKS_PER_SECOND = 100;
 
 export interface SyncSpeed {
   slotsPerSecond: number;
@@ -37,11 +35,7 @@ async function observe(rest: BeaconRest, pid: number, atLeast: number) {
 
 function processorSeconds(pid: number): number | undefined {
   try {
-    // The name of the program stands in parentheses and may contain anything; the counters are the 14th and the 15th field.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return usageOf(pid).cpuSeconds;
   } catch {
     return undefined;
   }

@@ -1,16 +1,15 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { removableDirectory } from "../../test/support/removable-directory.ts";
 
 /** Runs the work with a directory of its own, which is gone afterwards, also when a signal ends the process. */
 export async function withTempDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
-  const directory = mkdtempSync(join(tmpdir(), "fanal-bench-"));
-  const remove = () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  const { path, remove } = removableDirectory();
   // A signal ends a process without its exit listeners, unless somebody makes an exit of it.
   const exit = () => process.exit(1);
   process.once("exit", remove).once("SIGINT", exit).once("SIGTERM", exit);
   try {
-    return await work(directory);
+    return await work(path);
   } finally {
     process.off("exit", remove).off("SIGINT", exit).off("SIGTERM", exit);
     remove();

@@ -1,7 +1,21 @@
-import { makeExamples } from "./make-examples.ts";
+import { methods } from "../../src/api/methods.ts";
+import { type MadeExample, makeExamples } from "./make-examples.ts";
 import { renderDocument } from "./render.ts";
 
-/** The text of docs/methods.md. Always the same for the same sources. */
-export async function generateMethodsDocument(): Promise<string> {
-  return renderDocument(await makeExamples());
+export interface MethodsDocument {
+  /** Always the same for the same sources. */
+  text: string;
+  methods: number;
+}
+
+/** The text of docs/methods.md. */
+export async function generateMethodsDocument(): Promise<MethodsDocument> {
+  return methodsDocument(await makeExamples());
+}
+
+/** Throws when a method has no example. */
+export function methodsDocument(examples: ReadonlyMap<string, MadeExample>): MethodsDocument {
+  const missing = methods.map(({ name }) => name).filter((name) => !examples.has(name));
+  if (missing.length > 0) throw new Error(`There is no example of ${missing.join(", ")}.`);
+  return { text: renderDocument(examples), methods: methods.length };
 }

@@ -7,7 +7,7 @@ import { describeType } from "./describe-type.ts";
 import { INTRODUCTION } from "./introduction.ts";
 import type { MadeExample } from "./make-examples.ts";
 
-/** The document about all methods, in Markdown. */
+/** The document about all methods, in Markdown; each has its example. */
 export function renderDocument(examples: ReadonlyMap<string, MadeExample>): string {
   const parts = [
     INTRODUCTION,
@@ -15,7 +15,7 @@ export function renderDocument(examples: ReadonlyMap<string, MadeExample>): stri
     contents(),
     ...methodGroups.flatMap(({ title, methods }) => [
       `## ${title}`,
-      ...methods.map((method) => methodSection(method, examples.get(method.name))),
+      ...methods.map((method) => methodSection(method, examples.get(method.name)!)),
     ]),
     typeSection(),
   ];
@@ -46,8 +46,7 @@ function anchor(name: string): string {
   return name.toLowerCase().replaceAll(".", "");
 }
 
-function methodSection(method: Method, example: MadeExample | undefined): string {
-  if (example === undefined) throw new Error(`The method ${method.name} has no example.`);
+function methodSection(method: Method, example: MadeExample): string {
   const { name, summary, rest, aliases, sameAs, access, number, result, since, until } = method;
   const facts = [
     `- Result: \`${describeType(result.schema)}\``,

@@ -64,7 +64,7 @@ describe("the tracker", () => {
 
   it("forgets a promise that nobody can settle any more", async () => {
     function makeAndDrop() {
-      new Promise<void>(() => {});
+      void new Promise<void>(() => {});
     }
     makeAndDrop();
     expect(named("makeAndDrop")).toHaveLength(1);

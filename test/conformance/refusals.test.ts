@@ -5,7 +5,8 @@ import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, isServedOn } from "../support/examples.ts";
 import { SPECIAL_CALLS } from "./special-calls.ts";
-import { type Mistake, wrongCalls } from "./wrong-params.ts";
+import { wrongCalls } from "./wrong-params.ts";
+import type { Mistake } from "./wrong-payloads.ts";
 
 const INVALID_PARAMS = OPENRPC_ERRORS["invalid-params"].code;
 const UNSUPPORTED = OPENRPC_ERRORS.unsupported.code;

@@ -2,9 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Method, Param } from "../../src/api/method.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import type { Params } from "../../src/server/method-table.ts";
-import { wrongPayloads } from "./wrong-payloads.ts";
-
-export type Mistake = "count" | "type" | "form" | "range";
+import { type Mistake, wrongPayloads } from "./wrong-payloads.ts";
 
 export interface WrongCall {
   mistake: Mistake;

@@ -1,4 +1,4 @@
-import type { Mistake } from "./wrong-params.ts";
+export type Mistake = "count" | "type" | "form" | "range";
 
 type Path = readonly (string | number)[];
 

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "vitest";
 import { Program } from "../support/program.ts";
+import { removableDirectory } from "../support/removable-directory.ts";
 import { interopKeys } from "./keys.ts";
 import { runValidator } from "./validator.ts";
 
@@ -20,8 +18,8 @@ interface ChainHead {
 test.concurrent.for(["phase0", "altair", "fulu"])(
   "a validator that knows only JSON-RPC finalizes a chain of %s",
   async (fork, { expect, onTestFinished }) => {
-    const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+    const { path: directory, remove } = removableDirectory();
+    onTestFinished(remove);
     const program = await Program.dev(
       [
         ...["--data-dir", directory, "--fork", fork, "--validators", String(VALIDATORS)],

@@ -1,25 +1,32 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Program } from "../support/program.ts";
+import { BIN } from "../support/program-process.ts";
+import { type RemovableDirectory, removableDirectory } from "../support/removable-directory.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/fanal.js", import.meta.url));
-
 let node: Program;
-let dataDir: string;
+let directory: RemovableDirectory;
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "fanal-test-"));
-  const flags = ["--validators", "16", "--warmup-epochs", "0", "--dev-validators", "none", "--data-dir", dataDir];
+  directory = removableDirectory();
+  const flags = [
+    "--validators",
+    "16",
+    "--warmup-epochs",
+    "0",
+    "--dev-validators",
+    "none",
+    "--data-dir",
+    directory.path,
+  ];
   node = await Program.dev(flags, { whenDone: () => {} });
 });
 afterAll(async () => {
   await node.kill();
-  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  directory.remove();
 });
 
 interface Run {

@@ -2,7 +2,8 @@ import { ssz, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EMPTY_SLOTS, LAST_SLOT } from "../support/chain-with-gap.ts";
-import type { Program, RpcCall } from "../support/program.ts";
+import type { Program } from "../support/program.ts";
+import type { RpcCall } from "../support/program-process.ts";
 import { serveTestedChain, TESTED_CHAINS } from "../support/tested-chains.ts";
 
 const ZERO_ROOT = `0x${"00".repeat(32)}`;

@@ -11,7 +11,8 @@ import type { StateStore } from "../../src/chain/states/state-store.ts";
 import { serveDoors } from "../rest/served-doors.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { writeNetworkDirectory } from "../support/network-directory.ts";
-import { Program, type RpcCall } from "../support/program.ts";
+import { Program } from "../support/program.ts";
+import type { RpcCall } from "../support/program-process.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started many times; a machine that is busy with other tests may take its time for each.

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { methods } from "../../src/api/methods.ts";
-import { Program, type RpcCall } from "../support/program.ts";
+import { Program } from "../support/program.ts";
+import type { RpcCall } from "../support/program-process.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 let program: Program;

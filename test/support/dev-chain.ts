@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
+import { removableDirectory } from "./removable-directory.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 export interface OpenedDevChain {
@@ -50,12 +48,12 @@ export async function startQuietDevChain(
   historySlots: number,
   options: Partial<DevNodeOptions> = {},
 ): Promise<OpenedDevChain> {
-  const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
-  await makeHistory(historySlots, options, directory);
-  const opened = await startDevChain({ ...options, ...QUIET }, directory);
+  const directory = removableDirectory();
+  await makeHistory(historySlots, options, directory.path);
+  const opened = await startDevChain({ ...options, ...QUIET }, directory.path);
   const close = async () => {
     await opened.close();
-    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    directory.remove();
   };
   return { ...opened, close };
 }

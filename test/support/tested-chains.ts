@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ForkName } from "@lodestar/params";
 import { makeChainWithGap } from "./chain-with-gap.ts";
 import { Program } from "./program.ts";
+import { removableDirectory } from "./removable-directory.ts";
 
 export interface TestedChain {
   name: string;
@@ -33,12 +31,12 @@ export async function serveTestedChain({
   fork,
   fuluEpoch,
 }: TestedChain): Promise<{ program: Program; end(): Promise<void> }> {
-  const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
+  const { path: directory, remove } = removableDirectory();
   const forkAt = fuluEpoch === undefined ? [] : [{ fork: ForkName.fulu, epoch: fuluEpoch } as const];
   await makeChainWithGap(directory, { fork, forkAt });
   const forkFlags = forkAt.flatMap((activation) => ["--fork-at", `${activation.fork}=${activation.epoch}`]);
   const flags = ["--data-dir", directory, "--validators", "8", "--fork", fork, ...forkFlags, "--speed", "0.001"];
-  let end = async () => rmSync(directory, { recursive: true, force: true });
+  let end = async () => remove();
   const program = await Program.dev(flags, {
     whenDone: (kill) => {
       const removeDirectory = end;

@@ -5,11 +5,11 @@ describe("flag reference", () => {
   const lines = flagReference().split("\n");
 
   it("has a section for each command", () => {
-    expect(lines.filter((line) => line.startsWith("### "))).toEqual([
-      "### `fanal dev`",
-      "### `fanal node`",
-      "### `fanal call METHOD [PARAM...]`",
-      "### `fanal methods`",
+    expect(lines.filter((line) => line.startsWith("## "))).toEqual([
+      "## `fanal dev`",
+      "## `fanal node`",
+      "## `fanal call METHOD [PARAM...]`",
+      "## `fanal methods`",
     ]);
   });
 

@@ -1,6 +1,11 @@
 import { environmentName, type Flag } from "./flag.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandDefinition } from "./flags.ts";
 
+const INTRODUCTION = `# Commands and flags
+
+\`npm run fanal -- COMMAND FLAGS\` runs the command line from the checkout. A flag beats its environment variable, which
+beats the config file, which beats the default. This page is made by \`npm run docs\`.`;
+
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
 function row(flag: Flag<unknown>): string {
@@ -10,14 +15,14 @@ function row(flag: Flag<unknown>): string {
   return `| ${[names, fallback, `\`${environmentName(flag.name)}\``, flag.description].map(cell).join(" | ")} |`;
 }
 
-/** The flags of all commands as Markdown, for the documentation. */
+/** The text of docs/flags.md: the flags of all commands. */
 export function flagReference(): string {
   const sections = COMMAND_NAMES.map((name) => {
     const { description, flags, operands }: CommandDefinition = COMMANDS[name];
     const usage = operands === undefined ? name : `${name} ${operands}`;
     const rows = Object.values(flags).map(row);
     const head = ["| Flag | Default | Environment | Meaning |", "|---|---|---|---|"];
-    return [`### \`fanal ${usage}\``, "", `${description}.`, "", ...head, ...rows].join("\n");
+    return [`## \`fanal ${usage}\``, "", `${description}.`, "", ...head, ...rows].join("\n");
   });
-  return `${sections.join("\n\n")}\n`;
+  return `${[INTRODUCTION, ...sections].join("\n\n")}\n`;
 }

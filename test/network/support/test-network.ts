@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
@@ -9,6 +6,7 @@ import { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
 import { devChainConfig } from "../../../src/dev/chain-config.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { createDevGenesis } from "../../../src/dev/genesis.ts";
+import { removableDirectory } from "../../support/removable-directory.ts";
 import { TestNode, type TestNodeOptions } from "./test-node.ts";
 
 const GENESIS_TIME = 1_700_000_000;
@@ -67,7 +65,7 @@ export class TestNetwork {
     peers: readonly TestNode[] = [],
     options: Pick<TestNodeOptions, "targetPeers" | "pace" | "discovery" | "requestLimits" | "syncLimits"> = {},
   ): Promise<TestNode> {
-    const directory = mkdtempSync(join(tmpdir(), "fanal-test-"));
+    const { path: directory, remove } = removableDirectory();
     const node: TestNode = await TestNode.open({
       config: this.config,
       clock: this.clock,
@@ -81,7 +79,7 @@ export class TestNetwork {
     });
     this.#cleanUp(async () => {
       await node.close();
-      rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+      remove();
     });
     this.nodes.push(node);
     await node.networking.start();

@@ -1,0 +1,53 @@
+import { type Exit, type Patience, ProgramProcess } from "../../test/support/program-process.ts";
+import { type ProcessUsage, usageOf } from "./process-usage.ts";
+
+export interface ChainHead {
+  head_slot: string;
+  head_block_root: string;
+  justified_slot: string;
+  justified_block_root: string;
+  finalized_slot: string;
+  finalized_block_root: string;
+}
+
+/** The real program, whose JSON-RPC answers on loopback and any free port. */
+export class NodeProcess extends ProgramProcess {
+  /** Starts it, and waits until it answers. */
+  static async start(name: string, args: readonly string[]): Promise<NodeProcess> {
+    const started = new NodeProcess(name, [...args, "--rpc", "--rpc-port", "0"]);
+    await started.untilServed();
+    return started;
+  }
+
+  private constructor(name: string, args: readonly string[]) {
+    // Options such as --cpu-prof go to all of them.
+    super(args, { name, execArgv: process.execArgv });
+  }
+
+  get usage(): ProcessUsage {
+    return usageOf(this.pid);
+  }
+
+  override callUntil<Result>(
+    method: string,
+    isWanted: (result: Result) => boolean,
+    { pollMs = 50, seconds = 600 }: Patience = {},
+  ): Promise<Result> {
+    return super.callUntil(method, isWanted, { pollMs, seconds });
+  }
+
+  head(): Promise<ChainHead> {
+    return this.call("getChainHead");
+  }
+
+  async headSlot(): Promise<number> {
+    return Number((await this.head()).head_slot);
+  }
+
+  /** Ends it, and tells on standard error what it warned of: figures of an ailing node mean nothing. */
+  override async stop(signal?: NodeJS.Signals): Promise<Exit> {
+    const exit = await super.stop(signal);
+    for (const line of this.lines) if (/ (WARN|ERROR|FATAL) /.test(line)) console.error(`${this.name}: ${line}`);
+    return exit;
+  }
+}

@@ -1,0 +1,73 @@
+// Runs a benchmark, or lists them all: npm run bench -- [NAME [ARGUMENT...]]. Needs Node 24, as the program itself does.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { nearestName } from "../src/nearest-name.ts";
+
+interface Bench {
+  about: string;
+  /** What stands before the file on the command line of Node. */
+  before?: readonly string[];
+}
+
+const ROOT = join(import.meta.dirname, "..");
+const COLLECTING = ["--expose-gc"];
+
+/** The first lines of a benchmark's own file say more, such as which arguments it takes. */
+const BENCHES: Readonly<Record<string, Bench>> = {
+  import: {
+    about: "what the import of a block costs beside the state transition",
+  },
+  "sync-import": {
+    about: "how fast history is imported, against the state transition alone",
+  },
+  "long-run": {
+    about: "how fast a dev chain goes, and whether its memory stays flat",
+    before: [...COLLECTING, "--max-semi-space-size=4"],
+  },
+  "peer-sync": {
+    about: "how fast nodes sync from each other, ours and Lodestar's",
+    before: ["scripts/with-lodestar.js"],
+  },
+  network: {
+    about: "several nodes in one network: agreement, late nodes, discovery, a crowd",
+  },
+  startup: {
+    about: "from the start of the program to its first answer and to a finalized history",
+  },
+  door: {
+    about: "requests a second through JSON-RPC, against a bare server of node:http",
+  },
+  events: {
+    about: "what many subscribers of live events cost, and whether each gets all",
+    before: COLLECTING,
+  },
+  adversary: {
+    about: "what floods by a hostile peer cost a node that follows a chain",
+    before: COLLECTING,
+  },
+};
+
+function list(): void {
+  for (const [name, { about }] of Object.entries(BENCHES)) process.stdout.write(`${name.padEnd(12)} ${about}\n`);
+}
+
+/** The exit code. */
+function run(name: string, args: readonly string[]): number {
+  const bench = BENCHES[name];
+  if (bench === undefined) {
+    const nearest = nearestName(name, Object.keys(BENCHES));
+    const advice = nearest === undefined ? '"npm run bench" lists all.' : `Did you mean ${nearest}?`;
+    process.stderr.write(`fanal: the benchmark "${name}" is not known. ${advice}\n`);
+    return 1;
+  }
+  const { error, status } = spawnSync(process.execPath, [...(bench.before ?? []), `bench/${name}.ts`, ...args], {
+    cwd: ROOT,
+    stdio: "inherit",
+  });
+  if (error) throw error;
+  return status ?? 1;
+}
+
+const [name, ...args] = process.argv.slice(2);
+if (name === undefined) list();
+else process.exitCode = run(name, args);

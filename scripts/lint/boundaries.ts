@@ -1,0 +1,51 @@
+/**
+ * Which part of src/ may import which; docs/architecture.md has the same table. A part is a folder, or a place within one
+ * that has a line of its own instead. "(types)" allows `import type` alone. What is not listed is not allowed, but for two
+ * things that go without saying: the files directly in src/, and the rest of the same folder.
+ *
+ * Tests and their helpers (`*.test.ts`, `*.test-support.ts`) may import everything, and nothing but tests may import them.
+ */
+export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
+  cli: ["node", "dev", "server", "api", "catalogue", "network", "chain", "json", "log"],
+  // Puts nodes together as long as there is no node/.
+  "cli/start": ["dev", "server", "api", "catalogue", "sync", "network", "chain", "execution", "db", "log", "debug"],
+  node: ["dev", "server", "api", "sync", "network", "chain", "execution", "bls", "db", "json", "log", "debug"],
+  dev: ["api", "sync (types)", "chain", "execution", "bls", "db", "log"],
+  // Opens the network of a dev chain as long as there is no node/.
+  "dev/dev-chain.ts": ["api", "sync", "network (types)", "chain", "execution", "bls", "db", "log"],
+  server: ["json", "log"],
+  catalogue: [
+    "server (types)",
+    "server/rest/accept-quality.ts",
+    "server/rest/refusal.ts",
+    "api",
+    "chain/graffiti.ts",
+    "json",
+  ],
+  // Of the servers and of the network, an answer sees only what the seams to them describe.
+  api: [
+    "server/method-table.ts (types)",
+    "server/rest/route-table.ts (types)",
+    "server/events/feed.ts (types)",
+    "sync/sync-view.ts (types)",
+    "network/network-view.ts (types)",
+    "network/broadcast.ts",
+    "network/peer-id.ts",
+    "chain",
+    "execution",
+    "db",
+    "json",
+    "log",
+    "debug (types)",
+  ],
+  sync: ["network", "chain", "db", "log"],
+  network: ["chain", "db", "log"],
+  chain: ["execution", "bls", "db", "log"],
+  execution: [],
+  // Worker threads that fail are told to the log.
+  bls: ["log (types)"],
+  db: [],
+  json: [],
+  log: [],
+  debug: [],
+};

@@ -1,0 +1,61 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { tempDirectory } from "./support/temp-directory.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** Stands in for a tool: notes that it ran, and for the last of them writes the report of a test that passed. */
+const TOOL = `
+import { appendFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+const name = basename(process.argv[1]);
+appendFileSync("ran.txt", name + "\\n");
+const report = process.argv.find((option) => option.startsWith("--outputFile.json="))?.split("=")[1];
+if (report) writeFileSync(report, JSON.stringify({ numPassedTests: 1, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] }));
+if (process.env.FAILING === name) process.exitCode = 1;
+`;
+
+describe("npm test", () => {
+  let root: string;
+  beforeEach(() => {
+    root = tempDirectory();
+    writeFileSync(join(root, "package.json"), JSON.stringify({ type: "module" }));
+    for (const tool of ["node_modules/typescript/bin/tsc", "scripts/lint.ts", "node_modules/vitest/vitest.mjs"]) {
+      mkdirSync(dirname(join(root, tool)), { recursive: true });
+      writeFileSync(join(root, tool), TOOL);
+    }
+    writeFileSync(join(root, "node_modules/typescript/package.json"), JSON.stringify({ type: "module" }));
+    mkdirSync(join(root, "node_modules/node/bin"), { recursive: true });
+    symlinkSync(process.execPath, join(root, "node_modules/node/bin/node"));
+    cpSync(join(ROOT, "scripts/test.js"), join(root, "scripts/test.js"));
+  });
+
+  function run(args: string[], env: Record<string, string> = {}) {
+    const command = [join(root, "scripts/test.js"), ...args];
+    const { status, stdout } = spawnSync(process.execPath, command, {
+      env: { ...process.env, ...env },
+      encoding: "utf8",
+    });
+    const ran = existsSync(join(root, "ran.txt")) ? readFileSync(join(root, "ran.txt"), "utf8").trim().split("\n") : [];
+    return { status, ran, lastLine: stdout.trim().split("\n").at(-1) };
+  }
+
+  it("checks types, lints and tests", () => {
+    expect(run([])).toEqual({
+      status: 0,
+      ran: ["tsc", "lint.ts", "vitest.mjs"],
+      lastLine: "Tests: 1 passed, 0 failed",
+    });
+    expect(run(["--retry=1"]).ran.slice(3)).toEqual(["tsc", "lint.ts", "vitest.mjs"]);
+  });
+
+  it("only tests when it is told which tests", () => {
+    expect(run(["src/chain"])).toEqual({ status: 0, ran: ["vitest.mjs"], lastLine: "Tests: 1 passed, 0 failed" });
+  });
+
+  it("does not go on when a check fails", () => {
+    expect(run([], { FAILING: "lint.ts" })).toMatchObject({ status: 1, ran: ["tsc", "lint.ts"] });
+  });
+});
