@@ -33,8 +33,10 @@ const TYPE = "export interface Part {\n  size: number;\n}\n";
 describe("lint", () => {
   it("takes imports of lower folders, of types where only types are allowed, and of anything in tests", async () => {
     const { code, output } = await lint({
+      "src/version.ts": PART,
+      "src/db/part.ts": 'export { part } from "../version.ts";\n',
       "src/failure.ts": PART,
-      "src/db/part.ts": 'export { part } from "../failure.ts";\n',
+      "src/server/errors.ts": 'export { part } from "../failure.ts";\n',
       "src/server/method-table.ts": TYPE,
       "src/api/answer.ts":
         'import { part } from "../db/part.ts";\nimport type { Part } from "../server/method-table.ts";\n\nexport const answer: Part = { size: part };\n',
@@ -56,6 +58,15 @@ describe("lint", () => {
     for (const path of Object.keys(ways)) {
       expect(output).toContain(`${path}:1: src/chain may not import src/api (src/api/part.ts)`);
     }
+    expect(code).toBe(1);
+  });
+
+  it("refuses failures of calls where there are no calls", async () => {
+    const { code, output } = await lint({
+      "src/failure.ts": PART,
+      "src/chain/part.ts": 'export { part } from "../failure.ts";\n',
+    });
+    expect(output).toContain("src/chain/part.ts:1: src/chain may not import src/failure.ts; only server and api may.");
     expect(code).toBe(1);
   });
 

@@ -8,7 +8,7 @@ import {
   isLiteralTypeNode,
   isStringLiteral,
 } from "typescript/unstable/ast/is";
-import { BOUNDARIES } from "./boundaries.ts";
+import { BOUNDARIES, RESERVED } from "./boundaries.ts";
 import type { Problem } from "./problem.ts";
 
 interface Import {
@@ -33,7 +33,8 @@ function complaint(from: string, to: string, isTypeOnly: boolean): string | unde
   if (!to.startsWith("src/") || isOfTests(to)) return `${to} is not part of the program, which may not import it.`;
   const folder = folderOf(from);
   const target = folderOf(to);
-  if (target === undefined || target === folder) return undefined;
+  if (target === undefined) return reservedComplaint(folder, to);
+  if (target === folder) return undefined;
   if (folder === undefined) return `A file directly in src may not import src/${target}, since all folders import it.`;
   const part = partOf(from);
   if (part === undefined) return `src/${folder} has no line in the table of scripts/lint/boundaries.ts.`;
@@ -42,6 +43,13 @@ function complaint(from: string, to: string, isTypeOnly: boolean): string | unde
   if (allowed.length > 0) return `src/${part} may import only types of ${to}: write "import type".`;
   const list = BOUNDARIES[part]!.length === 0 ? "nothing" : BOUNDARIES[part]!.join(", ");
   return `src/${part} may not import src/${target} (${to}); it may import ${list}.`;
+}
+
+/** Of a file directly in src/. */
+function reservedComplaint(folder: string | undefined, to: string): string | undefined {
+  const importers = RESERVED[to.slice("src/".length)];
+  if (importers === undefined || folder === undefined || importers.includes(folder)) return undefined;
+  return `src/${folder} may not import ${to}; only ${importers.join(" and ")} may.`;
 }
 
 /** The line of the table that holds for a file: the most special one. */

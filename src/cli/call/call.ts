@@ -1,4 +1,4 @@
-import { parseMessage, UnreadableMessage } from "../../server/jsonrpc/parse.ts";
+import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import type { CallOptions } from "./call-options.ts";
 import { EnvelopeSplitter } from "./envelope.ts";

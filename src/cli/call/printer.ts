@@ -1,4 +1,4 @@
-import { parseMessage } from "../../server/jsonrpc/parse.ts";
+import { parseMessage } from "../../json/parse.ts";
 import type { CallOptions } from "./call-options.ts";
 import { type ReadableOptions, readableLines } from "./readable.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseMessage } from "../../server/jsonrpc/parse.ts";
+import { parseMessage } from "../../json/parse.ts";
 import { readableLines } from "./readable.ts";
 
 const lines = (value: unknown, shortenHex = false) => [...readableLines(value, { shortenHex })];

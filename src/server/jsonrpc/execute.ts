@@ -1,12 +1,12 @@
 import { inspect } from "node:util";
 import { Failure } from "../../failure.ts";
+import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
 import { abandon, abandonParts, ChunkStream, type ResponsePart } from "../http/chunk-stream.ts";
 import { type Deadline, Deadlines } from "../http/deadline.ts";
 import type { Caller, Method, MethodTable } from "../method-table.ts";
 import { type Call, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
 import { type ErrorObject, invalidRequest, methodNotFound, parseError, thrownError } from "./errors.ts";
-import { parseMessage, UnreadableMessage } from "./parse.ts";
 import { batchResponse, errorResponse, resultResponse, streamedResponse } from "./respond.ts";
 
 export interface ExecutorOptions {

@@ -1,10 +1,10 @@
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "./irregular-number.ts";
 
 /** The bytes of a message are not a JSON text; the message says where or why. */
 export class UnreadableMessage extends Error {}
 
 /**
- * Far above what any payload of the interface needs, and low enough that recursive code behind the server (validation,
+ * Far above what any payload needs, and low enough that recursive code behind the server (validation,
  * encoding, the JSON reviver itself) never runs out of stack.
  */
 export const MAX_NESTING = 512;
