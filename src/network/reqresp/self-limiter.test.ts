@@ -30,7 +30,7 @@ describe("the queue of our own requests", () => {
     expect(began).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("are left by whoever gives up, and refused when too many wait", async () => {
+  test("is left by whoever gives up, and refuses when too many wait", async () => {
     const queue = new RequestQueue(1, 1);
     const end = await queue.take("kind", never);
     const giving = new AbortController();
