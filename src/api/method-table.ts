@@ -43,7 +43,7 @@ export function createMethodTable({ context }: Api, methods: readonly Method[] =
 }
 
 function bindMethod(definition: Method, context: ApiContext, codecs: ReturnType<typeof createCodecs>): BoundMethod {
-  const { name, sameAs, arrange, access, operation } = definition;
+  const { name, sameAs, arrange, cost, access, operation } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
   const restParams = definition.restParams.map(({ schemaFor, ...param }) =>
@@ -59,7 +59,8 @@ function bindMethod(definition: Method, context: ApiContext, codecs: ReturnType<
     requestCodec: route?.req,
     executeJson,
     name,
-    submission: access !== "read",
+    cost,
+    access,
     // Not an async function, which would take three turns more to settle than the promise that it returns.
     call: (params: Params, caller) => {
       try {

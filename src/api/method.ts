@@ -3,7 +3,7 @@ import type { ForkName } from "@lodestar/params";
 import type { z } from "zod";
 import type { FailureKind } from "../failure.ts";
 import type { Feed } from "../server/events/feed.ts";
-import type { Answer, Caller } from "../server/method-table.ts";
+import type { Access, Answer, Caller, Cost } from "../server/method-table.ts";
 import { type Codecs, codecOf, type EndpointOf, type OperationId, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { Example } from "./example.ts";
@@ -68,18 +68,6 @@ export interface Method {
   /** Gives the SSZ bytes of an answer that is too large to be made of objects. */
   ssz?(context: ApiContext, args: Record<string, unknown>): Promise<{ data: Uint8Array; meta: unknown }>;
 }
-
-/**
- * What a call may cost: `cheap` ones answer from what is at hand, `heavy` ones may replay blocks, walk through the registry
- * of validators, or make a block.
- */
-export type Cost = "cheap" | "heavy";
-
-/**
- * Who should be able to call it: `read` changes nothing; `submit` brings something to the chain or tells of duties; `admin`
- * changes how the node runs; `dev` changes the chain of a developer.
- */
-export type Access = "read" | "submit" | "admin" | "dev";
 
 /** A wrong parameter and a node that is closing can meet every call. */
 export type MethodFailure = Exclude<FailureKind, "invalid-params" | "limit-exceeded" | "server">;

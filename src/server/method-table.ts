@@ -20,10 +20,23 @@ export interface Caller {
   unsubscribe(id: string): boolean;
 }
 
+/**
+ * What a call may cost: `cheap` ones answer from what is at hand, `heavy` ones may replay blocks, walk through the registry
+ * of validators, or make a block.
+ */
+export type Cost = "cheap" | "heavy";
+
+/**
+ * Who should be able to call it: `read` changes nothing; `submit` brings something to the chain or tells of duties; `admin`
+ * changes how the node runs; `dev` changes the chain of a developer.
+ */
+export type Access = "read" | "submit" | "admin" | "dev";
+
 export interface Method {
   readonly name: string;
-  /** Submissions change the node; inside a batch they run one after the other, in request order. */
-  readonly submission: boolean;
+  readonly cost: Cost;
+  /** Inside a batch, calls that do more than read run one after the other, in request order. */
+  readonly access: Access;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller): Promise<Answer>;
 }

@@ -92,7 +92,7 @@ export function createExecutor({ table, logger, batchLength, requestMillis }: Ex
     try {
       const method = table.find(call.method);
       if (method === undefined) return failed(call, methodNotFound(call.method, suggest));
-      return await (method.submission
+      return await (method.access !== "read"
         ? schedule(() => runCall(call, method, deadline, caller))
         : runCall(call, method, deadline, caller));
     } catch (error) {

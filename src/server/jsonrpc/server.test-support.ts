@@ -67,7 +67,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
   const { handlers = {}, submissions = [], limits, webSocketLimits, suggest } = options;
   const methods = new Map<string, Method>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
-    methods.set(name, { name, submission: submissions.includes(name), call });
+    methods.set(name, { name, cost: "cheap", access: submissions.includes(name) ? "submit" : "read", call });
   }
   const log: LogRecord[] = [];
   const table: MethodTable = { find: (name) => methods.get(name), suggest };
