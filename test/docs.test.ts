@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { ledger } from "../scripts/rest-doc/ledger.ts";
 import { EXIT_CODES } from "../src/cli/exit.ts";
 import { flagReference } from "../src/cli/flags/flag-reference.ts";
 
@@ -9,6 +10,10 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 test("docs/flags.md has the flags that the command line accepts", () => {
   expect(read("docs/flags.md"), 'docs/flags.md is out of date: run "npm run docs".').toBe(flagReference());
+});
+
+test("docs/rest.md has the operations that are served", () => {
+  expect(read("docs/rest.md"), 'docs/rest.md is out of date: run "npm run docs".').toBe(ledger().text);
 });
 
 test("every exit code is documented", () => {
