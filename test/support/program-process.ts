@@ -29,6 +29,10 @@ export interface ProgramProcessOptions {
   env?: Record<string, string>;
   /** Options of Node. */
   execArgv?: readonly string[];
+  /** The program of another checkout. */
+  bin?: string;
+  /** By default that of this process. */
+  cwd?: string;
 }
 
 export interface Patience {
@@ -67,10 +71,12 @@ export class ProgramProcess {
   #nextId = 1;
   #url: string | undefined;
 
-  constructor(args: readonly string[], { name = "The program", env = {}, execArgv = [] }: ProgramProcessOptions = {}) {
+  constructor(args: readonly string[], options: ProgramProcessOptions = {}) {
+    const { name = "The program", env = {}, execArgv = [], bin = BIN, cwd } = options;
     this.name = name;
-    this.child = spawn(process.execPath, [...execArgv, BIN, ...args], {
+    this.child = spawn(process.execPath, [...execArgv, bin, ...args], {
       env: { ...process.env, ...env },
+      cwd,
       stdio: ["ignore", "pipe", "pipe"],
     });
     killAtExit(this.child);
