@@ -1,7 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type Broadcast, NO_BROADCAST } from "../network/broadcast.ts";
 import { versionText } from "../version.ts";
-import { failingAsCalls } from "./chain-failures.ts";
+import { failingAsCall } from "./chain-failures.ts";
 import type { Family } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import { createEventStream } from "./events/event-stream.ts";
@@ -53,11 +53,11 @@ export function createApi({ chain, broadcast = NO_BROADCAST, sync = chain.status
 
 function bindHandlers(context: ApiContext): Handlers {
   const families: Record<string, Record<string, unknown>> = {};
-  for (const { operation, handler } of methods.map(failingAsCalls)) {
+  for (const { operation, handler } of methods) {
     if (operation === undefined || !handler) continue;
     const [family, name] = operation.split(".") as [Family, string];
     families[family] ??= {};
-    families[family][name] = (args: Record<string, unknown> = {}) => handler(context, args);
+    families[family][name] = failingAsCall((args: Record<string, unknown> = {}) => handler(context, args));
   }
   return families as unknown as Handlers;
 }

@@ -1,5 +1,6 @@
 import { encodeJson } from "../json/encode.ts";
 import type { Answer, Caller } from "../server/method-table.ts";
+import { failingAsCall, toFailure } from "./chain-failures.ts";
 import type { MetaCodec, ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { Method } from "./method.ts";
@@ -17,21 +18,34 @@ export interface Response {
 /** Calls a method and encodes its answer as JSON. */
 export type JsonExecutor = (args: Args, caller?: Caller) => Promise<Answer>;
 
+/** The small calls are most calls, so that each form has as few promises on its way as it can. */
 export function jsonExecutor(method: Method, codec: Codec | undefined, context: ApiContext): JsonExecutor {
-  const { json, handler } = method;
-  if (json) return (args) => json(context, args, codec);
+  const { json, handler, resultOfStatus = () => true } = method;
+  if (json) return failingAsCall((args) => json(context, args, codec));
   if (!handler) throw new Error(`The method ${method.name} has neither a handler nor a writer.`);
-  if (codec === undefined) {
-    return async (args, caller) => ({ body: encodeJson(await handler(context, args, caller)) });
-  }
-  const respond = async (args: Args) => (await handler(context, args)) as Response | undefined;
+  const encode = encoderOf(codec, method.keepsEncoded, resultOfStatus);
+  return async (args, caller) => {
+    try {
+      return encode(await handler(context, args, caller));
+    } catch (error) {
+      throw toFailure(error);
+    }
+  };
+}
+
+/** What makes an answer of what a handler gives. */
+function encoderOf(
+  codec: Codec | undefined,
+  keepsEncoded: true | undefined,
+  resultOfStatus: (status: number) => unknown,
+): (given: unknown) => Answer {
+  if (codec === undefined) return (value) => ({ body: encodeJson(value) });
   if (codec.isEmpty) {
-    const { resultOfStatus = () => true } = method;
-    return async (args) => ({ body: encodeJson(resultOfStatus((await respond(args))?.status ?? 200)) });
+    return (response) => ({ body: encodeJson(resultOfStatus((response as Response | undefined)?.status ?? 200)) });
   }
-  const encode = method.keepsEncoded ? keptEncoder(codec) : (response: Response) => encodeResponse(codec, response);
   // The types of the operation oblige its handler to give all that its codec wants.
-  return async (args) => encode((await respond(args))!);
+  const encode = keepsEncoded ? keptEncoder(codec) : (response: Response) => encodeResponse(codec, response);
+  return (response) => encode(response as Response);
 }
 
 function encodeResponse(codec: Codec, { data, meta }: Response): Answer {

@@ -2,7 +2,6 @@ import { nearestName } from "../nearest-name.ts";
 import type { Method as CallableMethod, MethodTable, Params } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
 import { bind } from "./bind.ts";
-import { failingAsCalls } from "./chain-failures.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import { type JsonExecutor, jsonExecutor } from "./encoding.ts";
@@ -27,7 +26,7 @@ export interface BoundMethods extends Required<MethodTable> {
 
 export function createMethodTable({ context }: Api, methods: readonly Method[] = allMethods): BoundMethods {
   const codecs = createCodecs(context.chain.config);
-  const bound = methods.map((definition) => bindMethod(failingAsCalls(definition), context, codecs));
+  const bound = methods.map((definition) => bindMethod(definition, context, codecs));
   const byName = new Map<string, BoundMethod>();
   for (const method of bound) {
     for (const name of [method.name, ...method.definition.aliases]) {

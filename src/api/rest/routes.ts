@@ -1,4 +1,5 @@
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
+import { failingAsCall } from "../chain-failures.ts";
 import type { Response } from "../encoding.ts";
 import type { RestPath } from "../method.ts";
 import type { BoundMethod, BoundMethods } from "../method-table.ts";
@@ -83,7 +84,10 @@ function readArgs(method: BoundMethod, reader: RequestReader, request: RestReque
   return reader.args(request, mayBeLeftOut ? (body ?? reader.bodyParam.whenNoBody) : body);
 }
 
-async function answer(
+/** In the form that the caller asked for. */
+const answer = failingAsCall(answerAs);
+
+async function answerAs(
   { definition, context, codec, executeJson }: BoundMethod,
   args: Record<string, unknown>,
   request: RestRequest,

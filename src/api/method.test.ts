@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { anotherName, defineMethod, defineOperation, get, optional, post, required } from "./method.ts";
+import { stateId } from "./params/identifiers.ts";
+import { epoch } from "./params/scalars.ts";
+
+const facts = {
+  name: "example",
+  summary: "An example.",
+  result: { name: "result", schema: {} },
+  failures: [],
+  cost: "cheap",
+  access: "read",
+  example: {},
+} as const;
+
+describe("a definition", () => {
+  it("does not compile without its result, its failures, its example or its classes", () => {
+    const { result: _result, ...withoutResult } = facts;
+    const { failures: _failures, ...withoutFailures } = facts;
+    const { example: _example, ...withoutExample } = facts;
+    const { access: _access, ...withoutAccess } = facts;
+    const { cost: _cost, ...withoutCost } = facts;
+    const handler = () => null;
+    // @ts-expect-error
+    defineMethod({ ...withoutResult, handler });
+    // @ts-expect-error
+    defineMethod({ ...withoutFailures, handler });
+    // @ts-expect-error
+    defineMethod({ ...withoutExample, handler });
+    // @ts-expect-error
+    defineMethod({ ...withoutAccess, handler });
+    // @ts-expect-error
+    defineMethod({ ...withoutCost, handler });
+    // @ts-expect-error
+    defineMethod(facts);
+  });
+
+  it("does not compile when the handler of an operation answers something else than the operation has", () => {
+    const right = async () => ({ data: { version: "1" } });
+    defineOperation("node.getNodeVersion", { ...facts, handler: right });
+    // @ts-expect-error
+    defineOperation("node.getNodeVersion", { ...facts, handler: async () => ({ data: { number: 1 } }) });
+    // @ts-expect-error
+    defineOperation("node.getNothing", { ...facts, handler: right });
+  });
+
+  it("gives its handler what the schemas of its parameters make", () => {
+    defineMethod({
+      ...facts,
+      params: { stateId: required(stateId, "Which."), epoch: optional(epoch, "When.") },
+      handler: (_context, { stateId, epoch }) => {
+        const given: [string | number, number | undefined] = [stateId, epoch];
+        return given;
+      },
+    });
+  });
+
+  it("names parameters in calls by their keys in snake_case, unless it gives them other names", () => {
+    const { params, restParams } = defineMethod({
+      ...facts,
+      params: {
+        stateId: required(stateId, "Which."),
+        untilEpoch: optional(epoch, "When.", { name: "until" }),
+        sinceEpoch: optional(epoch, "Since when.", { isRestOnly: true }),
+      },
+      handler: () => null,
+    });
+    expect(params.map(({ key, name }) => [key, name])).toEqual([
+      ["stateId", "state_id"],
+      ["untilEpoch", "until"],
+    ]);
+    expect(restParams.map(({ name }) => name)).toEqual(["state_id", "until", "since_epoch"]);
+  });
+});
+
+it("another name has no paths, aliases or operation of its own, and is encoded like the first", () => {
+  const handler = async () => ({ data: { version: "1" } });
+  const first = defineOperation("node.getNodeVersion", {
+    ...facts,
+    aliases: ["sample"],
+    rest: [get("/one"), post("/two")],
+    handler,
+  });
+  const second = anotherName(first, { number: 7, name: "specimen", summary: "A specimen." });
+  expect(second).toMatchObject({ number: 7, name: "specimen", sameAs: "example", aliases: [], rest: [] });
+  expect(second.operation).toBeUndefined();
+  expect(second.codec).toBeDefined();
+  expect(second.handler).toBe(handler);
+});
