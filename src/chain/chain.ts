@@ -99,6 +99,7 @@ export class BeaconChain {
       anchor: anchorBlock(anchorState, finalized),
       checkpoint: finalized,
       balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
+      totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
     });
     const chain = new BeaconChain(parts, forkChoice, snapshots, anchorState);
     await chain.#restore();

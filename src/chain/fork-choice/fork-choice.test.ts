@@ -97,6 +97,17 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
+  test("for a block of a later slot than their own are left out and do not block a later vote", () => {
+    const forkChoice = makeFork();
+    forkChoice.onBlock(makeBlock(4, 3, 2), { timely: false });
+    forkChoice.onTick(3);
+    vote(forkChoice, [0, 1], 4, 1);
+    expect(forkChoice.updateHead().root).toBe(root(4));
+    expect(forkChoice.weightOf(root(4))).toBe(0);
+    vote(forkChoice, [0], 2, 1);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+  });
+
   test("an equivocating validator loses its weight for good", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0, 1], 2, 1);
