@@ -90,6 +90,14 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
+  test("that waited count in the order of their slots, also when the clock skips some", () => {
+    const forkChoice = makeFork();
+    vote(forkChoice, [0], 3, 3);
+    vote(forkChoice, [0], 2, 2);
+    forkChoice.onTick(5);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+  });
+
   test("for a block that is not in the tree are left out and do not block a later vote", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 99, 1);

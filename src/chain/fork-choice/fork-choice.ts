@@ -257,8 +257,9 @@ export class ForkChoice extends BlockTree {
     this.#finalized = later(this.#finalized, finalized);
   }
 
+  /** In the order of their slots, also when the clock skips some: of two votes of an epoch the first one counts. */
   #recordQueued(): void {
-    const queued = this.#queued;
+    const queued = this.#queued.sort((a, b) => a.slot - b.slot);
     this.#queued = [];
     for (const attestation of queued) this.onAttestation(attestation);
   }
