@@ -220,6 +220,20 @@ describe("checkpoints", () => {
     expect(forkChoice.updateHead().root).toBe(root(3));
   });
 
+  test("a leaf that undoes by a slashing what its parent justified takes the whole branch along", () => {
+    const forkChoice = makeForkChoice();
+    const justified = { epoch: 3, root: root(2) };
+    addBlock(forkChoice, 2, 1, 3 * EPOCH);
+    addBlock(forkChoice, 3, 2, 3 * EPOCH + 5, { unrealizedJustified: justified });
+    addBlock(forkChoice, 4, 3, 3 * EPOCH + 6);
+    addBlock(forkChoice, 5, 2, 3 * EPOCH + 7, { unrealizedJustified: justified });
+    forkChoice.onTick(4 * EPOCH);
+    vote(forkChoice, [0, 1, 2], 4, 4 * EPOCH - 1);
+    expect(forkChoice.justified).toEqual(justified);
+    // filter_block_tree asks leaves only, and block 4 is of a source too old.
+    expect(forkChoice.updateHead().root).toBe(root(5));
+  });
+
   test("balances are asked for when justification moves", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, EPOCH);
