@@ -1,13 +1,14 @@
 import { ListCompositeType } from "@chainsafe/ssz";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { expect, test, vi } from "vitest";
 import { serializeSignedBlock } from "../src/chain/blocks/block-encoding.ts";
 import { FinalityArchiver } from "../src/chain/finality-archiver.ts";
 import { collect } from "../src/db/collect.test-support.ts";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { ByHand } from "./support/by-hand.ts";
-import { openDevChain, openQuietDevChain } from "./support/dev-chain.ts";
+import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
 import { SignedOperations } from "./support/signed-operations.ts";
 import { openStoredChain, storedChain } from "./support/stored-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
@@ -200,3 +201,48 @@ test("stored votes and operations that cannot be read or counted are left out, t
   );
   expect(again.chain.forkChoice.weightOf(again.chain.head.root)).toBeGreaterThan(0);
 });
+
+test.each(["the pool", "a block"])(
+  "whoever %s proves to have voted twice has no weight after a restart",
+  async (place) => {
+    const directory = tempDirectory();
+    const first = await openDevChain(QUIET, directory);
+    const { chain, clock } = first.devChain;
+    const byHand = new ByHand(first.devChain);
+    const genesis = chain.head.root;
+    await clock.advanceTo(1);
+    const branches = [await byHand.propose(1, genesis, 1), await byHand.propose(1, genesis, 2)];
+    await clock.advanceTo(2);
+    const leading = chain.head;
+    const other = branches.find(({ root }) => root !== leading.root)!;
+    const voters = await byHand.vote(1, leading.root);
+    await clock.advanceTo(3);
+    // Without this vote the tie goes to the larger root, as it did before anybody voted.
+    await byHand.vote(2, other.root);
+    await byHand.vote(3, leading.root).then((more) => voters.push(...more));
+    await clock.advanceTo(4);
+    expect(chain.head.root).toBe(leading.root);
+
+    const slashing = new SignedOperations(first.devChain).doubleVote(
+      voters.sort((a, b) => a - b),
+      0,
+    );
+    if (place === "the pool") await first.devChain.chain.processor.attesterSlashing(slashing);
+    else {
+      chain.pools.operations.addAttesterSlashing(slashing, first.devChain.config.getForkName(4));
+      const { signed } = await byHand.propose(4, other.root);
+      const votes = signed.message.body.attestations.map(({ data }) => toRootHex(data.beaconBlockRoot));
+      expect(votes).toContain(leading.root);
+      await clock.advanceTo(5);
+    }
+    const { head } = chain;
+    expect(chain.forkChoice.isDescendant(other.root, head.root)).toBe(true);
+    const stored = storedChain(directory, first.devChain);
+    await (place === "the pool" ? first.close() : first.abandon());
+
+    const again = await openStoredChain(stored, { slot: 6 });
+    expect(again.chain.forkChoice.weightOf(leading.root)).toBe(0);
+    expect(again.chain.head.root).toBe(head.root);
+    expect(again.complaints).toEqual([]);
+  },
+);

@@ -2,6 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
+  getAttesterSlashableIndices,
   getEffectiveBalanceIncrementsZeroInactive,
   type PubkeyCache,
 } from "@lodestar/state-transition";
@@ -232,6 +233,9 @@ export class BeaconChain {
     const blocks = await restoreBlocks({ config: this.config, db: this.#db, importQueue: this.#importQueue });
     this.forkChoice.onTick(this.clock.currentSlot);
     const { unreadable, ...pooled } = await this.pools.load(this.#db, this.config);
+    for (const slashing of this.pools.operations.listAttesterSlashings()) {
+      this.forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
+    }
     const attestations = await restoreAttestations(pooled, this);
     await this.#settle();
     const leftOut = { blocks: blocks.leftOut, attestations: attestations.leftOut, unreadable };
