@@ -1,4 +1,5 @@
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { EFFECTIVE_BALANCE_INCREMENT, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { isActiveValidator } from "@lodestar/state-transition";
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
@@ -8,6 +9,7 @@ import { collect } from "../src/db/collect.test-support.ts";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import { ByHand, type HandMadeBlock } from "./support/by-hand.ts";
 import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
+import { SignedOperations } from "./support/signed-operations.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const stateRootOf = ({ signed }: HandMadeBlock): RootHex => toRootHex(signed.message.stateRoot);
@@ -126,6 +128,27 @@ test("the proposer's boost tips the balance for the slot of a timely block", asy
   expect(chain.forkChoice.proposerBoostRoot).toBe(overturning.root);
   expect(chain.head.root).toBe(overturning.root);
   expect(reorgs).toMatchObject([{ oldHead: leading.root, newHead: overturning.root, depth: 1, slot: 2 }]);
+});
+
+test("the stake of validators that are slashed but active counts for the proposer's boost", async () => {
+  const { devChain } = await openDevChain();
+  const { chain, clock } = devChain;
+  await clock.advanceTo(1);
+  const slashed = 3;
+  await chain.processor.proposerSlashing(new SignedOperations(devChain).doubleProposal(slashed, 1));
+  const isJustified = async () => {
+    const { validators } = await chain.states.atCheckpoint(chain.forkChoice.justified);
+    return validators.getReadonly(slashed).slashed;
+  };
+  while (!(await isJustified()) || chain.head.slot !== clock.currentSlot) await clock.advanceTo(clock.currentSlot + 1);
+
+  // Votes of the slot count from the next one on, so the block has no weight yet but that of the boost.
+  const boost = chain.config.PROPOSER_SCORE_BOOST / 100 / SLOTS_PER_EPOCH;
+  const { validators, epochCtx } = await chain.states.atCheckpoint(chain.forkChoice.justified);
+  expect(isActiveValidator(validators.getReadonly(slashed), epochCtx.epoch)).toBe(true);
+  const active = validators.getAllReadonly().filter((validator) => isActiveValidator(validator, epochCtx.epoch));
+  const stake = active.reduce((sum, { effectiveBalance }) => sum + effectiveBalance / EFFECTIVE_BALANCE_INCREMENT, 0);
+  expect(chain.forkChoice.weightOf(chain.head.root)).toBeCloseTo(stake * boost, 6);
 });
 
 test("a block that comes late in its slot gets no boost", async () => {

@@ -1,7 +1,8 @@
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import type { SlotAndRoot } from "../db/keys.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
+import { type Checkpoint, sameCheckpoint } from "./fork-choice/types.ts";
 import type { SnapshotStore } from "./states/snapshot-store.ts";
 import type { StateStore } from "./states/state-store.ts";
 
@@ -42,7 +43,7 @@ export class FinalityArchiver {
   async archive() {
     const { finalized, state } = await this.#finalizedState();
     const batch = this.#db.batch();
-    for (const { slot, root } of this.#settledBlocks(finalized)) batch.hotBlocks.delete(slot, root);
+    for await (const { slot, root } of this.#settledBlocks(finalized)) batch.hotBlocks.delete(slot, root);
     for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) batch.finalizedBlocks.put(slot, root);
     if (this.#isSuperseded(this.#archived, finalized)) this.#snapshots.delete(batch, this.#archived.root);
     this.#snapshots.put(batch, finalized.root, state);
@@ -55,13 +56,18 @@ export class FinalityArchiver {
     return { checkpoint: finalized, state };
   }
 
-  /** The finalized block and all that do not descend from it: on their fate nothing more is to be decided. */
-  *#settledBlocks({ epoch, root: finalizedRoot }: Checkpoint): Iterable<ForkChoiceBlock> {
+  /**
+   * All blocks up to the finalized checkpoint, whether or not fork choice knows them, and those after it that do not
+   * descend from it: on their fate nothing more is to be decided.
+   */
+  async *#settledBlocks({ epoch, root: finalizedRoot }: Checkpoint): AsyncIterable<SlotAndRoot> {
     const firstSlot = computeStartSlotAtEpoch(epoch);
+    yield* this.#db.hotBlocks.entries({ to: firstSlot });
     const descendants = new Set([finalizedRoot]);
-    for (const block of this.#forkChoice.all()) {
-      if (block.slot > firstSlot && descendants.has(block.parentRoot)) descendants.add(block.root);
-      else yield block;
+    for (const { slot, root, parentRoot } of this.#forkChoice.all()) {
+      if (slot <= firstSlot) continue;
+      if (descendants.has(parentRoot)) descendants.add(root);
+      else yield { slot, root };
     }
   }
 

@@ -55,6 +55,7 @@ describe("BeaconDb", () => {
     const entries = await collect(db.hotBlocks.entries());
     expect(entries.map(({ slot }) => slot)).toEqual([2, 255, 255, 256, 70_000, 5_000_000_000]);
     expect(entries[1]).toEqual({ slot: 255, root: root(3), parentRoot: root(4) });
+    expect(await collect(db.hotBlocks.entries({ to: 255 }))).toEqual(entries.slice(0, 3));
     await write((batch) => batch.hotBlocks.delete(255, root(9)));
     expect(await collect(db.hotBlocks.entries())).toHaveLength(5);
     expect(await db.hotBlocks.last()).toEqual({ slot: 5_000_000_000, root: root(9) });

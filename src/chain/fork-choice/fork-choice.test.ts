@@ -90,9 +90,28 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
+  test("that waited count in the order of their slots, also when the clock skips some", () => {
+    const forkChoice = makeFork();
+    vote(forkChoice, [0], 3, 3);
+    vote(forkChoice, [0], 2, 2);
+    forkChoice.onTick(5);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+  });
+
   test("for a block that is not in the tree are left out and do not block a later vote", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0], 99, 1);
+    vote(forkChoice, [0], 2, 1);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+  });
+
+  test("for a block of a later slot than their own are left out and do not block a later vote", () => {
+    const forkChoice = makeFork();
+    forkChoice.onBlock(makeBlock(4, 3, 2), { timely: false });
+    forkChoice.onTick(3);
+    vote(forkChoice, [0, 1], 4, 1);
+    expect(forkChoice.updateHead().root).toBe(root(4));
+    expect(forkChoice.weightOf(root(4))).toBe(0);
     vote(forkChoice, [0], 2, 1);
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
@@ -199,6 +218,20 @@ describe("checkpoints", () => {
     addBlock(forkChoice, 3, 2, EPOCH + 6, { unrealizedJustified: justifiedTwo });
     forkChoice.onTick(2 * EPOCH);
     expect(forkChoice.updateHead().root).toBe(root(3));
+  });
+
+  test("a leaf that undoes by a slashing what its parent justified takes the whole branch along", () => {
+    const forkChoice = makeForkChoice();
+    const justified = { epoch: 3, root: root(2) };
+    addBlock(forkChoice, 2, 1, 3 * EPOCH);
+    addBlock(forkChoice, 3, 2, 3 * EPOCH + 5, { unrealizedJustified: justified });
+    addBlock(forkChoice, 4, 3, 3 * EPOCH + 6);
+    addBlock(forkChoice, 5, 2, 3 * EPOCH + 7, { unrealizedJustified: justified });
+    forkChoice.onTick(4 * EPOCH);
+    vote(forkChoice, [0, 1, 2], 4, 4 * EPOCH - 1);
+    expect(forkChoice.justified).toEqual(justified);
+    // filter_block_tree asks leaves only, and block 4 is of a source too old.
+    expect(forkChoice.updateHead().root).toBe(root(5));
   });
 
   test("balances are asked for when justification moves", () => {

@@ -129,8 +129,8 @@ export class ForkChoice extends BlockTree {
 
   /**
    * on_attestation. A vote counts from the slot after its own; until then it is queued. A vote for a block that is not
-   * in the tree (older than the anchor, or pruned) says nothing about any branch and is left out. The indices are kept,
-   * not copied.
+   * in the tree (older than the anchor, or pruned) says nothing about any branch and is left out, as is one for a block
+   * of a later slot than the vote's (validate_on_attestation). The indices are kept, not copied.
    */
   onAttestation(attestation: AttestationVotes): void {
     if (attestation.slot >= this.#currentSlot) this.#queued.push(attestation);
@@ -257,15 +257,16 @@ export class ForkChoice extends BlockTree {
     this.#finalized = later(this.#finalized, finalized);
   }
 
+  /** In the order of their slots, also when the clock skips some: of two votes of an epoch the first one counts. */
   #recordQueued(): void {
-    const queued = this.#queued;
+    const queued = this.#queued.sort((a, b) => a.slot - b.slot);
     this.#queued = [];
     for (const attestation of queued) this.onAttestation(attestation);
   }
 
-  #record({ indices, targetEpoch, blockRoot }: AttestationVotes): void {
+  #record({ indices, slot, targetEpoch, blockRoot }: AttestationVotes): void {
     const node = this.tree.indexOf(blockRoot);
-    if (node === NO_NODE) return;
+    if (node === NO_NODE || this.tree.nodeAt(node).block.slot > slot) return;
     for (let position = 0; position < indices.length; position++) {
       this.#votes.record(indices[position]!, node, targetEpoch);
     }

@@ -1,7 +1,7 @@
 import { GENESIS_SLOT, MIN_SEED_LOOKAHEAD } from "@lodestar/params";
 import { ForkChoiceError } from "./error.ts";
 import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
-import { type ViabilityCriteria, viableNodes } from "./viability.ts";
+import { isViableLeaf, nodesOnFinalizedChain, type ViabilityCriteria } from "./viability.ts";
 
 interface HeadCriteria extends ViabilityCriteria {
   /** The node that carries the proposer boost, or NO_NODE. */
@@ -10,8 +10,9 @@ interface HeadCriteria extends ViabilityCriteria {
 }
 
 /**
- * get_head of phase0/fork-choice.md in two passes over the tree: the first finds the viable nodes, the second, from the
- * last node to the first, adds up weights and lets each node offer itself to its parent as the best child.
+ * get_head of phase0/fork-choice.md in two passes over the tree: the first finds the finalized chain, the second, from the
+ * last node to the first, adds up weights and lets each node that leads to a viable leaf offer itself to its parent as the
+ * best child. Leaves alone are asked whether they are viable: what a block justified its child can undo by a slashing.
  * When no descendant of the justified block is viable the head is the justified block, as in the specification.
  */
 export function selectHead(tree: ProtoArray, criteria: HeadCriteria): number {
@@ -22,13 +23,16 @@ export function selectHead(tree: ProtoArray, criteria: HeadCriteria): number {
       `The justified block ${criteria.justified.root} of epoch ${criteria.justified.epoch} is not in the block tree; the head is searched among its descendants.`,
     );
   }
-  gatherWeights(tree, viableNodes(tree, criteria), criteria);
+  gatherWeights(tree, criteria);
   const { bestDescendant } = tree.nodeAt(start);
   return bestDescendant === NO_NODE ? start : bestDescendant;
 }
 
-function gatherWeights(tree: ProtoArray, viable: Uint8Array, { boostedNode, boostScore }: HeadCriteria): void {
+function gatherWeights(tree: ProtoArray, criteria: HeadCriteria): void {
   const { nodes } = tree;
+  const { boostedNode, boostScore } = criteria;
+  const onFinalizedChain = nodesOnFinalizedChain(tree, criteria);
+  const hasChild = new Uint8Array(tree.size);
   nodes.forEach((node, index) => {
     node.weight = node.votes + (index === boostedNode ? boostScore : 0);
     node.bestChild = NO_NODE;
@@ -44,7 +48,9 @@ function gatherWeights(tree: ProtoArray, viable: Uint8Array, { boostedNode, boos
     const parent = nodes[node.parent];
     if (parent === undefined) continue;
     parent.weight += node.weight;
-    const leadsToViableHead = node.bestChild !== NO_NODE || viable[index] === 1;
+    if (onFinalizedChain[index] === 0) continue;
+    hasChild[node.parent] = 1;
+    const leadsToViableHead = hasChild[index] === 1 ? node.bestChild !== NO_NODE : isViableLeaf(node.block, criteria);
     if (leadsToViableHead && isBetterChild(node, nodes[parent.bestChild])) {
       parent.bestChild = index;
       parent.bestDescendant = node.bestDescendant === NO_NODE ? index : node.bestDescendant;

@@ -1,34 +1,73 @@
 import type { RootHex } from "@lodestar/types";
 import type { Checkpoint, ForkChoiceBlock } from "./types.ts";
 
+const GENESIS_EPOCH = 0;
+const MIN_SEED_LOOKAHEAD = 1;
+const GWEI = 1e9;
+
+export interface SpecAttestation {
+  readonly indices: readonly number[];
+  readonly slot: number;
+  readonly blockRoot: RootHex;
+  readonly target: Checkpoint;
+}
+
+/** What the store asks of the state of a checkpoint. */
+export interface CheckpointBalances {
+  /** Effective balances in ETH, zero for validators that are inactive or slashed. */
+  readonly balances: Uint16Array;
+  /** The balance of all active validators, slashed ones included. */
+  readonly totalActive: number;
+}
+
+interface SpecStoreOptions {
+  readonly anchor: ForkChoiceBlock;
+  readonly checkpoint: Checkpoint;
+  readonly currentSlot: number;
+  readonly slotsPerEpoch: number;
+  readonly boostPercent: number;
+  balancesAt(checkpoint: Checkpoint): CheckpointBalances;
+}
+
+/** A call that the specification calls invalid. It has changed nothing. */
+export class SpecAssertion extends Error {}
+
+function assert(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new SpecAssertion(what);
+}
+
 /**
  * The store of phase0/fork-choice.md done the slow way, function by function as the specification defines them, for
- * tests to compare with. Blocks are given with their checkpoints, attestations with their indices.
+ * tests to compare with. A block is given with the checkpoints of its state, as it is and pulled up; time in whole slots.
  */
 export class SpecStore {
   readonly blocks = new Map<RootHex, ForkChoiceBlock>();
-  readonly equivocating = new Set<number>();
-  currentSlot = 0;
+  readonly equivocatingIndices = new Set<number>();
+  currentSlot: number;
   justified: Checkpoint;
   finalized: Checkpoint;
+  unrealizedJustified: Checkpoint;
+  unrealizedFinalized: Checkpoint;
   boostedRoot: RootHex | null = null;
+  readonly #unrealizedJustifications = new Map<RootHex, Checkpoint>();
   readonly #latestMessages = new Map<number, { epoch: number; root: RootHex }>();
-  readonly #balances: Uint16Array;
+  #delayed: SpecAttestation[] = [];
   readonly #slotsPerEpoch: number;
   readonly #boostPercent: number;
-  #unrealizedJustified: Checkpoint;
-  #unrealizedFinalized: Checkpoint;
+  readonly #balancesAt: SpecStoreOptions["balancesAt"];
 
-  constructor(genesis: ForkChoiceBlock, balances: Uint16Array, slotsPerEpoch: number, boostPercent: number) {
-    const checkpoint = { epoch: 0, root: genesis.root };
-    this.blocks.set(genesis.root, genesis);
+  /** get_forkchoice_store */
+  constructor({ anchor, checkpoint, currentSlot, slotsPerEpoch, boostPercent, balancesAt }: SpecStoreOptions) {
+    this.blocks.set(anchor.root, anchor);
+    this.#unrealizedJustifications.set(anchor.root, checkpoint);
+    this.currentSlot = currentSlot;
     this.justified = checkpoint;
     this.finalized = checkpoint;
-    this.#unrealizedJustified = checkpoint;
-    this.#unrealizedFinalized = checkpoint;
-    this.#balances = balances;
+    this.unrealizedJustified = checkpoint;
+    this.unrealizedFinalized = checkpoint;
     this.#slotsPerEpoch = slotsPerEpoch;
     this.#boostPercent = boostPercent;
+    this.#balancesAt = balancesAt;
   }
 
   onTick(slot: number): void {
@@ -36,39 +75,52 @@ export class SpecStore {
       this.currentSlot++;
       this.boostedRoot = null;
       if (this.currentSlot % this.#slotsPerEpoch === 0) {
-        this.#updateCheckpoints(this.#unrealizedJustified, this.#unrealizedFinalized);
+        this.#updateCheckpoints(this.unrealizedJustified, this.unrealizedFinalized);
       }
+      this.#considerDelayed();
     }
   }
 
-  onBlock(block: ForkChoiceBlock, timely: boolean): void {
+  /** `isBeforeAttesting`: the block arrived before attesting was due in the slot that it arrived in. */
+  onBlock(block: ForkChoiceBlock, isBeforeAttesting: boolean): void {
+    if (this.blocks.has(block.root)) return;
+    assert(this.blocks.has(block.parentRoot), "the parent is known");
+    assert(this.currentSlot >= block.slot, "the block is not of the future");
+    assert(block.slot > this.finalized.epoch * this.#slotsPerEpoch, "the block is after the finalized slot");
+    const finalizedOfBlock = this.getCheckpointBlock(block.parentRoot, this.finalized.epoch);
+    assert(this.finalized.root === finalizedOfBlock, "the block descends from the finalized one");
+
     const head = this.getHead();
     this.blocks.set(block.root, block);
-    const epoch = this.#epochOf(this.currentSlot);
-    const dependentSlot = epoch <= 1 ? 0 : (epoch - 1) * this.#slotsPerEpoch - 1;
-    const sameDependentRoot = this.ancestor(head, dependentSlot) === this.ancestor(block.root, dependentSlot);
-    const isTimely = timely && block.slot === this.currentSlot;
-    if (isTimely && this.boostedRoot === null && sameDependentRoot) this.boostedRoot = block.root;
+    this.#updateProposerBoostRoot(head, block.root, isBeforeAttesting && this.currentSlot === block.slot);
     this.#updateCheckpoints(block.justified, block.finalized);
-    if (block.unrealizedJustified.epoch > this.#unrealizedJustified.epoch) {
-      this.#unrealizedJustified = block.unrealizedJustified;
-    }
-    if (block.unrealizedFinalized.epoch > this.#unrealizedFinalized.epoch) {
-      this.#unrealizedFinalized = block.unrealizedFinalized;
-    }
-    if (this.#epochOf(block.slot) < epoch) {
-      this.#updateCheckpoints(block.unrealizedJustified, block.unrealizedFinalized);
-    }
+    this.#computePulledUpTip(block);
   }
 
-  onAttestation(indices: readonly number[], targetEpoch: number, root: RootHex): void {
+  /**
+   * Says whether the attestation counts already. One that may be valid later is considered again in each slot, as the
+   * specification suggests; for others an assertion fails.
+   */
+  onAttestation(attestation: SpecAttestation, { isFromBlock }: { isFromBlock: boolean }): "counted" | "delayed" {
+    this.#validateOnAttestation(attestation);
+    if (this.currentSlot < attestation.slot + 1) {
+      this.#delayed.push(attestation);
+      return "delayed";
+    }
+    if (!isFromBlock) this.#validateTargetEpochAgainstCurrentTime(attestation);
+    const { indices, target, blockRoot } = attestation;
     for (const index of indices) {
-      if (this.equivocating.has(index)) continue;
+      if (this.equivocatingIndices.has(index)) continue;
       const latest = this.#latestMessages.get(index);
-      if (latest === undefined || targetEpoch > latest.epoch) {
-        this.#latestMessages.set(index, { epoch: targetEpoch, root });
+      if (latest === undefined || target.epoch > latest.epoch) {
+        this.#latestMessages.set(index, { epoch: target.epoch, root: blockRoot });
       }
     }
+    return "counted";
+  }
+
+  onAttesterSlashing(indices: Iterable<number>): void {
+    for (const index of indices) this.equivocatingIndices.add(index);
   }
 
   getHead(): RootHex {
@@ -85,25 +137,105 @@ export class SpecStore {
     }
   }
 
+  /** In Gwei. */
   getWeight(root: RootHex): number {
+    const { balances, totalActive } = this.#balancesAt(this.justified);
     let weight = 0;
     for (const [index, message] of this.#latestMessages) {
-      if (!this.equivocating.has(index) && this.#isAncestor(message.root, root)) weight += this.#balances[index] ?? 0;
+      if (this.equivocatingIndices.has(index)) continue;
+      if (this.#isAncestor(message.root, root)) weight += (balances[index] ?? 0) * GWEI;
     }
     if (this.boostedRoot !== null && this.#isAncestor(this.boostedRoot, root)) {
-      const gwei = this.#balances.reduce((total, balance) => total + balance, 0) * 1e9;
-      weight += Math.floor((Math.floor(gwei / this.#slotsPerEpoch) * this.#boostPercent) / 100) / 1e9;
+      const committeeWeight = Math.floor((totalActive * GWEI) / this.#slotsPerEpoch);
+      weight += Math.floor((committeeWeight * this.#boostPercent) / 100);
     }
     return weight;
   }
 
-  checkpointBlock(root: RootHex, epoch: number): RootHex {
-    return this.ancestor(root, epoch * this.#slotsPerEpoch);
+  getCheckpointBlock(root: RootHex, epoch: number): RootHex {
+    return this.getAncestor(root, epoch * this.#slotsPerEpoch);
   }
 
-  ancestor(root: RootHex, slot: number): RootHex {
-    const block = this.#block(root);
-    return block.slot > slot ? this.ancestor(block.parentRoot, slot) : root;
+  /** Before the oldest block the store knows only the name of that block's parent. */
+  getAncestor(root: RootHex, slot: number): RootHex {
+    let ancestor = root;
+    for (
+      let block = this.blocks.get(root);
+      block !== undefined && block.slot > slot;
+      block = this.blocks.get(ancestor)
+    ) {
+      ancestor = block.parentRoot;
+    }
+    return ancestor;
+  }
+
+  /**
+   * Not of the specification, which never forgets: leaves out the blocks that do not descend from the finalized
+   * checkpoint. No head can be among them, and who votes for them from now on votes for an unknown block.
+   */
+  prune(): void {
+    const { root: finalizedRoot, epoch } = this.finalized;
+    const left = [...this.blocks.keys()].filter((root) => this.getCheckpointBlock(root, epoch) !== finalizedRoot);
+    for (const root of left) this.blocks.delete(root);
+  }
+
+  #considerDelayed(): void {
+    const delayed = this.#delayed;
+    this.#delayed = [];
+    for (const attestation of delayed) {
+      try {
+        this.onAttestation(attestation, { isFromBlock: false });
+      } catch (error) {
+        if (!(error instanceof SpecAssertion)) throw error;
+      }
+    }
+  }
+
+  /** All of validate_on_attestation that time does not change. */
+  #validateOnAttestation({ slot, blockRoot, target }: SpecAttestation): void {
+    assert(target.epoch === this.#epochOf(slot), "the target is of the epoch of the attestation");
+    assert(this.blocks.has(target.root), "the target is known");
+    const block = this.blocks.get(blockRoot);
+    assert(block !== undefined, "the block is known");
+    assert(block.slot <= slot, "the block is not later than the attestation");
+    assert(target.root === this.getCheckpointBlock(blockRoot, target.epoch), "the target is that of the block");
+  }
+
+  #validateTargetEpochAgainstCurrentTime({ target }: SpecAttestation): void {
+    const currentEpoch = this.#epochOf(this.currentSlot);
+    const previousEpoch = Math.max(GENESIS_EPOCH, currentEpoch - 1);
+    assert(
+      target.epoch === currentEpoch || target.epoch === previousEpoch,
+      "the target is of the current or the previous epoch",
+    );
+  }
+
+  #updateProposerBoostRoot(head: RootHex, root: RootHex, isTimely: boolean): void {
+    const epoch = this.#epochOf(this.currentSlot);
+    const isFirstBlock = this.boostedRoot === null;
+    const isSameDependentRoot = this.#dependentRoot(head, epoch) === this.#dependentRoot(root, epoch);
+    if (isTimely && isFirstBlock && isSameDependentRoot) this.boostedRoot = root;
+  }
+
+  /** get_shuffling_dependent_root */
+  #dependentRoot(root: RootHex, epoch: number): RootHex {
+    if (epoch <= MIN_SEED_LOOKAHEAD) return this.getAncestor(root, 0);
+    return this.getAncestor(root, (epoch - MIN_SEED_LOOKAHEAD) * this.#slotsPerEpoch - 1);
+  }
+
+  #computePulledUpTip(block: ForkChoiceBlock): void {
+    const { unrealizedJustified, unrealizedFinalized } = block;
+    this.#unrealizedJustifications.set(block.root, unrealizedJustified);
+    if (unrealizedJustified.epoch > this.unrealizedJustified.epoch) this.unrealizedJustified = unrealizedJustified;
+    if (unrealizedFinalized.epoch > this.unrealizedFinalized.epoch) this.unrealizedFinalized = unrealizedFinalized;
+    if (this.#epochOf(block.slot) < this.#epochOf(this.currentSlot)) {
+      this.#updateCheckpoints(unrealizedJustified, unrealizedFinalized);
+    }
+  }
+
+  #updateCheckpoints(justified: Checkpoint, finalized: Checkpoint): void {
+    if (justified.epoch > this.justified.epoch) this.justified = justified;
+    if (finalized.epoch > this.finalized.epoch) this.finalized = finalized;
   }
 
   #filterBlockTree(root: RootHex, viable: Set<RootHex>): boolean {
@@ -117,36 +249,35 @@ export class SpecStore {
   }
 
   #isViableLeaf(root: RootHex): boolean {
-    const block = this.#block(root);
     const currentEpoch = this.#epochOf(this.currentSlot);
-    const source = currentEpoch > this.#epochOf(block.slot) ? block.unrealizedJustified : block.justified;
+    const source = this.#getVotingSource(root);
     const correctJustified =
-      this.justified.epoch === 0 || source.epoch === this.justified.epoch || source.epoch + 2 >= currentEpoch;
+      this.justified.epoch === GENESIS_EPOCH ||
+      source.epoch === this.justified.epoch ||
+      source.epoch + 2 >= currentEpoch;
     const correctFinalized =
-      this.finalized.epoch === 0 || this.finalized.root === this.checkpointBlock(root, this.finalized.epoch);
+      this.finalized.epoch === GENESIS_EPOCH ||
+      this.finalized.root === this.getCheckpointBlock(root, this.finalized.epoch);
     return correctJustified && correctFinalized;
   }
 
+  #getVotingSource(root: RootHex): Checkpoint {
+    const block = this.blocks.get(root)!;
+    const isOfPriorEpoch = this.#epochOf(this.currentSlot) > this.#epochOf(block.slot);
+    return isOfPriorEpoch ? this.#unrealizedJustifications.get(root)! : block.justified;
+  }
+
   #isAncestor(root: RootHex, ancestor: RootHex): boolean {
-    return this.ancestor(root, this.#block(ancestor).slot) === ancestor;
+    return this.getAncestor(root, this.blocks.get(ancestor)!.slot) === ancestor;
   }
 
   #children(root: RootHex): RootHex[] {
-    return [...this.blocks.values()].filter((block) => block.parentRoot === root).map((block) => block.root);
-  }
-
-  #updateCheckpoints(justified: Checkpoint, finalized: Checkpoint): void {
-    if (justified.epoch > this.justified.epoch) this.justified = justified;
-    if (finalized.epoch > this.finalized.epoch) this.finalized = finalized;
+    const children: RootHex[] = [];
+    for (const block of this.blocks.values()) if (block.parentRoot === root) children.push(block.root);
+    return children;
   }
 
   #epochOf(slot: number): number {
     return Math.floor(slot / this.#slotsPerEpoch);
-  }
-
-  #block(root: RootHex): ForkChoiceBlock {
-    const block = this.blocks.get(root);
-    if (block === undefined) throw new Error(`The block ${root} is not in the store.`);
-    return block;
   }
 }

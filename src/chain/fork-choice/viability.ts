@@ -34,20 +34,27 @@ function vouchesFor(block: ForkChoiceBlock, checkpoint: Checkpoint): boolean {
   );
 }
 
-/** Marks with 1 every node that could itself be the head: the leaf rule of filter_block_tree, phase0/fork-choice.md. */
-export function viableNodes(tree: ProtoArray, criteria: ViabilityCriteria): Uint8Array {
-  const { justified, finalized, slotsPerEpoch } = criteria;
-  const currentEpoch = Math.floor(criteria.currentSlot / slotsPerEpoch);
+/** Marks with 1 every node that is on the finalized chain: correct_finalized of filter_block_tree, phase0/fork-choice.md. */
+export function nodesOnFinalizedChain(
+  tree: ProtoArray,
+  { finalized, slotsPerEpoch }: Pick<ViabilityCriteria, "finalized" | "slotsPerEpoch">,
+): Uint8Array {
+  if (finalized.epoch === GENESIS_EPOCH) return new Uint8Array(tree.size).fill(1);
   const descends = descentFromFinalized(tree, finalized, slotsPerEpoch);
-  const viable = new Uint8Array(tree.size);
   tree.nodes.forEach(({ block }, index) => {
-    const source = votingSource(block, currentEpoch, slotsPerEpoch);
-    const correctJustified =
-      justified.epoch === GENESIS_EPOCH || source.epoch === justified.epoch || source.epoch + 2 >= currentEpoch;
-    const correctFinalized = finalized.epoch === GENESIS_EPOCH || descends[index] === 1 || vouchesFor(block, finalized);
-    if (correctJustified && correctFinalized) viable[index] = 1;
+    if (vouchesFor(block, finalized)) descends[index] = 1;
   });
-  return viable;
+  return descends;
+}
+
+/** Whether the votes that a leaf carries let it be the head: correct_justified of filter_block_tree, phase0/fork-choice.md. */
+export function isViableLeaf(
+  block: ForkChoiceBlock,
+  { justified, currentSlot, slotsPerEpoch }: Pick<ViabilityCriteria, "justified" | "currentSlot" | "slotsPerEpoch">,
+): boolean {
+  const currentEpoch = Math.floor(currentSlot / slotsPerEpoch);
+  const source = votingSource(block, currentEpoch, slotsPerEpoch);
+  return justified.epoch === GENESIS_EPOCH || source.epoch === justified.epoch || source.epoch + 2 >= currentEpoch;
 }
 
 /** get_voting_source of phase0/fork-choice.md: a block of an earlier epoch counts with what it would have justified. */

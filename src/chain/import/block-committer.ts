@@ -48,18 +48,19 @@ export class BlockCommitter {
       before = { slot: verified.signed.message.slot, root: verified.root };
     }
     await batch.write();
-    for (const verified of run) this.addToForkChoice(verified);
+    const { forkChoice, clock } = this.#parts;
+    // The slot may have begun without having been announced yet: announcements are late when the process is busy.
+    forkChoice.onTick(clock.currentSlot);
+    for (const verified of run) this.addToForkChoice(verified, { timely: this.#isTimely(verified.signed) });
   }
 
   /** For a block that the database has already. */
-  addToForkChoice(verified: VerifiedBlock): void {
-    const { forkChoice, blocks, states, clock } = this.#parts;
+  addToForkChoice(verified: VerifiedBlock, { timely }: { timely: boolean }): void {
+    const { forkChoice, blocks, states } = this.#parts;
     const { signed, root, state, indexedAttestations } = verified;
-    // The slot may have begun without having been announced yet: announcements are late when the process is busy.
-    forkChoice.onTick(clock.currentSlot);
+    forkChoice.onBlock(toForkChoiceBlock(signed.message, root, verified), { timely });
     blocks.remember(root, signed);
     states.hold(root, state);
-    forkChoice.onBlock(toForkChoiceBlock(signed.message, root, verified), { timely: this.#isTimely(signed) });
     applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
   }
 

@@ -8,7 +8,7 @@ import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
-import { preStateOf, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
+import { type PayloadJudge, preStateOf, verifyBlock } from "./verify-block.ts";
 
 export interface ImportedBlock {
   root: RootHex;
@@ -39,30 +39,39 @@ export class BlockImporter {
 
   /** ImportQueue a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
   async import(signed: SignedBeaconBlock, root: RootHex): Promise<ImportedBlock> {
-    const { forkChoice, clock, committer } = this.#parts;
+    const { forkChoice, clock, states, committer } = this.#parts;
     if (forkChoice.has(root)) return { root, known: true };
     try {
       const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
       await refuseUnsignedLeap(signed, parent.slot, this.#parts);
-      await committer.commit([await this.#verify(signed, root, { verifySignatures: true })]);
+      const preState = await preStateOf(signed, states);
+      await committer.commit([await verifyBlock({ signed, root }, preState, this.#parts)]);
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
     }
     return { root, known: false };
   }
 
-  /** Takes a block of our own database back into fork choice. It was verified when it was stored. */
+  /**
+   * Takes a block of our own database back into fork choice. Its signatures were verified before it was stored. Throws a
+   * `BlockRejection` when the block does not fit the chain any more.
+   *
+   * Fork choice is taken to the block's slot, not to the present: the present would justify and finalize more than was
+   * final when the block came, and leave out what was good then.
+   */
   async restore(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
-    this.#parts.committer.addToForkChoice(await this.#verify(signed, root, { verifySignatures: false }));
-  }
-
-  async #verify(
-    signed: SignedBeaconBlock,
-    root: RootHex,
-    { verifySignatures }: { verifySignatures: boolean },
-  ): Promise<VerifiedBlock> {
-    const { config, states, bls, engine } = this.#parts;
+    const { config, forkChoice, states, engine, committer } = this.#parts;
+    forkChoice.onTick(signed.message.slot);
+    checkBeforeTransition(signed.message, { forkChoice, clock: forkChoice });
     const preState = await preStateOf(signed, states);
-    return verifyBlock({ signed, root }, preState, { config, bls: verifySignatures ? bls : null, engine });
+    const verifiers = { config, bls: null, engine: trustingWhileSilent(engine) };
+    committer.addToForkChoice(await verifyBlock({ signed, root }, preState, verifiers), { timely: false });
   }
+}
+
+/** A stored payload was not refused before; while the engine cannot be asked again, it counts as not validated. */
+function trustingWhileSilent(engine: ExecutionEngine): PayloadJudge {
+  return {
+    notifyNewPayload: (...payload) => engine.notifyNewPayload(...payload).catch(() => ({ status: "optimistic" })),
+  };
 }

@@ -85,6 +85,14 @@ export class AttestationDataRules {
         `${this.#subject} votes for block ${blockRoot}, whose execution payload is invalid.`,
       );
     }
+    // validate_on_attestation of fork-choice.md. The rules of the topics do not have it, so nobody is blamed for passing on
+    // such a vote.
+    if (block.slot > data.slot) {
+      throw ignore(
+        "block-after-vote",
+        `${this.#subject} is of slot ${data.slot}, but the block it votes for is of the later slot ${block.slot}.`,
+      );
+    }
     if (!forkChoice.isDescendantOfFinalized(blockRoot)) {
       throw ignore(
         "not-descended-from-finalized",

@@ -109,6 +109,11 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(summarize(await validate(singleAttestation(chain, 0, { slot: 2, change })))).toEqual([expected]);
   });
 
+  test("an attestation to a block of a later slot than its own is ignored", async () => {
+    const vote = singleAttestation(chain, 0, { slot: 1 });
+    expect(summarize(await validate(vote))).toEqual(["ignore block-after-vote"]);
+  });
+
   test("an attestation to a block beside the finalized chain is ignored", async () => {
     const stale = chain.headRoot;
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: chain.genesisRoot });

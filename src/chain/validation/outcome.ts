@@ -18,6 +18,7 @@ export type RefusalReason =
   | "invalid-parent"
   | "slot-not-after-parent"
   | "unknown-block"
+  | "block-after-vote"
   | "invalid-block"
   | "unknown-target"
   | "wrong-target"
