@@ -21,7 +21,7 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
-import { ImportQueue } from "./import/import-queue.ts";
+import { type Arrival, ImportQueue } from "./import/import-queue.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { OperationProcessor } from "./operation-processor.ts";
@@ -196,8 +196,8 @@ export class BeaconChain {
    * Verifies a block wholly and takes it onto the chain. Resolves when the block is in the database and fork choice
    * has had its say; throws a `BlockRejection` when the block is not valid.
    */
-  importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
-    return this.#importQueue.importBlock(signed);
+  importBlock(signed: SignedBeaconBlock, arrival?: Arrival): Promise<ImportedBlock> {
+    return this.#importQueue.importBlock(signed, arrival);
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
-import type { SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import { serializeSignedBlock } from "../blocks/block-encoding.ts";
@@ -11,6 +10,8 @@ import type { StateStore } from "../states/state-store.ts";
 import { BlockRejection, blaming } from "./block-rejection.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
+
+const BASIS_POINTS = 10_000;
 
 export interface BlockCommitterParts {
   config: BeaconConfig;
@@ -59,14 +60,15 @@ export class BlockCommitter {
     forkChoice.onTick(clock.currentSlot);
     blocks.remember(root, signed);
     states.hold(root, state);
-    forkChoice.onBlock(toForkChoiceBlock(signed.message, root, verified), { timely: this.#isTimely(signed) });
+    forkChoice.onBlock(toForkChoiceBlock(signed.message, root, verified), { timely: this.#isTimely(verified) });
     applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
   }
 
   /** Proposer boost is for blocks that came before attesting was due (fork-choice.md, record_block_timeliness). */
-  #isTimely({ message: { slot } }: SignedBeaconBlock): boolean {
-    const { clock } = this.#parts;
-    return slot === clock.currentSlot && clock.nowSeconds() - clock.slotStartSeconds(slot) < clock.secondsPerSlot / 3;
+  #isTimely({ signed, arrivedAt }: VerifiedBlock): boolean {
+    const { clock, config } = this.#parts;
+    const attestingDue = (clock.secondsPerSlot * config.ATTESTATION_DUE_BPS) / BASIS_POINTS;
+    return arrivedAt < clock.slotStartSeconds(signed.message.slot) + attestingDue;
   }
 
   #store(batch: BeaconDbBatch, { signed, root, state }: VerifiedBlock, parent: { slot: number; root: string }): void {

@@ -8,6 +8,7 @@ import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
+import type { ArrivedBlock } from "./segment.ts";
 import { preStateOf, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
 
 export interface ImportedBlock {
@@ -38,13 +39,14 @@ export class BlockImporter {
   }
 
   /** ImportQueue a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
-  async import(signed: SignedBeaconBlock, root: RootHex): Promise<ImportedBlock> {
+  async import(block: ArrivedBlock): Promise<ImportedBlock> {
+    const { signed, root } = block;
     const { forkChoice, clock, committer } = this.#parts;
     if (forkChoice.has(root)) return { root, known: true };
     try {
       const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
       await refuseUnsignedLeap(signed, parent.slot, this.#parts);
-      await committer.commit([await this.#verify(signed, root, { verifySignatures: true })]);
+      await committer.commit([await this.#verify(block, { verifySignatures: true })]);
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
     }
@@ -53,16 +55,14 @@ export class BlockImporter {
 
   /** Takes a block of our own database back into fork choice. It was verified when it was stored. */
   async restore(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
-    this.#parts.committer.addToForkChoice(await this.#verify(signed, root, { verifySignatures: false }));
+    // When it came is not known any more: it counts as late.
+    const block = { signed, root, arrivedAt: Number.POSITIVE_INFINITY };
+    this.#parts.committer.addToForkChoice(await this.#verify(block, { verifySignatures: false }));
   }
 
-  async #verify(
-    signed: SignedBeaconBlock,
-    root: RootHex,
-    { verifySignatures }: { verifySignatures: boolean },
-  ): Promise<VerifiedBlock> {
+  async #verify(block: ArrivedBlock, { verifySignatures }: { verifySignatures: boolean }): Promise<VerifiedBlock> {
     const { config, states, bls, engine } = this.#parts;
-    const preState = await preStateOf(signed, states);
-    return verifyBlock({ signed, root }, preState, { config, bls: verifySignatures ? bls : null, engine });
+    const preState = await preStateOf(block.signed, states);
+    return verifyBlock(block, preState, { config, bls: verifySignatures ? bls : null, engine });
   }
 }
