@@ -30,6 +30,8 @@ import { BlockProducer } from "./production/block-producer.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { SerialQueue } from "./serial-queue.ts";
+import { RegenerationQueue } from "./states/regeneration-queue.ts";
+import { Shufflings } from "./states/shufflings.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
@@ -272,12 +274,14 @@ export class BeaconChain {
   }
 
   #validationContext(): ValidationContext {
-    const { states } = this;
+    const { forkChoice, states } = this;
     const tracker = this.#tracker;
+    const regenerations = new RegenerationQueue(() => this.#changes.idle());
+    const shufflings = new Shufflings({ forkChoice, states, regenerations });
     return {
       config: this.config,
       clock: this.clock,
-      forkChoice: this.forkChoice,
+      forkChoice,
       bls: this.#bls,
       seen: this.pools.seen,
       operations: this.pools.operations,
@@ -285,8 +289,9 @@ export class BeaconChain {
         get head() {
           return tracker.headState;
         },
-        atCheckpoint: (checkpoint) => states.atCheckpoint(checkpoint),
-        preState: (parentRoot, slot) => states.afterBlock(parentRoot, slot),
+        shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
+        preState: async (parentRoot, slot) =>
+          states.held(parentRoot, slot) ?? regenerations.run("block", () => states.afterBlock(parentRoot, slot)),
       },
     };
   }
