@@ -1,8 +1,8 @@
 import { EFFECTIVE_BALANCE_INCREMENT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { isActiveValidator } from "@lodestar/state-transition";
-import type { RootHex } from "@lodestar/types";
+import type { RootHex, SignedBlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { BeaconChain } from "../src/chain/chain.ts";
 import type { ReorgEvent } from "../src/chain/events.ts";
 import { collect } from "../src/db/collect.test-support.ts";
@@ -164,6 +164,37 @@ test("a block that comes late in its slot gets no boost", async () => {
   expect(chain.forkChoice.proposerBoostRoot).toBeNull();
   expect(chain.head.slot).toBe(1);
 });
+
+test.each(["verifying", "writing"] as const)(
+  "a block that came in time gets the boost, however long %s it takes",
+  async (work) => {
+    const { devChain, db } = await openDevChain({ ...QUIET, slotSeconds: 3 });
+    const { api, chain, clock } = devChain;
+    const byHand = new ByHand(devChain);
+    await clock.advanceTo(1);
+    const { signed, root } = byHand.sign(await byHand.produce(1, chain.head.root));
+    let seconds = 0;
+    vi.spyOn(clock, "nowSeconds").mockImplementation(() => clock.slotStartSeconds(clock.currentSlot) + seconds);
+    const takesLong = () => {
+      seconds = 2;
+    };
+    if (work === "verifying") {
+      const verify = chain.validation.bls.verify.bind(chain.validation.bls);
+      vi.spyOn(chain.validation.bls, "verify").mockImplementation((sets) => verify(sets).finally(takesLong));
+    } else {
+      const batch = db.batch.bind(db);
+      vi.spyOn(db, "batch").mockImplementation(() => {
+        takesLong();
+        return batch();
+      });
+    }
+
+    await api.beacon.publishBlockV2({ signedBlockContents: { signedBlock: signed } as SignedBlockContents });
+
+    expect(seconds).toBe(2);
+    expect(chain.forkChoice.proposerBoostRoot).toBe(root);
+  },
+);
 
 test("finality leaves one branch, and the blocks and states of the other can still be had by root", async () => {
   const directory = tempDirectory();

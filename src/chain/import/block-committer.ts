@@ -1,6 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
-import type { SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import { serializeSignedBlock } from "../blocks/block-encoding.ts";
@@ -11,6 +10,8 @@ import type { StateStore } from "../states/state-store.ts";
 import { BlockRejection, blaming } from "./block-rejection.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
+
+const BASIS_POINTS = 10_000;
 
 export interface BlockCommitterParts {
   config: BeaconConfig;
@@ -51,7 +52,7 @@ export class BlockCommitter {
     const { forkChoice, clock } = this.#parts;
     // The slot may have begun without having been announced yet: announcements are late when the process is busy.
     forkChoice.onTick(clock.currentSlot);
-    for (const verified of run) this.addToForkChoice(verified, { timely: this.#isTimely(verified.signed) });
+    for (const verified of run) this.addToForkChoice(verified, { timely: this.#isTimely(verified) });
   }
 
   /** For a block that the database has already. */
@@ -65,9 +66,10 @@ export class BlockCommitter {
   }
 
   /** Proposer boost is for blocks that came before attesting was due (fork-choice.md, record_block_timeliness). */
-  #isTimely({ message: { slot } }: SignedBeaconBlock): boolean {
-    const { clock } = this.#parts;
-    return slot === clock.currentSlot && clock.nowSeconds() - clock.slotStartSeconds(slot) < clock.secondsPerSlot / 3;
+  #isTimely({ signed, arrivedAt }: VerifiedBlock): boolean {
+    const { clock, config } = this.#parts;
+    const attestingDue = (clock.secondsPerSlot * config.ATTESTATION_DUE_BPS) / BASIS_POINTS;
+    return arrivedAt < clock.slotStartSeconds(signed.message.slot) + attestingDue;
   }
 
   #store(batch: BeaconDbBatch, { signed, root, state }: VerifiedBlock, parent: { slot: number; root: string }): void {

@@ -8,6 +8,7 @@ import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
+import type { ArrivedBlock } from "./segment.ts";
 import { type PayloadJudge, preStateOf, verifyBlock } from "./verify-block.ts";
 
 export interface ImportedBlock {
@@ -37,15 +38,16 @@ export class BlockImporter {
     this.#parts = parts;
   }
 
-  /** ImportQueue a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
-  async import(signed: SignedBeaconBlock, root: RootHex): Promise<ImportedBlock> {
+  /** Imports a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
+  async import(block: ArrivedBlock): Promise<ImportedBlock> {
+    const { signed, root } = block;
     const { forkChoice, clock, states, committer } = this.#parts;
     if (forkChoice.has(root)) return { root, known: true };
     try {
       const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
       await refuseUnsignedLeap(signed, parent.slot, this.#parts);
       const preState = await preStateOf(signed, states);
-      await committer.commit([await verifyBlock({ signed, root }, preState, this.#parts)]);
+      await committer.commit([await verifyBlock(block, preState, this.#parts)]);
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
     }
@@ -65,7 +67,9 @@ export class BlockImporter {
     checkBeforeTransition(signed.message, { forkChoice, clock: forkChoice });
     const preState = await preStateOf(signed, states);
     const verifiers = { config, bls: null, engine: trustingWhileSilent(engine) };
-    committer.addToForkChoice(await verifyBlock({ signed, root }, preState, verifiers), { timely: false });
+    // When it came is not known any more: it counts as late.
+    const block = { signed, root, arrivedAt: Number.POSITIVE_INFINITY };
+    committer.addToForkChoice(await verifyBlock(block, preState, verifiers), { timely: false });
   }
 }
 

@@ -80,21 +80,29 @@ export class StateStore {
     this.#advancedStates.set(`${blockRoot}:${state.slot}`, state);
   }
 
-  /**
-   * The state after that block, advanced to the slot when one is given. Rejects with a `StateUnavailableError` for a state
-   * that lies before the history of this node.
-   */
-  async afterBlock(blockRoot: RootHex, givenSlot?: Slot): Promise<State> {
+  /** The state after that block, advanced to the slot when one is given, if it is at hand. */
+  held(blockRoot: RootHex, givenSlot?: Slot): State | undefined {
     const slot = givenSlot ?? this.#anchorSlot(blockRoot);
     const postState = this.#blockStates.get(blockRoot);
     if (postState && (slot === undefined || slot <= postState.slot)) return postState;
-    const key = `${blockRoot}:${slot ?? "post"}`;
-    const held = this.#advancedStates.get(key) ?? this.#historicalStates.get(key);
+    const key = stateKey(blockRoot, slot);
+    return this.#advancedStates.get(key) ?? this.#historicalStates.get(key);
+  }
+
+  /**
+   * The state after that block, advanced to the slot when one is given. Rejects with a `StateUnavailableError` for a state
+   * that lies before the history of this node. One that is needed but once is not kept, so that it displaces no other.
+   */
+  async afterBlock(blockRoot: RootHex, givenSlot?: Slot, { keep = true } = {}): Promise<State> {
+    const held = this.held(blockRoot, givenSlot);
     if (held) return held;
+    const slot = givenSlot ?? this.#anchorSlot(blockRoot);
+    const key = stateKey(blockRoot, slot);
     return this.#share(key, async () => {
       const isHot = this.#forkChoice.has(blockRoot);
-      const base = postState ?? (await this.#regenerate(blockRoot, slot, isHot));
+      const base = this.#blockStates.get(blockRoot) ?? (await this.#regenerate(blockRoot, slot, isHot));
       const state = slot === undefined ? base : await advanceToSlot(base, slot);
+      if (!keep) return state;
       if (!isHot) this.#historicalStates.set(key, state);
       else if (slot === undefined) this.#blockStates.set(blockRoot, state);
       else this.#advancedStates.set(key, state);
@@ -172,3 +180,5 @@ export class StateStore {
     }
   }
 }
+
+const stateKey = (blockRoot: RootHex, slot: Slot | undefined): string => `${blockRoot}:${slot ?? "post"}`;

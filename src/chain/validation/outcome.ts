@@ -19,6 +19,7 @@ export type RefusalReason =
   | "slot-not-after-parent"
   | "unknown-block"
   | "block-after-vote"
+  | "block-too-old"
   | "invalid-block"
   | "unknown-target"
   | "wrong-target"
