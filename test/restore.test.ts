@@ -187,6 +187,13 @@ test("stored votes and operations that cannot be read or counted are left out, t
         spoiled(({ data }) => {
           data.target = { epoch: 0, root: data.beaconBlockRoot };
         }),
+        spoiled(({ data }) => {
+          data.target = { epoch: 2 ** 40, root: data.beaconBlockRoot };
+        }),
+        spoiled(({ data }) => {
+          data.slot = 2 ** 40 * SLOTS_PER_EPOCH;
+          data.target = { epoch: 2 ** 40, root: data.beaconBlockRoot };
+        }),
       ]),
     },
   ]);
@@ -194,7 +201,7 @@ test("stored votes and operations that cannot be read or counted are left out, t
 
   const again = await openStoredChain(stored, { slot: 5 });
   expect(again.complaints).toHaveLength(1);
-  expect(again.complaints[0]).toMatch(/left out.*attestations=3.*unreadable=4/);
+  expect(again.complaints[0]).toMatch(/left out.*attestations=5.*unreadable=4/);
   expect(again.chain.pools.operations.hasVoluntaryExit(3)).toBe(true);
   expect(again.chain.pools.attestations.list({ slot: 4 })).toHaveLength(
     chain.pools.attestations.list({ slot: 4 }).length,

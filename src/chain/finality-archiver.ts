@@ -1,4 +1,4 @@
-import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { SlotAndRoot } from "../db/keys.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -45,7 +45,12 @@ export class FinalityArchiver {
     const batch = this.#db.batch();
     for await (const { slot, root } of this.#settledBlocks(finalized)) batch.hotBlocks.delete(slot, root);
     for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) batch.finalizedBlocks.put(slot, root);
-    if (this.#isSuperseded(this.#archived, finalized)) this.#snapshots.delete(batch, this.#archived.root);
+    if (this.#isSuperseded(this.#archived, finalized)) {
+      this.#snapshots.delete(batch, {
+        slot: computeStartSlotAtEpoch(this.#archived.epoch),
+        blockRoot: this.#archived.root,
+      });
+    }
     this.#snapshots.put(batch, finalized.root, state);
     batch.meta.putFinalized(finalized);
     await batch.write();
@@ -80,10 +85,9 @@ export class FinalityArchiver {
     }
   }
 
-  /** The last state of each interval stays, and so does the first one, from which all history is rebuilt. */
+  /** The last state of each interval stays. */
   #isSuperseded(previous: Checkpoint, next: Checkpoint): boolean {
     const interval = (epoch: number) => Math.floor(epoch / this.#snapshotIntervalEpochs);
-    if (interval(previous.epoch) !== interval(next.epoch)) return false;
-    return previous.epoch !== computeEpochAtSlot(this.#snapshots.oldest.slot);
+    return interval(previous.epoch) === interval(next.epoch);
   }
 }

@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
-import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type Attestation, type electra, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -40,6 +40,8 @@ async function restoreOne(
   const { data, aggregationBits, signature } = attestation;
   const target = toCheckpoint(data.target);
   const blockRoot = toRootHex(data.beaconBlockRoot);
+  // A target of any other epoch could lie so far ahead that its state is never reached.
+  if (data.slot > forkChoice.currentSlot || target.epoch !== computeEpochAtSlot(data.slot)) return false;
   if (forkChoice.ancestorAtSlot(blockRoot, computeStartSlotAtEpoch(target.epoch)) !== target.root) return false;
   const isPostElectra = config.getForkSeq(data.slot) >= ForkSeq.electra;
   const committeeIndex = isPostElectra
