@@ -202,8 +202,12 @@ describe("a node that starts from a later state", () => {
       // The state alone does not hold its block.
       [["get_v1_beacon_blocks_blockId", [blockRoot]], -32001],
       [["get_v1_beacon_headers_blockId", ["head"]], -32001],
-      [["get_v1_beacon_blocks_blockId_root", ["finalized"]], -32001],
-      [["get_v1_beacon_blocks_blockId_root", [header.slot]], -32001],
+      // The state alone does, however, tell which one it is.
+      [["get_v1_beacon_blocks_blockId_root", ["finalized"]], { root: blockRoot }],
+      [["get_v1_beacon_blocks_blockId_root", ["head"]], { root: blockRoot }],
+      [["get_v1_beacon_blocks_blockId_root", [header.slot]], { root: blockRoot }],
+      [["get_v1_beacon_blocks_blockId_root", [blockRoot]], { root: blockRoot }],
+      [["get_v1_beacon_blocks_blockId_root", [header.slot - 1]], -32001],
       [["get_v1_beacon_blocks_blockId_root", ["genesis"]], -32001],
       [["getBeaconBlock", [header.slot]], null],
       [["get_v1_beacon_headers"], []],
