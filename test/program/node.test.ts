@@ -315,3 +315,17 @@ describe("a node that starts from a later state", () => {
     ]);
   });
 });
+
+test("a state that is older than the weak subjectivity period is warned of, at the first start and at every later one", async () => {
+  const { config } = phase0.devChain;
+  // The clock is at epoch 50.
+  const shortPeriod = { ...config, MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 40 };
+  const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), shortPeriod);
+  const flags = ["node", "--network", network, "--data-dir", tempDirectory(), "--no-p2p"];
+  const warning = /WARN .*a state of epoch 3, .*weak subjectivity period of 40 epochs.*--checkpoint-sync-url/;
+  const first = await Program.served([...flags, "--checkpoint-state", fileOf(await canonicalState(phase0, 24))]);
+  await first.untilLine(warning);
+  expect(await first.stop()).toEqual({ code: 0, signal: null });
+  const second = await Program.served(flags);
+  await second.untilLine(warning);
+});
