@@ -32,7 +32,7 @@ export async function runNode(options: NodeOptions, logger: Logger, { setSpec }:
     futures,
     onStale: (stale) => warnOfStaleState(stale, logger),
   });
-  if (networking) warnWithoutPeers(networking, logger);
+  if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, logger);
   announceServers(servers, logger);
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   return {

@@ -19,7 +19,7 @@ export interface TestNodeOptions {
   clock: VirtualClock;
   /** The first state of its chain: genesis, or a later one. */
   anchor: BeaconStateAllForks;
-  /** Empty. */
+  /** Empty, or that of a node which was closed. */
   directory: string;
   /** How many validators the chain has. */
   validatorCount: number;
@@ -62,7 +62,8 @@ export class TestNode {
       dataDir: options.directory,
       waitForDisk: false,
       async source(db) {
-        await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
+        const isNew = (await db.meta.getIdentity()) === null;
+        if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
         return { config, clock, engine: new DevExecutionEngine() };
       },
       networking: {
