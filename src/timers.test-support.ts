@@ -6,13 +6,19 @@ interface Repetition {
   run: () => void;
 }
 
+const UNIX_START = 1_700_000_000_000;
+
 /** Time that passes when the test says so. */
-export class HandTimers implements Pick<Timers, "now" | "every"> {
+export class HandTimers implements Pick<Timers, "now" | "unixNow" | "every"> {
   #now = 1_000_000;
   readonly #repetitions = new Set<Repetition>();
 
   now(): number {
     return this.#now;
+  }
+
+  unixNow(): number {
+    return UNIX_START + this.#now;
   }
 
   every(ms: number, run: () => void): () => void {

@@ -1,14 +1,17 @@
 import { join } from "node:path";
-import { createPubkeyCache } from "@lodestar/state-transition";
+import { computeEpochAtSlot, createPubkeyCache } from "@lodestar/state-transition";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { initialiseDatabase } from "../src/chain/anchor.ts";
 import { BeaconChain } from "../src/chain/chain.ts";
 import { VirtualClock } from "../src/chain/clock/virtual-clock.ts";
+import type { Checkpoint } from "../src/chain/fork-choice/types.ts";
+import { forkSchedule } from "../src/cli/flags/fork-schedule.ts";
 import type { BeaconDb } from "../src/db/beacon-db.ts";
 import { openDatabase } from "../src/db/open-database.ts";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { createLogger } from "../src/log/pino-logger.ts";
-import { type OpenedDevChain, startQuietDevChain } from "./support/dev-chain.ts";
+import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "./support/chain-with-gap.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "./support/dev-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const HISTORY_SLOTS = 60;
@@ -21,12 +24,11 @@ beforeAll(async () => {
 afterAll(() => source?.close());
 
 /** The slot's block; in a chain without gaps every slot has one. */
-async function blockAt(slot: number) {
-  return (await source.devChain.chain.blocks.canonicalAtSlot(slot))!;
+async function blockAt(slot: number, from = source) {
+  return (await from.devChain.chain.blocks.canonicalAtSlot(slot))!;
 }
 
-async function open(db: BeaconDb): Promise<BeaconChain> {
-  const { config, chain } = source.devChain;
+async function open(db: BeaconDb, { devChain: { config, chain } } = source): Promise<BeaconChain> {
   const clock = new VirtualClock({
     genesisTime: chain.genesis.time,
     secondsPerSlot: config.SECONDS_PER_SLOT,
@@ -42,11 +44,11 @@ async function open(db: BeaconDb): Promise<BeaconChain> {
 }
 
 /** A database that holds nothing but the state after a block, advanced to a slot. */
-async function anchoredAt(blockSlot: number, slot = blockSlot): Promise<BeaconDb> {
-  const { config, chain } = source.devChain;
+async function anchoredAt(blockSlot: number, slot = blockSlot, from = source): Promise<BeaconDb> {
+  const { config, chain } = from.devChain;
   const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
   onTestFinished(() => db.close());
-  const state = await chain.states.afterBlock((await blockAt(blockSlot)).root, slot);
+  const state = await chain.states.afterBlock((await blockAt(blockSlot, from)).root, slot);
   await initialiseDatabase(db, config, { state }, {});
   return db;
 }
@@ -83,4 +85,27 @@ test("blocks of slots that an anchor state has passed already are refused, and t
   expect(chain.head.slot).toBe(29);
   expect(chain.headState.slot).toBe(31);
   await chain.close();
+});
+
+test("the block that the chain was started from may become the checkpoint of the next epoch, whose first slot was empty", async () => {
+  const directory = tempDirectory();
+  await makeChainWithGap(directory, { fork: "phase0" });
+  const withGap = await openDevChain({ ...QUIET, validators: 8, forks: forkSchedule("phase0", []) }, directory);
+  const [firstEmpty, lastEmpty] = EMPTY_SLOTS;
+  const db = await anchoredAt(firstEmpty - 1, firstEmpty - 1, withGap);
+  const anchor = await blockAt(firstEmpty - 1, withGap);
+  const chain = await open(db, withGap);
+  expect(chain.finalizedCheckpoint.epoch).toBeLessThan(chain.forkChoice.finalized.epoch);
+  const finalized: Checkpoint[] = [];
+  chain.events.on("finalized", ({ epoch, root }) => finalized.push({ epoch, root }));
+  for (let slot = lastEmpty + 1; slot <= LAST_SLOT; slot++) {
+    await chain.importBlock((await blockAt(slot, withGap)).signed);
+  }
+  expect(finalized).toContainEqual({ epoch: computeEpochAtSlot(lastEmpty), root: anchor.root });
+  expect(chain.finalizedCheckpoint).toEqual(withGap.devChain.chain.forkChoice.finalized);
+  await chain.close();
+  const again = await open(db, withGap);
+  expect(again.finalizedCheckpoint).toEqual(chain.finalizedCheckpoint);
+  expect((await again.states.canonicalAtSlot(lastEmpty))?.slot).toBe(lastEmpty);
+  await again.close();
 });

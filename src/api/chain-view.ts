@@ -1,7 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
-import type { ChainBlock } from "../chain/blocks/block-store.ts";
+import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
 import type { Clock } from "../chain/clock/clock.ts";
 import type { ForkChoice } from "../chain/fork-choice/fork-choice.ts";
 import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts";
@@ -17,10 +17,10 @@ export interface ChainView {
   readonly headState: CachedBeaconStateAllForks;
   readonly blocks: {
     byRoot(root: RootHex): Promise<ChainBlock | null>;
-    canonicalAtSlot(slot: Slot): Promise<ChainBlock | null>;
+    positionOf(root: RootHex): Promise<BlockPosition | null>;
     atSlot(slot: Slot): Promise<ChainBlock[]>;
     childrenOf(root: RootHex): Promise<ChainBlock[]>;
-    genesis(): Promise<ChainBlock | null>;
+    rootAtSlot(slot: Slot): Promise<RootHex | null>;
     rootAtOrBefore(slot: Slot): Promise<RootHex | null>;
   };
   readonly states: {

@@ -98,11 +98,11 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
     },
     blocks: {
       byRoot: async (root) => blocks.find((block) => block.root === root) ?? null,
-      canonicalAtSlot: async (slot) => blocks.find((block) => block.slot === slot && block.canonical) ?? null,
+      positionOf: async (root) => blocks.find((block) => block.root === root) ?? null,
       atSlot: async (slot) => blocks.filter((block) => block.slot === slot),
       childrenOf: async (root) =>
         blocks.filter(({ slot, signed }) => slot > 0 && toRootHex(signed.message.parentRoot) === root).reverse(),
-      genesis: async () => genesisBlock,
+      rootAtSlot: async (slot) => blocks.find((block) => block.slot === slot && block.canonical)?.root ?? null,
       rootAtOrBefore: async () => genesisRoot,
     },
     states: {

@@ -1,10 +1,10 @@
 import type { routes } from "@lodestar/api";
-import { ZERO_HASH_HEX } from "@lodestar/params";
+import { GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
-import type { ChainBlock } from "../chain/blocks/block-store.ts";
+import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { invalidParams, notFound } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
@@ -56,24 +56,35 @@ export async function findState(chain: ChainView, stateId: StateId): Promise<Res
 }
 
 export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock> {
-  const block = await findBlock(chain, blockId);
+  return found(await findBlock(chain, blockId), blockId);
+}
+
+/** Known of every block that is held, and of the one that the chain was started from. */
+export async function resolveBlockPosition(chain: ChainView, blockId: BlockId): Promise<BlockPosition> {
+  const root = await rootOfBlock(chain, blockId);
+  return found(root === null ? null : await chain.blocks.positionOf(root), blockId);
+}
+
+export async function findBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock | null> {
+  const root = await rootOfBlock(chain, blockId);
+  return root === null ? null : chain.blocks.byRoot(root);
+}
+
+function found<Block>(block: Block | null, blockId: BlockId): Block {
   if (block === null) throw notFound(`The node knows no block for ${describeId(blockId)}.`);
   return block;
 }
 
-export async function findBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock | null> {
-  if (typeof blockId === "number") {
-    if (blockId === 0) return chain.blocks.genesis();
-    return blockId > chain.head.slot ? null : chain.blocks.canonicalAtSlot(blockId);
-  }
-  if (blockId.startsWith("0x")) return chain.blocks.byRoot(blockId);
+async function rootOfBlock(chain: ChainView, blockId: BlockId): Promise<RootHex | null> {
+  if (typeof blockId === "number") return blockId > chain.head.slot ? null : chain.blocks.rootAtSlot(blockId);
+  if (blockId.startsWith("0x")) return blockId;
   switch (blockId) {
     case "head":
-      return chain.blocks.byRoot(chain.head.root);
+      return chain.head.root;
     case "genesis":
-      return chain.blocks.genesis();
+      return chain.blocks.rootAtSlot(GENESIS_SLOT);
     case "finalized":
-      return chain.blocks.byRoot(chain.forkChoice.finalized.root);
+      return chain.forkChoice.finalized.root;
     default:
       throw invalidParams(`There are no blocks called ${JSON.stringify(blockId)}.`);
   }

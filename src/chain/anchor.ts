@@ -4,6 +4,7 @@ import {
   type BeaconStateAllForks,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
+  computeStartSlotAtEpoch,
   isExecutionStateType,
   isMergeTransitionComplete,
 } from "@lodestar/state-transition";
@@ -55,6 +56,17 @@ export async function initialiseDatabase(
   batch.meta.putIdentity(identity);
   batch.meta.putFinalized({ epoch: computeEpochAtSlot(state.slot), root });
   await batch.write();
+}
+
+/**
+ * The newest checkpoint that a chain which was started from the state knows to be final. Fork choice takes the state's newest
+ * block for the checkpoint of the state's epoch. It is one if the epoch's first slot was not before it; otherwise there is
+ * no such checkpoint on any chain, and the newest that exists is the one that the state itself holds to be final.
+ */
+export function finalizedCheckpointOf(state: BeaconStateAllForks, anchor: Checkpoint): Checkpoint {
+  if (state.latestBlockHeader.slot <= computeStartSlotAtEpoch(anchor.epoch)) return anchor;
+  const { epoch, root } = state.finalizedCheckpoint;
+  return { epoch, root: toRootHex(root) };
 }
 
 /** The anchor as fork choice's first block: everything up to it counts as justified and final. */

@@ -12,13 +12,13 @@ import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
-import { anchorBlock } from "./anchor.ts";
+import { anchorBlock, finalizedCheckpointOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
-import type { ForkChoiceBlock } from "./fork-choice/types.ts";
+import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
@@ -84,6 +84,8 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #logger: Logger;
+  /** What fork choice begins with, and what is known to be final by then. */
+  readonly #beginning: { anchor: Checkpoint; finalized: Checkpoint };
   readonly #changes = new SerialQueue();
   #stopTicking: (() => void) | null = null;
   #closed: Promise<void> | null = null;
@@ -125,6 +127,10 @@ export class BeaconChain {
     this.blocks = new BlockStore({ config, db, forkChoice });
     this.states = new StateStore({ db, blocks: this.blocks, forkChoice, snapshots, limits: options.stateLimits });
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
+    this.#beginning = {
+      anchor: forkChoice.finalized,
+      finalized: finalizedCheckpointOf(anchorState, forkChoice.finalized),
+    };
     this.pools = new Pools();
     this.graffiti = new Graffiti(options.graffiti);
     this.#db = db;
@@ -187,6 +193,15 @@ export class BeaconChain {
   /** The post-state of the head block, not advanced to the current slot. */
   get headState(): CachedBeaconStateAllForks {
     return this.#tracker.headState;
+  }
+
+  /**
+   * The newest checkpoint that is known to be final, as others are told. That of fork choice is the same, unless the chain was
+   * started from a state off the boundary of an epoch: then it stands for what is trusted, and exists on no chain.
+   */
+  get finalizedCheckpoint(): Checkpoint {
+    const { finalized } = this.forkChoice;
+    return sameCheckpoint(finalized, this.#beginning.anchor) ? this.#beginning.finalized : finalized;
   }
 
   /** Follows the clock from now on. */

@@ -16,6 +16,18 @@ export interface AnnouncedNode {
   metadata: string;
 }
 
+/** Another node that was a good peer of this one. */
+export interface RememberedPeer {
+  /** In base58btc. */
+  id: string;
+  /** Multiaddresses, the newest last. */
+  addresses: string[];
+  /** Its signed record in text form, where it is known. */
+  enr: string | null;
+  /** Unix milliseconds. */
+  lastGoodAt: number;
+}
+
 /** The names of the single values; `free` values live under a prefix, so that their names cannot meet these. */
 const Name = {
   schemaVersion: "schemaVersion",
@@ -24,6 +36,7 @@ const Name = {
   clockSlot: "clockSlot",
   nodeKey: "nodeKey",
   announcedNode: "announcedNode",
+  peers: "peers",
 } as const;
 
 /** Single values about the database, its chain and its node. */
@@ -66,6 +79,10 @@ export class MetaRepository {
 
   getAnnouncedNode(): Promise<AnnouncedNode | null> {
     return this.#getJson<AnnouncedNode>(Name.announcedNode);
+  }
+
+  getPeers(): Promise<RememberedPeer[] | null> {
+    return this.#getJson<RememberedPeer[]>(Name.peers);
   }
 
   getFree(name: string): Promise<Uint8Array | null> {
@@ -116,6 +133,10 @@ export class MetaWrites {
 
   putAnnouncedNode({ record, metadata }: AnnouncedNode): void {
     this.#putJson(Name.announcedNode, { record, metadata });
+  }
+
+  putPeers(peers: readonly RememberedPeer[]): void {
+    this.#putJson(Name.peers, peers);
   }
 
   putFree(name: string, value: Uint8Array): void {

@@ -13,6 +13,7 @@ import type { NetworkView } from "./network-view.ts";
 import type { ListeningAddresses, NetworkingOptions } from "./networking-options.ts";
 import { openNodeKey } from "./node-key.ts";
 import { PeerManager } from "./peers/peer-manager.ts";
+import { PeerMemory } from "./peers/peer-memory.ts";
 import { PeerScores } from "./peers/peer-scores.ts";
 import { maxPeers } from "./peers/pruning.ts";
 import { PeersView } from "./peers-view.ts";
@@ -83,10 +84,13 @@ export class Network {
     const requests = new ReqResp({ host, config, clock, handlers, reporter: scores, logger, limits });
     const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, reporter: scores });
     const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
+    const memory = await PeerMemory.open(db);
+    const { bootnodes } = options;
+    const formerRecords = memory.remembered.flatMap(({ enr }) => enr ?? []);
     const discovery = options.discovery
-      ? new Discovery({ key, node, bind: options, bootnodes: options.bootnodes, config, clock, logger })
+      ? new Discovery({ key, node, bind: options, bootnodes, formerRecords, config, clock, logger })
       : undefined;
-    const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores });
+    const peers = new PeerManager({ host, requests, chain, discovery, subnets, options, logger, scores, memory });
     return new Network({ host, gossip, peers, requests, subnets, discovery, node, options });
   }
 

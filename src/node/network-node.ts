@@ -1,3 +1,4 @@
+import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
 import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
 import type { Servers, ServersOptions } from "./servers.ts";
@@ -13,6 +14,8 @@ export interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions 
   /** Of the network of a dev chain; left out by a node that runs none. */
   validators?: ChosenValidators;
   servers: ServersOptions;
+  /** Told, before any other node is heard, that the chain is to be followed from a state that is too old for it. */
+  onStale(stale: StaleState): void;
 }
 
 /** A node of a network, as it runs. */
@@ -30,11 +33,18 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   });
   starting.defer(() => node.close());
   node.source.clock.start();
+  const stale = await findStaleFinality(node);
+  if (stale) options.onStale(stale);
   await node.networking?.start();
   if (options.validators) node.own(await startValidators(options.validators, node, options.logger));
   const servers = await node.serve(options.servers);
   starting.move();
   return { node, servers };
+}
+
+async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<StaleState | null> {
+  const { config, clock, states, forkChoice } = chain;
+  return findStale(config, await states.atCheckpoint(forkChoice.finalized), clock.currentEpoch);
 }
 
 /** Whoever runs validators must be able to go on however long all nodes were stopped; they wait for the sync by themselves. */

@@ -43,6 +43,11 @@ export class Networking {
     return this.network.gossip;
   }
 
+  /** Whether there is anybody to turn to, be it only from an earlier start. */
+  get knowsPeers(): boolean {
+    return Object.values(this.view.peerCounts()).some((count) => count > 0);
+  }
+
   /** True from `start` on. */
   get listening(): ListeningAddresses {
     return this.network.listening;

@@ -11,6 +11,9 @@ import { tempDirectory } from "../support/temp-directory.ts";
 // Programs are started several times; a machine that is busy with other tests may take its time for each.
 vi.setConfig({ testTimeout: 180_000 });
 
+/** Of epoch 1, three slots before the next. */
+const MIDDLE_SLOT = 13;
+
 interface Head {
   head_slot: string;
   head_block_root: string;
@@ -55,6 +58,29 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   expect(await node.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
   expect(await dev.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
   for (const { output } of [dev, node]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
+});
+
+test("a node that starts from a state in the middle of an epoch syncs, and finds its peer again by itself", async () => {
+  const flags = "--validators 8 --slot-seconds 1 --warmup-epochs 6 --p2p --p2p-port 0 --rest --rest-port 0".split(" ");
+  const dev = await Program.dev([...flags, "--data-dir", tempDirectory()]);
+  const [, rest] = await dev.untilLine(/REST is served at (http:\S+)/);
+  const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
+  const state = new URL(`/eth/v2/debug/beacon/states/${MIDDLE_SLOT}`, rest).href;
+  const nodeFlags =
+    `node --network ${network} --data-dir ${tempDirectory()} --p2p-port 0 --p2p-address 127.0.0.1`.split(" ");
+  const node = await Program.served([...nodeFlags, "--checkpoint-state", state]);
+  const blockRoot = ["get_v1_beacon_blocks_blockId_root", [String(MIDDLE_SLOT)]] as const;
+  expect(await node.call(...blockRoot)).toEqual(await dev.call(...blockRoot));
+  await untilAgreed(dev, node);
+  await node.callUntil<{ is_syncing: boolean }>("get_v1_node_syncing", ({ is_syncing }) => !is_syncing);
+  expect((await node.call("get_v1_node_peers")).map(({ state }: { state: string }) => state)).toEqual(["connected"]);
+  expect(await node.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
+
+  const again = await Program.served([...nodeFlags, "--no-discovery"]);
+  await untilAgreed(dev, again);
+  expect(await again.call("get_v1_node_peer_count")).toMatchObject({ connected: "1" });
+  for (const { output } of [dev, node, again]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
+  expect(again.output).not.toMatch(/No other node is known/);
 });
 
 test("a port for peers that is in use", async () => {

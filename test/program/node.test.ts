@@ -202,8 +202,12 @@ describe("a node that starts from a later state", () => {
       // The state alone does not hold its block.
       [["get_v1_beacon_blocks_blockId", [blockRoot]], -32001],
       [["get_v1_beacon_headers_blockId", ["head"]], -32001],
-      [["get_v1_beacon_blocks_blockId_root", ["finalized"]], -32001],
-      [["get_v1_beacon_blocks_blockId_root", [header.slot]], -32001],
+      // The state alone does, however, tell which one it is.
+      [["get_v1_beacon_blocks_blockId_root", ["finalized"]], { root: blockRoot }],
+      [["get_v1_beacon_blocks_blockId_root", ["head"]], { root: blockRoot }],
+      [["get_v1_beacon_blocks_blockId_root", [header.slot]], { root: blockRoot }],
+      [["get_v1_beacon_blocks_blockId_root", [blockRoot]], { root: blockRoot }],
+      [["get_v1_beacon_blocks_blockId_root", [header.slot - 1]], -32001],
       [["get_v1_beacon_blocks_blockId_root", ["genesis"]], -32001],
       [["getBeaconBlock", [header.slot]], null],
       [["get_v1_beacon_headers"], []],
@@ -310,4 +314,18 @@ describe("a node that starts from a later state", () => {
       -32001,
     ]);
   });
+});
+
+test("a state that is older than the weak subjectivity period is warned of, at the first start and at every later one", async () => {
+  const { config } = phase0.devChain;
+  // The clock is at epoch 50.
+  const shortPeriod = { ...config, MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 40 };
+  const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), shortPeriod);
+  const flags = ["node", "--network", network, "--data-dir", tempDirectory(), "--no-p2p"];
+  const warning = /WARN .*a state of epoch 3, .*weak subjectivity period of 40 epochs.*--checkpoint-sync-url/;
+  const first = await Program.served([...flags, "--checkpoint-state", fileOf(await canonicalState(phase0, 24))]);
+  await first.untilLine(warning);
+  expect(await first.stop()).toEqual({ code: 0, signal: null });
+  const second = await Program.served(flags);
+  await second.untilLine(warning);
 });

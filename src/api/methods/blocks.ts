@@ -9,7 +9,7 @@ import { versionedHashesOf } from "../../execution/engine.ts";
 import { notFound } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { besideData } from "../encoding.ts";
-import { findBlock, metaOf, onlyOne, resolveBlock, versionedMetaOf } from "../lookup.ts";
+import { findBlock, metaOf, onlyOne, resolveBlock, resolveBlockPosition, versionedMetaOf } from "../lookup.ts";
 import { defineEncoded, defineOperation, get, optional } from "../method.ts";
 import { BLOCK_ID } from "../params/common.ts";
 import { blockId } from "../params/identifiers.ts";
@@ -91,8 +91,8 @@ const getBlockRoot = defineOperation("beacon.getBlockRoot", {
   access: "read",
   example: { params: ["finalized"] },
   async handler({ chain }, { blockId }) {
-    const block = await resolveBlock(chain, blockId);
-    return { data: { root: fromHex(block.root) }, meta: metaOf(block) };
+    const position = await resolveBlockPosition(chain, blockId);
+    return { data: { root: fromHex(position.root) }, meta: metaOf(position) };
   },
 });
 

@@ -6,15 +6,19 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
 import { deserializeSignedBlock, parentRootOf } from "./block-encoding.ts";
 
-export interface ChainBlock {
+/** Where a block stands on the chain. */
+export interface BlockPosition {
   root: RootHex;
   slot: Slot;
-  signed: SignedBeaconBlock;
   /** The block is the head or one of its ancestors. */
   canonical: boolean;
   /** The block is the finalized checkpoint's or one of its ancestors. */
   finalized: boolean;
   executionOptimistic: boolean;
+}
+
+export interface ChainBlock extends BlockPosition {
+  signed: SignedBeaconBlock;
 }
 
 const RECENT_BLOCKS = 64;
@@ -46,22 +50,18 @@ export class BlockStore {
 
   async byRoot(root: RootHex): Promise<ChainBlock | null> {
     const signed = await this.signedByRoot(root);
-    if (!signed) return null;
-    const { slot } = signed.message;
-    const canonical = await this.isCanonical(root, slot);
-    return {
-      root,
-      slot,
-      signed,
-      canonical,
-      finalized: canonical && slot <= this.#finalizedBlockSlot,
-      executionOptimistic: this.#forkChoice.get(root)?.execution.status === "optimistic",
-    };
+    return signed && { ...(await this.#positionAt(root, signed.message.slot)), signed };
+  }
+
+  /** Also of the block that the chain was started from, which may not be held itself. */
+  async positionOf(root: RootHex): Promise<BlockPosition | null> {
+    const slot = this.#forkChoice.get(root)?.slot ?? (await this.#storedSlot(root));
+    return slot === null ? null : this.#positionAt(root, slot);
   }
 
   /** The canonical block of exactly that slot. */
   async canonicalAtSlot(slot: Slot): Promise<ChainBlock | null> {
-    const root = await this.#canonicalRoot(slot);
+    const root = await this.rootAtSlot(slot);
     return root === null ? null : this.byRoot(root);
   }
 
@@ -73,7 +73,7 @@ export class BlockStore {
   /** All known blocks of that slot, the canonical one first. */
   async atSlot(slot: Slot): Promise<ChainBlock[]> {
     const roots = new Set(this.#forkChoice.blocksAtSlot(slot).map(({ root }) => root));
-    const canonicalRoot = await this.#canonicalRoot(slot);
+    const canonicalRoot = await this.rootAtSlot(slot);
     if (canonicalRoot !== null) roots.add(canonicalRoot);
     const blocks = await this.#load(roots);
     return blocks.sort((a, b) => Number(b.canonical) - Number(a.canonical));
@@ -88,6 +88,14 @@ export class BlockStore {
     return this.#load(roots);
   }
 
+  /** The root of the canonical block of exactly that slot. */
+  async rootAtSlot(slot: Slot): Promise<RootHex | null> {
+    // Fork choice first: it lets go of what became final only when that is in the database.
+    const recent = this.#forkChoice.canonicalAtSlot(slot);
+    if (recent) return recent.slot === slot ? recent.root : null;
+    return (await this.#db.finalizedBlocks.get(slot)) ?? null;
+  }
+
   /** The root of the canonical block at that slot or, when the slot is empty, before it. */
   async rootAtOrBefore(slot: Slot): Promise<RootHex | null> {
     const recent = this.#forkChoice.canonicalAtSlot(slot);
@@ -95,7 +103,7 @@ export class BlockStore {
   }
 
   async isCanonical(root: RootHex, slot: Slot): Promise<boolean> {
-    return (await this.#canonicalRoot(slot)) === root;
+    return (await this.rootAtSlot(slot)) === root;
   }
 
   /** Up to here canonical blocks can no longer change. */
@@ -103,11 +111,22 @@ export class BlockStore {
     return this.#forkChoice.get(this.#forkChoice.finalized.root)?.slot ?? 0;
   }
 
-  async #canonicalRoot(slot: Slot): Promise<RootHex | null> {
-    // Fork choice first: it lets go of what became final only when that is in the database.
-    const recent = this.#forkChoice.canonicalAtSlot(slot);
-    if (recent) return recent.slot === slot ? recent.root : null;
-    return (await this.#db.finalizedBlocks.get(slot)) ?? null;
+  async #storedSlot(root: RootHex): Promise<Slot | null> {
+    const signed = await this.signedByRoot(root);
+    if (signed) return signed.message.slot;
+    const oldest = await this.#db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
+    return oldest?.root === root ? oldest.slot : null;
+  }
+
+  async #positionAt(root: RootHex, slot: Slot): Promise<BlockPosition> {
+    const canonical = await this.isCanonical(root, slot);
+    return {
+      root,
+      slot,
+      canonical,
+      finalized: canonical && slot <= this.#finalizedBlockSlot,
+      executionOptimistic: this.#forkChoice.get(root)?.execution.status === "optimistic",
+    };
   }
 
   async #finalizedChildOf(root: RootHex): Promise<RootHex | null> {

@@ -1,4 +1,5 @@
 import { useNativeHasher } from "../../chain/native-hasher.ts";
+import type { StaleState } from "../../chain/weak-subjectivity.ts";
 import { FutureTracker } from "../../debug/future-tracker.ts";
 import { isDevConfig } from "../../dev/chain-config.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -29,8 +30,9 @@ export async function runNode(options: NodeOptions, logger: Logger, { setSpec }:
     logger,
     setLogSpec: setSpec,
     futures,
+    onStale: (stale) => warnOfStaleState(stale, logger),
   });
-  if (networking) warnWithoutPeers(networking, logger);
+  if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, logger);
   announceServers(servers, logger);
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   return {
@@ -47,6 +49,16 @@ function requireDevNetwork({ network }: NodeOptions): void {
   if (isDevConfig(loadNetworkConfig(network))) return;
   throw usageError(
     `--dev-validators is for the network of a dev chain ("fanal dev" writes its directory), and ${network.name} is none.`,
+  );
+}
+
+/** Only somebody who is trusted can tell the true chain from one that was made up later. */
+function warnOfStaleState({ epoch, ageEpochs, periodEpochs }: StaleState, logger: Logger): void {
+  logger.warn(
+    `This node would follow the chain from a state of epoch ${epoch}, which is ${ageEpochs} epochs old. That is beyond the weak ` +
+      `subjectivity period of ${periodEpochs} epochs: whoever were validators then could lead it to a chain that they made up since. ` +
+      "Unless all its peers can be trusted, stop it, and start with an empty --data-dir from a recent state of somebody " +
+      "who can: with --checkpoint-sync-url, or with --checkpoint-state.",
   );
 }
 

@@ -27,6 +27,8 @@ interface DiscoveryParts {
   bind: { address: string; port: number };
   /** Records in their text form. */
   bootnodes: readonly string[];
+  /** Of nodes that were peers before, in their text form. */
+  formerRecords?: readonly string[];
   config: BeaconConfig;
   clock: Pick<Clock, "currentEpoch" | "onSlot">;
   logger: Logger;
@@ -42,13 +44,15 @@ export class Discovery implements PeerSource {
   readonly #lookups: SpacedTask;
   readonly #endings: (() => void)[] = [];
   readonly #bootnodes: ENR[];
+  readonly #formerNodes: ENR[];
   #discv5: Discv5Service | undefined;
   #recordText = "";
   #ownAddressSince = Number.NEGATIVE_INFINITY;
 
   constructor(parts: DiscoveryParts) {
     this.#parts = { ...parts, logger: parts.logger.topic("discovery") };
-    this.#bootnodes = parts.bootnodes.flatMap((text) => this.#readBootnode(text));
+    this.#bootnodes = parts.bootnodes.flatMap((text) => this.#readRecord(text));
+    this.#formerNodes = (parts.formerRecords ?? []).flatMap((text) => this.#readRecord(text));
     this.#lookups = new SpacedTask(() => this.#lookUp(), parts.betweenLookupsMs ?? BETWEEN_LOOKUPS_MS);
   }
 
@@ -70,6 +74,8 @@ export class Discovery implements PeerSource {
       clock.onSlot(() => this.#renewRecord()),
     );
     this.#useRecord(await node.recordText());
+    // Once, as they may have newer records by now. Bootnodes come last, so that theirs are the ones that count.
+    for (const former of this.#formerNodes) discv5.addEnr(former);
     this.#addBootnodes(discv5);
     return transport.port;
   }
@@ -108,13 +114,13 @@ export class Discovery implements PeerSource {
     }
   }
 
-  #readBootnode(text: string): ENR[] {
+  #readRecord(text: string): ENR[] {
     try {
       const record = ENR.decodeTxt(text);
       if (hasSoundAddresses(record)) return [record];
       throw new Error("The record has an address of a wrong length.");
     } catch (error) {
-      this.#parts.logger.warn("The record of a bootnode makes no sense and is left out", { record: text, error });
+      this.#parts.logger.warn("The record of a node makes no sense and is left out", { record: text, error });
       return [];
     }
   }

@@ -5,7 +5,7 @@ import type { Host } from "../libp2p/host.ts";
 import { BackOff } from "./back-off.ts";
 import { Dialer, type DialTarget } from "./dialer.ts";
 import type { DirectPeers } from "./direct-peers.ts";
-import { addAddress, type KnownPeer, type KnownPeers } from "./known-peers.ts";
+import { addAddress, type KnownPeer, type KnownPeers, wasPeer } from "./known-peers.ts";
 import type { PeerScores } from "./peer-scores.ts";
 import type { PeerSessions } from "./peer-sessions.ts";
 import { maxPeers } from "./pruning.ts";
@@ -152,16 +152,22 @@ export class Connector {
     if (room.dials <= 0 || room.present >= (lacking.size > 0 ? room.maximum : room.target)) return;
     const candidates = [...known.values()]
       .filter((peer) => this.#mayDial(peer, now))
-      .map((peer) => ({ peerId: peer.id, score: scores.score(peer.id), subnets: subnetsOf(peer) }));
+      .map((peer) => ({
+        peerId: peer.id,
+        score: scores.score(peer.id),
+        subnets: subnetsOf(peer),
+        lastGoodAt: peer.lastGoodAt,
+      }));
     for (const key of chooseDialled(candidates, room)) {
       this.#dialer.dial({ key, addresses: [...(known.get(key)?.addresses ?? [])] });
     }
   }
 
-  #mayDial({ id, state, addresses, status }: KnownPeer, now: number): boolean {
+  #mayDial(peer: KnownPeer, now: number): boolean {
+    const { id, state, addresses } = peer;
     const { direct, sessions, scores, targetPeers } = this.#parts;
     // A node that was cut off should soon be back with those it knew.
-    const isHurried = status !== null && sessions.size < targetPeers * FEW_PEERS;
+    const isHurried = wasPeer(peer) && sessions.size < targetPeers * FEW_PEERS;
     return (
       state === "disconnected" &&
       addresses.size > 0 &&
@@ -205,7 +211,8 @@ export class Connector {
     const backOff = this.#backOffOf(key);
     backOff.fail(key, timers.now());
     this.#setState(key, "disconnected");
-    if (known.get(key)?.status === null && backOff.failures(key) >= MAX_VAIN_DIALS) known.forget(key);
+    const peer = known.get(key);
+    if (peer && !wasPeer(peer) && backOff.failures(key) >= MAX_VAIN_DIALS) known.forget(key);
   }
 
   /** Of a peer that is not connected. */
@@ -224,6 +231,7 @@ interface DialCandidate {
   peerId: string;
   score: number;
   subnets: readonly SubnetName[];
+  lastGoodAt: number | null;
 }
 
 interface DialRoom {
@@ -237,17 +245,21 @@ interface DialRoom {
   lacking: ReadonlySet<SubnetName>;
 }
 
-/** Whom to dial next: those on subnets that lack peers, then the best; of equals the last of the candidates, which are the newest. */
+/**
+ * Whom to dial next: those on subnets that lack peers, then the best; of equals those that were good before, the last ones
+ * first, and then the last of the candidates, which are the newest.
+ */
 export function chooseDialled(candidates: readonly DialCandidate[], room: DialRoom): string[] {
   const { present, target, maximum, dials, lacking } = room;
   const ranked = candidates
-    .map(({ peerId, score, subnets }, age) => ({
+    .map(({ peerId, score, subnets, lastGoodAt }, age) => ({
       peerId,
       score: Math.round(score),
       useful: subnets.filter((subnet) => lacking.has(subnet)).length,
+      lastGoodAt: lastGoodAt ?? 0,
       age,
     }))
-    .sort((a, b) => b.useful - a.useful || b.score - a.score || b.age - a.age);
+    .sort((a, b) => b.useful - a.useful || b.score - a.score || b.lastGoodAt - a.lastGoodAt || b.age - a.age);
   const chosen: string[] = [];
   for (const { peerId, useful } of ranked) {
     if (chosen.length >= dials) break;

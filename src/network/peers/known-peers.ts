@@ -29,7 +29,12 @@ export interface KnownPeer {
   protocols: string[];
   status: fulu.Status | null;
   metadata: fulu.Metadata | null;
+  /** When it was last seen to be a peer of our chain, in unix milliseconds, perhaps by an earlier start of this node. */
+  lastGoodAt: number | null;
 }
+
+/** Whether it ever was more than a name. */
+export const wasPeer = ({ status, lastGoodAt }: KnownPeer): boolean => status !== null || lastGoodAt !== null;
 
 interface KnownPeersParts {
   maxPeers?: number;
@@ -82,7 +87,7 @@ export class KnownPeers {
     let oldest: string | undefined;
     for (const peer of this.#peers.values()) {
       if (peer.state !== "disconnected" || peer.id === newest || this.#kept.has(peer.id)) continue;
-      if (peer.status === null) {
+      if (!wasPeer(peer)) {
         oldest = peer.id;
         break;
       }
@@ -106,6 +111,7 @@ function newPeer(id: string): KnownPeer {
     protocols: [],
     status: null,
     metadata: null,
+    lastGoodAt: null,
   };
 }
 

@@ -18,7 +18,7 @@ function testConfig(genesis = 3) {
 export class PeerChain implements PeerSessionsChain {
   readonly config: ReturnType<typeof testConfig>;
   slot: number;
-  forkChoice: { finalized: { epoch: number; root: RootHex } } = { finalized: { epoch: 0, root: rootHex(0) } };
+  finalizedCheckpoint: { epoch: number; root: RootHex } = { epoch: 0, root: rootHex(0) };
   /** Canonical roots by the slots of finalized checkpoints. */
   readonly roots = new Map<number, RootHex>();
   readonly blocks = { rootAtOrBefore: async (slot: number) => this.roots.get(slot) ?? null };

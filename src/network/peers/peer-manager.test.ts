@@ -2,7 +2,8 @@ import type { Connection } from "@libp2p/interface";
 import { multiaddr } from "@multiformats/multiaddr";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PeersView } from "../peers-view.ts";
-import { PeerNetwork, type TestPeer } from "./peer-network.test-support.ts";
+import { addAddress, type KnownPeer } from "./known-peers.ts";
+import { PeerNetwork, type TestPeer, type TestPeerOptions } from "./peer-network.test-support.ts";
 
 const ids = (peer: TestPeer) => peer.manager.list().map(({ peerId }) => peerId);
 const knows = (peer: TestPeer, other: TestPeer) => () => ids(peer).includes(other.id);
@@ -150,5 +151,48 @@ describe("a peer manager", () => {
         .peers()
         .map(({ peerId, state }) => [peerId, state]),
     ).toEqual([[listener.id, "connected"]]);
+  });
+
+  it("remembers its peers, and dials them first when it starts again", async () => {
+    const stored: Pick<KnownPeer, "id" | "lastGoodAt">[] = [];
+    const memory: TestPeerOptions["memory"] = {
+      recall: () => {},
+      async store(known) {
+        stored.splice(0, stored.length, ...known.values());
+      },
+    };
+    const [good, banned, never] = await Promise.all([1, 2, 3].map(() => network.add()));
+    const node = await network.add({ memory });
+    for (const other of [good!, banned!]) node.find(foundRecordOf(other));
+    await node.until(() => ids(node).length === 2);
+    await never!.close();
+    node.find(foundRecordOf(never!));
+    await node.timers.pass(60_000);
+    expect(stored.map(({ id, lastGoodAt }) => [id, lastGoodAt])).toEqual(
+      expect.arrayContaining([
+        [good!.id, node.timers.unixNow()],
+        [banned!.id, node.timers.unixNow()],
+        [never!.id, null],
+      ]),
+    );
+    node.manager.penalize(banned!.id, "fatal", "a forged block");
+    await node.close();
+    expect(stored.filter(({ lastGoodAt }) => lastGoodAt !== null).map(({ id }) => id)).toEqual([good!.id]);
+
+    const again = await network.add({
+      targetPeers: 1,
+      memory: {
+        async store() {},
+        recall(known) {
+          for (const { id, address } of [banned!, good!]) addAddress(known.touch(id), address);
+          known.touch(good!.id).lastGoodAt = 1;
+          // Whoever was heard of since comes later.
+          addAddress(known.touch(never!.id), never!.address);
+        },
+      },
+    });
+    await again.until(knows(again, good!));
+    expect(again.searches).toBe(1);
+    expect([stateOf(again, banned!), stateOf(again, never!)]).toEqual(["disconnected", "disconnected"]);
   });
 });

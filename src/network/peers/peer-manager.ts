@@ -11,6 +11,7 @@ import { DirectPeers } from "./direct-peers.ts";
 import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
 import { addAddress, identifiedAddresses, introduce, KnownPeers, withPeerId } from "./known-peers.ts";
+import type { PeerMemory } from "./peer-memory.ts";
 import type { PeerScores, Severity } from "./peer-scores.ts";
 import { PeerSessions, type PeerSessionsChain } from "./peer-sessions.ts";
 import { Pruner } from "./pruning.ts";
@@ -18,8 +19,12 @@ import type { SubnetNeeds } from "./subnet-coverage.ts";
 import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
 
 const TICK_MS = 1_000;
+/** What is remembered may be this old when the process dies. */
+const REMEMBER_MS = 60_000;
 /** A connection that lasted this long counts as good. */
 const GOOD_CONNECTION_MS = 10_000;
+/** Whoever is sent away for these is not worth being remembered. */
+const NOT_GOOD: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
 /** Two nodes may dial each other at once; more would only take the places of others. */
 const CONNECTIONS_PER_PEER = 2;
 
@@ -34,7 +39,8 @@ interface PeerManagerParts {
   logger: Logger;
   /** Shared with whoever else scores peers, and with the gate of the host. */
   scores: PeerScores;
-  timers?: Pick<Timers, "now" | "every">;
+  memory: Pick<PeerMemory, "recall" | "store">;
+  timers?: Pick<Timers, "now" | "unixNow" | "every">;
 }
 
 /** Knows the peers of this node: finds and keeps good ones, and sends away the others. */
@@ -44,7 +50,8 @@ export class PeerManager implements SyncPeers {
 
   readonly #host: Host;
   readonly #requests: BeaconRequests;
-  readonly #timers: Pick<Timers, "now" | "every">;
+  readonly #memory: PeerManagerParts["memory"];
+  readonly #timers: Pick<Timers, "now" | "unixNow" | "every">;
   readonly #discovery: PeerSource | undefined;
   readonly #direct: DirectPeers;
   readonly #sessions: PeerSessions;
@@ -61,11 +68,13 @@ export class PeerManager implements SyncPeers {
     const { host, requests, chain, discovery, subnets, options, scores, timers = SYSTEM_TIMERS } = parts;
     this.#host = host;
     this.#requests = requests;
+    this.#memory = parts.memory;
     this.#timers = timers;
     this.#discovery = discovery;
     this.#logger = parts.logger.topic("peers");
     this.scores = scores;
     this.known = new KnownPeers({ forgotten: (id) => this.#onForgotten(id) });
+    this.#memory.recall(this.known);
     this.#direct = new DirectPeers(options.directPeers);
     this.#disconnector = new Disconnector({ host, requests });
     this.#gossipPenalties = new GossipPenalties({
@@ -110,6 +119,7 @@ export class PeerManager implements SyncPeers {
   async close(): Promise<void> {
     for (const end of this.#ends.splice(0)) end();
     await this.#connector.close();
+    await this.#remember();
     const peers = [...this.#sessions.values()];
     for (const { peerId } of peers) void this.#disconnector.disconnect(peerId, GOODBYE.shutdown);
     await this.#disconnector.idle();
@@ -169,6 +179,7 @@ export class PeerManager implements SyncPeers {
         identified: (result) => this.#safely(() => this.#onIdentify(result)),
       }),
       this.#timers.every(TICK_MS, () => this.#safely(() => this.#tick())),
+      this.#timers.every(REMEMBER_MS, () => void this.#remember()),
       this.scores.onFall((peerId, standing, reason) => {
         this.#drop(peerId, standing === "banned" ? GOODBYE.banned : GOODBYE.badScore, reason);
       }),
@@ -203,6 +214,21 @@ export class PeerManager implements SyncPeers {
     }
   }
 
+  /** Whoever is a peer of our chain now is good now. */
+  async #remember(): Promise<void> {
+    for (const { peerId } of this.list()) this.#noteGood(peerId);
+    try {
+      await this.#memory.store(this.known);
+    } catch (error) {
+      this.#logger.warn("The peers could not be remembered", { error });
+    }
+  }
+
+  #noteGood(peerId: string): void {
+    const peer = this.known.get(peerId);
+    if (peer) peer.lastGoodAt = this.#timers.unixNow();
+  }
+
   #onOpen(connection: Connection): void {
     const { remotePeer, remoteAddr, direction, status } = connection;
     const peerId = remotePeer.toString();
@@ -227,12 +253,14 @@ export class PeerManager implements SyncPeers {
 
   #onDisconnect(peerId: string): void {
     const peer = this.known.get(peerId);
+    const isSentAway = peer?.state === "disconnecting";
     if (peer) peer.state = "disconnected";
     const session = this.#sessions.end(peerId);
     if (!session) return;
     this.#logger.debug("Peer disconnected", { peer: peerId });
     this.#gossipPenalties.onDisconnect(peerId);
     const isGood = session.relevant && this.#timers.now() - session.since >= GOOD_CONNECTION_MS;
+    if (isGood && !isSentAway) this.#noteGood(peerId);
     this.#connector.onEnd(peerId, isGood);
   }
 
@@ -260,6 +288,8 @@ export class PeerManager implements SyncPeers {
 
   #drop(peerId: string, reason: bigint, why: string): void {
     this.#logger.debug("A peer is sent away", { peer: peerId, reason: goodbyeText(reason), why });
+    const peer = this.known.get(peerId);
+    if (peer && NOT_GOOD.has(reason)) peer.lastGoodAt = null;
     this.#connector.leaveAlone(peerId, silenceAfter(reason));
     this.#disconnect(peerId, reason);
   }

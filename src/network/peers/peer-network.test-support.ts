@@ -9,15 +9,20 @@ import type { BeaconRequests } from "../reqresp/interface.ts";
 import type { FoundPeer } from "./connector.ts";
 import { PeerChain } from "./peer-chain.test-support.ts";
 import { PeerManager } from "./peer-manager.ts";
+import type { PeerMemory } from "./peer-memory.ts";
 import { PeerScores } from "./peer-scores.ts";
 
-interface TestPeerOptions {
+export interface TestPeerOptions {
   genesis?: number;
   targetPeers?: number;
   directPeers?: string[];
+  /** By default it remembers nothing. */
+  memory?: Pick<PeerMemory, "recall" | "store">;
   /** It is told to dial its own address, without the id. */
   dialsItself?: boolean;
 }
+
+const NO_MEMORY: Pick<PeerMemory, "recall" | "store"> = { recall() {}, async store() {} };
 
 /** A node with a real host; what peers ask each other goes from manager to manager. */
 export interface TestPeer {
@@ -43,7 +48,13 @@ export interface TestPeer {
 export class PeerNetwork {
   readonly #peers = new Map<string, TestPeer>();
 
-  async add({ genesis, targetPeers = 10, directPeers = [], dialsItself }: TestPeerOptions = {}): Promise<TestPeer> {
+  async add({
+    genesis,
+    targetPeers = 10,
+    directPeers = [],
+    dialsItself,
+    memory = NO_MEMORY,
+  }: TestPeerOptions = {}): Promise<TestPeer> {
     const timers = new HandTimers();
     const chain = new PeerChain({ slot: 5, genesis });
     const scores = new PeerScores({ timers });
@@ -76,6 +87,7 @@ export class PeerNetwork {
       options: { targetPeers, directPeers: dialsItself ? [ownAddress, ...directPeers] : directPeers },
       logger,
       scores,
+      memory,
       timers,
     });
     const peer: TestPeer = {

@@ -64,16 +64,28 @@ describe("pruning", () => {
 
 describe("the choice of whom to dial", () => {
   const candidates = [
-    { peerId: "old", score: 0, subnets: [] },
-    { peerId: "useful", score: -3, subnets: ["attestation 1" as const] },
-    { peerId: "bad", score: -9, subnets: [] },
-    { peerId: "new", score: 0, subnets: ["attestation 2" as const] },
+    { peerId: "old", score: 0, subnets: [], lastGoodAt: null },
+    { peerId: "useful", score: -3, subnets: ["attestation 1" as const], lastGoodAt: null },
+    { peerId: "bad", score: -9, subnets: [], lastGoodAt: null },
+    { peerId: "new", score: 0, subnets: ["attestation 2" as const], lastGoodAt: null },
   ];
   const room = { present: 0, target: 10, maximum: 11, dials: 8, lacking: new Set<SubnetName>(["attestation 1"]) };
 
   it("prefers whom a subnet lacks, then the best, then the newest", () => {
     expect(chooseDialled(candidates, room)).toEqual(["useful", "new", "old", "bad"]);
     expect(chooseDialled(candidates, { ...room, lacking: NOTHING_WANTED })).toEqual(["new", "old", "useful", "bad"]);
+  });
+
+  it("prefers, of equals, whoever was good before, and most recently", () => {
+    const [old, ...others] = candidates;
+    const former = { peerId: "former", score: 0, subnets: [], lastGoodAt: 1_000 };
+    expect(chooseDialled([{ ...old!, lastGoodAt: 2_000 }, former, ...others], room)).toEqual([
+      "useful",
+      "old",
+      "former",
+      "new",
+      "bad",
+    ]);
   });
 
   it("dials no more than there is room for, and beyond the target only for the sake of a subnet", () => {

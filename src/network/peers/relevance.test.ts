@@ -38,7 +38,7 @@ describe("the relevance of a peer", () => {
 
   it("is decided by the finalized block where both have one", async () => {
     const chain = new PeerChain({ slot: startOf(9) });
-    chain.forkChoice = { finalized: { epoch: 6, root: rootHex(6) } };
+    chain.finalizedCheckpoint = { epoch: 6, root: rootHex(6) };
     chain.roots.set(startOf(5), rootHex(5));
     const checked = (finalizedEpoch: number, seed: number) =>
       irrelevance(chain.status({ finalizedEpoch, finalizedRoot: root(seed) }), chain);

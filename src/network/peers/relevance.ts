@@ -4,10 +4,9 @@ import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 
 /** The part of the chain that a peer's status is compared with. */
-export type RelevanceChain = Pick<BeaconChain, "config"> & {
+export type RelevanceChain = Pick<BeaconChain, "config" | "finalizedCheckpoint"> & {
   clock: Pick<BeaconChain["clock"], "currentSlot" | "currentSlotWithTolerance">;
   blocks: Pick<BeaconChain["blocks"], "rootAtOrBefore">;
-  forkChoice: Pick<BeaconChain["forkChoice"], "finalized">;
 };
 
 /**
@@ -32,7 +31,7 @@ export async function irrelevance(status: fulu.Status, chain: RelevanceChain): P
 
 async function contradictsFinality(
   { finalizedEpoch, finalizedRoot }: fulu.Status,
-  { forkChoice: { finalized }, blocks }: RelevanceChain,
+  { finalizedCheckpoint: finalized, blocks }: RelevanceChain,
 ): Promise<boolean> {
   // At genesis the root is all zeros, and the fork digest has already told the genesis.
   if (finalizedEpoch === 0 || finalizedEpoch > finalized.epoch) return false;

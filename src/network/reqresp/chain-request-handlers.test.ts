@@ -101,8 +101,8 @@ describe("blocks by range", () => {
   });
 
   it("are no more than the specification lets anybody ask for", async () => {
-    const { clock, forkChoice, head, config } = devChain.chain;
-    const chain = { clock, forkChoice, head, config: { ...config, MAX_REQUEST_BLOCKS: 5 } };
+    const { clock, forkChoice, finalizedCheckpoint, head, config } = devChain.chain;
+    const chain = { clock, forkChoice, finalizedCheckpoint, head, config: { ...config, MAX_REQUEST_BLOCKS: 5 } };
     expect(slotsOf(await range(await handlersOf({ chain }), 2, 1000))).toEqual([2, 3, 4, 5, 6]);
   });
 

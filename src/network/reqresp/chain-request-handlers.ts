@@ -12,7 +12,7 @@ import type { BlockChunk, BlockRange, RequestHandlers } from "./interface.ts";
 import { maxRequestBlocks } from "./limits.ts";
 
 export interface ChainRequestHandlersParts extends Pick<RequestHandlers, "onStatus" | "onPing" | "onGoodbye"> {
-  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "head">;
+  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "finalizedCheckpoint" | "head">;
   db: BeaconDb;
   node: Pick<LocalNode, "metadata">;
 }
@@ -44,8 +44,8 @@ export class ChainRequestHandlers implements RequestHandlers {
 
   /** phase0/p2p-interface.md, Status: the digest is that of the clock's epoch, not of the head's. */
   status(): fulu.Status {
-    const { head, forkChoice, clock } = this.#chain;
-    const { epoch, root } = forkChoice.finalized;
+    const { head, finalizedCheckpoint, clock } = this.#chain;
+    const { epoch, root } = finalizedCheckpoint;
     return {
       forkDigest: this.#forkDigest(clock.currentEpoch),
       finalizedRoot: epoch === GENESIS_EPOCH ? ZERO_HASH : fromHex(root),

@@ -59,17 +59,22 @@ export class TestNetwork {
     });
   }
 
-  /** Adds a node that connects to those given; it starts at genesis. */
+  /** Adds a node that connects to those given; it starts at genesis unless it is given a later state. */
   async add(
     validators: readonly ValidatorIndex[],
     peers: readonly TestNode[] = [],
-    options: Pick<TestNodeOptions, "targetPeers" | "pace" | "discovery" | "requestLimits" | "syncLimits"> = {},
+    options: Partial<
+      Pick<
+        TestNodeOptions,
+        "anchor" | "targetPeers" | "pace" | "restsAt" | "discovery" | "requestLimits" | "syncLimits"
+      >
+    > = {},
   ): Promise<TestNode> {
     const { path: directory, remove } = removableDirectory();
     const node: TestNode = await TestNode.open({
       config: this.config,
       clock: this.clock,
-      genesis: this.#genesis,
+      anchor: this.#genesis,
       directory,
       validatorCount: this.#validators,
       validators,

@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
-import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import type { ValidatorIndex } from "@lodestar/types";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
 import type { Api } from "../../../src/api/api.ts";
 import { initialiseDatabase } from "../../../src/chain/anchor.ts";
 import type { BeaconChain } from "../../../src/chain/chain.ts";
@@ -17,8 +17,9 @@ import type { Networking, NetworkingParts } from "../../../src/node/networking.t
 export interface TestNodeOptions {
   config: BeaconConfig;
   clock: VirtualClock;
-  genesis: CachedBeaconStateAllForks;
-  /** Empty; the chain starts at genesis. */
+  /** The first state of its chain: genesis, or a later one. */
+  anchor: BeaconStateAllForks;
+  /** Empty, or that of a node which was closed. */
   directory: string;
   /** How many validators the chain has. */
   validatorCount: number;
@@ -29,6 +30,8 @@ export interface TestNodeOptions {
   targetPeers?: number;
   /** Of its validators; in lockstep they wait for nobody, which makes history fast as long as no other node acts. */
   pace?: Pace;
+  /** The slots in which its validators do nothing. */
+  restsAt?: readonly Slot[];
   discovery?: boolean;
   requestLimits?: NetworkingParts["requestLimits"];
   syncLimits?: NetworkingParts["syncLimits"];
@@ -48,7 +51,7 @@ export class TestNode {
   readonly #log: string[];
 
   static async open(options: TestNodeOptions): Promise<TestNode> {
-    const { config, clock, genesis } = options;
+    const { config, clock, anchor } = options;
     const log: string[] = [];
     const { logger, setSpec } = createLogger({
       format: "text",
@@ -59,7 +62,8 @@ export class TestNode {
       dataDir: options.directory,
       waitForDisk: false,
       async source(db) {
-        await initialiseDatabase(db, config, { state: genesis }, { kind: "test" });
+        const isNew = (await db.meta.getIdentity()) === null;
+        if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
         return { config, clock, engine: new DevExecutionEngine() };
       },
       networking: {
@@ -85,7 +89,7 @@ export class TestNode {
   private constructor(
     node: BeaconNode,
     log: string[],
-    { config, clock, validatorCount, validators, pace = "clock" }: TestNodeOptions,
+    { config, clock, validatorCount, validators, pace = "clock", restsAt = [] }: TestNodeOptions,
   ) {
     const { chain, api } = node;
     const networking = node.networking!;
@@ -107,7 +111,7 @@ export class TestNode {
     const stops = [
       chain.events.on("head", (head) => acting.onHead(head)),
       clock.onSlot(async (slot) => {
-        if (!networking.sync.isSyncing) await acting.onSlot(slot, pace);
+        if (!networking.sync.isSyncing && !restsAt.includes(slot)) await acting.onSlot(slot, pace);
       }),
     ];
     node.own({

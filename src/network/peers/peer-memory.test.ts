@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { openDatabase } from "../../db/open-database.ts";
+import { addAddress, KnownPeers } from "./known-peers.ts";
+import { PeerMemory } from "./peer-memory.ts";
+
+async function emptyDatabase() {
+  const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
+  onTestFinished(() => db.close());
+  return db;
+}
+
+/** What the next start knows, the newest last. */
+async function recalled(db: Awaited<ReturnType<typeof emptyDatabase>>) {
+  const known = new KnownPeers();
+  (await PeerMemory.open(db)).recall(known);
+  return [...known.values()];
+}
+
+test("peers that were good and can be dialled are remembered, with when they were good", async () => {
+  const db = await emptyDatabase();
+  const known = new KnownPeers();
+  for (const [id, lastGoodAt, address] of [
+    ["recent", 3_000, "/ip4/192.0.2.1/tcp/9000"],
+    ["older", 2_000, "/ip4/192.0.2.2/tcp/9000"],
+    ["never good", null, "/ip4/192.0.2.3/tcp/9000"],
+    ["without an address", 1_000, undefined],
+  ] as const) {
+    const peer = known.touch(id);
+    peer.lastGoodAt = lastGoodAt;
+    peer.enr = `enr:of ${id}`;
+    if (address !== undefined) addAddress(peer, address);
+  }
+  expect(await recalled(db)).toEqual([]);
+  await (await PeerMemory.open(db)).store(known);
+  expect(await recalled(db)).toMatchObject([
+    { id: "older", state: "disconnected", lastGoodAt: 2_000, enr: "enr:of older" },
+    { id: "recent", addresses: new Set(["/ip4/192.0.2.1/tcp/9000"]), lastGoodAt: 3_000 },
+  ]);
+});
+
+test("there is an end to what is remembered: those that were good last stay, with their newest addresses", async () => {
+  const db = await emptyDatabase();
+  const known = new KnownPeers();
+  for (let number = 0; number < 500; number++) {
+    const peer = known.touch(String(number));
+    peer.lastGoodAt = number;
+    for (let port = 1; port <= 8; port++) addAddress(peer, `/ip4/192.0.2.1/tcp/${port}`);
+  }
+  await (await PeerMemory.open(db)).store(known);
+  const peers = await recalled(db);
+  expect(peers.length).toBeLessThanOrEqual(200);
+  expect(peers.at(-1)!.id).toBe("499");
+  expect(peers.at(0)!.id).toBe(String(500 - peers.length));
+  const { addresses } = peers[0]!;
+  expect(addresses.size).toBeLessThan(8);
+  expect([...addresses].at(-1)).toBe("/ip4/192.0.2.1/tcp/8");
+});
