@@ -1,9 +1,9 @@
 import type { ChainHead, NodeProcess } from "../support/node-process.ts";
+import { quantile } from "../support/statistics.ts";
 import { ChainWatch } from "./chain-watch.ts";
 import { DevNetwork, SLOTS_PER_EPOCH } from "./dev-network.ts";
 import { headDifferences } from "./head-differences.ts";
 import { untilJoined } from "./joined.ts";
-import { quantile } from "./quantile.ts";
 import { heading, mebibytes, table } from "./table.ts";
 
 /** Of the three nodes, when they share the validators. */

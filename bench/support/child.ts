@@ -1,7 +1,7 @@
+/** Both ends of the channel between a benchmark and the processes that it starts. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { LoadOrder, LoadReport } from "./load-process.ts";
 
 /** A process of the benchmark that answers one question at a time. */
 export class Child {
@@ -12,7 +12,7 @@ export class Child {
   }
 
   /** Starts the file of this name beside a module, and waits for its first report. */
-  static async start<Report>(name: string, beside = import.meta.url): Promise<{ child: Child; report: Report }> {
+  static async start<Report>(name: string, beside: string): Promise<{ child: Child; report: Report }> {
     const started = fork(fileURLToPath(new URL(`${name}.ts`, beside)), {
       // Options such as --cpu-prof go to all of them.
       execArgv: process.execArgv,
@@ -47,38 +47,23 @@ export class Child {
   }
 }
 
-/** A server under test. */
-export class Server {
-  readonly port: number;
-  readonly child: Child;
-
-  static async start(name: "door-process" | "bare-process"): Promise<Server> {
-    const { child, report } = await Child.start<{ port: number }>(name);
-    return new Server(child, report.port);
-  }
-
-  private constructor(child: Child, port: number) {
-    this.child = child;
-    this.port = port;
-  }
-
-  async cpuMicroseconds(): Promise<number> {
-    return (await this.child.ask<{ cpuMicroseconds: number }>({ cpu: true })).cpuMicroseconds;
-  }
+/** Of a started process: sends something to the benchmark. */
+export function report(message: object): void {
+  process.send?.(message);
 }
 
-export interface Measured {
-  requestsPerSecond: number;
-  /** Processor time of the server. */
-  microsecondsPerRequest: number;
+/** Of a started process, which ends with the benchmark. */
+export function parentGone(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("disconnect", resolve);
+  });
 }
 
-const CONNECTIONS = 64;
-
-export async function measure(load: Child, server: Server, body: string, seconds: number): Promise<Measured> {
-  const order: LoadOrder = { port: server.port, body, connections: CONNECTIONS, seconds };
-  const cpuBefore = await server.cpuMicroseconds();
-  const { requests, seconds: elapsed } = await load.ask<LoadReport>(order);
-  const cpu = (await server.cpuMicroseconds()) - cpuBefore;
-  return { requestsPerSecond: requests / elapsed, microsecondsPerRequest: cpu / requests };
+/** Of a started process: tells on request how much processor time it has used up. */
+export function answerCpuQuestions(): void {
+  process.on("message", (message: { cpu?: true }) => {
+    if (!message.cpu) return;
+    const { user, system } = process.cpuUsage();
+    report({ cpuMicroseconds: user + system });
+  });
 }

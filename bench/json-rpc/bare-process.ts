@@ -1,7 +1,7 @@
 /** The least that a server must do: it reads the body of the request and answers with bytes that its parent gave it. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerCpuQuestions, parentGone, report } from "./child.ts";
+import { answerCpuQuestions, parentGone, report } from "../support/child.ts";
 
 let answer = "";
 process.on("message", (message: { answer?: string }) => {
@@ -17,7 +17,7 @@ const server = createServer((request, response) => {
     const body = Buffer.concat(chunks);
     if (body.length === 0) throw new Error("The request has no body.");
     response.writeHead(200, { "Content-Type": "application/json", "Content-Length": answer.length });
-    // As the door does: a body given as a string leaves in one write together with the head.
+    // As the JSON-RPC server does: a body given as a string leaves in one write together with the head.
     response.end(answer, "latin1");
   });
 });

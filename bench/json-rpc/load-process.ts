@@ -3,7 +3,7 @@
  * itself, on bare sockets with a request that is made once, because a real client needs more time than the servers under test.
  */
 import { connect, type Socket } from "node:net";
-import { parentGone, report } from "./child.ts";
+import { parentGone, report } from "../support/child.ts";
 
 export interface LoadOrder {
   port: number;

@@ -1,7 +1,7 @@
-/** A dev chain with some history that stands still, behind the real door. Tells its parent the address. */
+/** A dev chain with some history that stands still, behind the JSON-RPC server. Tells its parent the address. */
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { answerCpuQuestions, parentGone, report } from "../support/child.ts";
 import { withDevChain } from "../support/dev-chain.ts";
-import { answerCpuQuestions, parentGone, report } from "./child.ts";
 
 const EPOCHS = 5;
 

@@ -1,6 +1,7 @@
+import { Child } from "../support/child.ts";
 import { describeMachine } from "../support/machine.ts";
 import { median } from "../support/statistics.ts";
-import { Child, type Measured, measure, Server } from "./processes.ts";
+import { type Measured, measure, Server } from "./measure.ts";
 import { BATCH, type BenchedRequest, GENESIS, SINGLE_REQUESTS } from "./requests.ts";
 
 /** Of the bare server's requests per second. */
@@ -13,60 +14,63 @@ interface Options {
   seconds: number;
 }
 
-/** Prints what was measured; false when the door is slower than it may be. */
-export async function benchDoor({ rounds, seconds }: Options): Promise<boolean> {
-  const [door, bare, { child: load }] = await Promise.all([
-    Server.start("door-process"),
+/** Prints what was measured; false when the JSON-RPC server is slower than it may be. */
+export async function benchJsonRpc({ rounds, seconds }: Options): Promise<boolean> {
+  const [fanal, bare, { child: load }] = await Promise.all([
+    Server.start("fanal-process"),
     Server.start("bare-process"),
-    Child.start("load-process"),
+    Child.start("load-process", import.meta.url),
   ]);
   try {
     console.log(`${describeMachine()}; ${rounds} rounds of ${seconds} s for each server, medians\n`);
-    console.log("| call | door, requests/s | bare, requests/s | door/bare | door, CPU µs | bare, CPU µs | by CPU |");
+    console.log("| call | Fanal, requests/s | bare, requests/s | Fanal/bare | Fanal, CPU µs | bare, CPU µs | by CPU |");
     console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     const shares: number[] = [];
-    for (const request of SINGLE_REQUESTS) shares.push(await compare(request, { door, bare, load, rounds, seconds }));
-    const gain = await batchGain({ door, load, rounds, seconds });
+    for (const request of SINGLE_REQUESTS) shares.push(await compare(request, { fanal, bare, load, rounds, seconds }));
+    const gain = await batchGain({ fanal, load, rounds, seconds });
     return Math.min(...shares) >= LEAST_SHARE && gain >= LEAST_BATCH_GAIN;
   } finally {
-    await Promise.all([door.child.end(), bare.child.end(), load.end()]);
+    await Promise.all([fanal.child.end(), bare.child.end(), load.end()]);
   }
 }
 
 interface Bench extends Options {
-  door: Server;
+  fanal: Server;
   bare: Server;
   load: Child;
 }
 
-async function compare({ title, body }: BenchedRequest, { door, bare, load, rounds, seconds }: Bench): Promise<number> {
-  await bare.child.ask({ answer: await answerOf(door, body) });
+async function compare(
+  { title, body }: BenchedRequest,
+  { fanal, bare, load, rounds, seconds }: Bench,
+): Promise<number> {
+  await bare.child.ask({ answer: await answerOf(fanal, body) });
   const pairs = await alternate(
     rounds,
-    () => measure(load, door, body, seconds),
+    () => measure(load, fanal, body, seconds),
     () => measure(load, bare, body, seconds),
   );
   const rate = ({ requestsPerSecond }: Measured) => requestsPerSecond;
   const cpu = ({ microsecondsPerRequest }: Measured) => microsecondsPerRequest;
-  const share = median(pairs.map(([ofDoor, ofBare]) => rate(ofDoor) / rate(ofBare)));
+  const share = median(pairs.map(([ofFanal, ofBare]) => rate(ofFanal) / rate(ofBare)));
   const cells = [
     title,
-    median(pairs.map(([ofDoor]) => rate(ofDoor))).toFixed(0),
+    median(pairs.map(([ofFanal]) => rate(ofFanal))).toFixed(0),
     median(pairs.map(([, ofBare]) => rate(ofBare))).toFixed(0),
     percent(share),
-    median(pairs.map(([ofDoor]) => cpu(ofDoor))).toFixed(1),
+    median(pairs.map(([ofFanal]) => cpu(ofFanal))).toFixed(1),
     median(pairs.map(([, ofBare]) => cpu(ofBare))).toFixed(1),
-    percent(median(pairs.map(([ofDoor, ofBare]) => cpu(ofBare) / cpu(ofDoor)))),
+    percent(median(pairs.map(([ofFanal, ofBare]) => cpu(ofBare) / cpu(ofFanal)))),
   ];
   console.log(`| ${cells.join(" | ")} |`);
   return share;
 }
 
-async function batchGain({ door, load, rounds, seconds }: Omit<Bench, "bare">): Promise<number> {
+async function batchGain({ fanal, load, rounds, seconds }: Omit<Bench, "bare">): Promise<number> {
   const pairs = await alternate(
     rounds,
-    () => measure(load, door, BATCH.body, seconds),
-    () => measure(load, door, GENESIS.body, seconds),
+    () => measure(load, fanal, BATCH.body, seconds),
+    () => measure(load, fanal, GENESIS.body, seconds),
   );
   const callsPerSecond = (measured: Measured) => measured.requestsPerSecond * BATCH.calls;
   const gain = median(pairs.map(([batch, single]) => callsPerSecond(batch) / single.requestsPerSecond));
@@ -95,7 +99,7 @@ async function answerOf({ port }: Server, body: string): Promise<string> {
   const headers = { "Content-Type": "application/json" };
   const response = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers, body });
   const text = await response.text();
-  if (!text.includes('"result":')) throw new Error(`The door answered ${text}.`);
+  if (!text.includes('"result":')) throw new Error(`The JSON-RPC server answered ${text}.`);
   return text;
 }
 
