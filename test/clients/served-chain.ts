@@ -11,7 +11,7 @@ export interface ServedChain {
   readonly headRoot: string;
 }
 
-/** The real door on a dev chain that stands still, for all tests of a file. */
+/** The JSON-RPC server of a dev chain that stands still, for all tests of a file. */
 export function serveChain(): ServedChain {
   let opened: OpenedDevChain | undefined;
   let servers: ServedApi | undefined;

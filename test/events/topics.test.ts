@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Api } from "../../src/api/api.ts";
 import { TOPICS, type Topic } from "../../src/api/events/topics.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { serveDoor } from "../conformance/served-door.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
+import { serveApi } from "../support/served-api.ts";
 import { formOf, readExamples } from "./event-examples.ts";
 
 const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };
@@ -23,9 +23,9 @@ interface Told {
 
 /** What a WebSocket client hears of the topics. */
 async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 | ForkName.fulu) {
-  const door = await serveDoor(api);
-  onTestFinished(() => door.close());
-  const client = await Client.connect(door.url);
+  const { jsonRpcUrl, close } = await serveApi(api);
+  onTestFinished(close);
+  const client = await Client.connect(jsonRpcUrl);
   const id = await client.subscribe(topics);
   return {
     id,

@@ -18,7 +18,7 @@ const LEFT_OUT: Record<string, string> = {
     "removed from the standard; `/eth/v3/validator/blocks/{slot}` replaces it",
 };
 
-/** The operations that answer 501 whatever the fork is; events are refused by other doors only. */
+/** The operations that answer 501 whatever the fork is. */
 const ALWAYS_REFUSED = new Set(
   methods
     .filter((method) => !isServedOn(method, ForkName.phase0) && !isServedOn(method, ForkName.fulu))

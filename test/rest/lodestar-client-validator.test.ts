@@ -36,7 +36,7 @@ test("validators that have nothing but the client of @lodestar/api finalize a ch
   expect([...connection.answered]).toEqual(
     expect.arrayContaining(IN_BOTH_FORMATS.flatMap((request) => [`${request} json`, `${request} ssz`])),
   );
-  // The other door tells of the same chain.
+  // JSON-RPC tells of the same chain.
   const head = await program.call("getChainHead");
   expect(Number(head.head_slot)).toBe(lastSlot);
   expect(Number(head.finalized_slot)).toBe(FINAL_EPOCH * SLOTS_PER_EPOCH);

@@ -68,8 +68,8 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 function sharedOptions(values: Pick<FlagValues<typeof NODE_FLAGS>, SharedFlag>): Pick<SharedOptions, SharedFlag> {
   const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin } = values;
   const { logLevel, logFormat, graffiti, trackFutures } = values;
-  const doors = { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin };
-  return { ...doors, logLevel, logFormat, graffiti, trackFutures };
+  const servers = { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin };
+  return { ...servers, logLevel, logFormat, graffiti, trackFutures };
 }
 
 /** Each command has its own ways to name the data directory and to find other nodes. */

@@ -4,9 +4,9 @@ import type { Method } from "../../src/api/method.ts";
 import { methods } from "../../src/api/methods.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder } from "../support/examples.ts";
+import { type ServedApi, serveApi } from "../support/served-api.ts";
 import { askTwin } from "./lodestar-client.ts";
 import { type RestCall, restCall } from "./rest-request.ts";
-import { type ServedDoors, serveDoors } from "./served-doors.ts";
 
 /** Those that REST has too. Events are no answer of a method. */
 const SHARED = inExampleOrder(methods)
@@ -44,22 +44,22 @@ const init = ({ verb, headers, body }: RestCall) => ({ method: verb, headers, bo
 
 describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
   let chain: ExampleDevChain;
-  let doors: ServedDoors;
+  let served: ServedApi;
   beforeAll(async () => {
     chain = await ExampleDevChain.open(fork);
-    doors = await serveDoors(chain.api);
+    served = await serveApi(chain.api);
   });
   afterAll(async () => {
-    await doors?.close();
+    await served?.close();
     await chain?.close();
   });
 
-  it.each(SHARED)("%s answers alike through both doors", async (name, method) => {
+  it.each(SHARED)("%s answers alike over JSON-RPC and REST", async (name, method) => {
     const params = await exampleParams(method, chain);
-    const text = await doors.call(name, params);
+    const { text } = await served.call(name, params);
     const response = JSON.parse(text) as Response;
     const call = restCall(method, params, fork);
-    const reply = await doors.ask(call.path, init(call));
+    const reply = await served.ask(call.path, init(call));
 
     if (response.error) {
       const { message, data } = response.error;
@@ -82,11 +82,11 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
         expect(reply.headers.get("eth-consensus-version")).toBe(response.meta?.version ?? null);
       }
     }
-    await askTwin(doors, chain, { method, call, response });
+    await askTwin(served, chain, { method, call, response });
   });
 
   it("complained of nothing", () => {
     expect(chain.complaints).toEqual([]);
-    expect(doors.log.filter(({ level }) => level === "error")).toEqual([]);
+    expect(served.log.filter(({ level }) => level === "error")).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { serveApi } from "../support/served-api.ts";
 
-async function openBothDoors({ api }: DevChain) {
+async function openBothServers({ api }: DevChain) {
   const { jsonRpcUrl, restUrl, close } = await serveApi(api);
   onTestFinished(close);
   return { jsonRpcUrl, eventsUrl: `${restUrl}/eth/v1/events`, close };
@@ -14,7 +14,7 @@ async function openBothDoors({ api }: DevChain) {
 
 test("SSE and WebSocket tell the same, in the same order", async () => {
   const { devChain } = await openDevChain();
-  const { jsonRpcUrl, eventsUrl } = await openBothDoors(devChain);
+  const { jsonRpcUrl, eventsUrl } = await openBothServers(devChain);
   const topics = ["head", "block", "block_gossip", "attestation", "finalized_checkpoint"];
   const [sse, webSocket] = [
     await SseClient.connect(`${eventsUrl}?topics=${topics.join(",")}`),
@@ -38,7 +38,7 @@ test("SSE and WebSocket tell the same, in the same order", async () => {
 
 test("a stream has only what was asked for, by repeated names as well", async () => {
   const { devChain } = await openDevChain(QUIET);
-  const { eventsUrl } = await openBothDoors(devChain);
+  const { eventsUrl } = await openBothServers(devChain);
   const sse = await SseClient.connect(`${eventsUrl}?topics=block&topics=head`);
   const headsOnly = await SseClient.connect(`${eventsUrl}?topics=head`);
   await devChain.clock.advanceTo(1);
@@ -57,16 +57,16 @@ test.each([
   ["empty topics", "?topics=", "topics"],
 ])("%s is refused with 400", async (_what, query, named) => {
   const { devChain } = await openDevChain(QUIET);
-  const { eventsUrl } = await openBothDoors(devChain);
+  const { eventsUrl } = await openBothServers(devChain);
   const response = await fetch(`${eventsUrl}${query}`);
   expect(response.status).toBe(400);
   const body = (await response.json()) as { code: number; message: string };
   expect(body).toMatchObject({ code: 400, message: expect.stringContaining(named) });
 });
 
-test("closing the doors ends every subscription", async () => {
+test("closing the servers ends every subscription", async () => {
   const { devChain } = await openDevChain(QUIET);
-  const { jsonRpcUrl, eventsUrl, close } = await openBothDoors(devChain);
+  const { jsonRpcUrl, eventsUrl, close } = await openBothServers(devChain);
   const [sse, webSocket] = [await SseClient.connect(`${eventsUrl}?topics=head`), await Client.connect(jsonRpcUrl)];
   await webSocket.subscribe(["head"]);
   await close();
