@@ -104,17 +104,17 @@ export const EXTENDED_BEACON_SPECIAL_CALLS: Readonly<Record<string, readonly Spe
   ],
   post_v2_beacon_pool_attestations: [
     fails("no attestations", INVALID, () => [[]]),
-    fails("votes of another fork than is said", INVALID, async (chain) => [
+    fails("attestations of another fork than is said", INVALID, async (chain) => [
       await chain.attestations(),
       chain.fork === ForkName.phase0 ? ForkName.electra : ForkName.deneb,
     ]),
-    fails("a vote for an unknown block", REJECTED, async (chain) => {
+    fails("an attestation to an unknown block", REJECTED, async (chain) => {
       const [attestation] = (await chain.attestations()) as unknown as [{ data: object }];
       return [[{ ...attestation, data: { ...attestation.data, beacon_block_root: ROOT } }]];
     }),
   ],
   post_v2_beacon_pool_attester_slashings: [
-    fails("one vote twice", REJECTED, (chain) => {
+    fails("one attestation twice", REJECTED, (chain) => {
       const { attestation_1 } = chain.attesterSlashing(1);
       return [{ attestation_1, attestation_2: attestation_1 }];
     }),

@@ -134,7 +134,7 @@ export const SPECIAL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     answers("a committee that no slot has", [], () => [null, LAST_UINT64]),
   ],
   post_v1_beacon_pool_attester_slashings: [
-    fails("votes that agree", REJECTED, (chain) => {
+    fails("attestations that agree", REJECTED, (chain) => {
       const { attestation_1 } = chain.attesterSlashing(1, 2) as { attestation_1: unknown };
       return [{ attestation_1, attestation_2: attestation_1 }];
     }),
@@ -191,7 +191,7 @@ export const SPECIAL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   get_v1_validator_aggregate_and_proof: [
     ...unknownAggregate,
     fails(
-      "data that nobody voted for",
+      "data that nobody attested to",
       NOT_FOUND,
       async (chain) => [{ ...(await chain.attestationData()), index: "3" }],
       ForkName.phase0,

@@ -81,10 +81,10 @@ test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is to
   await caller.call("post_v1_beacon_blocks", [block]);
   expect(await listener.rest()).toBe(0);
 
-  const votes = await chain.attestations();
-  await caller.call("post_v1_beacon_pool_attestations", votes);
-  const voteTopic = fork === ForkName.phase0 ? "attestation" : "single_attestation";
-  await expectTold(...votes.map((vote) => as(voteTopic, vote)));
+  const attestations = await chain.attestations();
+  await caller.call("post_v1_beacon_pool_attestations", attestations);
+  const attestationTopic = fork === ForkName.phase0 ? "attestation" : "single_attestation";
+  await expectTold(...attestations.map((attestation) => as(attestationTopic, attestation)));
 
   const aggregate = await chain.signedAggregate();
   await caller.call("post_v1_validator_aggregate_and_proofs", [aggregate]);

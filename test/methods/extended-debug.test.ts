@@ -28,7 +28,7 @@ interface ForkChoiceNode {
 }
 
 describe.each([ForkName.phase0, ForkName.fulu] as const)("the fork choice of %s", (fork) => {
-  it("shows both branches and what votes for each", async () => {
+  it("shows both branches and what attests to each", async () => {
     const slots = 4 * SLOTS_PER_EPOCH;
     const forks = fork === ForkName.phase0 ? [] : [{ fork, epoch: 0 } as const];
     const { devChain } = await openQuietDevChain(slots, { validators: 16, forks });
@@ -39,7 +39,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("the fork choice of %s"
     await devChain.clock.advanceTo(slots + 1);
     const left = await byHand.propose(slots + 1, parent, 1);
     const right = await byHand.propose(slots + 1, parent, 2);
-    const voters = await byHand.vote(slots + 1, right.root);
+    const attesters = await byHand.attest(slots + 1, right.root);
     await devChain.clock.advanceTo(slots + 2);
 
     const dump = await caller.call(FORK_CHOICE);
@@ -55,7 +55,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("the fork choice of %s"
     );
     expect(nodes.get(left.root)).toMatchObject({ parent_root: parent, slot: String(slots + 1), validity: "valid" });
     expect(nodes.get(left.root)!.weight).toBe("0");
-    expect(nodes.get(right.root)!.weight).toBe(String(voters.length * 32 * GWEI_PER_ETH));
+    expect(nodes.get(right.root)!.weight).toBe(String(attesters.length * 32 * GWEI_PER_ETH));
     expect(chain.head.root).toBe(right.root);
     const block = await caller.call("get_v2_beacon_blocks_blockId", [right.root]);
     const noHash = `0x${"00".repeat(32)}`;

@@ -36,9 +36,9 @@ describe.each([
 
   it("take attestations as one list and show them with their fork", async () => {
     const { devChain, caller } = await open();
-    const votes = await new ByHand(devChain).votesFor(5, devChain.chain.head.root);
+    const attestations = await new ByHand(devChain).attestationsFor(5, devChain.chain.head.root);
     const type = fork === ForkName.phase0 ? ssz.phase0.Attestation : ssz.electra.SingleAttestation;
-    const list = votes.map(({ vote }) => (type as Type<unknown>).toJson(vote));
+    const list = attestations.map(({ attestation }) => (type as Type<unknown>).toJson(attestation));
     expect(list.length).toBeGreaterThan(1);
 
     expect(await caller.error(`post_${ATTESTATIONS}`, [list, otherForm])).toMatchObject({ code: INVALID });
@@ -55,9 +55,11 @@ describe.each([
 
   it("name the attestations of a list that were refused", async () => {
     const { devChain, caller } = await open();
-    const votes = await new ByHand(devChain).votesFor(5, devChain.chain.head.root);
+    const attestations = await new ByHand(devChain).attestationsFor(5, devChain.chain.head.root);
     const type = fork === ForkName.phase0 ? ssz.phase0.Attestation : ssz.electra.SingleAttestation;
-    const [good, bad] = votes.map(({ vote }) => (type as Type<unknown>).toJson(vote) as { signature: string });
+    const [good, bad] = attestations.map(
+      ({ attestation }) => (type as Type<unknown>).toJson(attestation) as { signature: string },
+    );
     const list = [good, { ...bad, signature: good!.signature }];
     expect(await caller.error(`post_${ATTESTATIONS}`, [list])).toMatchObject({
       code: REJECTED,

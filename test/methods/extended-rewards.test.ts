@@ -66,7 +66,7 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect(some).toEqual([first, second]);
   });
 
-  it("of votes are what the balances gained when the next epoch ended, but for rounding", async () => {
+  it("of attestations are what the balances gained when the next epoch ended, but for rounding", async () => {
     const epoch = 2;
     const result = await caller.call(OF_VOTES, [epoch]);
     expectStandard("POST", "attestations/{epoch}", result);
@@ -99,7 +99,7 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect(Number(ideal.target)).toBeGreaterThan(Number(ideal.head));
   });
 
-  it("of votes are filtered by index and key, where unknown ones stand for nobody", async () => {
+  it("of attestations are filtered by index and key, where unknown ones stand for nobody", async () => {
     const { total_rewards } = await caller.call(OF_VOTES, [2]);
     const key = toHex(opened.devChain.keys.publicKey(7)!);
     const some = await caller.call(OF_VOTES, [2, ["3", key]]);

@@ -46,7 +46,7 @@ describe("a block of the third version", () => {
     expect(contents.block.body.graffiti).toBe(`0xff01${"00".repeat(30)}`);
     const meta = await caller.meta("get_v3_validator_block", params);
     expect(meta).toMatchObject({ version: "fulu", execution_payload_blinded: false, execution_payload_value: "0" });
-    // The votes that wait are worth something to whoever includes them.
+    // The attestations that wait are worth something to whoever includes them.
     expect(BigInt(String(meta?.consensus_block_value))).toBeGreaterThan(0n);
   });
 
@@ -149,7 +149,7 @@ describe.each([
   });
   afterAll(() => opened.close());
 
-  it("validators are live whose votes are on chain, and who votes now", async () => {
+  it("validators are live whose attestations are on chain, and who attests now", async () => {
     const { devChain } = opened;
     const lively = async (epoch: number): Promise<string[]> => {
       const answer: { index: string; is_live: boolean }[] = await caller.call(LIVENESS, [epoch, EVERYBODY]);
@@ -158,13 +158,13 @@ describe.each([
     };
     expect(await lively(1)).toEqual(EVERYBODY);
     const before = await lively(2);
-    // The committees of the slots before the head's have voted, those of the slots to come have not.
+    // The committees of the slots before the head's have attested, those of the slots to come have not.
     expect(before.length).toBeGreaterThanOrEqual(8);
     expect(before.length).toBeLessThan(16);
-    const voters = await new ByHand(devChain).vote(HEAD + 1, devChain.chain.head.root);
+    const attesters = await new ByHand(devChain).attest(HEAD + 1, devChain.chain.head.root);
     const numbers = (indices: (string | number)[]) => indices.map(Number).sort((a, b) => a - b);
-    expect(numbers(await lively(2))).toEqual(numbers([...new Set([...numbers(before), ...voters])]));
-    expect(voters.some((voter) => !before.includes(String(voter)))).toBe(true);
+    expect(numbers(await lively(2))).toEqual(numbers([...new Set([...numbers(before), ...attesters])]));
+    expect(attesters.some((attester) => !before.includes(String(attester)))).toBe(true);
   });
 
   it("liveness is told of known validators in this epoch and the last one", async () => {

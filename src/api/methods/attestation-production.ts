@@ -101,7 +101,7 @@ const AGGREGATE = { name: "attestation", schema: shape("Attestation") };
 const getAggregatedAttestation = defineEncoded({
   number: 36,
   name: "get_v1_validator_aggregate_attestation",
-  summary: "The attestation with the most votes for some attestation data, before electra.",
+  summary: "The attestation with the most attesters for some attestation data, before electra.",
   params: AGGREGATE_PARAMS,
   result: AGGREGATE,
   failures: ["not-found", "unavailable", "unsupported"],
@@ -137,7 +137,7 @@ const aggregateByOtherName = anotherName(getAggregatedAttestation, {
 
 const getAggregatedAttestationV2 = defineOperation("validator.getAggregatedAttestationV2", {
   name: "get_v2_validator_aggregate_attestation",
-  summary: "The attestation of a committee with the most votes for some attestation data.",
+  summary: "The attestation of a committee with the most attesters for some attestation data.",
   params: { ...AGGREGATE_PARAMS, committeeIndex: required(uint64, "The committee at the slot.") },
   arrange: arrangeRootAfterSlot,
   result: AGGREGATE,

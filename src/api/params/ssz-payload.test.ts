@@ -60,7 +60,7 @@ describe.each(DEV_FORKS)("payloads of %s", (fork) => {
 });
 
 describe("the fork of a payload", () => {
-  it("decides the form of a single vote", () => {
+  it("decides the form of a single attestation", () => {
     const old: Json = ssz.phase0.Attestation.toJson(ssz.phase0.Attestation.defaultValue());
     const single: Json = ssz.electra.SingleAttestation.toJson(ssz.electra.SingleAttestation.defaultValue());
     const at = (json: Json, fork: ForkName) => ({ ...json, data: { ...json.data, slot: String(slotOf(fork)) } });

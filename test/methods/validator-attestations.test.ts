@@ -31,28 +31,28 @@ async function open(headSlot: number, validators = VALIDATORS) {
   byHand = new ByHand(devChain);
 }
 
-/** Everybody's vote in a committee of the slot at hand, for what the node says they should vote for. */
-async function committeeVotes(slot: number, committeeIndex = 0) {
+/** What everybody in a committee of the slot at hand attests to: what the node says they should. */
+async function attestedCommittee(slot: number, committeeIndex = 0) {
   const data = ssz.phase0.AttestationData.fromJson(await caller.call(DATA, [slot, committeeIndex]));
   const state = await devChain.chain.states.atCheckpoint({
     epoch: data.target.epoch,
     root: toRootHex(data.target.root),
   });
   const committee = Array.from(state.epochCtx.getBeaconCommittee(slot, committeeIndex));
-  const votes = committee.map((validator, position) =>
+  const attestations = committee.map((validator, position) =>
     ssz.phase0.Attestation.toJson({
       aggregationBits: BitArray.fromSingleBit(committee.length, position),
       data,
-      signature: byHand.signVote(validator, data),
+      signature: byHand.signAttestation(validator, data),
     }),
   );
   const root = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data));
-  return { data, root, committee, votes };
+  return { data, root, committee, attestations };
 }
 
-type Votes = Awaited<ReturnType<typeof committeeVotes>>;
+type AttestedCommittee = Awaited<ReturnType<typeof attestedCommittee>>;
 
-function expectSignedByItsBits(attestationJson: unknown, { committee }: Votes): number {
+function expectSignedByItsBits(attestationJson: unknown, { committee }: AttestedCommittee): number {
   const { aggregationBits, data, signature } = ssz.phase0.Attestation.fromJson(attestationJson);
   const keys = aggregationBits
     .intersectValues(committee)
@@ -62,13 +62,17 @@ function expectSignedByItsBits(attestationJson: unknown, { committee }: Votes): 
   return keys.length;
 }
 
-function signedAggregate({ data, committee }: Votes, positions: number[], aggregator = committee[positions[0]!]!) {
+function signedAggregate(
+  { data, committee }: AttestedCommittee,
+  positions: number[],
+  aggregator = committee[positions[0]!]!,
+) {
   const { slot } = data;
   const aggregate: phase0.Attestation = {
     aggregationBits: BitArray.fromBoolArray(committee.map((_, position) => positions.includes(position))),
     data,
     signature: aggregateSerializedSignatures(
-      positions.map((position) => byHand.signVote(committee[position]!, data)),
+      positions.map((position) => byHand.signAttestation(committee[position]!, data)),
     ).toBytes(),
   };
   const message = { aggregatorIndex: aggregator, aggregate, selectionProof: selectionProof(aggregator, slot) };
@@ -139,83 +143,83 @@ describe("attestation data", () => {
     expect((await caller.call(DATA, [3 * SLOTS_PER_EPOCH, 0])).source.epoch).toBe("2");
   });
 
-  test("leads to votes that the node accepts, in every committee", async () => {
+  test("leads to attestations that the node accepts, in every committee", async () => {
     await open(HEAD);
     for (const committeeIndex of [0, 1]) {
-      const { votes } = await committeeVotes(HEAD, committeeIndex);
-      expect(await caller.call("post_v1_beacon_pool_attestations", [votes])).toBe(true);
+      const { attestations } = await attestedCommittee(HEAD, committeeIndex);
+      expect(await caller.call("post_v1_beacon_pool_attestations", [attestations])).toBe(true);
     }
   });
 });
 
 describe("the aggregate of a committee", () => {
   const SLOT = 3;
-  let votes: Votes;
+  let attested: AttestedCommittee;
   beforeEach(async () => {
     await open(SLOT - 1);
     await devChain.clock.advanceTo(SLOT);
-    votes = await committeeVotes(SLOT);
+    attested = await attestedCommittee(SLOT);
   });
 
-  it("grows with the single votes, and is signed by those whom its bits name", async () => {
-    expect(await caller.error(AGGREGATE, [SLOT, votes.root])).toMatchObject({
+  it("grows with the single attestations, and is signed by those whom its bits name", async () => {
+    expect(await caller.error(AGGREGATE, [SLOT, attested.root])).toMatchObject({
       code: -32001,
       data: { status: 404 },
     });
-    for (const [count, vote] of votes.votes.entries()) {
-      await caller.call("post_v1_beacon_pool_attestations", [vote]);
-      const aggregate = await caller.call(AGGREGATE, [String(SLOT), votes.root]);
-      expect(expectSignedByItsBits(aggregate, votes)).toBe(count + 1);
+    for (const [count, attestation] of attested.attestations.entries()) {
+      await caller.call("post_v1_beacon_pool_attestations", [attestation]);
+      const aggregate = await caller.call(AGGREGATE, [String(SLOT), attested.root]);
+      expect(expectSignedByItsBits(aggregate, attested)).toBe(count + 1);
     }
-    const aggregate = await caller.call(AGGREGATE, [SLOT, votes.root]);
-    const asData = [ssz.phase0.AttestationData.toJson(votes.data)];
-    expect(await caller.call("get_v1_validator_aggregate_and_proof", [SLOT, votes.root])).toEqual(aggregate);
+    const aggregate = await caller.call(AGGREGATE, [SLOT, attested.root]);
+    const asData = [ssz.phase0.AttestationData.toJson(attested.data)];
+    expect(await caller.call("get_v1_validator_aggregate_and_proof", [SLOT, attested.root])).toEqual(aggregate);
     expect(await caller.call("get_v1_validator_aggregate_and_proof", asData)).toEqual(aggregate);
-    expect(await caller.call(AGGREGATE, { attestation_data_root: votes.root, slot: SLOT })).toEqual(aggregate);
-    expect(await caller.meta(AGGREGATE, [SLOT, votes.root])).toBeUndefined();
+    expect(await caller.call(AGGREGATE, { attestation_data_root: attested.root, slot: SLOT })).toEqual(aggregate);
+    expect(await caller.meta(AGGREGATE, [SLOT, attested.root])).toBeUndefined();
     for (const params of [
-      [SLOT, votes.root, 0],
-      [votes.root, SLOT, "0"],
+      [SLOT, attested.root, 0],
+      [attested.root, SLOT, "0"],
     ]) {
       expect(await caller.call("get_v2_validator_aggregate_attestation", params)).toEqual(aggregate);
       expect(await caller.meta("get_v2_validator_aggregate_attestation", params)).toEqual({ version: "phase0" });
     }
-    expect(await caller.error("get_v2_validator_aggregate_attestation", [SLOT, votes.root, 1])).toMatchObject({
+    expect(await caller.error("get_v2_validator_aggregate_attestation", [SLOT, attested.root, 1])).toMatchObject({
       code: -32001,
     });
   });
 
-  it("never counts a vote twice", async () => {
-    await caller.call("post_v1_beacon_pool_attestations", votes.votes.slice(0, 2));
-    await caller.call(PUBLISH, [signedAggregate(votes, [1, 2])]);
-    expect(expectSignedByItsBits(await caller.call(AGGREGATE, [SLOT, votes.root]), votes)).toBe(2);
-    await caller.call("post_v1_beacon_pool_attestations", [votes.votes[3]]);
-    expect(expectSignedByItsBits(await caller.call(AGGREGATE, [SLOT, votes.root]), votes)).toBe(3);
+  it("never counts an attestation twice", async () => {
+    await caller.call("post_v1_beacon_pool_attestations", attested.attestations.slice(0, 2));
+    await caller.call(PUBLISH, [signedAggregate(attested, [1, 2])]);
+    expect(expectSignedByItsBits(await caller.call(AGGREGATE, [SLOT, attested.root]), attested)).toBe(2);
+    await caller.call("post_v1_beacon_pool_attestations", [attested.attestations[3]]);
+    expect(expectSignedByItsBits(await caller.call(AGGREGATE, [SLOT, attested.root]), attested)).toBe(3);
   });
 
   it("is not given for a block whose payload nobody has checked", async () => {
-    await caller.call("post_v1_beacon_pool_attestations", votes.votes);
+    await caller.call("post_v1_beacon_pool_attestations", attested.attestations);
     const { forkChoice, status, head } = devChain.chain;
     const optimistic = { ...head, execution: { status: "optimistic", blockHash: head.root, blockNumber: 1 } as const };
     vi.spyOn(forkChoice, "get").mockImplementation((root) => (root === head.root ? optimistic : undefined));
     vi.spyOn(status, "isOptimistic", "get").mockReturnValue(true);
-    expect(await caller.error(AGGREGATE, [SLOT, votes.root])).toMatchObject({ code: -32002, data: { status: 503 } });
+    expect(await caller.error(AGGREGATE, [SLOT, attested.root])).toMatchObject({ code: -32002, data: { status: 503 } });
     expect(await caller.error(DATA, [SLOT, 0])).toMatchObject({ code: -32002, data: { status: 503 } });
   });
 
   it("is found only by its own slot and data", async () => {
-    await caller.call("post_v1_beacon_pool_attestations", votes.votes);
+    await caller.call("post_v1_beacon_pool_attestations", attested.attestations);
     for (const params of [
-      [SLOT - 1, votes.root],
-      [SLOT + 1, votes.root],
-      ["18446744073709551615", votes.root],
+      [SLOT - 1, attested.root],
+      [SLOT + 1, attested.root],
+      ["18446744073709551615", attested.root],
       [SLOT, toHex(new Uint8Array(32))],
     ]) {
       const error = await caller.error(AGGREGATE, params);
       expect(error).toMatchObject({ code: -32001 });
       expect(await caller.error("get_v1_validator_aggregate_and_proof", params)).toEqual(error);
     }
-    for (const params of [[], [SLOT], [SLOT, "0x12"], ["x", votes.root], [SLOT, votes.root, 0], [null, null]]) {
+    for (const params of [[], [SLOT], [SLOT, "0x12"], ["x", attested.root], [SLOT, attested.root, 0], [null, null]]) {
       const error = await caller.error(AGGREGATE, params);
       expect(error).toMatchObject({ code: -32602 });
       expect(await caller.error("get_v1_validator_aggregate_and_proof", params)).toEqual(error);
@@ -223,14 +227,14 @@ describe("the aggregate of a committee", () => {
     for (const data of [
       {},
       { slot: "x" },
-      { ...(ssz.phase0.AttestationData.toJson(votes.data) as object), index: -1 },
+      { ...(ssz.phase0.AttestationData.toJson(attested.data) as object), index: -1 },
     ]) {
       expect(await caller.error("get_v1_validator_aggregate_and_proof", [data])).toMatchObject({ code: -32602 });
     }
   });
 
   it("that an aggregator publishes is pooled once and used in the next block", async () => {
-    const aggregate = signedAggregate(votes, [0, 1, 3]);
+    const aggregate = signedAggregate(attested, [0, 1, 3]);
     for (const params of [[aggregate], [aggregate, aggregate], [[aggregate]]]) {
       expect(await caller.call(PUBLISH, params)).toBe(true);
     }
@@ -245,10 +249,10 @@ describe("the aggregate of a committee", () => {
   });
 
   it("is refused, each with its place in the list, where a rule is broken; the others count", async () => {
-    const good = signedAggregate(votes, [0, 1]);
-    const stranger = devChain.keys.indices.find((index) => !votes.committee.includes(index))!;
-    const outsider = signedAggregate(votes, [1, 2, 3], stranger);
-    const forged = structuredClone(signedAggregate(votes, [2, 3])) as { signature: string };
+    const good = signedAggregate(attested, [0, 1]);
+    const stranger = devChain.keys.indices.find((index) => !attested.committee.includes(index))!;
+    const outsider = signedAggregate(attested, [1, 2, 3], stranger);
+    const forged = structuredClone(signedAggregate(attested, [2, 3])) as { signature: string };
     forged.signature = (good as { signature: string }).signature;
     const error = await caller.error(PUBLISH, [outsider, good, [forged]]);
     expect(error).toMatchObject({ code: -32003, data: { status: 400, detail: expect.any(String) } });
@@ -264,16 +268,16 @@ test("an aggregator that was not selected is refused", async () => {
   // Half of such a committee is selected; in smaller ones everybody is.
   await open(0, 1024);
   await devChain.clock.advanceTo(1);
-  const votes = await committeeVotes(1);
+  const attested = await attestedCommittee(1);
   const isSelected = (validator: number) =>
-    isAggregatorFromCommitteeLength(votes.committee.length, selectionProof(validator, 1));
-  const unselected = votes.committee.findIndex((validator) => !isSelected(validator));
-  const selected = votes.committee.findIndex(isSelected);
-  expect(await caller.error(PUBLISH, [signedAggregate(votes, [unselected])])).toMatchObject({
+    isAggregatorFromCommitteeLength(attested.committee.length, selectionProof(validator, 1));
+  const unselected = attested.committee.findIndex((validator) => !isSelected(validator));
+  const selected = attested.committee.findIndex(isSelected);
+  expect(await caller.error(PUBLISH, [signedAggregate(attested, [unselected])])).toMatchObject({
     code: -32003,
     message: expect.stringContaining("does not make it an aggregator"),
   });
-  expect(await caller.call(PUBLISH, [signedAggregate(votes, [selected])])).toBe(true);
+  expect(await caller.call(PUBLISH, [signedAggregate(attested, [selected])])).toBe(true);
 });
 
 test("since electra the first version cannot find an aggregate, and says which one can", async () => {
@@ -284,7 +288,7 @@ test("since electra the first version cannot find an aggregate, and says which o
   expect(data.index).toBe("0");
   expect(await caller.call(DATA, [2, 0])).toEqual(data);
   const root = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(ssz.phase0.AttestationData.fromJson(data)));
-  await byHand.vote(2, devChain.chain.head.root);
+  await byHand.attest(2, devChain.chain.head.root);
   for (const [name, params] of [
     [AGGREGATE, [2, root]],
     ["get_v1_validator_aggregate_and_proof", [2, root]],
