@@ -13,7 +13,7 @@ export interface FloodTarget {
 }
 
 /** Sends some more of it, and resolves with how much. */
-export type Flood = (adversary: Adversary, target: FloodTarget) => Promise<number>;
+type Flood = (adversary: Adversary, target: FloodTarget) => Promise<number>;
 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 const topicOf = ({ topics }: FloodTarget, kind: string) => topics.find((topic) => topic.includes(`/${kind}`))!;

@@ -7,7 +7,7 @@ import { withTempDirectory } from "../support/temp-directory.ts";
 export const VALIDATORS = 64;
 export const SLOTS_PER_EPOCH = 8;
 
-export interface DevNetworkOptions {
+interface DevNetworkOptions {
   fork: DevFork;
   slotSeconds: number;
   warmupEpochs: number;

@@ -12,10 +12,10 @@ import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
-export type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;
+type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;
 
 /** Loaded late: the consensus libraries they import read the preset once, at import. */
-export interface Runners {
+interface Runners {
   dev(): Promise<Runner<DevOptions>>;
   node(): Promise<Runner<NodeOptions>>;
 }

@@ -13,7 +13,7 @@ import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { type PeerSync, whileSynced } from "./validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
-export interface DevChainParts {
+interface DevChainParts {
   /** Follows the clock already, so that it takes note of a new slot before its validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;

@@ -8,7 +8,7 @@ type SharedOptions = Pick<
   "dataDir" | "graffiti" | "networking" | "logger" | "setLogSpec" | "futures"
 >;
 
-export interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
+interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
   syncHorizonSlots?: number;
   /** Of the network of a dev chain; left out by a node that runs none. */
   validators?: ChosenValidators;
@@ -16,7 +16,7 @@ export interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions 
 }
 
 /** A node of a network, as it runs. */
-export interface NetworkNode {
+interface NetworkNode {
   node: BeaconNode<NetworkSource>;
   servers: Servers;
 }

@@ -5,7 +5,7 @@ import { type ServedApi, serveApi } from "../support/served-api.ts";
 const HEAD_SLOT = 9;
 
 /** Facts of the chain that clients are asked to find out. */
-export interface ServedChain {
+interface ServedChain {
   readonly url: string;
   readonly headSlot: string;
   readonly headRoot: string;

@@ -17,12 +17,12 @@ export const blockRequests = (counts: RequestCounts) =>
   Object.fromEntries(BLOCK_REQUESTS.map((method) => [method, counts[method] ?? 0]));
 
 /** The slots between which one node followed another by gossip. */
-export interface Followed {
+interface Followed {
   first: number;
   last: number;
 }
 
-export interface Following {
+interface Following {
   leader: BeaconRest;
   follower: BeaconRest;
   /** How many requests for blocks the follower has made. */

@@ -5,7 +5,7 @@ import { createRecordingLogger, type LogRecord } from "../../src/log/recording-l
 import { startServers } from "../../src/node/servers.ts";
 import type { Params } from "../../src/server/method-table.ts";
 
-export interface Reply {
+interface Reply {
   status: number;
   headers: Headers;
   text: string;

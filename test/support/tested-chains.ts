@@ -3,7 +3,7 @@ import { makeChainWithGap } from "./chain-with-gap.ts";
 import { Program } from "./program.ts";
 import { removableDirectory } from "./removable-directory.ts";
 
-export interface TestedChain {
+interface TestedChain {
   name: string;
   fork: ForkName.phase0 | ForkName.electra;
   /** The epoch from which on the chain is in fulu, if ever. */

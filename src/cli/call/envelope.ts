@@ -10,7 +10,7 @@ const CLOSING_BRACE = 0x7d;
 type Expecting = "object" | "key" | "key text" | "colon" | "value" | "rest of value" | "comma" | "nothing";
 
 /** A piece of the value of one member of the envelope. */
-export interface MemberPiece {
+interface MemberPiece {
   name: string;
   bytes: Buffer;
 }

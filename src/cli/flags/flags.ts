@@ -251,7 +251,7 @@ export const NODE_FLAGS = {
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
 
-export const CALL_FLAGS = {
+const CALL_FLAGS = {
   url: valueFlag({
     name: "url",
     kind: "text",
@@ -272,7 +272,7 @@ export const CALL_FLAGS = {
   }),
 } as const satisfies FlagTable;
 
-export const METHODS_FLAGS = {
+const METHODS_FLAGS = {
   json: booleanFlag({ name: "json", description: "Print the list as JSON" }),
 } as const satisfies FlagTable;
 

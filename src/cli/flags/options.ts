@@ -35,7 +35,7 @@ export interface SharedOptions {
   networking: NetworkingOptions | undefined;
 }
 
-export type DevPreset = (typeof DEV_PRESETS)[number];
+type DevPreset = (typeof DEV_PRESETS)[number];
 
 export interface DevOptions extends SharedOptions {
   preset: DevPreset;

@@ -11,7 +11,7 @@ import { Adversary, type AdversaryOptions } from "./adversary.ts";
 const VALIDATORS = 16;
 const COMPLAINT = / (WARN|ERROR|FATAL) /;
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   forks?: TestNetworkOptions["forks"];
   victim?: Partial<Pick<TestNodeOptions, "targetPeers" | "discovery" | "requestLimits" | "syncLimits">>;
   /** How long the chain is when the victim comes. */
