@@ -2,7 +2,6 @@ import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { VERSION } from "../version.ts";
 import { paramTexts } from "./call/params.ts";
-import { processTerminal, type Terminal } from "./call/terminal.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/flags.ts";
@@ -10,6 +9,7 @@ import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./fl
 import type { PresetName } from "./flags/preset.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
+import { processTerminal, type Terminal } from "./terminal.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
 type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;

@@ -1,7 +1,7 @@
 import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
+import { type ChosenValidators, startValidators } from "./network-validators.ts";
 import type { Servers, ServersOptions } from "./servers.ts";
-import { type ChosenValidators, startValidators } from "./validators.ts";
 
 type SharedOptions = Pick<
   BeaconNodeOptions<NetworkSource>,

@@ -1,7 +1,7 @@
 import { parseMessage } from "../../json/parse.ts";
+import type { Terminal } from "../terminal.ts";
 import type { CallOptions } from "./call-options.ts";
 import { type ReadableOptions, readableLines } from "./readable.ts";
-import type { Terminal } from "./terminal.ts";
 
 /** A result beyond this is printed as JSON as it arrives: laid out for people, it would have to be held as a whole. */
 const LARGEST_READABLE_BYTES = 64 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from "commander";
 import { usageError } from "../exit.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { environmentName, type Flag, flagNames } from "./flag.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "./flags.ts";
 import { HELP_NOTES } from "./help-notes.ts";
-import { didYouMean } from "./nearest.ts";
 
 /** What the arguments ask for: a command to run, or only words to print. */
 export type CommandLine =

@@ -8,12 +8,12 @@ import {
 import { type altair, isElectraSingleAttestation } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { devChainConfig } from "../chain-config.ts";
 import { DEV_FORKS, type ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
 import { createLocalApi } from "./local-api.test-support.ts";
 import { ManualClock } from "./manual-clock.test-support.ts";
-import { createRecordingLogger } from "./recording-logger.test-support.ts";
 import { type SignedByValidator, SlashingProtection } from "./slashing-protection.ts";
 import { createDevValidators } from "./validators.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { didYouMean, nearestFlag } from "./nearest.ts";
+import { didYouMean, nearestFlag } from "./did-you-mean.ts";
 
 const NAMES = ["rpc", "rpc-port", "rpc-address", "validators", "fork", "fork-at", "data-dir"];
 

@@ -2,7 +2,7 @@ import { generateKeyPair } from "@libp2p/crypto/keys";
 import { peerIdFromPrivateKey } from "@libp2p/peer-id";
 import { expect, test } from "vitest";
 import { EXIT_CODES } from "../exit.ts";
-import { requireUsablePeers } from "./known-peers.ts";
+import { requireUsablePeers } from "./usable-peers.ts";
 
 /** The example of EIP-778. */
 const RECORD =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EnvelopeSplitter } from "./envelope.ts";
+import { EnvelopeSplitter } from "./envelope-splitter.ts";
 
 /** The members of an object that arrives in pieces of so many bytes. */
 function split(json: string, pieceBytes: number) {
