@@ -4,7 +4,7 @@ import { VERSION } from "../version.ts";
 import { paramTexts } from "./call/params.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
-import type { NodeCommandName } from "./flags/flags.ts";
+import type { NodeCommandName } from "./flags/commands.ts";
 import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./flags/options.ts";
 import type { PresetName } from "./flags/preset.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";

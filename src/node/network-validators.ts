@@ -1,6 +1,5 @@
 import type { ValidatorIndex } from "@lodestar/types";
-import { onlyKeysOf } from "../dev/active-keys.ts";
-import { InteropKeys } from "../dev/interop-keys.ts";
+import { InteropKeys, onlyKeysOf } from "../dev/interop-keys.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import { whileSynced } from "../dev/validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "../dev/validators/validators.ts";

@@ -3,8 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StartupError } from "../exit.ts";
 import type { Terminal } from "../terminal.ts";
-import { runCall } from "./call.ts";
-import type { CallOptions } from "./call-options.ts";
+import { type CallOptions, runCall } from "./call.ts";
 import { CallPrinter } from "./printer.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
