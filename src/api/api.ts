@@ -4,7 +4,7 @@ import { versionText } from "../version.ts";
 import { failingAsCalls } from "./chain-failures.ts";
 import type { Family } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
-import { createEventStream } from "./events/event-stream.ts";
+import { createEventStream } from "./event-stream.ts";
 import { methods, type typedMethods } from "./methods.ts";
 
 /** What a node gives its API; what it does not have is left out. */

@@ -2,7 +2,7 @@ import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { expect, onTestFinished, test } from "vitest";
 import type { Api } from "../../src/api/api.ts";
-import { TOPICS, type Topic } from "../../src/api/events/topics.ts";
+import { TOPICS, type Topic } from "../../src/api/event-stream.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";

@@ -29,11 +29,10 @@ import {
   required,
   STATUS_ALONE,
 } from "../method.ts";
-import { arrangeAttestationData, arrangeRootAfterSlot } from "../params/attestation-reference.ts";
 import { CONSENSUS_VERSION, requireAttestationVersion } from "../params/consensus-version.ts";
 import { signedAggregateAndProof } from "../params/operations.ts";
-import { root, slot, uint64 } from "../params/scalars.ts";
-import { payloadList } from "../params/ssz-payload.ts";
+import { parseFixedHex, root, slot, uint64 } from "../params/scalars.ts";
+import { payloadList, readSszJson, WrongPayload } from "../params/ssz-payload.ts";
 import { requireSynced, requireVerifiedBlock, requireVerifiedHead, shown } from "../preconditions.ts";
 import { isTrue, shape } from "../schemas.ts";
 import { submitAll } from "../submissions.ts";
@@ -251,4 +250,24 @@ function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAg
     (given) => chain.processor.aggregates(given),
     (aggregate) => broadcast.aggregate(aggregate),
   );
+}
+
+/** One AttestationData in place of the slot and the root that follow from it. */
+function arrangeAttestationData(params: unknown[]): unknown[] {
+  const [first] = params;
+  if (params.length !== 1 || typeof first !== "object" || first === null || Array.isArray(first)) return params;
+  try {
+    const data = readSszJson(ssz.phase0.AttestationData, first);
+    return [data.slot, toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data))];
+  } catch (error) {
+    if (!(error instanceof WrongPayload)) throw error;
+    throw invalidParams(`The attestation data ${error.message}`);
+  }
+}
+
+/** REST lists the root before the slot; a root is never a slot, so both orders are understood. */
+function arrangeRootAfterSlot(params: unknown[]): unknown[] {
+  const [first, second, ...rest] = params;
+  const isSwapped = parseFixedHex(first, 32) !== undefined && parseFixedHex(second, 32) === undefined;
+  return isSwapped ? [second, first, ...rest] : params;
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import { attestation, attesterSlashing, signedAggregateAndProof } from "./operations.ts";
 import { type ForkSchema, firstMessage } from "./schema.ts";
 import { signedBlock } from "./signed-blocks.ts";

@@ -1,4 +1,4 @@
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import type { Params } from "../method-table.ts";
 
 /** The JSON text of an id, as it is echoed. */

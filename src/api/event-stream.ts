@@ -2,16 +2,76 @@ import { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { LightClientHeader, Slot } from "@lodestar/types";
-import type { ChainEvents } from "../../chain/events.ts";
-import type { Topic } from "./topics.ts";
+import type { BeaconChain } from "../chain/chain.ts";
+import type { ChainEvents } from "../chain/events.ts";
+import { encodeJson } from "../json/encode.ts";
+import type { Deliver, Feed } from "../server/events/feed.ts";
 
 const { EventType } = routes.events;
 
+/** The topics of the standard's event stream whose events happen on this node. */
+export const TOPICS = [
+  EventType.head,
+  EventType.block,
+  EventType.blockGossip,
+  EventType.attestation,
+  EventType.singleAttestation,
+  EventType.voluntaryExit,
+  EventType.blsToExecutionChange,
+  EventType.proposerSlashing,
+  EventType.attesterSlashing,
+  EventType.finalizedCheckpoint,
+  EventType.chainReorg,
+  EventType.contributionAndProof,
+  EventType.lightClientFinalityUpdate,
+  EventType.lightClientOptimisticUpdate,
+] as const;
+
+export type Topic = (typeof TOPICS)[number];
+
 /** An event of the standard API, of one of the topics that are served. */
-export type ServedEvent = Extract<routes.events.BeaconEvent, { type: Topic }>;
+type ServedEvent = Extract<routes.events.BeaconEvent, { type: Topic }>;
+
+/** What happens on the chain, as the events of the standard API. */
+export interface EventStream {
+  /** A feed of the events of these topics, in the order in which they happen. */
+  feed(topics: readonly Topic[]): Feed;
+}
+
+export function createEventStream({ config, events }: Pick<BeaconChain, "config" | "events">): EventStream {
+  const readers = new Map<routes.events.EventType, Set<Deliver>>();
+  const { toJson } = routes.events.getEventSerdes(config);
+
+  let isFollowing = false;
+
+  function tell(event: ServedEvent): void {
+    const interested = readers.get(event.type);
+    // Most topics have no reader most of the time, and to encode is what an event costs.
+    if (interested === undefined || interested.size === 0) return;
+    const encoded = { topic: event.type, data: encodeJson(toJson(event)) };
+    for (const deliver of interested) deliver(encoded);
+  }
+
+  return {
+    feed: (topics) => (deliver) => {
+      if (!isFollowing) followChain(config, events, tell);
+      isFollowing = true;
+      // A function of its own for each subscription, since a reader may subscribe twice.
+      const own: Deliver = (event) => deliver(event);
+      const sets = topics.map((topic) => {
+        const set = readers.get(topic) ?? new Set();
+        readers.set(topic, set.add(own));
+        return set;
+      });
+      return () => {
+        for (const set of sets) set.delete(own);
+      };
+    },
+  };
+}
 
 /** Tells what happens on the chain in the words of the standard API. */
-export function followChain(config: BeaconConfig, events: ChainEvents, tell: (event: ServedEvent) => void): void {
+function followChain(config: BeaconConfig, events: ChainEvents, tell: (event: ServedEvent) => void): void {
   events.on("head", ({ root, stateRoot, ...rest }) => {
     tell({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
   });
