@@ -34,8 +34,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   startup: {
     about: "from the start of the program to its first answer and to a finalized history",
   },
-  door: {
-    about: "requests a second through JSON-RPC, against a bare server of node:http",
+  "json-rpc": {
+    about: "JSON-RPC requests a second, against a bare server of node:http",
   },
   events: {
     about: "what many subscribers of live events cost, and whether each gets all",

@@ -17,7 +17,7 @@ export interface ItemFailure {
   message: string;
 }
 
-export interface FailureDetails {
+interface FailureDetails {
   /** What exactly was wrong, when the message alone names only the kind of mistake. */
   detail?: string;
   failures?: ItemFailure[];

@@ -10,12 +10,12 @@ test.each(["altair", "electra"] as const)(
     const options = { forks: [{ fork, epoch: 0 }] };
     const { devChain, close } = await openDevChain(options, directory);
     await devChain.clock.advanceTo(5);
-    const votes = devChain.chain.pools.attestations.list({ slot: 5 });
-    expect(votes.length).toBeGreaterThan(0);
+    const attestations = devChain.chain.pools.attestations.list({ slot: 5 });
+    expect(attestations.length).toBeGreaterThan(0);
     await close();
 
     const { devChain: resumed, complaints } = await openDevChain(options, directory);
-    expect(resumed.chain.pools.attestations.list({ slot: 5 })).toEqual(votes);
+    expect(resumed.chain.pools.attestations.list({ slot: 5 })).toEqual(attestations);
     await resumed.clock.advanceTo(6);
 
     const block = await resumed.chain.blocks.canonicalAtSlot(6);

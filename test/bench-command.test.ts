@@ -22,10 +22,10 @@ describe("npm run bench", () => {
   });
 
   it("names the nearest one when it does not know a name", () => {
-    expect(bench("dor")).toEqual({
+    expect(bench("json-rcp")).toEqual({
       status: 1,
       stdout: "",
-      stderr: 'fanal: the benchmark "dor" is not known. Did you mean door?\n',
+      stderr: 'fanal: the benchmark "json-rcp" is not known. Did you mean json-rpc?\n',
     });
     expect(bench("something-else").stderr).toBe(
       'fanal: the benchmark "something-else" is not known. "npm run bench" lists all.\n',

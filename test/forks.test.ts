@@ -12,7 +12,7 @@ test.each(DEV_FORKS)("a dev chain that starts in %s finalizes", async (fork) => 
   expect(config.getForkName(0)).toBe(fork);
   expect(complaints).toEqual([]);
   expect(chain.head.slot).toBe(4 * SLOTS_PER_EPOCH);
-  // Everybody voted in every slot, so finality is as fast as the rules allow.
+  // Everybody attested in every slot, so finality is as fast as the rules allow.
   expect(chain.forkChoice.finalized.epoch).toBe(2);
   expect(chain.headState.finalizedCheckpoint.epoch).toBe(2);
 });

@@ -13,7 +13,7 @@ const NOBODY = 4_000_000;
 
 interface Scene extends OpenedDevChain {
   byHand: ByHand;
-  /** A valid block on the head that carries votes; each case spoils a copy of it. */
+  /** A valid block on the head that carries attestations; each case spoils a copy of it. */
   good: HandMadeBlock;
 }
 
@@ -87,7 +87,7 @@ const ANY_FORK: Case[] = [
     signedAfter(async (block, { byHand }) => {
       const first = block.body.attestations[0]!;
       const source = { epoch: first.data.source.epoch - 1, root: first.data.source.root };
-      (block.body.attestations as Attestation[])[0] = await byHand.withVoteData(first, { source });
+      (block.body.attestations as Attestation[])[0] = await byHand.withAttestationData(first, { source });
     }),
   ],
   [
@@ -200,7 +200,7 @@ describe.each<[DevFork, Case[]]>([
     const { chain, clock } = opened.devChain;
     const byHand = new ByHand(opened.devChain);
     await clock.advanceTo(HISTORY_SLOTS + 1);
-    await byHand.vote(HISTORY_SLOTS + 1, chain.head.root);
+    await byHand.attest(HISTORY_SLOTS + 1, chain.head.root);
     await clock.advanceTo(HISTORY_SLOTS + 2);
     const good = byHand.sign(await byHand.produce(HISTORY_SLOTS + 2, chain.head.root));
     expect(good.signed.message.body.attestations.length).toBeGreaterThan(0);

@@ -84,7 +84,7 @@ describe("rpc.discover", () => {
     }
   });
 
-  it("gives the codes that the door answers", () => {
+  it("gives the codes that the server answers", () => {
     for (const kind of Object.keys(OPENRPC_ERRORS) as FailureKind[]) {
       expect(OPENRPC_ERRORS[kind].code).toBe(thrownError(new Failure(kind, "It failed.")).code);
     }

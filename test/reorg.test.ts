@@ -63,17 +63,17 @@ test("a heavier branch takes the head, and everything that is asked by slot foll
     { root: right1.root, canonical: false },
   ]);
   expect(await leavesOf(devChain)).toEqual([left1.root, right1.root].sort());
-  await byHand.vote(1, left1.root);
+  await byHand.attest(1, left1.root);
 
-  // The left branch leads by the votes of slot 1; two slots of votes make the right one heavier.
+  // The left branch leads by the attestations of slot 1; two slots of attestations make the right one heavier.
   await clock.advanceTo(2);
   const left2 = await byHand.propose(2, left1.root, 1);
   const right2 = await byHand.propose(2, right1.root, 2);
-  await byHand.vote(2, right2.root);
+  await byHand.attest(2, right2.root);
   await expectCanonical(devChain, [left1, left2], [right1, right2]);
   await clock.advanceTo(3);
   const left3 = await byHand.propose(3, left2.root, 1);
-  await byHand.vote(3, right2.root);
+  await byHand.attest(3, right2.root);
   await expectCanonical(devChain, [left1, left2, left3], [right1, right2]);
   reorgs.length = 0;
 
@@ -118,7 +118,7 @@ test("the proposer's boost tips the balance for the slot of a timely block", asy
   expect(chain.forkChoice.proposerBoostRoot).toBe(first.root);
   expect(chain.head.root).toBe(first.root);
 
-  // Without votes and boost the tie is broken by the roots, so either may lead; the next block overturns that.
+  // Without attestations and boost the tie is broken by the roots, so either may lead; the next block overturns that.
   await clock.advanceTo(2);
   expect(chain.forkChoice.proposerBoostRoot).toBeNull();
   const [leading, trailing] = chain.head.root === first.root ? [first, second] : [second, first];
@@ -205,7 +205,7 @@ test("finality leaves one branch, and the blocks and states of the other can sti
   await quiet.devChain.clock.advanceTo(forkSlot);
   const kept = await byHand.propose(forkSlot, parent, 1);
   const lost = await byHand.propose(forkSlot, parent, 2);
-  await byHand.vote(forkSlot, kept.root);
+  await byHand.attest(forkSlot, kept.root);
   await quiet.devChain.clock.advanceTo(forkSlot + 1);
   expect(await leavesOf(quiet.devChain)).toHaveLength(2);
   const children = await quiet.devChain.chain.blocks.childrenOf(parent);

@@ -13,7 +13,7 @@ export interface FloodTarget {
 }
 
 /** Sends some more of it, and resolves with how much. */
-export type Flood = (adversary: Adversary, target: FloodTarget) => Promise<number>;
+type Flood = (adversary: Adversary, target: FloodTarget) => Promise<number>;
 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 const topicOf = ({ topics }: FloodTarget, kind: string) => topics.find((topic) => topic.includes(`/${kind}`))!;
@@ -23,11 +23,11 @@ async function published(adversary: Adversary, topic: string, data: Uint8Array[]
 }
 
 /** Passes all that can be checked without the chain, and is of a slot that nobody accepts yet: ignored, not rejected. */
-function earlyVote(slot: number): Uint8Array {
-  const vote = ssz.phase0.Attestation.defaultValue();
-  vote.data.slot = slot + 100;
-  vote.data.beaconBlockRoot = randomBytes(32);
-  return compressSync(ssz.phase0.Attestation.serialize(vote));
+function earlyAttestation(slot: number): Uint8Array {
+  const attestation = ssz.phase0.Attestation.defaultValue();
+  attestation.data.slot = slot + 100;
+  attestation.data.beaconBlockRoot = randomBytes(32);
+  return compressSync(ssz.phase0.Attestation.serialize(attestation));
 }
 
 /** As large as the type allows. */
@@ -51,11 +51,11 @@ export const FLOODS: Record<string, Flood> = {
       topicOf(target, "beacon_block"),
       times(200, () => randomBytes(300)),
     ),
-  "votes that are ignored": (adversary, target) =>
+  "attestations that are ignored": (adversary, target) =>
     published(
       adversary,
       topicOf(target, "beacon_attestation"),
-      times(200, () => earlyVote(target.slot)),
+      times(200, () => earlyAttestation(target.slot)),
     ),
   "large slashings": (adversary, target) =>
     published(adversary, topicOf(target, "attester_slashing"), times(20, slashing)),

@@ -1,5 +1,5 @@
-/** A dev chain whose slots pass when its parent says so, behind the real doors. Tells its parent the addresses. */
-import { parentGone, report } from "../door/child.ts";
+/** A dev chain whose slots pass when its parent says so, behind both servers. Tells its parent the addresses. */
+import { parentGone, report } from "../support/child.ts";
 import { withDevChain } from "../support/dev-chain.ts";
 
 export interface NodeAddresses {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Child } from "../door/processes.ts";
+import { Child } from "../support/child.ts";
 import { describeMachine } from "../support/machine.ts";
 import type { CpuUsage, MemoryUsage, NodeAddresses, PublishedHeads } from "./node-process.ts";
 import type { Delivery, SubscribersReady } from "./subscribers-process.ts";

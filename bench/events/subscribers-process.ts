@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { WebSocket } from "ws";
-import { parentGone, report } from "../door/child.ts";
+import { parentGone, report } from "../support/child.ts";
 import type { NodeAddresses, PublishedHead } from "./node-process.ts";
 
 export interface SubscribersReady {

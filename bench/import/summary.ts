@@ -1,7 +1,7 @@
 import { mean, median } from "../support/statistics.ts";
 
 /** Milliseconds for one block, imported both ways. */
-export interface BlockTimes {
+interface BlockTimes {
   pipeline: number;
   library: number;
   /** What the pipeline spent its time on, as far as that is told apart. */

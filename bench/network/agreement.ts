@@ -1,16 +1,16 @@
 import type { ChainHead, NodeProcess } from "../support/node-process.ts";
+import { quantile } from "../support/statistics.ts";
 import { ChainWatch } from "./chain-watch.ts";
 import { DevNetwork, SLOTS_PER_EPOCH } from "./dev-network.ts";
 import { headDifferences } from "./head-differences.ts";
 import { untilJoined } from "./joined.ts";
-import { quantile } from "./quantile.ts";
 import { heading, mebibytes, table } from "./table.ts";
 
 /** Of the three nodes, when they share the validators. */
 const SHARES = ["0-21", "22-42", "43-63"] as const;
 const firstOfShare = SHARES.map((share) => Number.parseInt(share, 10));
 const SLOT_SECONDS = 2;
-/** Of a slot, when the heads are asked for: votes and aggregates are through, and the next block is not there yet. */
+/** Of a slot, when the heads are asked for: attestations and aggregates are through, and the next block is not there yet. */
 const POLLED_AT = 0.9;
 
 /** Three nodes; false when they were not of one mind, or when finality stood still. */
@@ -51,7 +51,7 @@ function agreement(isSplit: boolean, epochs: number): Promise<boolean> {
   });
 }
 
-/** Votes of the others may have been missing until they came. */
+/** Attestations of the others may have been missing until they came. */
 async function untilFinal({ first }: DevNetwork): Promise<void> {
   await first.callUntil<ChainHead>(
     "getChainHead",

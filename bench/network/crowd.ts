@@ -1,8 +1,8 @@
 import type { NodeProcess } from "../support/node-process.ts";
+import { quantile } from "../support/statistics.ts";
 import { DevNetwork, SLOTS_PER_EPOCH } from "./dev-network.ts";
 import { followsFor } from "./following.ts";
 import { connectedPeers, untilSynced } from "./joined.ts";
-import { quantile } from "./quantile.ts";
 import { heading, mebibytes, seconds, table } from "./table.ts";
 
 const EPOCHS = 3;

@@ -7,7 +7,7 @@ import { withTempDirectory } from "../support/temp-directory.ts";
 export const VALIDATORS = 64;
 export const SLOTS_PER_EPOCH = 8;
 
-export interface DevNetworkOptions {
+interface DevNetworkOptions {
   fork: DevFork;
   slotSeconds: number;
   warmupEpochs: number;
@@ -98,9 +98,9 @@ export class DevNetwork {
 
   async #startFirst({ fork, warmupEpochs, validators = "all" }: DevNetworkOptions): Promise<void> {
     const flags = `--validators ${VALIDATORS} --fork ${fork} --slot-seconds ${this.slotSeconds} --dev-validators ${validators}`;
-    const doors = "--p2p --p2p-port 0 --rest --rest-port 0";
+    const listening = "--p2p --p2p-port 0 --rest --rest-port 0";
     const own = ["--data-dir", join(this.#directory, "1"), "--warmup-epochs", String(warmupEpochs)];
-    const first = await NodeProcess.start("node 1", ["dev", ...`${flags} ${doors}`.split(" "), ...own]);
+    const first = await NodeProcess.start("node 1", ["dev", ...`${flags} ${listening}`.split(" "), ...own]);
     this.#nodes.add(first);
     this.#first = first;
     this.#restUrl = (await first.untilLine(/REST is served at (http:\S+)/))[1]!;

@@ -1,6 +1,6 @@
 import type { SeenBlock } from "./chain-watch.ts";
 
-export interface HeadDifferences {
+interface HeadDifferences {
   /** Milliseconds of each stretch of time in which not all nodes had the same head. */
   stretches: number[];
   /** How many of them outlasted the slot in which they began, so that more than a block on its way was different. */

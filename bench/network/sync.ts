@@ -1,5 +1,5 @@
 import type { DevFork } from "../../src/dev/forks.ts";
-import { Child } from "../door/processes.ts";
+import { Child } from "../support/child.ts";
 import type { NodeProcess } from "../support/node-process.ts";
 import { type DevNetwork, SLOTS_PER_EPOCH } from "./dev-network.ts";
 import { followsFor } from "./following.ts";

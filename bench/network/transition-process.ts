@@ -8,9 +8,9 @@ import { createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import { deserializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import { useNativeHasher } from "../../src/chain/native-hasher.ts";
 import { loadNetworkConfig } from "../../src/node/network-config.ts";
-import { parentGone, report } from "../door/child.ts";
 import { LibraryImport } from "../import/library-import.ts";
 import type { RecordedChain } from "../import/record-chain.ts";
+import { parentGone, report } from "../support/child.ts";
 
 export interface TransitionOrder {
   /** The directory that describes the network. */

@@ -6,7 +6,7 @@ import { withCleanUp } from "./clean-up.ts";
 import { Nodes } from "./nodes.ts";
 import type { SyncSpeed } from "./sync-speed.ts";
 
-export interface PeerSyncOptions {
+interface PeerSyncOptions {
   epochs: number;
   rounds: number;
   fork: string;

@@ -13,7 +13,7 @@ export interface BenchedChain {
   db: BeaconDb;
 }
 
-export interface BenchedChainOptions {
+interface BenchedChainOptions {
   validators: number;
   forks: readonly ScheduledFork[];
   epochs: number;

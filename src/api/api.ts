@@ -4,11 +4,11 @@ import { versionText } from "../version.ts";
 import { failingAsCall } from "./chain-failures.ts";
 import type { Family } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
-import { createEventStream } from "./events/event-stream.ts";
+import { createEventStream } from "./event-stream.ts";
 import { methods, type typedMethods } from "./methods.ts";
 
 /** What a node gives its API; what it does not have is left out. */
-export interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLogSpec" | "futures"> {
+interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLogSpec" | "futures"> {
   /** Left out by a node that speaks to no other. */
   broadcast?: Broadcast;
   /** Left out by a node that speaks to no other: it then has only the clock to compare its head with. */
@@ -16,7 +16,7 @@ export interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | 
 }
 
 /** The handlers of the standard's operations by their names in @lodestar/api: what callers inside the process use. */
-export type Handlers = { readonly [F in Family]: HandlersOf<F> };
+type Handlers = { readonly [F in Family]: HandlersOf<F> };
 
 type Operation = (typeof typedMethods)[number];
 

@@ -2,7 +2,7 @@ import { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
 
 /** The families into which @lodestar/api sorts the operations of the standard. */
-export interface Endpoints {
+interface Endpoints {
   beacon: routes.beacon.Endpoints;
   validator: routes.validator.Endpoints;
   lightclient: routes.lightclient.Endpoints;

@@ -3,7 +3,7 @@ import type { PendingFuture } from "../debug/future-tracker.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { SyncView } from "../sync/sync.ts";
-import type { EventStream } from "./events/event-stream.ts";
+import type { EventStream } from "./event-stream.ts";
 
 /** The parts of a node that handlers answer from. */
 export interface ApiContext {

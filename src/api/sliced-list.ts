@@ -1,4 +1,4 @@
-import { streamPieces, writtenArrayPieces } from "../json/json-stream.ts";
+import { streamPieces, writtenArrayPieces } from "../json/encode.ts";
 import type { Answer } from "../server/method-table.ts";
 import type { MetaCodec } from "./codecs.ts";
 import { besideData } from "./encoding.ts";

@@ -7,10 +7,10 @@ import { type ItemFailure, rejected } from "../failure.ts";
  */
 export async function submitAll<Item, T>(
   items: readonly Item[],
-  intake: (items: readonly Item[]) => Promise<Outcome<T>[]>,
+  process: (items: readonly Item[]) => Promise<Outcome<T>[]>,
   broadcast: (item: Item, accepted: T) => void,
 ): Promise<void> {
-  const outcomes = await intake(items);
+  const outcomes = await process(items);
   outcomes.forEach((outcome, index) => {
     if (outcome.ok) broadcast(items[index]!, outcome.value);
   });
@@ -20,11 +20,11 @@ export async function submitAll<Item, T>(
 /** The same for a submission of one object. */
 export async function submitOne<Item>(
   item: Item,
-  intake: (item: Item) => Promise<void>,
+  process: (item: Item) => Promise<void>,
   broadcast: (item: Item) => void,
 ): Promise<void> {
   try {
-    await intake(item);
+    await process(item);
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
     if (error.known) return;

@@ -2,20 +2,20 @@ import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { VERSION } from "../version.ts";
 import { paramTexts } from "./call/params.ts";
-import { processTerminal, type Terminal } from "./call/terminal.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
-import type { NodeCommandName } from "./flags/flags.ts";
+import type { NodeCommandName } from "./flags/commands.ts";
 import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./flags/options.ts";
 import type { PresetName } from "./flags/preset.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
+import { processTerminal, type Terminal } from "./terminal.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
-export type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;
+type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;
 
 /** Loaded late: the consensus libraries they import read the preset once, at import. */
-export interface Runners {
+interface Runners {
   dev(): Promise<Runner<DevOptions>>;
   node(): Promise<Runner<NodeOptions>>;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { methods } from "../api/methods.ts";
-import { wrapText } from "./call/wrap-text.ts";
-import { methodsJson, methodsText } from "./methods.ts";
+import { methodsJson, methodsText, wrapText } from "./methods.ts";
 
 describe("the list of methods", () => {
   const text = methodsText();

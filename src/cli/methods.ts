@@ -1,6 +1,5 @@
 import type { Method, Param } from "../api/method.ts";
 import { methodGroups } from "../api/methods.ts";
-import { wrapText } from "./call/wrap-text.ts";
 
 const WIDTH = 100;
 const NUMBER_WIDTH = 4;
@@ -44,4 +43,16 @@ export function methodsJson(): string {
     })),
   );
   return `${JSON.stringify(listed, null, 2)}\n`;
+}
+
+/** Lines of at most `width` characters, broken at blanks, unless a word alone is longer. */
+export function wrapText(text: string, width: number, indent = "", hanging = indent): string[] {
+  const [first = "", ...rest] = text.split(" ");
+  const lines = [indent + first];
+  for (const word of rest) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length <= width) lines[lines.length - 1] = line;
+    else lines.push(hanging + word);
+  }
+  return lines;
 }

@@ -17,7 +17,7 @@ type StopSignal = (typeof STOP_SIGNALS)[number];
 /** The part of `process` that running a node needs. */
 export type ProcessEvents = Pick<EventEmitter, "on" | "off">;
 
-export interface RunSurroundings {
+interface RunSurroundings {
   logger: Logger;
   events: ProcessEvents;
   /** Ends the process without waiting for anything. */

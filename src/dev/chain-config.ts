@@ -9,7 +9,7 @@ const DEV_CONFIG_NAME = "fanal-dev";
 /** Whether a configuration is that of a dev chain, whoever wrote it down. */
 export const isDevConfig = ({ CONFIG_NAME }: ChainConfig): boolean => CONFIG_NAME === DEV_CONFIG_NAME;
 
-export interface DevChainConfigOptions {
+interface DevChainConfigOptions {
   /**
    * When each fork begins. A fork that is not listed begins together with the one before it, and never when no later one
    * is listed: `[{ fork: "fulu", epoch: 0 }]` runs Fulu from genesis, `[{ fork: "fulu", epoch: 2 }]` runs Electra from

@@ -7,13 +7,12 @@ import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { Logger } from "../log/logger.ts";
-import { onlyKeysOf } from "./active-keys.ts";
-import { InteropKeys, type ValidatorKeys } from "./interop-keys.ts";
+import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { type PeerSync, whileSynced } from "./validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
-export interface DevChainParts {
+interface DevChainParts {
   /** Follows the clock already, so that it takes note of a new slot before its validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;

@@ -41,7 +41,7 @@ const GENESIS_BASE_FEE_PER_GAS = 1_000_000_000n;
 type BellatrixHeader = BeaconStateBellatrix["latestExecutionPayloadHeader"];
 type CapellaHeader = BeaconStateCapella["latestExecutionPayloadHeader"];
 
-export interface DevGenesisOptions {
+interface DevGenesisOptions {
   chainConfig: ChainConfig;
   validatorCount: number;
   genesisTime: number;

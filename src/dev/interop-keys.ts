@@ -40,3 +40,12 @@ export class InteropKeys implements ValidatorKeys {
     return this.#publicKeys[index];
   }
 }
+
+/** The keys of some validators only: the others are left alone, as if somebody else ran them or nobody did. */
+export function onlyKeysOf(keys: ValidatorKeys, active: readonly ValidatorIndex[]): ValidatorKeys {
+  const chosen = new Set(active);
+  return {
+    indices: keys.indices.filter((index) => chosen.has(index)),
+    secretKey: (index) => (chosen.has(index) ? keys.secretKey(index) : undefined),
+  };
+}

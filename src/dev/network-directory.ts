@@ -10,7 +10,7 @@ const DEPOSIT_BLOCK_FILES = ["deposit_contract_block.txt", "deploy_block.txt"] a
 const RECORD_LIST_YAML = "boot_enr.yaml";
 const RECORD_LIST_TEXT = "bootstrap_nodes.txt";
 
-export interface DescribedChain {
+interface DescribedChain {
   config: ChainConfig;
   /** Of a chain that was made just now, what an earlier one left behind is written over. */
   isNew: boolean;

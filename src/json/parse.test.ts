@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { IrregularNumber } from "./irregular-number.ts";
-import { MAX_NESTING, parseMessage, UnreadableMessage } from "./parse.ts";
+import { IrregularNumber, MAX_NESTING, parseMessage, UnreadableMessage } from "./parse.ts";
 
 const parse = (text: string) => parseMessage(Buffer.from(text));
 

@@ -12,7 +12,7 @@ import {
   VectorBasicType,
   VectorCompositeType,
 } from "@chainsafe/ssz";
-import { arrayPieces, streamPieces } from "./json-stream.ts";
+import { arrayPieces, streamPieces } from "./encode.ts";
 
 /** Elements turned to text at a time: few enough that one slice never holds the event loop for long. */
 const COMPOSITE_SLICE = 64;

@@ -1,24 +1,22 @@
-import type { Logger, LogLevel } from "./logger.ts";
+import { LOG_LEVELS, type LogFields, type Logger, type LogLevel } from "./logger.ts";
 
 export interface LogRecord {
   level: LogLevel;
   message: string;
-  fields?: Record<string, unknown>;
+  fields?: LogFields;
 }
 
-export function createRecordingLogger(records: LogRecord[]): Logger {
-  const at = (level: LogLevel) => (message: string, fields?: Record<string, unknown>) => {
-    records.push({ level, message, fields });
-  };
-  const logger: Logger = {
-    trace: at("trace"),
-    debug: at("debug"),
-    info: at("info"),
-    notice: at("notice"),
-    warn: at("warn"),
-    error: at("error"),
-    fatal: at("fatal"),
-    topic: () => logger,
-  };
+export interface RecordingLogger extends Logger {
+  records: LogRecord[];
+}
+
+export function createRecordingLogger(records: LogRecord[] = []): RecordingLogger {
+  const methods = Object.fromEntries(
+    LOG_LEVELS.map((level) => [
+      level,
+      (message: string, fields?: LogFields) => void records.push({ level, message, fields }),
+    ]),
+  ) as Omit<Logger, "topic">;
+  const logger: RecordingLogger = { ...methods, records, topic: () => logger };
   return logger;
 }

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { createRecordingLogger } from "../dev/validators/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { BeaconNode } from "./beacon-node.ts";
 
 const OPTIONS = { ...QUIET, validators: 8 };

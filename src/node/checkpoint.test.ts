@@ -8,7 +8,7 @@ import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { serializeSignedBlock } from "../chain/blocks/block-encoding.ts";
 import { checkpointSource } from "../cli/flags/checkpoint-source.ts";
-import { createRecordingLogger } from "../dev/validators/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { readAnchorBlock } from "./anchor-block.ts";
 import { loadState } from "./anchor-state.ts";
 import { StartError } from "./start-error.ts";

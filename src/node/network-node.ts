@@ -1,15 +1,15 @@
 import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
 import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
+import { type ChosenValidators, startValidators } from "./network-validators.ts";
 import type { Servers, ServersOptions } from "./servers.ts";
-import { type ChosenValidators, startValidators } from "./validators.ts";
 
 type SharedOptions = Pick<
   BeaconNodeOptions<NetworkSource>,
   "dataDir" | "graffiti" | "networking" | "logger" | "setLogSpec" | "futures"
 >;
 
-export interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
+interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
   syncHorizonSlots?: number;
   /** Of the network of a dev chain; left out by a node that runs none. */
   validators?: ChosenValidators;
@@ -19,7 +19,7 @@ export interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions 
 }
 
 /** A node of a network, as it runs. */
-export interface NetworkNode {
+interface NetworkNode {
   node: BeaconNode<NetworkSource>;
   servers: Servers;
 }

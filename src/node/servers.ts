@@ -6,7 +6,7 @@ import type { RouteTable } from "../server/rest/route-table.ts";
 import { createRestServer } from "../server/rest/server.ts";
 import { StartError, type StartErrorKind } from "./start-error.ts";
 
-export interface ListenOptions {
+interface ListenOptions {
   host: string;
   /** 0 for any free port. */
   port: number;
@@ -22,7 +22,7 @@ export interface ServersOptions {
 }
 
 /** What the servers can be asked. */
-export interface ServedTables {
+interface ServedTables {
   methods: MethodTable;
   routes(): RouteTable;
 }

@@ -5,13 +5,13 @@ import { type ServedApi, serveApi } from "../support/served-api.ts";
 const HEAD_SLOT = 9;
 
 /** Facts of the chain that clients are asked to find out. */
-export interface ServedChain {
+interface ServedChain {
   readonly url: string;
   readonly headSlot: string;
   readonly headRoot: string;
 }
 
-/** The real door on a dev chain that stands still, for all tests of a file. */
+/** The JSON-RPC server of a dev chain that stands still, for all tests of a file. */
 export function serveChain(): ServedChain {
   let opened: OpenedDevChain | undefined;
   let servers: ServedApi | undefined;

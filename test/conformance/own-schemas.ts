@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What methods answer that have no twin, or one that answers by its status alone (METHODS.md, parts 1.3 and 2). */
+/** What methods answer that have no twin, or one that answers by its status alone. */
 
 const uint64 = z.string().regex(/^(?:0|[1-9][0-9]{0,19})$/);
 const root = z.string().regex(/^0x[0-9a-f]{64}$/);

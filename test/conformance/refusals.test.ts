@@ -4,7 +4,7 @@ import { methods } from "../../src/api/methods.ts";
 import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, isServedOn } from "../support/examples.ts";
-import { SPECIAL_CALLS } from "./special-calls.ts";
+import { SPECIAL_CALLS } from "./special-calls/special-calls.ts";
 import { wrongCalls } from "./wrong-params.ts";
 import type { Mistake } from "./wrong-payloads.ts";
 

@@ -4,7 +4,7 @@ import type { ExampleFork } from "../support/example-chain.ts";
 import { type DocumentVersion, OpenApi, type TwinValidator, type ValidatorOptions } from "./openapi.ts";
 
 /** The forks that results are checked on: the first one's objects are those of the older document. */
-export type DocumentedFork = Exclude<ExampleFork, ForkName.electra>;
+type DocumentedFork = Exclude<ExampleFork, ForkName.electra>;
 
 const DOCUMENTS = { "v2.5.0": new OpenApi("v2.5.0"), "v4.0.0": new OpenApi("v4.0.0") };
 const DOCUMENT_OF = { [ForkName.phase0]: "v2.5.0", [ForkName.fulu]: "v4.0.0" } as const;

@@ -4,7 +4,7 @@ import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import type { Params } from "../../src/server/method-table.ts";
 import { type Mistake, wrongPayloads } from "./wrong-payloads.ts";
 
-export interface WrongCall {
+interface WrongCall {
   mistake: Mistake;
   params: Params;
 }

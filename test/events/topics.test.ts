@@ -2,12 +2,12 @@ import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { expect, onTestFinished, test } from "vitest";
 import type { Api } from "../../src/api/api.ts";
-import { TOPICS, type Topic } from "../../src/api/events/topics.ts";
+import { TOPICS, type Topic } from "../../src/api/event-stream.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { serveDoor } from "../conformance/served-door.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
+import { serveApi } from "../support/served-api.ts";
 import { formOf, readExamples } from "./event-examples.ts";
 
 const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };
@@ -23,9 +23,9 @@ interface Told {
 
 /** What a WebSocket client hears of the topics. */
 async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 | ForkName.fulu) {
-  const door = await serveDoor(api);
-  onTestFinished(() => door.close());
-  const client = await Client.connect(door.url);
+  const { jsonRpcUrl, close } = await serveApi(api);
+  onTestFinished(close);
+  const client = await Client.connect(jsonRpcUrl);
   const id = await client.subscribe(topics);
   return {
     id,
@@ -81,10 +81,10 @@ test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is to
   await caller.call("post_v1_beacon_blocks", [block]);
   expect(await listener.rest()).toBe(0);
 
-  const votes = await chain.attestations();
-  await caller.call("post_v1_beacon_pool_attestations", votes);
-  const voteTopic = fork === ForkName.phase0 ? "attestation" : "single_attestation";
-  await expectTold(...votes.map((vote) => as(voteTopic, vote)));
+  const attestations = await chain.attestations();
+  await caller.call("post_v1_beacon_pool_attestations", attestations);
+  const attestationTopic = fork === ForkName.phase0 ? "attestation" : "single_attestation";
+  await expectTold(...attestations.map((attestation) => as(attestationTopic, attestation)));
 
   const aggregate = await chain.signedAggregate();
   await caller.call("post_v1_validator_aggregate_and_proofs", [aggregate]);

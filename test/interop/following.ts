@@ -5,7 +5,7 @@ import type { RequestCounts } from "./lodestar-beacon.ts";
 export const SLOTS_PER_EPOCH = 8;
 /** How long a node has to follow another by gossip. */
 const FOLLOWED_EPOCHS = 5;
-/** By how much finality must have moved meanwhile; on a busy machine votes may come too late to move it every epoch. */
+/** By how much finality must have moved meanwhile; on a busy machine attestations may come too late to move it every epoch. */
 const FINALIZED_EPOCHS = 2;
 /** Between the end of the sync and the first slot that counts: what was asked for before may still be on its way. */
 const SETTLING_SLOTS = 2;
@@ -17,12 +17,12 @@ export const blockRequests = (counts: RequestCounts) =>
   Object.fromEntries(BLOCK_REQUESTS.map((method) => [method, counts[method] ?? 0]));
 
 /** The slots between which one node followed another by gossip. */
-export interface Followed {
+interface Followed {
   first: number;
   last: number;
 }
 
-export interface Following {
+interface Following {
   leader: BeaconRest;
   follower: BeaconRest;
   /** How many requests for blocks the follower has made. */

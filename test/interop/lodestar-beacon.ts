@@ -18,7 +18,7 @@ export interface LodestarDevOptions extends Placed {
   altairEpoch?: number;
 }
 
-export interface LodestarJoiningOptions extends Placed {
+interface LodestarJoiningOptions extends Placed {
   /** With the chain's config.yaml and genesis.ssz. */
   networkDirectory: string;
   /** Records (ENR) in their text form. */

@@ -1,6 +1,6 @@
 import { LodestarProcess, type LodestarProcessOptions } from "./lodestar-process.ts";
 
-export interface LodestarValidatorOptions extends Pick<LodestarProcessOptions, "directory" | "whenDone"> {
+interface LodestarValidatorOptions extends Pick<LodestarProcessOptions, "directory" | "whenDone"> {
   restUrl: string;
   /** The indices of the first and the last of the validators that it signs for, whose keys everybody knows. */
   validators: readonly [first: number, last: number];

@@ -21,7 +21,7 @@ interface Committee {
 
 const { AttestationData, Attestation } = ssz.phase0;
 
-/** Votes with every key that has a duty in the slot, and then aggregates the votes of each committee. */
+/** Attests with every key that has a duty in the slot, and then aggregates the attestations of each committee. */
 export async function attest(
   rpc: RpcClient,
   facts: ChainFacts,
@@ -35,19 +35,25 @@ export async function attest(
     const dataRoot = `0x${Buffer.from(AttestationData.hashTreeRoot(AttestationData.fromJson(data))).toString("hex")}`;
     committees.push({ index, duties: members, data, dataRoot });
   }
-  const votes = committees.flatMap((committee) =>
-    committee.duties.map((duty) => vote(facts, keys[Number(duty.validator_index)]!, slot, committee, duty)),
+  const attestations = committees.flatMap((committee) =>
+    committee.duties.map((duty) => signAttestation(facts, keys[Number(duty.validator_index)]!, slot, committee, duty)),
   );
-  if (votes.length > 0) await rpc.call("post_v1_beacon_pool_attestations", votes);
+  if (attestations.length > 0) await rpc.call("post_v1_beacon_pool_attestations", attestations);
   const aggregates = [];
   for (const committee of committees) {
-    const aggregate = await aggregateVotes(rpc, facts, keys, slot, committee);
+    const aggregate = await aggregateCommittee(rpc, facts, keys, slot, committee);
     if (aggregate) aggregates.push(aggregate);
   }
   if (aggregates.length > 0) await rpc.call("post_v1_validator_aggregate_and_proofs", aggregates);
 }
 
-function vote(facts: ChainFacts, key: ValidatorKey, slot: number, { index, data }: Committee, duty: AttesterDuty) {
+function signAttestation(
+  facts: ChainFacts,
+  key: ValidatorKey,
+  slot: number,
+  { index, data }: Committee,
+  duty: AttesterDuty,
+) {
   const signature = facts.signJson(key, "DOMAIN_BEACON_ATTESTER", slot, AttestationData, data);
   if (facts.has("electra", slot)) {
     return { committee_index: index, attester_index: duty.validator_index, data, signature };
@@ -59,7 +65,7 @@ function vote(facts: ChainFacts, key: ValidatorKey, slot: number, { index, data 
   return { aggregation_bits, data, signature };
 }
 
-async function aggregateVotes(
+async function aggregateCommittee(
   rpc: RpcClient,
   facts: ChainFacts,
   keys: readonly ValidatorKey[],

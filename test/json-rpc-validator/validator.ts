@@ -17,7 +17,7 @@ interface Duties {
   sync: SyncDuty[];
 }
 
-export interface WorkDone {
+interface WorkDone {
   proposed: number;
 }
 

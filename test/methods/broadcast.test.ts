@@ -60,10 +60,10 @@ async function expectSentOnce<Item>(submit: (item: Item) => Promise<unknown>, go
   expect(broadcast.take()).toEqual([]);
 }
 
-describe("votes go out", () => {
+describe("attestations go out", () => {
   it("on the subnet of their committee", async () => {
-    const votes = await byHand.votesFor(SLOT, opened.devChain.chain.head.root);
-    const attestations = votes.map(({ vote }) => vote as SingleAttestation);
+    const signed = await byHand.attestationsFor(SLOT, opened.devChain.chain.head.root);
+    const attestations = signed.map(({ attestation }) => attestation as SingleAttestation);
     const forged = attestations.map((attestation) => ({ ...attestation, signature: NOT_A_SIGNATURE }));
     // Two committees in each of the slots of the epoch before: compute_subnet_for_attestation of phase0/validator.md.
     const subnets = attestations.map((attestation) => 2 + (attestation as electra.SingleAttestation).committeeIndex);
@@ -80,8 +80,11 @@ describe("votes go out", () => {
   });
 
   it("as aggregates", async () => {
-    const [{ validator, vote } = expect.unreachable()] = await byHand.votesFor(SLOT, opened.devChain.chain.head.root);
-    const { data, committeeIndex } = vote as electra.SingleAttestation;
+    const [{ validator, attestation } = expect.unreachable()] = await byHand.attestationsFor(
+      SLOT,
+      opened.devChain.chain.head.root,
+    );
+    const { data, committeeIndex } = attestation as electra.SingleAttestation;
     const attestationDataRoot = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data));
     const aggregate = await api.validator.getAggregatedAttestationV2({
       attestationDataRoot,
@@ -189,12 +192,15 @@ it("operations go out", async () => {
     [{ kind: "proposerSlashing", item: proposals }],
   );
 
-  const [votes, oneVote] = [operations.doubleVote([4, 5], 1), operations.doubleVote([4, 5], 1, { differ: false })];
+  const [doubleVote, sameVote] = [
+    operations.doubleVote([4, 5], 1),
+    operations.doubleVote([4, 5], 1, { differ: false }),
+  ];
   await expectSentOnce(
     (attesterSlashing) => api.beacon.submitPoolAttesterSlashingsV2({ attesterSlashing }),
-    votes,
-    oneVote,
-    [{ kind: "attesterSlashing", item: votes }],
+    doubleVote,
+    sameVote,
+    [{ kind: "attesterSlashing", item: doubleVote }],
   );
 
   const address = new Uint8Array(20).fill(6);

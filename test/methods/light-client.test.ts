@@ -135,7 +135,7 @@ test("what an abandoned block signed is not given out", async () => {
 
   await clock.advanceTo(historySlots + 3);
   const { root } = await byHand.propose(historySlots + 3, parent);
-  await byHand.vote(historySlots + 3, root);
+  await byHand.attest(historySlots + 3, root);
   await clock.advanceTo(historySlots + 4);
   await chain.refreshHead();
   expect(chain.head.root).toBe(root);

@@ -15,17 +15,17 @@ const MAX_UINT64 = "18446744073709551615";
 // biome-ignore lint/suspicious/noExplicitAny: tests change payloads in ways that no type allows
 type Json = any;
 
-const WRONG_BITS: [string, (vote: Json) => void][] = [
-  ["with two bits", (vote) => (vote.aggregation_bits = "0x13")],
-  ["with no bit", (vote) => (vote.aggregation_bits = "0x10")],
-  ["with too many bits", (vote) => (vote.aggregation_bits = "0x21")],
+const WRONG_BITS: [string, (attestation: Json) => void][] = [
+  ["with two bits", (attestation) => (attestation.aggregation_bits = "0x13")],
+  ["with no bit", (attestation) => (attestation.aggregation_bits = "0x10")],
+  ["with too many bits", (attestation) => (attestation.aggregation_bits = "0x21")],
 ];
-const WRONG_ATTESTERS: [string, (vote: Json) => void][] = [
-  ["with an unknown committee", (vote) => (vote.committee_index = MAX_UINT64)],
-  ["with an unknown attester", (vote) => (vote.attester_index = MAX_UINT64)],
+const WRONG_ATTESTERS: [string, (attestation: Json) => void][] = [
+  ["with an unknown committee", (attestation) => (attestation.committee_index = MAX_UINT64)],
+  ["with an unknown attester", (attestation) => (attestation.attester_index = MAX_UINT64)],
   [
     "with an attester that signed something else",
-    (vote) => (vote.attester_index = vote.attester_index === "0" ? 1 : 0),
+    (attestation) => (attestation.attester_index = attestation.attester_index === "0" ? 1 : 0),
   ],
 ];
 
@@ -33,23 +33,25 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   const SLOT = 4;
   const OPTIONS: Partial<DevNodeOptions> = { validators: 32, forks: [{ fork, epoch: 0 }] };
 
-  /** Makes the block of the slot, and the votes for it in the form in which they are submitted. */
+  /** Makes the block of the slot, and the attestations to it in the form in which they are submitted. */
   async function prepare(devChain: DevChain) {
     await devChain.clock.advanceTo(SLOT);
     const byHand = new ByHand(devChain);
     const { root } = await byHand.propose(SLOT, devChain.chain.head.root);
-    const type: { toJson(vote: never): unknown } =
+    const type: { toJson(attestation: never): unknown } =
       devChain.config.getForkSeq(SLOT) >= ForkSeq.electra ? ssz.electra.SingleAttestation : ssz.phase0.Attestation;
-    const votes: Json[] = (await byHand.votesFor(SLOT, root)).map(({ vote }) => type.toJson(vote as never));
-    return { devChain, byHand, caller: new Caller(devChain.api), votes };
+    const attestations: Json[] = (await byHand.attestationsFor(SLOT, root)).map(({ attestation }) =>
+      type.toJson(attestation as never),
+    );
+    return { devChain, byHand, caller: new Caller(devChain.api), attestations };
   }
   const open = async () => prepare((await openQuietDevChain(SLOT - 1, OPTIONS)).devChain);
   const ofSlot = { slot: SLOT };
 
   it("show in the pool, added up, and end in a block", async () => {
-    const { devChain, byHand, caller, votes } = await open();
-    const [first, second, third, fourth] = votes;
-    expect(votes).toHaveLength(4);
+    const { devChain, byHand, caller, attestations } = await open();
+    const [first, second, third, fourth] = attestations;
+    expect(attestations).toHaveLength(4);
     expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([]);
     expect(await caller.call(POST_ATTESTATIONS, [first])).toBe(true);
     const [alone, ...others] = await caller.call(ATTESTATIONS, ofSlot);
@@ -76,8 +78,8 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   });
 
   it("are judged one by one", async () => {
-    const { caller, votes } = await open();
-    const [good, unknownBlock, other, badSignature] = votes;
+    const { caller, attestations } = await open();
+    const [good, unknownBlock, other, badSignature] = attestations;
     unknownBlock.data.beacon_block_root = `0x${"ab".repeat(32)}`;
     badSignature.signature = good.signature;
     const { code, data } = await caller.error(POST_ATTESTATIONS, [[good, unknownBlock], badSignature, other]);
@@ -93,36 +95,36 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   describe("that change nothing", () => {
     let opened: OpenedDevChain;
     let caller: Caller;
-    let votes: Json[];
+    let attestations: Json[];
     beforeAll(async () => {
       opened = await startQuietDevChain(SLOT - 1, OPTIONS);
-      ({ caller, votes } = await prepare(opened.devChain));
+      ({ caller, attestations } = await prepare(opened.devChain));
     });
     afterAll(() => opened.close());
 
     const unknownRoot = `0x${"ab".repeat(32)}`;
-    it.each<[string, (vote: Json) => void]>([
-      ["of a slot to come", (vote) => (vote.data.slot = "6")],
-      ["of the last slot of all", (vote) => (vote.data.slot = MAX_UINT64)],
-      ["with another target epoch", (vote) => (vote.data.target.epoch = "1")],
-      ["with the last target epoch of all", (vote) => (vote.data.target.epoch = MAX_UINT64)],
-      ["with an unknown target", (vote) => (vote.data.target.root = unknownRoot)],
-      ["with an unknown block", (vote) => (vote.data.beacon_block_root = unknownRoot)],
-      ["with the last source epoch of all", (vote) => (vote.data.source.epoch = MAX_UINT64)],
-      ["with an unknown data index", (vote) => (vote.data.index = "1")],
-      ["with the last data index of all", (vote) => (vote.data.index = MAX_UINT64)],
-      ["without a signature", (vote) => (vote.signature = `0x${"00".repeat(96)}`)],
+    it.each<[string, (attestation: Json) => void]>([
+      ["of a slot to come", (attestation) => (attestation.data.slot = "6")],
+      ["of the last slot of all", (attestation) => (attestation.data.slot = MAX_UINT64)],
+      ["with another target epoch", (attestation) => (attestation.data.target.epoch = "1")],
+      ["with the last target epoch of all", (attestation) => (attestation.data.target.epoch = MAX_UINT64)],
+      ["with an unknown target", (attestation) => (attestation.data.target.root = unknownRoot)],
+      ["with an unknown block", (attestation) => (attestation.data.beacon_block_root = unknownRoot)],
+      ["with the last source epoch of all", (attestation) => (attestation.data.source.epoch = MAX_UINT64)],
+      ["with an unknown data index", (attestation) => (attestation.data.index = "1")],
+      ["with the last data index of all", (attestation) => (attestation.data.index = MAX_UINT64)],
+      ["without a signature", (attestation) => (attestation.signature = `0x${"00".repeat(96)}`)],
       ...(fork === "phase0" ? WRONG_BITS : WRONG_ATTESTERS),
     ])("%s are rejected", async (_what, spoil) => {
-      const vote = structuredClone(votes[0]);
-      spoil(vote);
-      const error = await caller.error(POST_ATTESTATIONS, [vote]);
+      const attestation = structuredClone(attestations[0]);
+      spoil(attestation);
+      const error = await caller.error(POST_ATTESTATIONS, [attestation]);
       expect(error).toMatchObject({ code: -32003, data: { failures: [{ index: 0, message: error.data.detail }] } });
       expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([]);
     });
 
     it("because one cannot be decoded", async () => {
-      const [good, bad] = votes;
+      const [good, bad] = attestations;
       const wrong: [Json, string][] = [
         [{ ...bad, data: { ...bad.data, slot: "x" } }, "is wrong at data.slot: it must be a slot."],
         [{ ...bad, data: { ...bad.data, index: 1.5 } }, "is wrong at data.index: it must be an integer"],

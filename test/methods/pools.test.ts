@@ -102,10 +102,10 @@ describe("operations that are not good", () => {
   it("are rejected with their reasons", async () => {
     const { caller, operations } = await open(4 * SLOTS_PER_EPOCH);
     const exit = exitJson(operations.exit(4));
-    const vote = attesterJson(operations.doubleVote([2, 3], 1));
+    const slashing = attesterJson(operations.doubleVote([2, 3], 1));
     const proposal = proposerJson(operations.doubleProposal(1, 5));
     const exitOf = (message: object) => ({ ...exit, message: { ...exit.message, ...message } });
-    const voteOf = (changes: object) => ({ ...vote, attestation_1: { ...vote.attestation_1, ...changes } });
+    const slashingOf = (changes: object) => ({ ...slashing, attestation_1: { ...slashing.attestation_1, ...changes } });
     const unknownProposer = structuredClone(proposal);
     unknownProposer.signed_header_1.message.proposer_index = "16";
     const lastSlot = structuredClone(proposal);
@@ -118,15 +118,19 @@ describe("operations that are not good", () => {
       [POST_EXIT, exitOf({ validator_index: "16" }), "no validator 16"],
       [POST_EXIT, exitOf({ validator_index: MAX_UINT64 }), "no validator"],
       [POST_EXIT, { ...exit, signature: `0x${"ff".repeat(96)}` }, "not signed"],
-      [POST_ATTESTER_SLASHING, voteOf({ attesting_indices: ["3", "2"] }), "sorted"],
-      [POST_ATTESTER_SLASHING, voteOf({ attesting_indices: ["2", "2"] }), "without repetition"],
-      [POST_ATTESTER_SLASHING, voteOf({ attesting_indices: [] }), "not empty"],
-      [POST_ATTESTER_SLASHING, voteOf({ attesting_indices: ["2", "16"] }), "those of validators"],
-      [POST_ATTESTER_SLASHING, voteOf({ attesting_indices: ["2", MAX_UINT64] }), "those of validators"],
-      [POST_ATTESTER_SLASHING, voteOf({ attesting_indices: ["4", "5"] }), "in common"],
+      [POST_ATTESTER_SLASHING, slashingOf({ attesting_indices: ["3", "2"] }), "sorted"],
+      [POST_ATTESTER_SLASHING, slashingOf({ attesting_indices: ["2", "2"] }), "without repetition"],
+      [POST_ATTESTER_SLASHING, slashingOf({ attesting_indices: [] }), "not empty"],
+      [POST_ATTESTER_SLASHING, slashingOf({ attesting_indices: ["2", "16"] }), "those of validators"],
+      [POST_ATTESTER_SLASHING, slashingOf({ attesting_indices: ["2", MAX_UINT64] }), "those of validators"],
+      [POST_ATTESTER_SLASHING, slashingOf({ attesting_indices: ["4", "5"] }), "in common"],
       [POST_ATTESTER_SLASHING, attesterJson(operations.doubleVote([2], 1, { differ: false })), "neither"],
       [POST_ATTESTER_SLASHING, attesterJson(operations.doubleVote([2, 3], 1, { by: [2, 4] })), "not both signed"],
-      [POST_ATTESTER_SLASHING, { attestation_1: vote.attestation_1, attestation_2: vote.attestation_1 }, "neither"],
+      [
+        POST_ATTESTER_SLASHING,
+        { attestation_1: slashing.attestation_1, attestation_2: slashing.attestation_1 },
+        "neither",
+      ],
       [POST_PROPOSER_SLASHING, proposerJson(operations.doubleProposal(1, 5, { differ: false })), "different headers"],
       [POST_PROPOSER_SLASHING, proposerJson(operations.doubleProposal(1, 5, { by: 2 })), "not both signed"],
       [POST_PROPOSER_SLASHING, unknownProposer, "no validator 16"],
@@ -149,17 +153,17 @@ describe("operations that are not good", () => {
   it("are not decoded when they are malformed", async () => {
     const { caller, operations } = await open(1);
     const exit = exitJson(operations.exit(4));
-    const vote = attesterJson(operations.doubleVote([2, 3], 1));
+    const slashing = attesterJson(operations.doubleVote([2, 3], 1));
     const proposal = proposerJson(operations.doubleProposal(1, 5));
-    const tooMany = structuredClone(vote);
+    const tooMany = structuredClone(slashing);
     tooMany.attestation_2.attesting_indices = Array(2049).fill("1");
     const malformed: [string, Json][] = [
       [POST_EXIT, { message: exit.message }],
       [POST_EXIT, { ...exit, message: { epoch: "0" } }],
       [POST_EXIT, { ...exit, message: { epoch: -1, validator_index: "1" } }],
       [POST_EXIT, [exit]],
-      [POST_ATTESTER_SLASHING, { attestation_1: vote.attestation_1 }],
-      [POST_ATTESTER_SLASHING, { ...vote, attestation_2: [] }],
+      [POST_ATTESTER_SLASHING, { attestation_1: slashing.attestation_1 }],
+      [POST_ATTESTER_SLASHING, { ...slashing, attestation_2: [] }],
       [POST_ATTESTER_SLASHING, tooMany],
       [POST_PROPOSER_SLASHING, { signed_header_1: proposal.signed_header_1 }],
       [POST_PROPOSER_SLASHING, { ...proposal, signed_header_2: { ...proposal.signed_header_2, signature: "0x12" } }],

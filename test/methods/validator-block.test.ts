@@ -58,7 +58,7 @@ describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "
       expect(json.parent_root).toBe(head);
       expect(json.proposer_index).toBe(proposers[3].validator_index);
       expect(json.body.graffiti).toBe(hexOf("mine"));
-      // The votes of slot 2 were waiting.
+      // The attestations of slot 2 were waiting.
       expect(json.body.attestations).not.toEqual([]);
 
       const { signer } = new ByHand(devChain);

@@ -103,17 +103,17 @@ describe("what is posted at one node", () => {
     expect(await callThere.call("get_v1_beacon_pool_voluntary_exits")).toEqual([exit]);
   });
 
-  it("reaches the other: votes, where they are to be aggregated", async () => {
+  it("reaches the other: attestations, where they are to be aggregated", async () => {
     const { data, committee, aggregator } = await committeeWithAggregator();
     const [topic] = await subscribeThere(data, aggregator);
-    const votes = committee.map((validator, position) => ({
+    const attestations = committee.map((validator, position) => ({
       aggregationBits: BitArray.fromSingleBit(committee.length, position),
       data,
-      signature: byHand.signVote(validator, data),
+      signature: byHand.signAttestation(validator, data),
     }));
     await callHere.call(
       "post_v1_beacon_pool_attestations",
-      votes.map((vote) => ssz.phase0.Attestation.toJson(vote)),
+      attestations.map((attestation) => ssz.phase0.Attestation.toJson(attestation)),
     );
     const root = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data));
     const held = () => there.chain.pools.attestations.list({ slot: SLOT }).length > 0;
@@ -126,7 +126,7 @@ describe("what is posted at one node", () => {
     );
     const aggregate = await callThere.call("get_v1_validator_aggregate_attestation", [SLOT, root]);
     expect(aggregate.aggregation_bits).toBe(
-      ssz.phase0.Attestation.toJson({ ...votes[0]!, aggregationBits: everybody(committee) }).aggregation_bits,
+      ssz.phase0.Attestation.toJson({ ...attestations[0]!, aggregationBits: everybody(committee) }).aggregation_bits,
     );
 
     await network.clock.advanceTo(SLOT + 2);
@@ -142,7 +142,7 @@ describe("what is posted at one node", () => {
         aggregationBits: everybody(committee),
         data,
         signature: aggregateSerializedSignatures(
-          committee.map((validator) => byHand.signVote(validator, data)),
+          committee.map((validator) => byHand.signAttestation(validator, data)),
         ).toBytes(),
       },
       selectionProof: selectionProof(aggregator),
@@ -161,7 +161,7 @@ function selectionProof(validator: number): Uint8Array {
   return byHand.signer.sign(validator, signingRoot);
 }
 
-/** A committee of the slot at hand, what it should vote for, and one of it who is to aggregate. */
+/** A committee of the slot at hand, what it should attest to, and one of it who is to aggregate. */
 async function committeeWithAggregator() {
   const { epochCtx } = await here.chain.states.afterBlock(here.chain.head.root, SLOT);
   for (let index = 0; index < epochCtx.getCommitteeCountPerSlot(SLOT / SLOTS_PER_EPOCH); index++) {
@@ -176,7 +176,7 @@ async function committeeWithAggregator() {
   throw new Error("Nobody is to aggregate in this slot.");
 }
 
-/** Has the other node collect the votes of the committee, and waits until this one knows whom to send them to. */
+/** Has the other node collect the attestations of the committee, and waits until this one knows whom to send them to. */
 async function subscribeThere({ index }: phase0.AttestationData, aggregator: number): Promise<string[]> {
   const before = Object.keys((await callThere.call(GOSSIP)).mesh);
   const { epochCtx } = await there.chain.states.afterBlock(there.chain.head.root, SLOT);

@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { latestBlockHeader } from "../../src/chain/anchor.ts";
 import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { StateStore } from "../../src/chain/states/state-store.ts";
-import { serveDoors } from "../rest/served-doors.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { writeNetworkDirectory } from "../support/network-directory.ts";
 import { Program } from "../support/program.ts";
 import type { RpcCall } from "../support/program-process.ts";
+import { serveApi } from "../support/served-api.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started many times; a machine that is busy with other tests may take its time for each.
@@ -278,12 +278,12 @@ describe("a node that starts from a later state", () => {
 
   test("takes the finalized state and its block from another node's REST API", async () => {
     const { chain, config, api } = fulu.devChain;
-    const rest = await serveDoors(api);
-    onTestFinished(() => rest.close());
+    const served = await serveApi(api);
+    onTestFinished(() => served.close());
     const block = (await chain.blocks.byRoot(chain.forkChoice.finalized.root))!;
     const { slot } = block.signed.message;
     expect(slot).toBeGreaterThan(0);
-    const node = await Program.served([...nodeOf(fulu), "--checkpoint-sync-url", `${rest.url}/`]);
+    const node = await Program.served([...nodeOf(fulu), "--checkpoint-sync-url", `${served.restUrl}/`]);
     expect(
       await answers(node, [
         ["getBeaconHead"],

@@ -11,7 +11,7 @@ import { exampleParams, inExampleOrder, isServedOn } from "../support/examples.t
 import { type Edit, edit, edited } from "./mutation.ts";
 
 const LISTS_A_FORK = 10_000;
-/** The time that the door gives a call unless it is told otherwise. */
+/** The time that the server gives a call unless it is told otherwise. */
 const REQUEST_MILLIS = 60_000;
 
 const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);

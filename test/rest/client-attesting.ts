@@ -14,7 +14,7 @@ import { sign } from "./client-signing.ts";
 
 type AttesterDuty = routes.validator.AttesterDuty;
 
-/** Votes with every key that has a duty in the slot, and then aggregates the votes of each committee. */
+/** Attests with every key that has a duty in the slot, and then aggregates the attestations of each committee. */
 export async function attest(
   connection: Connection,
   keys: readonly ValidatorKey[],
@@ -25,18 +25,18 @@ export async function attest(
   if (duties.length === 0) return;
   // Since electra the data is the same for all committees of a slot.
   const data = (await validator.produceAttestationData({ slot, committeeIndex: 0 })).value();
-  const signedAttestations = duties.map((duty) => vote(connection, keys, slot, duty, data));
+  const signedAttestations = duties.map((duty) => signAttestation(connection, keys, slot, duty, data));
   (await beacon.submitPoolAttestationsV2({ signedAttestations })).assertOk();
   const signedAggregateAndProofs: electra.SignedAggregateAndProof[] = [];
   for (const members of Map.groupBy(duties, ({ committeeIndex }) => committeeIndex).values()) {
-    const aggregate = await aggregateVotes(connection, keys, slot, members, data);
+    const aggregate = await aggregateCommittee(connection, keys, slot, members, data);
     if (aggregate) signedAggregateAndProofs.push(aggregate);
   }
   if (signedAggregateAndProofs.length === 0) return;
   (await validator.publishAggregateAndProofsV2({ signedAggregateAndProofs })).assertOk();
 }
 
-function vote(
+function signAttestation(
   { config }: Connection,
   keys: readonly ValidatorKey[],
   slot: Slot,
@@ -48,7 +48,7 @@ function vote(
   return { committeeIndex, attesterIndex: validatorIndex, data, signature };
 }
 
-async function aggregateVotes(
+async function aggregateCommittee(
   { config, clientAt }: Connection,
   keys: readonly ValidatorKey[],
   slot: Slot,
@@ -63,9 +63,11 @@ async function aggregateVotes(
     const { validator } = clientAt(slot);
     const response = await validator.getAggregatedAttestationV2({ attestationDataRoot, slot, committeeIndex });
     const aggregate = response.value() as electra.Attestation;
-    const votes = aggregate.aggregationBits.getTrueBitIndexes().length;
-    if (votes !== members.length) {
-      throw new Error(`The aggregate of slot ${slot} holds ${votes} of the ${members.length} votes that were sent.`);
+    const count = aggregate.aggregationBits.getTrueBitIndexes().length;
+    if (count !== members.length) {
+      throw new Error(
+        `The aggregate of slot ${slot} holds ${count} of the ${members.length} attestations that were sent.`,
+      );
     }
     const message = { aggregatorIndex: validatorIndex, aggregate, selectionProof };
     const type = ssz.electra.AggregateAndProof;

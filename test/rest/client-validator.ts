@@ -21,7 +21,7 @@ interface Duties {
  * the epoch. Answers the last slot.
  */
 export async function finalize(connection: Connection, keys: readonly ValidatorKey[], wanted: Epoch): Promise<Slot> {
-  // Where all validators vote, an epoch is final two epochs after it began; one more is for votes that come late.
+  // Where all validators attest, an epoch is final two epochs after it began; one more is for attestations that come late.
   const lastSlot = (wanted + 3) * SLOTS_PER_EPOCH;
   let duties: Duties | undefined;
   for (let slot = 1; slot <= lastSlot; slot++) {

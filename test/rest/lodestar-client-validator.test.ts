@@ -36,22 +36,22 @@ test("validators that have nothing but the client of @lodestar/api finalize a ch
   expect([...connection.answered]).toEqual(
     expect.arrayContaining(IN_BOTH_FORMATS.flatMap((request) => [`${request} json`, `${request} ssz`])),
   );
-  // The other door tells of the same chain.
+  // JSON-RPC tells of the same chain.
   const head = await program.call("getChainHead");
   expect(Number(head.head_slot)).toBe(lastSlot);
   expect(Number(head.finalized_slot)).toBe(FINAL_EPOCH * SLOTS_PER_EPOCH);
 
   const { beacon } = connection.clientAt(lastSlot);
   let synced = 0;
-  let voted = 0;
+  let attested = 0;
   for (let slot = 1; slot <= lastSlot; slot++) {
     const { body } = (await beacon.getBlockV2({ blockId: slot })).value().message;
     expect(Buffer.from(body.graffiti).toString().replace(/\0+$/, "")).toBe(GRAFFITI);
-    if (body.attestations.length > 0) voted++;
+    if (body.attestations.length > 0) attested++;
     if ("syncAggregate" in body && body.syncAggregate.syncCommitteeBits.getTrueBitIndexes().length > 0) synced++;
   }
-  // Every slot but the last has votes, which the next block takes up.
-  expect(voted).toBe(lastSlot - 1);
+  // Every slot but the last has attestations, which the next block takes up.
+  expect(attested).toBe(lastSlot - 1);
   // Messages that came too late for their slot count for nothing, but not all of them can have come too late.
   expect(synced).toBeGreaterThan(0);
   expect(program.errors).toEqual([]);

@@ -1,4 +1,4 @@
-import { WireFormat } from "@lodestar/api";
+import { getClient, WireFormat } from "@lodestar/api";
 import { ForkName } from "@lodestar/params";
 import { fromHex, toHex } from "@lodestar/utils";
 import { expect } from "vitest";
@@ -7,8 +7,8 @@ import type { Method } from "../../src/api/method.ts";
 import { RequestReader } from "../../src/api/rest/request.ts";
 import type { RestRequest } from "../../src/server/rest/route-table.ts";
 import type { ExampleDevChain } from "../support/example-chain.ts";
+import type { ServedApi } from "../support/served-api.ts";
 import type { RestCall } from "./rest-request.ts";
-import type { ServedDoors } from "./served-doors.ts";
 
 interface ClientResponse {
   ok: boolean;
@@ -27,15 +27,16 @@ interface Twin {
 }
 
 /** Asks for the same with the client of @lodestar/api, in JSON and in SSZ, if it knows the operation. */
-export async function askTwin(doors: ServedDoors, chain: ExampleDevChain, { method, call, response }: Twin) {
+export async function askTwin(served: ServedApi, chain: ExampleDevChain, { method, call, response }: Twin) {
   if (method.operation === undefined) return;
   const [family, name] = method.operation.split(".") as [Family, string];
   // The client knows only metadata of the forks that have sync committees.
   if (name === "getNetworkIdentity" && chain.fork === ForkName.phase0) return;
   // A form that a fork does not have cannot be sent.
   if (response.error?.data.status === 501) return;
-  const client = doors.client[family] as unknown as Record<string, ClientMethod>;
-  const args = argsOf(doors, chain, name, method, call);
+  const clients = getClient({ baseUrl: served.restUrl }, { config: chain.api.chainConfig });
+  const client = clients[family] as unknown as Record<string, ClientMethod>;
+  const args = argsOf(served, chain, name, method, call);
   const { req, resp } = codecOf(createCodecs(chain.api.chainConfig), method.operation) as RouteCodec & {
     req: { schema: object };
   };
@@ -64,7 +65,7 @@ export async function askTwin(doors: ServedDoors, chain: ExampleDevChain, { meth
 
 /** What the client must be given to send such a request: the arguments of a handler have the client's names. */
 function argsOf(
-  { methods }: ServedDoors,
+  { methods }: ServedApi,
   chain: ExampleDevChain,
   name: string,
   method: Method,

@@ -2,26 +2,27 @@ import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ExampleDevChain } from "../support/example-chain.ts";
-import { type ServedDoors, serveDoors } from "./served-doors.ts";
+import { type ServedApi, serveApi } from "../support/served-api.ts";
 
 const JSON_HEADERS = { "Content-Type": "application/json" };
 const SSZ_TYPE = "application/octet-stream";
 
 let chain: ExampleDevChain;
-let doors: ServedDoors;
+let served: ServedApi;
 beforeAll(async () => {
   chain = await ExampleDevChain.open(ForkName.phase0);
-  doors = await serveDoors(chain.api);
+  served = await serveApi(chain.api);
 });
 afterAll(async () => {
-  await doors?.close();
+  await served?.close();
   await chain?.close();
 });
 
-const data = async (path: string) => JSON.parse((await doors.ask(path)).text).data;
+const data = async (path: string) => JSON.parse((await served.ask(path)).text).data;
 const post = (path: string, body: unknown, headers: Record<string, string> = JSON_HEADERS) =>
-  doors.ask(path, { method: "POST", headers, body: typeof body === "string" ? body : JSON.stringify(body) });
-const resultOf = async (method: string, params: unknown[] = []) => JSON.parse(await doors.call(method, params)).result;
+  served.ask(path, { method: "POST", headers, body: typeof body === "string" ? body : JSON.stringify(body) });
+const resultOf = async (method: string, params: unknown[] = []) =>
+  JSON.parse((await served.call(method, params)).text).result;
 
 describe.each(["fanal", "nimbus"])("the extensions under /%s", (namespace) => {
   it.each([
@@ -57,7 +58,7 @@ describe("earlier versions", () => {
     async (path) => {
       const asked = { headers: { Accept: SSZ_TYPE } };
       const [earlier, newer] = await Promise.all(
-        ["v1", "v2"].map((version) => doors.ask(`/eth/${version}/${path}`, asked)),
+        ["v1", "v2"].map((version) => served.ask(`/eth/${version}/${path}`, asked)),
       );
       expect(earlier!.status).toBe(200);
       expect(earlier!.headers.get("content-type")).toBe(SSZ_TYPE);
@@ -120,7 +121,7 @@ describe("identifiers and filters", () => {
     ["/eth/v1/events?topics=nothing", 400],
     ["/eth/v1/beacon/light_client/bootstrap/0x12", 400],
   ])("%s is %i", async (path, status) => {
-    const reply = await doors.ask(path);
+    const reply = await served.ask(path);
     expect(reply.status).toBe(status);
     expect(JSON.parse(reply.text)).toEqual({ code: status, message: expect.any(String) });
   });
@@ -158,7 +159,7 @@ describe("bodies", () => {
   });
 
   it("may be left out where they only filter", async () => {
-    const { status, text } = await doors.ask("/eth/v1/beacon/states/head/validators", { method: "POST" });
+    const { status, text } = await served.ask("/eth/v1/beacon/states/head/validators", { method: "POST" });
     expect(status).toBe(200);
     expect(JSON.parse(text).data).toHaveLength(chain.validatorCount);
   });
@@ -170,7 +171,11 @@ describe("bodies", () => {
     );
     const bytes = Buffer.from(ssz.phase0.SignedVoluntaryExit.serialize(ssz.phase0.SignedVoluntaryExit.fromJson(exit)));
     const send = (body: Buffer) =>
-      doors.ask("/eth/v1/beacon/pool/voluntary_exits", { method: "POST", headers: { "Content-Type": SSZ_TYPE }, body });
+      served.ask("/eth/v1/beacon/pool/voluntary_exits", {
+        method: "POST",
+        headers: { "Content-Type": SSZ_TYPE },
+        body,
+      });
     expect((await send(bytes.subarray(1))).status).toBe(400);
     expect((await send(bytes)).status).toBe(200);
   });
@@ -182,7 +187,7 @@ describe("bodies", () => {
     const type = ssz.phase0.SignedBeaconBlock;
     const altair = ssz.altair.SignedBeaconBlock.defaultValue();
     altair.message.slot = type.fromJson(await chain.signedBlock()).message.slot;
-    const reply = await doors.ask("/eth/v2/beacon/blocks", {
+    const reply = await served.ask("/eth/v2/beacon/blocks", {
       method: "POST",
       headers: { "Content-Type": SSZ_TYPE, "Eth-Consensus-Version": "altair" },
       body: Buffer.from(ssz.altair.SignedBeaconBlock.serialize(altair)),
@@ -202,31 +207,33 @@ describe("bodies", () => {
 
 describe("answers that cannot change", () => {
   it("may be kept by root, and asked for again by slot", async () => {
-    const bySlot = await doors.ask("/eth/v2/beacon/blocks/3");
+    const bySlot = await served.ask("/eth/v2/beacon/blocks/3");
     expect(bySlot.headers.get("cache-control")).toBe("no-cache");
     const tag = bySlot.headers.get("etag")!;
-    expect((await doors.ask("/eth/v2/beacon/blocks/3", { headers: { "If-None-Match": tag } })).status).toBe(304);
+    expect((await served.ask("/eth/v2/beacon/blocks/3", { headers: { "If-None-Match": tag } })).status).toBe(304);
     const { root } = await data("/eth/v1/beacon/blocks/3/root");
-    const byRoot = await doors.ask(`/eth/v2/beacon/blocks/${root}`);
+    const byRoot = await served.ask(`/eth/v2/beacon/blocks/${root}`);
     expect(byRoot.text).toBe(bySlot.text);
     expect(byRoot.headers.get("cache-control")).toContain("immutable");
     for (const id of ["finalized", "genesis", "head", chain.chain.head.root, String(chain.chain.head.slot)]) {
-      expect((await doors.ask(`/eth/v2/beacon/blocks/${id}`)).headers.get("cache-control"), id).toBe("no-store");
+      expect((await served.ask(`/eth/v2/beacon/blocks/${id}`)).headers.get("cache-control"), id).toBe("no-store");
     }
   });
 
   it("are different in JSON and in SSZ", async () => {
-    const inSsz = await doors.ask("/eth/v2/beacon/blocks/3", { headers: { Accept: SSZ_TYPE } });
+    const inSsz = await served.ask("/eth/v2/beacon/blocks/3", { headers: { Accept: SSZ_TYPE } });
     expect(inSsz.headers.get("content-type")).toBe(SSZ_TYPE);
     expect(inSsz.headers.get("eth-consensus-version")).toBe("phase0");
-    expect(inSsz.headers.get("etag")).not.toBe((await doors.ask("/eth/v2/beacon/blocks/3")).headers.get("etag"));
+    expect(inSsz.headers.get("etag")).not.toBe((await served.ask("/eth/v2/beacon/blocks/3")).headers.get("etag"));
   });
 });
 
 describe("events", () => {
   it("arrive as they happen", async () => {
     const leaving = new AbortController();
-    const response = await fetch(`${doors.url}/eth/v1/events?topics=voluntary_exit,head`, { signal: leaving.signal });
+    const response = await fetch(`${served.restUrl}/eth/v1/events?topics=voluntary_exit,head`, {
+      signal: leaving.signal,
+    });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     const exit = chain.voluntaryExit(14);
     expect((await post("/eth/v1/beacon/pool/voluntary_exits", exit)).status).toBe(200);
@@ -238,5 +245,5 @@ describe("events", () => {
 
 it("complained of nothing", () => {
   expect(chain.complaints).toEqual([]);
-  expect(doors.log.filter(({ level }) => level === "error")).toEqual([]);
+  expect(served.log.filter(({ level }) => level === "error")).toEqual([]);
 });

@@ -23,7 +23,7 @@ test("the program serves REST, alone and to the origins that it is told", async 
   await events.text();
 });
 
-test("a REST port in use is said in one sentence, and the other door is closed again", async () => {
+test("a REST port in use is said in one sentence, and the other server is closed again", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

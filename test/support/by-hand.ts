@@ -84,56 +84,58 @@ export class ByHand {
     return { ...block, stateRoot: postState.hashTreeRoot() } as BeaconBlock;
   }
 
-  /** Has every attester of the slot vote for the block, through the public API. */
-  async vote(slot: Slot, blockRoot: RootHex): Promise<ValidatorIndex[]> {
-    const votes = await this.votesFor(slot, blockRoot);
-    await this.#devChain.api.beacon.submitPoolAttestationsV2({ signedAttestations: votes.map(({ vote }) => vote) });
-    return votes.map(({ validator }) => validator);
+  /** Has every attester of the slot attest to the block, through the public API. */
+  async attest(slot: Slot, blockRoot: RootHex): Promise<ValidatorIndex[]> {
+    const attestations = await this.attestationsFor(slot, blockRoot);
+    await this.#devChain.api.beacon.submitPoolAttestationsV2({
+      signedAttestations: attestations.map(({ attestation }) => attestation),
+    });
+    return attestations.map(({ validator }) => validator);
   }
 
-  /** The signed votes of every attester of the slot for the block. */
-  async votesFor(
+  /** The signed attestations of every attester of the slot to the block. */
+  async attestationsFor(
     slot: Slot,
     blockRoot: RootHex,
-  ): Promise<{ validator: ValidatorIndex; vote: phase0.Attestation | SingleAttestation }[]> {
+  ): Promise<{ validator: ValidatorIndex; attestation: phase0.Attestation | SingleAttestation }[]> {
     const isElectra = this.#devChain.config.getForkSeq(slot) >= ForkSeq.electra;
-    const { data, committees } = await this.#voteData(slot, blockRoot);
+    const { data, committees } = await this.#attestationData(slot, blockRoot);
     return committees.flatMap((committee, committeeIndex) => {
       const ofCommittee = { ...data, index: isElectra ? 0 : committeeIndex };
       return Array.from(committee, (validator, position) => {
-        const signature = this.signVote(validator, ofCommittee);
-        const vote = isElectra
+        const signature = this.signAttestation(validator, ofCommittee);
+        const attestation = isElectra
           ? { committeeIndex, attesterIndex: validator, data: ofCommittee, signature }
           : { aggregationBits: BitArray.fromSingleBit(committee.length, position), data: ofCommittee, signature };
-        return { validator, vote };
+        return { validator, attestation };
       });
     });
   }
 
-  signVote(validator: ValidatorIndex, data: phase0.AttestationData): Uint8Array {
-    return this.signer.sign(validator, this.#voteRoot(data));
+  signAttestation(validator: ValidatorIndex, data: phase0.AttestationData): Uint8Array {
+    return this.signer.sign(validator, this.#signingRoot(data));
   }
 
   /** The attestation of a block with other data, signed anew by the same attesters. */
-  async withVoteData(attestation: Attestation, changes: Partial<phase0.AttestationData>): Promise<Attestation> {
+  async withAttestationData(attestation: Attestation, changes: Partial<phase0.AttestationData>): Promise<Attestation> {
     const { config, chain } = this.#devChain;
     const { slot, beaconBlockRoot } = attestation.data;
     const state = await chain.states.afterBlock(toRootHex(beaconBlockRoot));
     const { attestingIndices } = state.epochCtx.getIndexedAttestation(config.getForkSeq(slot), attestation);
     const data = { ...attestation.data, ...changes };
-    const signatures = Array.from(attestingIndices, (index) => this.signVote(index, data));
+    const signatures = Array.from(attestingIndices, (index) => this.signAttestation(index, data));
     return { ...attestation, data, signature: aggregateSerializedSignatures(signatures).toBytes() } as Attestation;
   }
 
-  #voteRoot(data: phase0.AttestationData): Uint8Array {
+  #signingRoot(data: phase0.AttestationData): Uint8Array {
     return this.signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, data.slot);
   }
 
-  async #voteData(slot: Slot, blockRoot: RootHex) {
+  async #attestationData(slot: Slot, blockRoot: RootHex) {
     const { forkChoice, states } = this.#devChain.chain;
     const epoch = computeEpochAtSlot(slot);
     const targetRoot = forkChoice.ancestorAtSlot(blockRoot, computeStartSlotAtEpoch(epoch));
-    if (targetRoot === undefined) throw new Error(`Block ${blockRoot} is not one that can be voted for.`);
+    if (targetRoot === undefined) throw new Error(`Block ${blockRoot} is not one that can be attested to.`);
     const state = await states.atCheckpoint({ epoch, root: targetRoot });
     const data: phase0.AttestationData = {
       slot,

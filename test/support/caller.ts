@@ -3,7 +3,7 @@ import { createMethodTable } from "../../src/api/method-table.ts";
 import { type ErrorObject, thrownError } from "../../src/server/jsonrpc/errors.ts";
 import type { Answer, MethodTable, Params } from "../../src/server/method-table.ts";
 
-/** Calls methods exactly as the JSON-RPC door does, without the door. */
+/** Calls methods exactly as the JSON-RPC server does, without the server. */
 export class Caller {
   readonly #table: MethodTable;
 

@@ -141,9 +141,9 @@ export class ExampleDevChain implements ExampleChain {
   }
 
   async attestations(): Promise<Json[]> {
-    const votes = await this.byHand.votesFor(this.slot, this.chain.head.root);
+    const attestations = await this.byHand.attestationsFor(this.slot, this.chain.head.root);
     const type = this.fork === ForkName.phase0 ? ssz.phase0.Attestation : ssz.electra.SingleAttestation;
-    return votes.map(({ vote }) => (type as Type<unknown>).toJson(vote) as Json);
+    return attestations.map(({ attestation }) => (type as Type<unknown>).toJson(attestation) as Json);
   }
 
   async attestationData(): Promise<Json> {
@@ -158,11 +158,11 @@ export class ExampleDevChain implements ExampleChain {
 
   /** Of what the pool holds for the slot; every member of so small a committee may aggregate. */
   async signedAggregate(): Promise<Json> {
-    const [vote] = await this.byHand.votesFor(this.slot, this.chain.head.root);
+    const [attestation] = await this.byHand.attestationsFor(this.slot, this.chain.head.root);
     const root = await this.attestationDataRoot();
     const aggregate = await this.caller.call("get_v2_validator_aggregate_attestation", [this.slot, root, 0]);
     const { signer } = this.byHand;
-    const aggregatorIndex = vote!.validator;
+    const aggregatorIndex = attestation!.validator;
     const { AggregateAndProof } = sszTypesFor(this.fork);
     const type = AggregateAndProof as Type<AggregateAndProof>;
     const message = type.fromJson({

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 export const BIN = fileURLToPath(new URL("../../bin/fanal.js", import.meta.url));
 const POLL_MS = 20;
 
-export interface RpcReply {
+interface RpcReply {
   id: unknown;
   // biome-ignore lint/suspicious/noExplicitAny: what a method answers is what the test is about
   result?: any;

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { ProgramProcess, type ProgramProcessOptions } from "./program-process.ts";
 
-export interface ProgramOptions extends ProgramProcessOptions {
+interface ProgramOptions extends ProgramProcessOptions {
   /** When the program is killed if it still runs: by default when the test is over. */
   whenDone?: (end: () => Promise<void>) => void;
 }

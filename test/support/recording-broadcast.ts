@@ -1,6 +1,6 @@
 import type { Broadcast } from "../../src/network/broadcast.ts";
 
-export interface Sent {
+interface Sent {
   kind: keyof Broadcast;
   item: unknown;
   subnet?: number;

@@ -3,15 +3,24 @@ import { type BoundMethods, createMethodTable } from "../../src/api/method-table
 import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { startServers } from "../../src/node/servers.ts";
-import type { RouteTable } from "../../src/server/rest/route-table.ts";
+import type { Params } from "../../src/server/method-table.ts";
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+}
 
 export interface ServedApi {
   jsonRpcUrl: string;
   restUrl: string;
   methods: BoundMethods;
-  routes: RouteTable;
   /** What the servers have logged. */
   log: readonly LogRecord[];
+  /** Makes a JSON-RPC call that asks for its metadata. */
+  call(method: string, params: Params): Promise<Reply>;
+  /** Sends a REST request. */
+  ask(path: string, init?: RequestInit): Promise<Reply>;
   close(): Promise<void>;
 }
 
@@ -19,12 +28,27 @@ export interface ServedApi {
 export async function serveApi(api: Api): Promise<ServedApi> {
   const log: LogRecord[] = [];
   const methods = createMethodTable(api);
-  const routes = createRouteTable(methods);
   const anywhere = { host: "127.0.0.1", port: 0 };
   const { jsonRpcUrl, restUrl, close } = await startServers(
-    { methods, routes: () => routes },
+    { methods, routes: () => createRouteTable(methods) },
     { jsonRpc: anywhere, rest: anywhere },
     createRecordingLogger(log),
   );
-  return { jsonRpcUrl: jsonRpcUrl!, restUrl: restUrl!, methods, routes, log, close };
+  return {
+    jsonRpcUrl: jsonRpcUrl!,
+    restUrl: restUrl!,
+    methods,
+    log,
+    call(method, params) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params, meta: true });
+      return request(jsonRpcUrl!, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    },
+    ask: (path, init) => request(restUrl! + path, init),
+    close,
+  };
+}
+
+async function request(url: string, init?: RequestInit): Promise<Reply> {
+  const response = await fetch(url, init);
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }

@@ -57,13 +57,13 @@ export class SignedOperations {
     return { signedHeader1: header(1), signedHeader2: header(differ ? 2 : 1) };
   }
 
-  /** Two votes of the same validators for one target. */
+  /** Two attestations of the same validators to one target. */
   doubleVote(
     attesters: readonly ValidatorIndex[],
     target: Epoch,
     { by = attesters, differ = true }: { by?: readonly ValidatorIndex[]; differ?: boolean } = {},
   ): AttesterSlashing {
-    const vote = (mark: number): phase0.IndexedAttestationBigint => {
+    const attestation = (mark: number): phase0.IndexedAttestationBigint => {
       const slot = computeStartSlotAtEpoch(target);
       const data: phase0.AttestationDataBigint = {
         slot: BigInt(slot),
@@ -78,7 +78,7 @@ export class SignedOperations {
       const signature = aggregateSerializedSignatures(signatures).toBytes();
       return { attestingIndices: attesters.slice(), data, signature };
     };
-    return { attestation1: vote(1), attestation2: vote(differ ? 2 : 1) };
+    return { attestation1: attestation(1), attestation2: attestation(differ ? 2 : 1) };
   }
 
   credentialsChange(

@@ -3,7 +3,7 @@ import { makeChainWithGap } from "./chain-with-gap.ts";
 import { Program } from "./program.ts";
 import { removableDirectory } from "./removable-directory.ts";
 
-export interface TestedChain {
+interface TestedChain {
   name: string;
   fork: ForkName.phase0 | ForkName.electra;
   /** The epoch from which on the chain is in fulu, if ever. */
@@ -14,7 +14,7 @@ export interface TestedChain {
   versions: string[];
 }
 
-/** The first fork, whose objects are those of the interface document, and the newest one, with a fork on the way. */
+/** The first fork and the newest one, with a fork on the way. */
 export const TESTED_CHAINS: TestedChain[] = [
   { name: "phase0", fork: ForkName.phase0, headFork: ForkName.phase0, versions: ["0x0000fa4a"] },
   {

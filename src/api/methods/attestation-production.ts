@@ -29,11 +29,10 @@ import {
   required,
   STATUS_ALONE,
 } from "../method.ts";
-import { arrangeAttestationData, arrangeRootAfterSlot } from "../params/attestation-reference.ts";
 import { CONSENSUS_VERSION, requireAttestationVersion } from "../params/consensus-version.ts";
 import { signedAggregateAndProof } from "../params/operations.ts";
-import { root, slot, uint64 } from "../params/scalars.ts";
-import { payloadList } from "../params/ssz-payload.ts";
+import { parseFixedHex, root, slot, uint64 } from "../params/scalars.ts";
+import { payloadList, readSszJson, WrongPayload } from "../params/ssz-payload.ts";
 import { requireSynced, requireVerifiedBlock, requireVerifiedHead, shown } from "../preconditions.ts";
 import { isTrue, shape } from "../schemas.ts";
 import { submitAll } from "../submissions.ts";
@@ -101,7 +100,7 @@ const AGGREGATE = { name: "attestation", schema: shape("Attestation") };
 const getAggregatedAttestation = defineEncoded({
   number: 36,
   name: "get_v1_validator_aggregate_attestation",
-  summary: "The attestation with the most votes for some attestation data, before electra.",
+  summary: "The attestation with the most attesters for some attestation data, before electra.",
   params: AGGREGATE_PARAMS,
   result: AGGREGATE,
   failures: ["not-found", "unavailable", "unsupported"],
@@ -137,7 +136,7 @@ const aggregateByOtherName = anotherName(getAggregatedAttestation, {
 
 const getAggregatedAttestationV2 = defineOperation("validator.getAggregatedAttestationV2", {
   name: "get_v2_validator_aggregate_attestation",
-  summary: "The attestation of a committee with the most votes for some attestation data.",
+  summary: "The attestation of a committee with the most attesters for some attestation data.",
   params: { ...AGGREGATE_PARAMS, committeeIndex: required(uint64, "The committee at the slot.") },
   arrange: arrangeRootAfterSlot,
   result: AGGREGATE,
@@ -252,4 +251,24 @@ function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAg
     (given) => chain.processor.aggregates(given),
     (aggregate) => broadcast.aggregate(aggregate),
   );
+}
+
+/** One AttestationData in place of the slot and the root that follow from it. */
+function arrangeAttestationData(params: unknown[]): unknown[] {
+  const [first] = params;
+  if (params.length !== 1 || typeof first !== "object" || first === null || Array.isArray(first)) return params;
+  try {
+    const data = readSszJson(ssz.phase0.AttestationData, first);
+    return [data.slot, toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data))];
+  } catch (error) {
+    if (!(error instanceof WrongPayload)) throw error;
+    throw invalidParams(`The attestation data ${error.message}`);
+  }
+}
+
+/** REST lists the root before the slot; a root is never a slot, so both orders are understood. */
+function arrangeRootAfterSlot(params: unknown[]): unknown[] {
+  const [first, second, ...rest] = params;
+  const isSwapped = parseFixedHex(first, 32) !== undefined && parseFixedHex(second, 32) === undefined;
+  return isSwapped ? [second, first, ...rest] : params;
 }

@@ -123,7 +123,7 @@ const getSignedExecutionPayloadEnvelope = defineOperation("beacon.getSignedExecu
 const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttestations", {
   ...REFUSED,
   name: "get_v1_beacon_pool_payload_attestations",
-  summary: "Votes on the timeliness of payloads. They come with gloas, which the node does not support.",
+  summary: "Attestations to the timeliness of payloads. They come with gloas, which the node does not support.",
   params: { slot: optional(slot, "Only those of this slot.") },
   result: anything("payload_attestations"),
   rest: [get("/eth/v1/beacon/pool/payload_attestations")],
@@ -137,14 +137,14 @@ const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttesta
 const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestationMessages", {
   ...REFUSED,
   name: "post_v1_beacon_pool_payload_attestations",
-  summary: "Takes votes on the timeliness of payloads. They come with gloas, which the node does not support.",
+  summary: "Takes attestations to the timeliness of payloads. They come with gloas, which the node does not support.",
   params: {
     payloadAttestationMessages: required(
       payloadList(
         "payload attestation messages",
         plainSszPayload("a payload attestation message", PayloadAttestationMessage),
       ),
-      "The signed votes.",
+      "The signed attestations.",
       { name: "messages" },
     ),
     consensusVersion: CONSENSUS_VERSION,

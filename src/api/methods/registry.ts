@@ -6,7 +6,7 @@ import { fromHex } from "@lodestar/utils";
 /** Validators that are read at a time: few enough that a slice never holds the event loop for long. */
 export const REGISTRY_SLICE = 256;
 
-export interface RegistrySlice {
+interface RegistrySlice {
   /** The index of the first validator. */
   start: ValidatorIndex;
   validators: phase0.Validator[];

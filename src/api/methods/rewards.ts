@@ -80,9 +80,9 @@ const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards"
 
 const getAttestationsRewards = defineOperation("beacon.getAttestationsRewards", {
   name: "post_v1_beacon_rewards_attestations_epoch",
-  summary: "What validators earned or lost by their votes of an epoch, and could have earned; from altair on.",
+  summary: "What validators earned or lost by their attestations of an epoch, and could have earned; from altair on.",
   params: {
-    epoch: required(epoch, "The epoch of the votes; the next one must be over."),
+    epoch: required(epoch, "The epoch of the attestations; the next one must be over."),
     validatorIds: VALIDATOR_IDS,
   },
   result: {

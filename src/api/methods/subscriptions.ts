@@ -20,16 +20,14 @@ import { invalidParams, unsupported } from "../../failure.ts";
 import { defineOperation, each, post, required } from "../method.ts";
 import {
   arrangeProvenSubscription,
+  committeeSelections,
   committeeSubscription,
   type ProvenSubscription,
-} from "../params/committee-subscription.ts";
-import {
-  committeeSelections,
   proposerPreparations,
   signedRegistrations,
   syncSelections,
   syncSubscriptions,
-} from "../params/preparations.ts";
+} from "../params/validator-preparation.ts";
 import { requireScheduled, requireSyncCommittees, requireSynced, shown } from "../preconditions.ts";
 import { isTrue, list, object, shape } from "../schemas.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";

@@ -1,7 +1,7 @@
 import { fromHex, toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import { blockId, stateId, validatorId } from "./identifiers.ts";
 import { arrayOf, boolean, epoch, graffiti, root, signature, slot, statusCode, text, uint64 } from "./scalars.ts";
 import { firstMessage, type ParamSchema } from "./schema.ts";

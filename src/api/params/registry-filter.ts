@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import { type ValidatorId, validatorId } from "./identifiers.ts";
 import { arrayOf } from "./scalars.ts";
 import { describeGiven, firstMessage, type ParamSchema, refuse } from "./schema.ts";

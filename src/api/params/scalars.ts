@@ -136,7 +136,7 @@ export function text(noun: string): ParamSchema<string> {
   );
 }
 
-export interface ArrayRules {
+interface ArrayRules {
   /** What the elements are, in the plural. */
   noun: string;
   minItems?: number;
@@ -175,7 +175,7 @@ export function arrayOf<T extends string | number>(element: ParamSchema<T>, rule
     });
 }
 
-export interface ListRules {
+interface ListRules {
   /** What the elements are, in the singular and in the plural. */
   one: string;
   many: string;

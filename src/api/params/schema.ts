@@ -1,6 +1,6 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { z } from "zod";
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 
 /** What a parameter may look like in JSON, for the documents that are derived from the definitions. */
 export type JsonForm = Record<string, unknown>;

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import { attestation, attesterSlashing, signedAggregateAndProof } from "./operations.ts";
 import { type ForkSchema, firstMessage } from "./schema.ts";
 import { signedBlock } from "./signed-blocks.ts";
@@ -60,7 +60,7 @@ describe.each(DEV_FORKS)("payloads of %s", (fork) => {
 });
 
 describe("the fork of a payload", () => {
-  it("decides the form of a single vote", () => {
+  it("decides the form of a single attestation", () => {
     const old: Json = ssz.phase0.Attestation.toJson(ssz.phase0.Attestation.defaultValue());
     const single: Json = ssz.electra.SingleAttestation.toJson(ssz.electra.SingleAttestation.defaultValue());
     const at = (json: Json, fork: ForkName) => ({ ...json, data: { ...json.data, slot: String(slotOf(fork)) } });

@@ -18,7 +18,7 @@ import type { ChainForkConfig } from "@lodestar/config";
 import type { Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import {
   GRAFFITI_FORM,
   graffitiFrom,

@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StartupError } from "../exit.ts";
-import { runCall } from "./call.ts";
-import type { CallOptions } from "./call-options.ts";
+import type { Terminal } from "../terminal.ts";
+import { type CallOptions, runCall } from "./call.ts";
 import { CallPrinter } from "./printer.ts";
-import type { Terminal } from "./terminal.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

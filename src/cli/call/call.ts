@@ -1,10 +1,19 @@
 import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
-import type { CallOptions } from "./call-options.ts";
-import { EnvelopeSplitter } from "./envelope.ts";
+import type { Terminal } from "../terminal.ts";
+import { EnvelopeSplitter } from "./envelope-splitter.ts";
 import { CallPrinter } from "./printer.ts";
 import { type HttpAnswer, NoAnswerError, postJson } from "./request.ts";
-import type { Terminal } from "./terminal.ts";
+
+export interface CallOptions {
+  method: string;
+  /** The JSON texts of the parameters. */
+  params: readonly string[];
+  url: string;
+  json: boolean;
+  meta: boolean;
+  timeout: number;
+}
 
 /** Calls a method of a node and prints what it answers; the result is the exit code. */
 export async function runCall(options: CallOptions, terminal: Terminal): Promise<number> {

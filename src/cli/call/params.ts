@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { usageError } from "../exit.ts";
 
-export interface ParamSources {
+interface ParamSources {
   workingDirectory: string;
   readInput(): Promise<Buffer>;
 }

@@ -1,7 +1,6 @@
 import { parseMessage } from "../../json/parse.ts";
-import type { CallOptions } from "./call-options.ts";
+import type { Terminal } from "../terminal.ts";
 import { type ReadableOptions, readableLines } from "./readable.ts";
-import type { Terminal } from "./terminal.ts";
 
 /** A result beyond this is printed as JSON as it arrives: laid out for people, it would have to be held as a whole. */
 const LARGEST_READABLE_BYTES = 64 * 1024 * 1024;
@@ -21,7 +20,7 @@ export class CallPrinter {
   #isRead = true;
 
   constructor(
-    { json, meta }: Pick<CallOptions, "json" | "meta">,
+    { json, meta }: { json: boolean; meta: boolean },
     terminal: Terminal,
     largestReadableBytes = LARGEST_READABLE_BYTES,
   ) {

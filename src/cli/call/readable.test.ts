@@ -16,11 +16,11 @@ describe("readable output", () => {
   });
 
   it("aligns the members of an object, and indents what is nested", () => {
-    expect(lines({ slot: "1", body: { root: "0x12", votes: [] }, signature: "0x34" })).toEqual([
+    expect(lines({ slot: "1", body: { root: "0x12", items: [] }, signature: "0x34" })).toEqual([
       "slot       1",
       "body",
       "  root   0x12",
-      "  votes  []",
+      "  items  []",
       "signature  0x34",
     ]);
   });

@@ -1,4 +1,4 @@
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 
 export interface ReadableOptions {
   /** Whether long hex strings are shown by their ends only. */

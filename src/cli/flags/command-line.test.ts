@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { StartupError } from "../exit.ts";
 import { parseCommandLine } from "./command-line.ts";
+import { COMMAND_NAMES, COMMANDS } from "./commands.ts";
 import { environmentName, type Flag } from "./flag.ts";
-import { COMMAND_NAMES, COMMANDS } from "./flags.ts";
 
 const parse = (...argv: string[]) => parseCommandLine(argv, "1.2.3");
 const printed = (...argv: string[]) => {

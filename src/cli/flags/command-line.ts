@@ -1,9 +1,8 @@
 import { Command, CommanderError, Option } from "commander";
 import { usageError } from "../exit.ts";
+import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "./commands.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { environmentName, type Flag, flagNames } from "./flag.ts";
-import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "./flags.ts";
-import { HELP_NOTES } from "./help-notes.ts";
-import { didYouMean } from "./nearest.ts";
 
 /** What the arguments ask for: a command to run, or only words to print. */
 export type CommandLine =
@@ -137,12 +136,12 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
 
   for (const name of COMMAND_NAMES) {
     const flags = commandFlags(name);
-    const { description, operands: operandWords } = definitionOf(name);
+    const { description, operands: operandWords, notes } = definitionOf(name);
     const command = lenient(program.command(name))
       .description(description)
       .usage(operandWords === undefined ? "[flags]" : `${operandWords} [flags]`)
       .helpOption("--help", "Print this help")
-      .addHelpText("after", HELP_NOTES[name])
+      .addHelpText("after", notes)
       .action((_options: unknown, parsed: Command) => {
         const run = { kind: "run", command: name, given: givenTexts(parsed, flags) } as const;
         if (operandWords !== undefined) {

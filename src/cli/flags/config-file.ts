@@ -3,9 +3,10 @@ import { extname } from "node:path";
 import { parse as parseToml } from "smol-toml";
 import { parse as parseYaml } from "yaml";
 import { usageError } from "../exit.ts";
+import { COMMAND_NAMES, COMMANDS, type CommandName } from "./commands.ts";
+import { nearestFlag } from "./did-you-mean.ts";
 import { type Flag, type FlagTable, flagNames } from "./flag.ts";
-import { COMMAND_NAMES, COMMANDS, CONFIG_FILE_FLAG, type CommandName } from "./flags.ts";
-import { nearestFlag } from "./nearest.ts";
+import { CONFIG_FILE_FLAG } from "./flags.ts";
 
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

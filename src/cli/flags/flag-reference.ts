@@ -1,5 +1,5 @@
+import { COMMAND_NAMES, COMMANDS, type CommandDefinition } from "./commands.ts";
 import { environmentName, type Flag } from "./flag.ts";
-import { COMMAND_NAMES, COMMANDS, type CommandDefinition } from "./flags.ts";
 
 const INTRODUCTION = `# Commands and flags
 

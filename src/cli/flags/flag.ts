@@ -1,7 +1,7 @@
 import { truth } from "./flag-values.ts";
 
 /** What a config file may hold under a flag's name: `number` and `boolean` also as such, the others only as text. */
-export type FlagKind = "boolean" | "number" | "text" | "list";
+type FlagKind = "boolean" | "number" | "text" | "list";
 
 /** One setting, from which the command line, the environment, the config file, the help and the reference all derive. */
 export interface Flag<T> {

@@ -275,22 +275,3 @@ export const CALL_FLAGS = {
 export const METHODS_FLAGS = {
   json: booleanFlag({ name: "json", description: "Print the list as JSON" }),
 } as const satisfies FlagTable;
-
-export interface CommandDefinition {
-  readonly description: string;
-  readonly flags: FlagTable;
-  /** What stands beside the flags, as the help writes it; undefined for a command that takes nothing but flags. */
-  readonly operands?: string;
-}
-
-export const COMMANDS = {
-  dev: { description: "Run a beacon chain of your own, with all its validators, in this process", flags: DEV_FLAGS },
-  node: { description: "Run a beacon node on a network", flags: NODE_FLAGS },
-  call: { description: "Call a method of a running node", flags: CALL_FLAGS, operands: "METHOD [PARAM...]" },
-  methods: { description: "List the methods that can be called", flags: METHODS_FLAGS },
-} as const satisfies Record<string, CommandDefinition>;
-
-export type CommandName = keyof typeof COMMANDS;
-/** The commands that run until they are stopped. */
-export type NodeCommandName = "dev" | "node";
-export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];

@@ -4,11 +4,12 @@ import type { LogFormat } from "../../log/pino-logger.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
 import type { CheckpointSource } from "../../node/anchor-block.ts";
 import { usageError } from "../exit.ts";
+import { givenBootnodes, networkBootnodes } from "./bootnodes.ts";
 import { absoluteSource, checkpointSource } from "./checkpoint-source.ts";
 import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS } from "./flags.ts";
 import { forkSchedule } from "./fork-schedule.ts";
-import { devNetworking, nodeNetworking } from "./networking-options.ts";
+import type { networkFlags } from "./network-flags.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
 import { listedValidators, type ValidatorList } from "./validator-list.ts";
 
@@ -35,7 +36,7 @@ export interface SharedOptions {
   networking: NetworkingOptions | undefined;
 }
 
-export type DevPreset = (typeof DEV_PRESETS)[number];
+type DevPreset = (typeof DEV_PRESETS)[number];
 
 export interface DevOptions extends SharedOptions {
   preset: DevPreset;
@@ -68,8 +69,8 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 function sharedOptions(values: Pick<FlagValues<typeof NODE_FLAGS>, SharedFlag>): Pick<SharedOptions, SharedFlag> {
   const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin } = values;
   const { logLevel, logFormat, graffiti, trackFutures } = values;
-  const doors = { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin };
-  return { ...doors, logLevel, logFormat, graffiti, trackFutures };
+  const servers = { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin };
+  return { ...servers, logLevel, logFormat, graffiti, trackFutures };
 }
 
 /** Each command has its own ways to name the data directory and to find other nodes. */
@@ -110,4 +111,40 @@ export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirect
     devValidators: values.devValidators,
     networking: nodeNetworking(values, network, workingDirectory),
   };
+}
+
+type NetworkValues = FlagValues<ReturnType<typeof networkFlags>>;
+
+/** Undefined when no other nodes are wanted. */
+function networkingOptions(values: NetworkValues, bootnodes: readonly string[]): NetworkingOptions | undefined {
+  if (!values.p2p) return undefined;
+  const { p2pAddress: address, p2pPort: port, discovery, peers, targetPeers } = values;
+  return { address, port, discovery, bootnodes, directPeers: [...new Set(peers)], targetPeers };
+}
+
+function devNetworking(
+  values: NetworkValues & { speed: number },
+  workingDirectory: string,
+): NetworkingOptions | undefined {
+  const named = values.peers.length > 0 ? "--peer" : values.bootnodes.length > 0 ? "--bootnodes" : undefined;
+  if (!values.p2p && named !== undefined) {
+    throw usageError(`${named} is of no use without --p2p: a dev chain keeps to itself unless --p2p is given.`);
+  }
+  if (values.p2p && values.speed !== 1) {
+    throw usageError(
+      `--p2p and --speed ${values.speed} exclude each other: with other nodes a chain's time is the real time.`,
+    );
+  }
+  return networkingOptions(values, givenBootnodes(values.bootnodes, workingDirectory));
+}
+
+function nodeNetworking(
+  values: NetworkValues,
+  { directory }: Network,
+  workingDirectory: string,
+): NetworkingOptions | undefined {
+  if (!values.p2p) return undefined;
+  const ofNetwork = directory === undefined ? [] : networkBootnodes(directory);
+  const bootnodes = new Set([...givenBootnodes(values.bootnodes, workingDirectory), ...ofNetwork]);
+  return networkingOptions(values, [...bootnodes]);
 }

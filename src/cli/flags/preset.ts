@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { parse } from "yaml";
 import type { NamedNetwork } from "../../node/network-config.ts";
 import { StartupError, usageError } from "../exit.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "./did-you-mean.ts";
 
 export type PresetName = "mainnet" | "minimal" | "gnosis";
 const PRESETS: readonly PresetName[] = ["mainnet", "minimal", "gnosis"];

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { usageError } from "../exit.ts";
+import { COMMANDS, type CommandName } from "./commands.ts";
 import { readConfigFile } from "./config-file.ts";
 import { environmentName, type Flag, type FlagTable, type FlagValues, flagNames } from "./flag.ts";
 import { FlagValueError } from "./flag-values.ts";
-import { COMMANDS, CONFIG_FILE_FLAG, type CommandName } from "./flags.ts";
+import { CONFIG_FILE_FLAG } from "./flags.ts";
 
 export interface FlagSources {
   /** What the command line says, by the flag's name. */

@@ -6,8 +6,8 @@ import type { LogControl } from "../../log/pino-logger.ts";
 import { DevNode } from "../../node/dev-node.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
-import { requireUsablePeers } from "./known-peers.ts";
-import { announceServers, serverOptions } from "./servers.ts";
+import { announceServers, serverOptions } from "./serving.ts";
+import { requireUsablePeers } from "./usable-peers.ts";
 
 /** `fanal dev`: a beacon chain of its own, in this process. */
 export async function runDev(options: DevOptions, logger: Logger, { setSpec }: LogControl): Promise<RunningNode> {

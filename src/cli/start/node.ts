@@ -11,8 +11,8 @@ import { usageError } from "../exit.ts";
 import type { NodeOptions } from "../flags/options.ts";
 import { listedValidators } from "../flags/validator-list.ts";
 import type { RunningNode } from "../run.ts";
-import { requireUsablePeers } from "./known-peers.ts";
-import { announceServers, serverOptions } from "./servers.ts";
+import { announceServers, serverOptions } from "./serving.ts";
+import { requireUsablePeers } from "./usable-peers.ts";
 
 /** `fanal node`: a node of a given network. */
 export async function runNode(options: NodeOptions, logger: Logger, { setSpec }: LogControl): Promise<RunningNode> {

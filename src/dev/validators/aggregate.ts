@@ -12,10 +12,10 @@ import {
   type ValidatorIndex,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import type { ValidatorApi } from "./api.ts";
 import type { CommitteeAttestation } from "./attest.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import { TimeSlice } from "./time-slice.ts";
+import type { ValidatorApi } from "./validator-api.ts";
 
 interface AggregateModules {
   api: ValidatorApi;

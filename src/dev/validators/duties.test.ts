@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { devChainConfig } from "../chain-config.ts";
 import type { DevFork } from "../forks.ts";
 import { InteropKeys } from "../interop-keys.ts";
-import type { ValidatorApi } from "./api.ts";
 import { Duties } from "./duties.ts";
 import { ValidatorSigner } from "./signer.ts";
+import type { ValidatorApi } from "./validator-api.ts";
 
 /** An API that knows nothing but duties, of which there are none; it records for which epochs it was asked. */
 function dutiesIn(fork: DevFork, dependentRoots: { proposers: string; attesters: string }) {

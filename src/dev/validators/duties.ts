@@ -5,9 +5,9 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch, Slot } from "@lodestar/types";
 import type { HeadEvent } from "../../chain/events.ts";
 import type { ValidatorKeys } from "../interop-keys.ts";
-import type { ValidatorApi } from "./api.ts";
 import { DutyCache } from "./duty-cache.ts";
 import type { ValidatorSigner } from "./signer.ts";
+import type { ValidatorApi } from "./validator-api.ts";
 
 /** What validators need to know of a new head. */
 export type HeadUpdate = Pick<HeadEvent, "slot" | "root" | "previousDutyDependentRoot" | "currentDutyDependentRoot">;

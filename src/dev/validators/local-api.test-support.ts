@@ -30,8 +30,8 @@ import {
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { DevGenesis } from "../genesis.ts";
-import type { ValidatorApi } from "./api.ts";
 import { LocalChain } from "./local-chain.test-support.ts";
+import type { ValidatorApi } from "./validator-api.ts";
 
 type MethodName = keyof ValidatorApi["validator"] | keyof ValidatorApi["beacon"];
 

@@ -2,9 +2,9 @@ import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
 import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
 import type { BeaconBlock, SignedBlockContents, Slot, ValidatorIndex } from "@lodestar/types";
-import type { ValidatorApi } from "./api.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
+import type { ValidatorApi } from "./validator-api.ts";
 
 interface ProposeModules {
   api: ValidatorApi;

@@ -2,7 +2,7 @@ import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { SlashingProtection } from "./slashing-protection.ts";
 
-const vote = (source: number, target: number) => {
+const attestation = (source: number, target: number) => {
   const data = ssz.phase0.AttestationData.defaultValue();
   data.source.epoch = source;
   data.target.epoch = target;
@@ -21,12 +21,12 @@ describe("SlashingProtection", () => {
 
   it("lets a validator attest to each target once and never around an earlier attestation", () => {
     const history = new SlashingProtection();
-    expect(history.mayAttest(1, vote(0, 0))).toBe(true);
-    expect(history.mayAttest(1, vote(0, 0))).toBe(false);
-    expect(history.mayAttest(1, vote(2, 3))).toBe(true);
-    expect(history.mayAttest(1, vote(1, 4))).toBe(false);
-    expect(history.mayAttest(1, vote(2, 2))).toBe(false);
-    expect(history.mayAttest(1, vote(2, 4))).toBe(true);
-    expect(history.mayAttest(2, vote(0, 0))).toBe(true);
+    expect(history.mayAttest(1, attestation(0, 0))).toBe(true);
+    expect(history.mayAttest(1, attestation(0, 0))).toBe(false);
+    expect(history.mayAttest(1, attestation(2, 3))).toBe(true);
+    expect(history.mayAttest(1, attestation(1, 4))).toBe(false);
+    expect(history.mayAttest(1, attestation(2, 2))).toBe(false);
+    expect(history.mayAttest(1, attestation(2, 4))).toBe(true);
+    expect(history.mayAttest(2, attestation(0, 0))).toBe(true);
   });
 });

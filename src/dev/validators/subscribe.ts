@@ -4,9 +4,9 @@ import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch, Slot } from "@lodestar/types";
 import { selectAggregator } from "./aggregate.ts";
-import type { ValidatorApi } from "./api.ts";
 import type { Duties } from "./duties.ts";
 import type { ValidatorSigner } from "./signer.ts";
+import type { ValidatorApi } from "./validator-api.ts";
 
 interface SubscribeModules {
   api: ValidatorApi;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRecordingLogger } from "./recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { type PeerSync, whileSynced } from "./synced-validators.ts";
 import type { DevValidators } from "./validators.ts";
 

@@ -5,7 +5,7 @@ import type { DevValidators } from "./validators.ts";
 /** What validators ask of their node's sync before they act. */
 export type PeerSync = Pick<Sync, "isInformed" | "isSyncing">;
 
-export interface SyncedValidatorsParts {
+interface SyncedValidatorsParts {
   validators: DevValidators;
   sync: PeerSync;
   /** Whether the chain begins with this node, so that there is nobody to wait for. */

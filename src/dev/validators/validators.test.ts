@@ -8,18 +8,18 @@ import {
 import { type altair, isElectraSingleAttestation } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { devChainConfig } from "../chain-config.ts";
 import { DEV_FORKS, type ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
 import { createLocalApi } from "./local-api.test-support.ts";
 import { ManualClock } from "./manual-clock.test-support.ts";
-import { createRecordingLogger } from "./recording-logger.test-support.ts";
 import { type SignedByValidator, SlashingProtection } from "./slashing-protection.ts";
 import { createDevValidators } from "./validators.ts";
 
 const genesisTime = 1_700_000_000;
 const slotSeconds = 6;
-const voteSeconds = 2;
+const attestationSeconds = 2;
 const aggregateSeconds = 4;
 const fuluFromGenesis: ScheduledFork[] = [{ fork: "fulu", epoch: 0 }];
 
@@ -283,9 +283,9 @@ describe("dev validators by the clock", () => {
     api.validator.produceBlockV3 = () => Promise.reject(new Error("The execution engine is away."));
     clock.advanceTo(startOf(1));
     const slot = validators.onSlot(1);
-    await clock.untilAwaited(startOf(1) + voteSeconds);
+    await clock.untilAwaited(startOf(1) + attestationSeconds);
     expect(api.attestations.length).toBe(0);
-    clock.advanceTo(startOf(1) + voteSeconds);
+    clock.advanceTo(startOf(1) + attestationSeconds);
     await clock.untilAwaited(startOf(1) + aggregateSeconds);
     expect(api.attestations.length).toBe(8);
     clock.advanceTo(startOf(2));
@@ -297,7 +297,7 @@ describe("dev validators by the clock", () => {
     api.validator.produceBlockV3 = () => Promise.reject(new Error("Another node proposes."));
     clock.advanceTo(startOf(1));
     const slot = validators.onSlot(1);
-    await clock.untilAwaited(startOf(1) + voteSeconds);
+    await clock.untilAwaited(startOf(1) + attestationSeconds);
     const root = toRootHex(api.chain.headRoot);
     validators.onHead({ slot: 1, root, previousDutyDependentRoot: root, currentDutyDependentRoot: root });
     await clock.untilAwaited(startOf(1) + aggregateSeconds);

@@ -6,7 +6,6 @@ import { type Clock, ClockStoppedError } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ValidatorKeys } from "../interop-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
-import type { ValidatorApi } from "./api.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";
 import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
@@ -20,6 +19,7 @@ import {
   type SyncCommitteeSigning,
   submitSyncMessages,
 } from "./sync-committee.ts";
+import type { ValidatorApi } from "./validator-api.ts";
 
 interface DevValidatorsOptions {
   api: ValidatorApi;

@@ -5,7 +5,7 @@ import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
-import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { LocalNode } from "../local-node.ts";
 import type { FoundPeer } from "../peers/connector.ts";
 import { Discovery } from "./discovery.ts";

@@ -46,7 +46,7 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   );
 
   // An attestation, which passes on its own subnet only.
-  const vote = (await a.byHand.votesFor(slot, block.root))[0]!.vote as electra.SingleAttestation;
+  const vote = (await a.byHand.attestationsFor(slot, block.root))[0]!.attestation as electra.SingleAttestation;
   const subnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot, vote.committeeIndex);
   const [right, wrong] = [subnet, (subnet + 1) % 64];
   const subnetTopics = [right, wrong].map((number) => a.topic("beacon_attestation", number));
@@ -95,13 +95,13 @@ test("attestations wait for their block, and blocks without a parent are told ab
   }
   const parent = await a.byHand.propose(5, a.devChain.chain.head.root);
   const child = await a.byHand.propose(6, parent.root);
-  const votes = await a.byHand.votesFor(6, child.root);
+  const votes = await a.byHand.attestationsFor(6, child.root);
   const { epochCtx } = a.devChain.chain.headState;
   const subnet = epochCtx.computeSubnetForSlot(6, 0);
   await whenMeshed(a, a.topic("beacon_attestation", subnet));
   await whenMeshed(a, a.topic("beacon_block"));
 
-  for (const { vote } of votes) a.gossip.attestation(vote as SingleAttestation, subnet);
+  for (const { attestation } of votes) a.gossip.attestation(attestation as SingleAttestation, subnet);
   a.gossip.block(child.signed);
   await eventually(() => expect(b.told.parents.length).toBe(1));
   await eventually(() => expect(b.received.length).toBe(votes.length + 1));

@@ -4,7 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
 import { GossipRefusal, type Outcome } from "../../chain/validation/outcome.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
-import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { Verdict } from "./message-types.ts";
 import { OperationHandler, type OperationHandlerParts } from "./operation-handler.ts";
 import { GossipTopics } from "./topics.ts";

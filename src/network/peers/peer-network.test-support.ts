@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type fulu, ssz } from "@lodestar/types";
-import { createRecordingLogger, type RecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { createRecordingLogger, type RecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { HandTimers } from "../../timers.test-support.ts";
 import { createPubsub } from "../gossip/pubsub.ts";
 import { createHost, type Host } from "../libp2p/host.ts";

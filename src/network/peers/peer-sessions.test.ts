@@ -1,6 +1,6 @@
 import { type fulu, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { HandTimers, settled } from "../../timers.test-support.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import { KnownPeers } from "./known-peers.ts";

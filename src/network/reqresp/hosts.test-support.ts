@@ -5,7 +5,7 @@ import { createBeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type SignedBeaconBlock, ssz } from "@lodestar/types";
-import { createRecordingLogger } from "../../dev/validators/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { createHost, type Host, type HostOptions } from "../libp2p/host.ts";
 import type { Severity } from "../peers/peer-scores.ts";
 import type { BlockChunk, RequestHandlers } from "./interface.ts";

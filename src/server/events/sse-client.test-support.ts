@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { onTestFinished } from "vitest";
 import { Arrivals } from "./arrivals.test-support.ts";
 
-export interface SseEvent {
+interface SseEvent {
   topic: string;
   data: unknown;
 }

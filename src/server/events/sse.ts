@@ -14,7 +14,7 @@ export interface EventStreamLimits {
 }
 
 /** Events over HTTP, as text/event-stream (HTML standard, section 9.2, server-sent events). */
-export interface EventStreams {
+interface EventStreams {
   /** Whether another stream may be served; a refusal is the caller's to send. */
   readonly hasRoom: boolean;
   /** Answers with what the feed delivers, until the reader leaves, is too slow, or the streams are closed. */

@@ -1,5 +1,5 @@
 /** A streamed result whose first bytes are there, so that it can no longer turn into an error object. */
-export interface OpenStream {
+interface OpenStream {
   first: Buffer;
   rest: AsyncIterator<Buffer>;
 }

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 
 /** Something that a test lets happen, or waits for. */
-export interface Signal {
+interface Signal {
   happened: Promise<void>;
   happen(): void;
 }
@@ -22,7 +22,7 @@ export interface RequestInit {
   body?: string | Uint8Array;
 }
 
-export interface Received {
+interface Received {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   bytes: Buffer;

@@ -14,7 +14,7 @@ export class HttpRefusal extends Error {
 }
 
 /** What a caller learns of something that was thrown. */
-export interface ThrownReport {
+interface ThrownReport {
   status: number;
   message: string;
   detail?: string;

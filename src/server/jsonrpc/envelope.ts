@@ -1,4 +1,4 @@
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import type { Params } from "../method-table.ts";
 
 /** The JSON text of an id, as it is echoed. */
@@ -16,7 +16,7 @@ export interface Call {
 }
 
 /** Something that stands where a request object should; the reason is a whole sentence. */
-export interface InvalidRequest {
+interface InvalidRequest {
   id: IdToken;
   reason: string;
 }

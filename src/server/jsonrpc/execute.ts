@@ -9,7 +9,7 @@ import { type Call, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
 import { type ErrorObject, invalidRequest, methodNotFound, parseError, thrownError } from "./errors.ts";
 import { batchResponse, errorResponse, resultResponse, streamedResponse } from "./respond.ts";
 
-export interface ExecutorOptions {
+interface ExecutorOptions {
   table: MethodTable;
   logger: Logger;
   /** A longer batch is refused as a whole. */

@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from "../../failure.ts";
-import { IrregularNumber } from "../../json/irregular-number.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import type { Answer, Caller, Method, MethodTable, Params } from "../method-table.ts";

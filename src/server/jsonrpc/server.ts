@@ -30,7 +30,7 @@ export interface JsonRpcLimits extends HttpLimits {
   batchLength: number;
 }
 
-export interface JsonRpcServerOptions {
+interface JsonRpcServerOptions {
   table: MethodTable;
   logger: Logger;
   limits?: Partial<JsonRpcLimits>;

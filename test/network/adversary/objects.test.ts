@@ -18,15 +18,15 @@ let byHand: ByHand;
 let slot: Slot;
 /** The block that a proposer of the slot at hand would make, which nobody has made. */
 let block: BeaconBlock;
-/** Valid votes of the slot at hand. */
-let votes: phase0.Attestation[];
+/** Valid attestations of the slot at hand. */
+let attestations: phase0.Attestation[];
 beforeAll(async () => {
   scenario = await Scenario.begin({ forks: [{ fork: "altair", epoch: 0 }] });
   byHand = new ByHand(scenario.honest);
   slot = await scenario.skipSlot();
   const head = scenario.honest.chain.head.root;
   block = await byHand.produce(slot, head);
-  votes = (await byHand.votesFor(slot, head)).map(({ vote }) => vote as phase0.Attestation);
+  attestations = (await byHand.attestationsFor(slot, head)).map(({ attestation }) => attestation as phase0.Attestation);
 });
 afterAll(async () => {
   const complaints = scenario.complaints();
@@ -54,11 +54,11 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
     }),
   ],
   [
-    "votes on a subnet that is not theirs",
+    "attestations on a subnet that is not theirs",
     "wrong-subnet",
     () => ({
       to: joined("beacon_attestation"),
-      objects: times(COUNT, () => first.Attestation.serialize({ ...votes[0]!, signature: foreignSignature() })),
+      objects: times(COUNT, () => first.Attestation.serialize({ ...attestations[0]!, signature: foreignSignature() })),
     }),
   ],
   [
@@ -69,7 +69,7 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
       objects: times(COUNT, () => {
         const message = {
           aggregatorIndex: aggregator(),
-          aggregate: votes[0]!,
+          aggregate: attestations[0]!,
           selectionProof: foreignSignature(),
         };
         return first.SignedAggregateAndProof.serialize({ message, signature: foreignSignature() });
@@ -85,7 +85,7 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
         const { epochCtx } = scenario.honest.chain.headState;
         const contribution = altair.SyncCommitteeContribution.defaultValue();
         contribution.slot = slot;
-        contribution.beaconBlockRoot = votes[0]!.data.beaconBlockRoot;
+        contribution.beaconBlockRoot = attestations[0]!.data.beaconBlockRoot;
         contribution.aggregationBits.set(0, true);
         const message = {
           aggregatorIndex: epochCtx.currentSyncCommitteeIndexed.validatorIndices[0]!,
@@ -120,13 +120,15 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
   ],
 ];
 
-/** Who stands in the committee where the vote's only bit is. */
+/** Who stands in the committee where the attestation's only bit is. */
 function aggregator(): number {
   const { epochCtx } = scenario.honest.chain.headState;
-  return epochCtx.getBeaconCommittee(slot, votes[0]!.data.index)[votes[0]!.aggregationBits.getSingleTrueBit()!]!;
+  return epochCtx.getBeaconCommittee(slot, attestations[0]!.data.index)[
+    attestations[0]!.aggregationBits.getSingleTrueBit()!
+  ]!;
 }
 
-test.concurrent.each(FORGERIES)("who spreads forged objects is sent away: %s", async (_what, reason, make) => {
+test.concurrent.each(FORGERIES)("who broadcasts forged objects is sent away: %s", async (_what, reason, make) => {
   const adversary = await scenario.adversary();
   const { to, objects } = make();
   await send(adversary, to, objects);
@@ -145,13 +147,13 @@ test("a block that passes the rules of gossip and is wrong all the same costs it
   await scenario.expectFollowing();
 });
 
-test("votes for blocks that nobody has make the node ask a few times, and not more", async () => {
+test("attestations to blocks that nobody has make the node ask a few times, and not more", async () => {
   const [adversary, witness] = [await scenario.adversary(), await scenario.adversary()];
   const current = scenario.network.clock.currentSlot;
-  const [voted] = await byHand.votesFor(current, scenario.honest.chain.head.root);
-  const vote = voted!.vote as phase0.Attestation;
+  const [signed] = await byHand.attestationsFor(current, scenario.honest.chain.head.root);
+  const attestation = signed!.attestation as phase0.Attestation;
   const objects = times(300, () =>
-    first.Attestation.serialize({ ...vote, data: { ...vote.data, beaconBlockRoot: randomBytes(32) } }),
+    first.Attestation.serialize({ ...attestation, data: { ...attestation.data, beaconBlockRoot: randomBytes(32) } }),
   );
   await send(adversary, joined("beacon_attestation"), objects);
   await eventually(() => expect(byRoot(witness)).toBeGreaterThan(0));

@@ -4,7 +4,7 @@ import { type ClientOptions, WebSocket } from "ws";
 import { Arrivals } from "../../events/arrivals.test-support.ts";
 import type { ErrorObject } from "../errors.ts";
 
-export interface Notification {
+interface Notification {
   subscription: string;
   topic?: string;
   data?: unknown;

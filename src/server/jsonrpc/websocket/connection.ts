@@ -13,7 +13,7 @@ export interface ConnectionLimits extends SubscriptionLimits {
   leaveMillis: number;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   execute: Execute;
   logger: Logger;
   limits: ConnectionLimits;

@@ -13,7 +13,7 @@ export interface WebSocketLimits extends ConnectionLimits {
   checkMillis: number;
 }
 
-export interface WebSocketsOptions {
+interface WebSocketsOptions {
   execute: Execute;
   logger: Logger;
   /** The largest message that is read. */
@@ -21,7 +21,7 @@ export interface WebSocketsOptions {
   limits?: Partial<WebSocketLimits>;
 }
 
-export interface WebSockets {
+interface WebSockets {
   /** Takes over the connection of an upgrade request. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Accepts nothing more, lets running calls finish, then takes leave of every client. */

@@ -11,7 +11,7 @@ import { Adversary, type AdversaryOptions } from "./adversary.ts";
 const VALIDATORS = 16;
 const COMPLAINT = / (WARN|ERROR|FATAL) /;
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   forks?: TestNetworkOptions["forks"];
   victim?: Partial<Pick<TestNodeOptions, "targetPeers" | "discovery" | "requestLimits" | "syncLimits">>;
   /** How long the chain is when the victim comes. */
@@ -116,7 +116,7 @@ export class Scenario {
     expect(opened).not.toContain(adversary.peerId);
   }
 
-  /** A slot in which nobody proposes or votes, so that somebody else can. */
+  /** A slot in which nobody proposes or attests, so that somebody else can. */
   async skipSlot(): Promise<Slot> {
     const { clock } = this.network;
     const resting = vi.spyOn(this.honest.networking.sync, "isSyncing", "get").mockReturnValue(true);

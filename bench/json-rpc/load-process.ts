@@ -1,0 +1,72 @@
+/**
+ * Sends one request over and over on many connections, each as soon as the answer to the one before is there. It speaks HTTP
+ * itself, on bare sockets with a request that is made once, because a real client needs more time than the servers under test.
+ */
+import { connect, type Socket } from "node:net";
+import { parentGone, report } from "../support/child.ts";
+
+export interface LoadOrder {
+  port: number;
+  body: string;
+  connections: number;
+  seconds: number;
+}
+
+export interface LoadReport {
+  requests: number;
+  seconds: number;
+}
+
+process.on("message", (order: LoadOrder) => {
+  void load(order).then(report);
+});
+report({ ready: true });
+await parentGone();
+
+async function load({ port, body, connections, seconds }: LoadOrder): Promise<LoadReport> {
+  const head = [
+    "POST / HTTP/1.1",
+    `Host: 127.0.0.1:${port}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  const request = Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const start = performance.now();
+  const end = start + seconds * 1000;
+  const counts = await Promise.all(Array.from({ length: connections }, () => repeat(port, request, end)));
+  return { requests: counts.reduce((sum, count) => sum + count, 0), seconds: (performance.now() - start) / 1000 };
+}
+
+function repeat(port: number, request: Buffer, end: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  let count = 0;
+  /** Bytes that are still missing of the answer, once its head is known. */
+  let missing: number | undefined;
+  let seen = "";
+  const socket: Socket = connect(port, "127.0.0.1", () => socket.write(request));
+  socket.setNoDelay(true);
+  socket.on("error", reject);
+  socket.on("close", () => reject(new Error("The server closed the connection.")));
+  socket.on("data", (chunk: Buffer) => {
+    if (missing === undefined) {
+      seen += chunk.toString("latin1");
+      const headEnd = seen.indexOf("\r\n\r\n");
+      if (headEnd < 0) return;
+      if (!seen.startsWith("HTTP/1.1 200 ")) return reject(new Error(`The server answered: ${seen.slice(0, headEnd)}`));
+      missing = headEnd + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(seen)?.[1]) - seen.length;
+      seen = "";
+    } else {
+      missing -= chunk.length;
+    }
+    if (missing > 0) return;
+    missing = undefined;
+    count++;
+    if (performance.now() < end) {
+      socket.write(request);
+    } else {
+      socket.destroy();
+      resolve(count);
+    }
+  });
+  return promise;
+}

@@ -1,0 +1,54 @@
+import type { FlagTable } from "./flag.ts";
+import { CALL_FLAGS, DEV_FLAGS, METHODS_FLAGS, NODE_FLAGS } from "./flags.ts";
+
+export interface CommandDefinition {
+  readonly description: string;
+  readonly flags: FlagTable;
+  /** What stands beside the flags, as the help writes it; undefined for a command that takes nothing but flags. */
+  readonly operands?: string;
+  /** What the help says after the flags. */
+  readonly notes: string;
+}
+
+const PRECEDENCE = `
+A flag without a value is switched off again by --no-NAME. A flag beats its
+environment variable, which beats the config file, which beats the default.`;
+
+const CALL_NOTES = `
+A PARAM is JSON if it can be read as JSON, and otherwise a string, so that head
+and 0x12 need no quotes. @FILE stands for the JSON in a file, - for the JSON on
+standard input; '"@text"' is the string @text. After -- nothing is a flag.
+
+Examples:
+  fanal call getChainHead
+  fanal call get_v1_beacon_states_stateId_validators head '["0","1"]'
+  fanal call post_v1_beacon_pool_voluntary_exits @exit.json
+  fanal call get_v1_debug_beacon_states_stateId head --json > state.json
+
+Exit codes: 0 the call succeeded, 1 the node answered with an error, 2 the
+arguments are wrong, 8 the node cannot be reached or sent no answer.`;
+
+const METHODS_NOTES = `
+docs/methods.md has the same methods with examples; a node tells them to
+programs by its method rpc.discover.`;
+
+export const COMMANDS = {
+  dev: {
+    description: "Run a beacon chain of your own, with all its validators, in this process",
+    flags: DEV_FLAGS,
+    notes: PRECEDENCE,
+  },
+  node: { description: "Run a beacon node on a network", flags: NODE_FLAGS, notes: PRECEDENCE },
+  call: {
+    description: "Call a method of a running node",
+    flags: CALL_FLAGS,
+    operands: "METHOD [PARAM...]",
+    notes: CALL_NOTES,
+  },
+  methods: { description: "List the methods that can be called", flags: METHODS_FLAGS, notes: METHODS_NOTES },
+} as const satisfies Record<string, CommandDefinition>;
+
+export type CommandName = keyof typeof COMMANDS;
+/** The commands that run until they are stopped. */
+export type NodeCommandName = "dev" | "node";
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];

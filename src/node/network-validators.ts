@@ -1,0 +1,33 @@
+import type { ValidatorIndex } from "@lodestar/types";
+import { InteropKeys, onlyKeysOf } from "../dev/interop-keys.ts";
+import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
+import { whileSynced } from "../dev/validators/synced-validators.ts";
+import { createDevValidators, type DevValidators } from "../dev/validators/validators.ts";
+import type { Logger } from "../log/logger.ts";
+import type { BeaconNode } from "./beacon-node.ts";
+
+/** Says which of so many validators a node runs; undefined for all of them. */
+export type ChosenValidators = (count: number) => readonly ValidatorIndex[] | undefined;
+
+/** Lets a node of a dev chain's network run some of the chain's validators. */
+export async function startValidators(
+  choose: ChosenValidators,
+  { chain, api, db, networking }: BeaconNode,
+  rootLogger: Logger,
+): Promise<Pick<DevValidators, "close">> {
+  const logger = rootLogger.topic("validators");
+  const all = new InteropKeys(chain.headState.validators.length);
+  const chosen = choose(all.count);
+  const keys = chosen ? onlyKeysOf(all, chosen) : all;
+  const history = await SlashingProtection.open(slashingProtectionStore(db));
+  const { clock, config } = chain;
+  const own = createDevValidators({ api, clock, config, keys, logger, history });
+  // A node that speaks to no other has nobody to catch up with.
+  const validators = networking
+    ? whileSynced({ validators: own, sync: networking.sync, isFounder: false, logger })
+    : own;
+  chain.events.on("head", (head) => validators.onHead(head));
+  clock.onSlot((slot) => validators.onSlot(slot));
+  logger.info("Validators run in this process", { count: keys.indices.length });
+  return validators;
+}

@@ -1,0 +1,183 @@
+import { ForkName } from "@lodestar/params";
+import type { ExampleDevChain } from "../../support/example-chain.ts";
+import {
+  absentBlock,
+  absentState,
+  answers,
+  fails,
+  INVALID,
+  LAST_EPOCH,
+  LAST_UINT64,
+  NOT_FOUND,
+  ofGloas,
+  PUBKEY,
+  REJECTED,
+  ROOT,
+  type SignedJson,
+  type SpecialCall,
+  UNSUPPORTED,
+} from "./special-call.ts";
+
+const blockWith = async (chain: ExampleDevChain, changes: Record<string, unknown>) => {
+  const block = await chain.signedBlock();
+  const change = (signed: SignedJson) => ({ ...signed, message: { ...signed.message, ...changes } });
+  if (!("signed_block" in block)) return [change(block as unknown as SignedJson)];
+  return [{ ...block, signed_block: change(block.signed_block as SignedJson) }];
+};
+/** Well-formed blocks of the current slot that no node takes. */
+const wrongBlocks: SpecialCall[] = [
+  fails("an unknown parent", REJECTED, (chain) => blockWith(chain, { parent_root: ROOT })),
+  fails("a proposer that does not exist", REJECTED, (chain) => blockWith(chain, { proposer_index: "99" })),
+  fails("a slot that has not come", REJECTED, (chain) => blockWith(chain, { slot: String(chain.slot + 9) })),
+  fails("a slot of the finalized past", REJECTED, (chain) => blockWith(chain, { slot: "1" })),
+  fails("the last of all slots", REJECTED, (chain) => blockWith(chain, { slot: LAST_UINT64 })),
+];
+
+const onFulu = (calls: readonly SpecialCall[]): SpecialCall[] =>
+  calls.map((call) => ({ ...call, only: ForkName.fulu }));
+
+const unknownValidators = answers("unknown validators", [], (chain) => [
+  "head",
+  [PUBKEY, chain.validatorCount, LAST_UINT64],
+]);
+const unparsedBlock = fails("a tag of states only", INVALID, () => ["justified"]);
+
+/** Of the methods about states, blocks, rewards and light clients. */
+export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
+  get_v1_beacon_states_root: absentState(),
+  get_v1_beacon_states_fork: absentState(),
+  get_v1_beacon_states_finality_checkpoints: absentState(),
+  get_v1_beacon_states_stateId_validators: [
+    ...absentState(),
+    answers("unknown validators", [], (chain) => ["head", [PUBKEY, chain.validatorCount, LAST_UINT64]]),
+    fails("the same validator twice", INVALID, () => ["head", ["1", 1]]),
+    fails("too many validators", INVALID, () => ["head", Array.from({ length: 16_385 }, (_, index) => index)]),
+    fails("an unknown status", INVALID, () => ["head", null, ["sleeping"]]),
+  ],
+  get_v1_beacon_states_stateId_validators_validatorId: [
+    ...absentState("0"),
+    fails("the index after the last", NOT_FOUND, (chain) => ["head", chain.validatorCount]),
+    fails("the last of all indices", NOT_FOUND, () => ["head", LAST_UINT64]),
+    fails("an unknown key", NOT_FOUND, () => ["head", PUBKEY]),
+  ],
+  get_v1_beacon_states_stateId_validator_balances: [
+    ...absentState(),
+    answers("unknown validators", [], (chain) => ["head", [PUBKEY, chain.validatorCount, LAST_UINT64]]),
+    fails("too many validators", INVALID, () => ["head", Array.from({ length: 16_385 }, (_, index) => index)]),
+  ],
+  get_v1_beacon_states_stateId_committees_epoch: [
+    ...absentState(),
+    fails("an epoch too far ahead", INVALID, (chain) => ["head", chain.epoch + 2]),
+    fails("an epoch whose slots are no uint64", INVALID, () => ["head", LAST_UINT64]),
+    fails("a slot of another epoch", INVALID, () => ["head", null, null, 1]),
+    fails("an index that no slot has", INVALID, () => ["head", null, 64]),
+    answers("an index that the epoch does not have", [], () => ["head", null, 3]),
+  ],
+  get_v1_beacon_headers: [
+    answers("a slot that has not come", [], (chain) => [chain.slot + 1]),
+    answers("the last of all slots", [], () => [LAST_UINT64]),
+    answers("an unknown parent", [], () => [null, ROOT]),
+    answers("the children of the head", [], (chain) => [null, chain.chain.head.root]),
+  ],
+  get_v1_beacon_headers_blockId: absentBlock,
+  get_v1_beacon_blocks_blockId: absentBlock,
+  get_v1_beacon_blocks_blockId_root: absentBlock,
+  get_v1_beacon_blocks_blockId_attestations: absentBlock,
+  get_v1_debug_beacon_states_stateId: absentState(),
+  post_v1_beacon_blocks: wrongBlocks,
+  post_v1_validator_block: wrongBlocks,
+  post_v1_beacon_states_stateId_validators: [
+    ...absentState({}),
+    answers("unknown validators", [], () => ["head", { ids: [PUBKEY, LAST_UINT64] }]),
+    answers("a status that nobody has", [], () => ["head", { ids: null, statuses: ["withdrawal_done"] }]),
+    fails("an unknown status", INVALID, () => ["head", { statuses: ["sleeping"] }]),
+    fails("the same validator twice", INVALID, () => ["head", { ids: ["1", 1] }]),
+    fails("ids that are no list", INVALID, () => ["head", { ids: 5 }]),
+  ],
+  post_v1_beacon_states_stateId_validator_balances: [...absentState(), unknownValidators],
+  post_v1_beacon_states_stateId_validator_identities: [...absentState(), unknownValidators],
+  get_v1_beacon_states_stateId_sync_committees: onFulu([
+    ...absentState(),
+    fails("an epoch too far ahead", INVALID, () => ["head", 16]),
+    fails("the last of all epochs", INVALID, () => ["head", LAST_EPOCH]),
+  ]),
+  get_v1_beacon_states_stateId_randao: [
+    ...absentState(),
+    fails("an epoch that has not come", INVALID, (chain) => ["head", chain.epoch + 1]),
+    fails("the last of all epochs", INVALID, () => ["head", LAST_EPOCH]),
+    fails("an epoch whose slots are no uint64", INVALID, () => ["head", LAST_UINT64]),
+  ],
+  get_v1_beacon_states_stateId_pending_consolidations: onFulu(absentState()),
+  get_v1_beacon_states_stateId_pending_deposits: onFulu(absentState()),
+  get_v1_beacon_states_stateId_pending_partial_withdrawals: onFulu(absentState()),
+  get_v1_beacon_states_stateId_proposer_lookahead: onFulu(absentState()),
+  post_v2_beacon_blocks: [
+    ...wrongBlocks,
+    fails("a block of another fork than is said", INVALID, async (chain) => [await chain.signedBlock(), null, "deneb"]),
+  ],
+  post_v2_beacon_blinded_blocks: [
+    fails(
+      "a payload that is not known",
+      UNSUPPORTED,
+      async (chain) => {
+        const { message, signature } = (await chain.blindedBlock()) as unknown as BlindedJson;
+        const executionPayloadHeader = { ...message.body.execution_payload_header, block_hash: ROOT };
+        const body = { ...message.body, execution_payload_header: executionPayloadHeader };
+        return [{ message: { ...message, body }, signature }];
+      },
+      ForkName.fulu,
+    ),
+    fails("a block of another fork than is said", INVALID, async (chain) => [
+      await chain.blindedBlock(),
+      null,
+      "deneb",
+    ]),
+  ],
+  get_v1_beacon_blinded_blocks_blockId: absentBlock,
+  get_v2_beacon_blocks_blockId_attestations: absentBlock,
+  get_v1_beacon_blobs_blockId: onFulu([
+    ...absentBlock,
+    answers("a blob that the block does not have", [], () => ["head", [ROOT]]),
+    fails("the same blob twice", INVALID, () => ["head", [ROOT, ROOT]]),
+  ]),
+  get_v1_beacon_rewards_blocks_blockId: onFulu([
+    ...absentBlock,
+    fails("the genesis block, before which there is nothing", NOT_FOUND, () => ["genesis"]),
+  ]),
+  post_v1_beacon_rewards_sync_committee_blockId: onFulu([
+    ...absentBlock,
+    answers("unknown validators", [], (chain) => [chain.slot - 1, [PUBKEY, LAST_UINT64]]),
+  ]),
+  post_v1_beacon_rewards_attestations_epoch: onFulu([
+    fails("an epoch after which the next is not over", NOT_FOUND, (chain) => [chain.epoch - 1]),
+    fails("the last of all epochs", NOT_FOUND, () => [LAST_EPOCH]),
+    fails("an epoch whose slots are no uint64", INVALID, () => [LAST_UINT64]),
+  ]),
+  get_v1_debug_beacon_data_column_sidecars_blockId: onFulu([
+    ...absentBlock,
+    answers("columns that nobody needs", [], () => ["head", [0, "127"]]),
+  ]),
+  post_v1_beacon_states_stateId_builders: ofGloas("head", null),
+  post_v1_beacon_execution_payload_bids: [fails("an object that is no bid", INVALID, () => [{}])],
+  post_v1_beacon_execution_payload_envelopes: [fails("an object that is no envelope", INVALID, () => [{}])],
+  get_v1_beacon_execution_payload_envelopes_blockId: [...ofGloas(ROOT), unparsedBlock],
+  get_v1_beacon_light_client_bootstrap_blockRoot: [
+    fails("an unknown block", NOT_FOUND, () => [ROOT], ForkName.fulu),
+    fails(
+      "the root of a state",
+      NOT_FOUND,
+      async (chain) => [(await chain.caller.call("get_v1_beacon_states_root", ["head"])).root],
+      ForkName.fulu,
+    ),
+  ],
+  get_v1_beacon_light_client_updates: [
+    { ...answers("no periods", [], () => [0, 0]), only: ForkName.fulu },
+    { ...answers("a period that has not come", [], () => [1, 5]), only: ForkName.fulu },
+    { ...answers("the last of all periods", [], () => [LAST_UINT64, LAST_UINT64]), only: ForkName.fulu },
+  ],
+};
+
+interface BlindedJson {
+  message: { body: { execution_payload_header: object } };
+  signature: string;
+}

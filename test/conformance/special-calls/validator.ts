@@ -1,0 +1,194 @@
+import { ForkName } from "@lodestar/params";
+import type { ExampleDevChain } from "../../support/example-chain.ts";
+import {
+  answers,
+  fails,
+  INVALID,
+  LAST_EPOCH,
+  LAST_UINT64,
+  NOT_FOUND,
+  ofGloas,
+  PUBKEY,
+  REJECTED,
+  ROOT,
+  type SignedJson,
+  type SpecialCall,
+} from "./special-call.ts";
+
+const SIGNATURE = `0x${"33".repeat(96)}`;
+
+const duties = (...others: unknown[]): SpecialCall[] => [
+  fails("an epoch too far ahead", INVALID, (chain) => [chain.epoch + 2, ...others]),
+  fails("an epoch whose slots are no uint64", INVALID, () => [LAST_UINT64, ...others]),
+  fails("the last of all epochs", INVALID, () => [LAST_EPOCH, ...others]),
+];
+const attesterDuties: SpecialCall[] = [
+  ...duties(["0"]),
+  fails("no validators", INVALID, (chain) => [chain.epoch, []]),
+  answers("unknown validators", [], (chain) => [chain.epoch, [PUBKEY, chain.validatorCount, LAST_UINT64]]),
+];
+
+const attestationData: SpecialCall[] = [
+  fails("a slot too far ahead", INVALID, (chain) => [chain.slot + 2, 0]),
+  fails("the last of all slots", INVALID, () => [LAST_UINT64, 0]),
+  fails("a committee that the slot does not have", INVALID, (chain) => [chain.slot, 1], ForkName.phase0),
+  fails("no committee", INVALID, (chain) => [chain.slot], ForkName.phase0),
+];
+const unknownAggregate: SpecialCall[] = [
+  fails("an unknown root", NOT_FOUND, (chain) => [chain.slot, ROOT], ForkName.phase0),
+  fails(
+    "another slot than the data's",
+    NOT_FOUND,
+    async (chain) => [chain.slot - 1, await chain.attestationDataRoot()],
+    ForkName.phase0,
+  ),
+];
+
+const changedMessage = (signed: Record<string, unknown>, changes: Record<string, unknown>) => ({
+  ...signed,
+  message: { ...(signed.message as Record<string, unknown>), ...changes },
+});
+const aggregateWith = async (chain: ExampleDevChain, changes: Record<string, unknown>) => [
+  changedMessage(await chain.signedAggregate(), changes),
+];
+const subscriptionWith = (what: string, changes: (chain: ExampleDevChain) => Record<string, unknown>): SpecialCall =>
+  fails(what, INVALID, (chain) => [{ ...chain.subscription(), ...changes(chain) }]);
+
+const wrongProductions: SpecialCall[] = [
+  fails("a slot that has a block", INVALID, async (chain) => [chain.slot - 1, await chain.randaoReveal()]),
+  fails("a slot too far ahead", INVALID, async (chain) => [chain.slot + 16, await chain.randaoReveal()]),
+  fails("the last of all slots", INVALID, async (chain) => [LAST_UINT64, await chain.randaoReveal()]),
+  fails("a reveal that is no signature", INVALID, (chain) => [chain.slot, SIGNATURE]),
+  fails("too long a graffiti", INVALID, async (chain) => [chain.slot, await chain.randaoReveal(), "é".repeat(17)]),
+];
+const wrongAggregates: SpecialCall[] = [
+  fails("an aggregator that does not exist", REJECTED, (chain) => aggregateWith(chain, { aggregator_index: "99" })),
+  fails("a proof that is no signature", REJECTED, (chain) => aggregateWith(chain, { selection_proof: SIGNATURE })),
+];
+const syncSubscriptionWith = (
+  what: string,
+  changes: (chain: ExampleDevChain) => Record<string, unknown>,
+): SpecialCall => {
+  const valid = { validator_index: "1", sync_committee_indices: ["0"], until_epoch: "9" };
+  return fails(what, INVALID, (chain) => [[{ ...valid, ...changes(chain) }]], ForkName.fulu);
+};
+
+/** Of the methods for validator clients. */
+export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
+  get_v1_validator_duties_attester: attesterDuties,
+  post_v1_validator_duties_attester: attesterDuties,
+  get_v1_validator_duties_proposer: duties(),
+  get_v2_validator_duties_proposer_epoch: duties(),
+  get_v1_validator_block: wrongProductions,
+  get_v3_validator_blocks_slot: wrongProductions,
+  get_v1_validator_attestation_data: attestationData,
+  get_v1_validator_attestation: attestationData,
+  get_v1_validator_aggregate_attestation: unknownAggregate,
+  get_v1_validator_aggregate_and_proof: [
+    ...unknownAggregate,
+    fails(
+      "data that nobody attested to",
+      NOT_FOUND,
+      async (chain) => [{ ...(await chain.attestationData()), index: "3" }],
+      ForkName.phase0,
+    ),
+    fails("an object that is no attestation data", INVALID, () => [{ slot: "1" }]),
+  ],
+  get_v2_validator_aggregate_attestation: [
+    fails("an unknown root", NOT_FOUND, (chain) => [chain.slot, ROOT, 0]),
+    fails("a committee that the slot does not have", NOT_FOUND, async (chain) => [
+      chain.slot,
+      await chain.attestationDataRoot(),
+      LAST_UINT64,
+    ]),
+  ],
+  post_v1_validator_aggregate_and_proofs: wrongAggregates,
+  post_v1_validator_aggregate_and_proof: wrongAggregates,
+  post_v1_validator_beacon_committee_subscriptions: [
+    subscriptionWith("a committee that no slot has", () => ({ committee_index: "64" })),
+    subscriptionWith("a validator that does not exist", ({ validatorCount }) => ({
+      validator_index: `${validatorCount}`,
+    })),
+    subscriptionWith("a slot that has passed", ({ slot }) => ({ slot: `${slot - 2}` })),
+    subscriptionWith("a slot too far ahead", ({ slot }) => ({ slot: `${slot + 16}` })),
+    fails("a slot signature of somebody else", INVALID, (chain) => [0, chain.slot, true, chain.pubkey(1), SIGNATURE]),
+    fails("an unknown key", INVALID, (chain) => [0, chain.slot, true, PUBKEY, SIGNATURE]),
+  ],
+  post_v1_validator_duties_sync_epoch: [
+    fails("an epoch too far ahead", INVALID, () => [16 * 8, ["0"]], ForkName.fulu),
+    fails("no validators", INVALID, (chain) => [chain.epoch, []]),
+    { ...answers("unknown validators", [], (chain) => [chain.epoch, [PUBKEY, "99"]]), only: ForkName.fulu },
+  ],
+  get_v1_validator_sync_committee_contribution: [
+    fails("an unknown block", NOT_FOUND, (chain) => [chain.slot, 0, ROOT], ForkName.fulu),
+    fails("a subcommittee that does not exist", INVALID, (chain) => [chain.slot, 4, ROOT], ForkName.fulu),
+  ],
+  post_v1_validator_contribution_and_proofs: [
+    fails("no contributions", INVALID, () => [[]]),
+    fails(
+      "an aggregator that does not exist",
+      REJECTED,
+      async (chain) => {
+        const { message, signature } = (await chain.signedContribution()) as unknown as SignedJson;
+        return [[{ message: { ...message, aggregator_index: "99" }, signature }]];
+      },
+      ForkName.fulu,
+    ),
+  ],
+  post_v2_validator_aggregate_and_proofs: [
+    fails("no aggregates", INVALID, () => [[]]),
+    fails("an aggregator that does not exist", REJECTED, async (chain) => [
+      await aggregateWith(chain, { aggregator_index: "99" }),
+    ]),
+    fails("another fork than the slot's", INVALID, async (chain) => [
+      [await chain.signedAggregate()],
+      chain.fork === ForkName.phase0 ? ForkName.fulu : ForkName.phase0,
+    ]),
+  ],
+  post_v1_validator_liveness_epoch: [
+    fails("an epoch that has not come", INVALID, (chain) => [chain.epoch + 1, ["0"]]),
+    fails("an epoch long past", INVALID, (chain) => [chain.epoch - 2, ["0"]]),
+    fails("a validator that does not exist", INVALID, (chain) => [chain.epoch, ["0", chain.validatorCount]]),
+    fails("no validators", INVALID, (chain) => [chain.epoch, []]),
+  ],
+  post_v1_validator_prepare_beacon_proposer: [
+    fails("no preparations", INVALID, () => [[]]),
+    {
+      ...answers("a validator that does not exist yet", true, () => [
+        [{ validator_index: "99", fee_recipient: `0x${"ab".repeat(20)}` }],
+      ]),
+      only: ForkName.fulu,
+    },
+  ],
+  post_v1_validator_register_validator: [
+    fails("no registrations", INVALID, () => [[]]),
+    {
+      ...answers("a key that nobody has", true, (chain) => [
+        [changedMessage(chain.registration(1), { pubkey: PUBKEY })],
+      ]),
+      only: ForkName.fulu,
+    },
+  ],
+  post_v1_validator_sync_committee_subscriptions: [
+    fails("no subscriptions", INVALID, () => [[]]),
+    syncSubscriptionWith("a validator that does not exist", ({ validatorCount }) => ({
+      validator_index: `${validatorCount}`,
+    })),
+    syncSubscriptionWith("a position that no committee has", () => ({ sync_committee_indices: ["32"] })),
+    syncSubscriptionWith("an epoch that has passed", ({ epoch }) => ({ until_epoch: `${epoch - 1}` })),
+  ],
+  post_v1_validator_beacon_committee_selections: [fails("no selections", INVALID, () => [[]])],
+  post_v1_validator_sync_committee_selections: [fails("no selections", INVALID, () => [[]])],
+  post_v1_validator_duties_ptc_epoch: [
+    fails("no validators", INVALID, (chain) => [chain.epoch, []]),
+    ...ofGloas(LAST_EPOCH, ["99"]),
+  ],
+  get_v4_validator_blocks_slot: [
+    ...ofGloas(LAST_UINT64, SIGNATURE),
+    fails("too long a graffiti", INVALID, async (chain) => [chain.slot, await chain.randaoReveal(), "é".repeat(17)]),
+  ],
+  get_v1_validator_payload_attestation_data: ofGloas(LAST_UINT64),
+  post_v1_validator_proposer_preferences: [fails("no preferences", INVALID, () => [[]])],
+  get_v1_validator_execution_payload_bids_slot_builderIndex: ofGloas(LAST_UINT64, LAST_UINT64),
+  get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot: ofGloas(LAST_UINT64, ROOT),
+};

@@ -1,0 +1,191 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { getBlockRootAtSlot } from "@lodestar/state-transition";
+import { toHex, toRootHex } from "@lodestar/utils";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { Caller } from "../support/caller.ts";
+import {
+  type OpenedDevChain,
+  openDevChain,
+  openQuietDevChain,
+  QUIET,
+  startQuietDevChain,
+} from "../support/dev-chain.ts";
+
+const BLOCK = "get_v3_validator_blocks_slot";
+const PREPARE = "post_v1_validator_prepare_beacon_proposer";
+const REGISTER = "post_v1_validator_register_validator";
+const SUBSCRIBE = "post_v1_validator_sync_committee_subscriptions";
+const LIVENESS = "post_v1_validator_liveness_epoch";
+const PROPOSERS = "get_v2_validator_duties_proposer_epoch";
+
+const FULU = { forks: [{ fork: "fulu", epoch: 0 }] as const };
+const FEE_RECIPIENT = `0x${"ab".repeat(20)}`;
+const INVALID = -32602;
+const UNSUPPORTED = -32004;
+const EVERYBODY = Array.from({ length: 16 }, (_, index) => String(index));
+
+/** The proposer of a slot of the first epoch, and the reveal that it signs. */
+async function proposalAt(devChain: DevChain, slot: number) {
+  const duties = await new Caller(devChain.api).call(PROPOSERS, [Math.floor(slot / SLOTS_PER_EPOCH)]);
+  const proposer = Number(duties[slot % SLOTS_PER_EPOCH].validator_index);
+  return { proposer, reveal: toHex(new ByHand(devChain).signer.randaoReveal(proposer, slot)) };
+}
+
+describe("a block of the third version", () => {
+  it("has its worth beside it, and is never blinded", async () => {
+    const { devChain } = await openQuietDevChain(2, FULU);
+    await devChain.clock.advanceTo(3);
+    const caller = new Caller(devChain.api);
+    const { reveal, proposer } = await proposalAt(devChain, 3);
+    const params = [3, reveal, "0xff01", false, "0"];
+    const contents = await caller.call(BLOCK, params);
+    expect(contents).toMatchObject({ kzg_proofs: [], blobs: [] });
+    expect(contents.block).toMatchObject({ slot: "3", proposer_index: String(proposer) });
+    expect(contents.block.body.graffiti).toBe(`0xff01${"00".repeat(30)}`);
+    const meta = await caller.meta("get_v3_validator_block", params);
+    expect(meta).toMatchObject({ version: "fulu", execution_payload_blinded: false, execution_payload_value: "0" });
+    // The attestations that wait are worth something to whoever includes them.
+    expect(BigInt(String(meta?.consensus_block_value))).toBeGreaterThan(0n);
+  });
+
+  it("pays to whom its proposer named", async () => {
+    const { devChain } = await openDevChain({ ...FULU, ...QUIET });
+    const { clock } = devChain;
+    const caller = new Caller(devChain.api);
+    await clock.advanceTo(1);
+    const feeRecipientAt = async (slot: number) => {
+      const { reveal } = await proposalAt(devChain, slot);
+      return (await caller.call(BLOCK, [slot, reveal])).block.body.execution_payload.fee_recipient.toLowerCase();
+    };
+    expect(await feeRecipientAt(1)).toBe(`0x${"00".repeat(20)}`);
+    const preparations = EVERYBODY.map((validator_index) => ({ validator_index, fee_recipient: FEE_RECIPIENT }));
+    expect(await caller.call(PREPARE, [preparations])).toBe(true);
+    expect(await feeRecipientAt(1)).toBe(FEE_RECIPIENT);
+    const other = `0x${"cd".repeat(20)}`;
+    const { proposer } = await proposalAt(devChain, 2);
+    await caller.call(PREPARE, [
+      [{ validator_index: proposer, fee_recipient: other.toUpperCase().replace("0X", "0x") }],
+    ]);
+    expect(await feeRecipientAt(2)).toBe(other);
+  });
+});
+
+test("what was told of proposers is forgotten after two more epochs", async () => {
+  const { devChain } = await openDevChain({ ...FULU, ...QUIET });
+  const { chain } = devChain;
+  const caller = new Caller(devChain.api);
+  await caller.call(PREPARE, [[{ validator_index: "1", fee_recipient: FEE_RECIPIENT }]]);
+  expect(chain.preparations.feeRecipient(1, 2)).toEqual(new Uint8Array(20).fill(0xab));
+  expect(chain.preparations.feeRecipient(1, 3)).toBeUndefined();
+  expect(chain.preparations.feeRecipient(2, 0)).toBeUndefined();
+
+  const registration = (timestamp: number, validator = 1) => ({
+    message: {
+      fee_recipient: FEE_RECIPIENT,
+      gas_limit: "30000000",
+      timestamp: String(timestamp),
+      pubkey: toHex(devChain.keys.publicKey(validator)!),
+    },
+    signature: `0x${"00".repeat(96)}`,
+  });
+  const { pubkey } = registration(0).message;
+  expect(await caller.call(REGISTER, [[registration(5)]])).toBe(true);
+  expect(await caller.call(REGISTER, [[registration(4)]])).toBe(true);
+  expect(chain.preparations.registration(pubkey, 2)?.message.timestamp).toBe(5);
+  expect(chain.preparations.registration(pubkey, 3)).toBeUndefined();
+  const stranger = `0x${"22".repeat(48)}`;
+  const unknown = { ...registration(5), message: { ...registration(5).message, pubkey: stranger } };
+  expect(await caller.call(REGISTER, [[unknown]])).toBe(true);
+  expect(chain.preparations.registration(stranger, 0)).toBeUndefined();
+});
+
+test("sync committee subnets are remembered until the last subscription ends, all of a call or none", async () => {
+  const { devChain } = await openDevChain({ ...FULU, ...QUIET });
+  const { chain, clock } = devChain;
+  const caller = new Caller(devChain.api);
+  const subscription = (positions: number[], untilEpoch: number, validator = 1) => ({
+    validator_index: String(validator),
+    sync_committee_indices: positions.map(String),
+    until_epoch: String(untilEpoch),
+  });
+  expect((await caller.error(SUBSCRIBE, [[subscription([0], 1), subscription([32], 1)]])).code).toBe(INVALID);
+  expect(chain.syncSubscriptions.list()).toEqual([]);
+  const accepted = [subscription([0, 31], 2), subscription([7], 1, 2), subscription([9], 1_000_000, 3)];
+  expect(await caller.call(SUBSCRIBE, [accepted])).toBe(true);
+  expect(chain.syncSubscriptions.list()).toEqual([
+    { subnet: 0, untilEpoch: 2 },
+    // Nobody knows the committees after the next period.
+    { subnet: 1, untilEpoch: 16 },
+    { subnet: 3, untilEpoch: 2 },
+  ]);
+  await clock.advanceTo(2 * SLOTS_PER_EPOCH);
+  expect(chain.syncSubscriptions.list()).toEqual([{ subnet: 1, untilEpoch: 16 }]);
+});
+
+test("a chain without payloads and sync committees says so", async () => {
+  const { devChain } = await openDevChain(QUIET);
+  const caller = new Caller(devChain.api);
+  const preparations = [{ validator_index: "1", fee_recipient: FEE_RECIPIENT }];
+  expect((await caller.error(PREPARE, [preparations])).code).toBe(UNSUPPORTED);
+  const subscriptions = [{ validator_index: "1", sync_committee_indices: ["0"], until_epoch: "1" }];
+  expect((await caller.error(SUBSCRIBE, [subscriptions])).code).toBe(UNSUPPORTED);
+});
+
+describe.each([
+  { name: "phase0", forks: [] },
+  { name: "fulu", ...FULU },
+])("on $name", ({ forks }) => {
+  /** In the third epoch, of which half has passed. */
+  const HEAD = 2 * SLOTS_PER_EPOCH + 4;
+  let opened: OpenedDevChain;
+  let caller: Caller;
+  beforeAll(async () => {
+    // Nothing of the history was seen by this instance: what it knows of it is on chain.
+    opened = await startQuietDevChain(HEAD, { forks });
+    await opened.devChain.clock.advanceTo(HEAD + 1);
+    caller = new Caller(opened.devChain.api);
+  });
+  afterAll(() => opened.close());
+
+  it("validators are live whose attestations are on chain, and who attests now", async () => {
+    const { devChain } = opened;
+    const lively = async (epoch: number): Promise<string[]> => {
+      const answer: { index: string; is_live: boolean }[] = await caller.call(LIVENESS, [epoch, EVERYBODY]);
+      expect(answer.map(({ index }) => index)).toEqual(EVERYBODY);
+      return answer.filter(({ is_live }) => is_live).map(({ index }) => index);
+    };
+    expect(await lively(1)).toEqual(EVERYBODY);
+    const before = await lively(2);
+    // The committees of the slots before the head's have attested, those of the slots to come have not.
+    expect(before.length).toBeGreaterThanOrEqual(8);
+    expect(before.length).toBeLessThan(16);
+    const attesters = await new ByHand(devChain).attest(HEAD + 1, devChain.chain.head.root);
+    const numbers = (indices: (string | number)[]) => indices.map(Number).sort((a, b) => a - b);
+    expect(numbers(await lively(2))).toEqual(numbers([...new Set([...numbers(before), ...attesters])]));
+    expect(attesters.some((attester) => !before.includes(String(attester)))).toBe(true);
+  });
+
+  it("liveness is told of known validators in this epoch and the last one", async () => {
+    expect((await caller.error(LIVENESS, [3, ["0"]])).code).toBe(INVALID);
+    expect((await caller.error(LIVENESS, [0, ["0"]])).code).toBe(INVALID);
+    expect((await caller.error(LIVENESS, [2, ["16"]])).code).toBe(INVALID);
+    expect(await caller.call("post_v1_validator_liveness", [1, ["0", "0"]])).toHaveLength(2);
+  });
+
+  it("proposers are those of the first version; the block that they depend on is an epoch older", async () => {
+    const { headState } = opened.devChain.chain;
+    for (const epoch of [0, 1, 2, 3]) {
+      expect(await caller.call(PROPOSERS, [epoch])).toEqual(
+        await caller.call("get_v1_validator_duties_proposer", [epoch]),
+      );
+      const slot = Math.max(0, (epoch - 1) * SLOTS_PER_EPOCH - 1);
+      const dependentRoot = toRootHex(getBlockRootAtSlot(headState, slot));
+      expect(await caller.meta("get_v2_validator_duties_proposer", [epoch])).toEqual({
+        dependent_root: dependentRoot,
+        execution_optimistic: false,
+      });
+    }
+  });
+});

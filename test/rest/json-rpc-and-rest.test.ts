@@ -1,0 +1,92 @@
+import { ForkName } from "@lodestar/params";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Method } from "../../src/api/method.ts";
+import { methods } from "../../src/api/methods.ts";
+import { ExampleDevChain } from "../support/example-chain.ts";
+import { exampleParams, inExampleOrder } from "../support/examples.ts";
+import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { askTwin } from "./lodestar-client.ts";
+import { type RestCall, restCall } from "./rest-request.ts";
+
+/** Those that REST has too. Events are no answer of a method. */
+const SHARED = inExampleOrder(methods)
+  .filter(({ rest, needsConnection }) => rest.length > 0 && !rest[0]!.takesText && !needsConnection)
+  .map((method) => [method.name, method] as const);
+
+interface Response {
+  result?: unknown;
+  error?: { message: string; data: { status: number; failures?: unknown } };
+  meta?: Record<string, unknown>;
+}
+
+/** The result in a response object, to the byte. */
+function resultText(text: string, { meta }: Response): string {
+  const start = '{"jsonrpc":"2.0","id":1,"result":';
+  const end = `,"meta":${JSON.stringify(meta)}}`;
+  expect(text.startsWith(start) && text.endsWith(end)).toBe(true);
+  return text.slice(start.length, -end.length);
+}
+
+/** Operations whose REST body is the result itself. */
+const WITHOUT_DATA = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
+
+/** What the REST twin must have sent. */
+function expectedText(method: Method, text: string, response: Response): string {
+  const result = resultText(text, response);
+  const meta = response.meta ?? {};
+  if (WITHOUT_DATA.includes(method.name)) return result;
+  if (method.name === "get_v1_node_peers") return `{"data":${result},"meta":${JSON.stringify(meta)}}`;
+  const beside = Object.keys(meta).length === 0 ? "}" : `,${JSON.stringify(meta).slice(1)}`;
+  return `{"data":${result}${beside}`;
+}
+
+const init = ({ verb, headers, body }: RestCall) => ({ method: verb, headers, body });
+
+describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
+  let chain: ExampleDevChain;
+  let served: ServedApi;
+  beforeAll(async () => {
+    chain = await ExampleDevChain.open(fork);
+    served = await serveApi(chain.api);
+  });
+  afterAll(async () => {
+    await served?.close();
+    await chain?.close();
+  });
+
+  it.each(SHARED)("%s answers alike over JSON-RPC and REST", async (name, method) => {
+    const params = await exampleParams(method, chain);
+    const { text } = await served.call(name, params);
+    const response = JSON.parse(text) as Response;
+    const call = restCall(method, params, fork);
+    const reply = await served.ask(call.path, init(call));
+
+    if (response.error) {
+      const { message, data } = response.error;
+      expect(reply.status).toBe(data.status);
+      expect(JSON.parse(reply.text)).toEqual({
+        code: data.status,
+        message: expect.any(String),
+        failures: data.failures,
+      });
+      if (data.status === 501) expect(JSON.parse(reply.text).message).toBe(message);
+    } else if (name === "get_v1_node_health") {
+      expect(reply).toMatchObject({ status: (response.result as { health: number }).health, text: "" });
+    } else if (method.access !== "read") {
+      expect(reply).toMatchObject({ status: response.result === true ? 200 : response.result, text: "" });
+    } else {
+      expect(reply.status).toBe(200);
+      expect(reply.text).toBe(expectedText(method, text, response));
+      expect(reply.headers.get("content-type")).toBe("application/json");
+      if (!WITHOUT_DATA.includes(name)) {
+        expect(reply.headers.get("eth-consensus-version")).toBe(response.meta?.version ?? null);
+      }
+    }
+    await askTwin(served, chain, { method, call, response });
+  });
+
+  it("complained of nothing", () => {
+    expect(chain.complaints).toEqual([]);
+    expect(served.log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
