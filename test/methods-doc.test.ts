@@ -6,7 +6,7 @@ import { abridge } from "../scripts/methods-doc/abridge.ts";
 import { describeType } from "../scripts/methods-doc/describe-type.ts";
 import { methodsDocument } from "../scripts/methods-doc/generate.ts";
 import { type MadeExample, makeExamples } from "../scripts/methods-doc/make-examples.ts";
-import { methodGroups, methods } from "../src/api/methods.ts";
+import { methodGroups, methods } from "../src/api/method-groups.ts";
 import { openRpcDocument } from "../src/api/openrpc.ts";
 import { isServedOn } from "./support/examples.ts";
 

@@ -158,7 +158,7 @@ test("stored votes and operations that cannot be read or counted are left out, t
   const exit = new SignedOperations(devChain).exit(3);
   const stored = storedChain(directory, devChain);
   await devChain.clock.advanceTo(4);
-  await byHand.vote(4, chain.head.root);
+  await byHand.attest(4, chain.head.root);
   chain.pools.operations.addVoluntaryExit(exit);
   await node.chain.close();
   const held = await db.operations.getAll();
@@ -222,11 +222,11 @@ test.each(["the pool", "a block"])(
     await clock.advanceTo(2);
     const leading = chain.head;
     const other = branches.find(({ root }) => root !== leading.root)!;
-    const voters = await byHand.vote(1, leading.root);
+    const voters = await byHand.attest(1, leading.root);
     await clock.advanceTo(3);
     // Without this vote the tie goes to the larger root, as it did before anybody voted.
-    await byHand.vote(2, other.root);
-    await byHand.vote(3, leading.root).then((more) => voters.push(...more));
+    await byHand.attest(2, other.root);
+    await byHand.attest(3, leading.root).then((more) => voters.push(...more));
     await clock.advanceTo(4);
     expect(chain.head.root).toBe(leading.root);
 

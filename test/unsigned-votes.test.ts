@@ -26,7 +26,8 @@ test("no state is made for an unsigned vote, whichever block it names", async ()
   const onHead = await byHand.propose(slot - 1, chain.head.root, 1);
   const beside = await byHand.propose(slot - 1, roots.at(-1)!, 2);
   const votes = [];
-  for (const root of [...roots, onHead.root, beside.root]) votes.push((await byHand.votesFor(slot, root))[0]!.vote);
+  for (const root of [...roots, onHead.root, beside.root])
+    votes.push((await byHand.attestationsFor(slot, root))[0]!.attestation);
   const afterBlock = vi.spyOn(chain.states, "afterBlock");
 
   const outcomes = await chain.processor.attestations(votes.map((vote) => ({ ...vote, signature: UNSIGNED })));
@@ -41,7 +42,7 @@ test("no state is made for an unsigned vote, whichever block it names", async ()
 
 test("votes for the head count, however old it is", async () => {
   const { devChain, chain, byHand, slot } = await openAfterPause();
-  const voters = await byHand.vote(slot, chain.head.root);
+  const voters = await byHand.attest(slot, chain.head.root);
   await devChain.clock.advanceTo(slot + 1);
   expect(voters.length).toBeGreaterThan(0);
   expect(chain.forkChoice.weightOf(chain.head.root)).toBe(32 * voters.length);

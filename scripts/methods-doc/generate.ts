@@ -1,4 +1,4 @@
-import { methods } from "../../src/api/methods.ts";
+import { methods } from "../../src/api/method-groups.ts";
 import { type MadeExample, makeExamples } from "./make-examples.ts";
 import { renderDocument } from "./render.ts";
 

@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
-import type { Method } from "../../src/api/method.ts";
-import { createMethodTable } from "../../src/api/method-table.ts";
-import { methods } from "../../src/api/methods.ts";
+import { createMethodTable } from "../../src/api/bound-methods.ts";
+import type { Method } from "../../src/api/definition.ts";
+import { methods } from "../../src/api/method-groups.ts";
 import { thrownError } from "../../src/server/jsonrpc/errors.ts";
 import type { Caller } from "../../src/server/method-table.ts";
 import { ExampleDevChain, type ExampleFork } from "../../test/support/example-chain.ts";

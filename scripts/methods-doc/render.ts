@@ -1,5 +1,5 @@
-import type { Method } from "../../src/api/method.ts";
-import { methodGroups } from "../../src/api/methods.ts";
+import type { Method } from "../../src/api/definition.ts";
+import { methodGroups } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../src/api/openrpc.ts";
 import { SHAPES } from "../../src/api/schemas.ts";
 import { abridge } from "./abridge.ts";

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { Caller } from "../../test/support/caller.ts";
 import { LogSpecError } from "../log/log-spec.ts";
 import { type Api, createApi } from "./api.ts";
+import { createMethodTable } from "./bound-methods.ts";
 import {
   asBeaconChain,
   createFakeChain,
@@ -13,7 +14,6 @@ import {
   fakeNetwork,
   GENESIS_TIME,
 } from "./fake-chain.test-support.ts";
-import { createMethodTable } from "./method-table.ts";
 import { OPENRPC_ERRORS } from "./openrpc.ts";
 
 let chain: FakeChain;

@@ -5,7 +5,7 @@ import { failingAsCall } from "./chain-failures.ts";
 import type { Family } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import { createEventStream } from "./event-stream.ts";
-import { methods, type typedMethods } from "./methods.ts";
+import { methods, type typedMethods } from "./method-groups.ts";
 
 /** What a node gives its API; what it does not have is left out. */
 interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLogSpec" | "futures"> {

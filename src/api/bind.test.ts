@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Failure } from "../failure.ts";
 import type { Params } from "../server/method-table.ts";
 import { bind } from "./bind.ts";
-import { defineMethod, each, optional, required } from "./method.ts";
+import { defineMethod, each, optional, required } from "./definition.ts";
 import { stateId } from "./params/identifiers.ts";
 import { slot } from "./params/scalars.ts";
 

@@ -1,6 +1,6 @@
 import { type Failure, invalidParams } from "../failure.ts";
 import type { Params } from "../server/method-table.ts";
-import type { Method, Param } from "./method.ts";
+import type { Method, Param } from "./definition.ts";
 import { firstMessage } from "./params/schema.ts";
 
 /** Turns the parameters of a call into the arguments of its handler, or throws what is wrong with them. */

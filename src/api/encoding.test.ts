@@ -3,8 +3,8 @@ import { createChainForkConfig } from "@lodestar/config";
 import { describe, expect, it } from "vitest";
 import type { ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
+import { defineMethod, type Method, STATUS_ALONE } from "./definition.ts";
 import { besideData, jsonExecutor } from "./encoding.ts";
-import { defineMethod, type Method, STATUS_ALONE } from "./method.ts";
 
 const config = createChainForkConfig({});
 const beacon = routes.beacon.getDefinitions(config);

@@ -3,7 +3,7 @@ import type { Answer, Caller } from "../server/method-table.ts";
 import { failingAsCall, toFailure } from "./chain-failures.ts";
 import type { MetaCodec, ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
-import type { Method } from "./method.ts";
+import type { Method } from "./definition.ts";
 
 type Args = Record<string, unknown>;
 type Codec = ResponseCodec<unknown, unknown>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FailureKind } from "../failure.ts";
-import type { Method, Param, RestPath } from "./method.ts";
+import type { Method, Param, RestPath } from "./definition.ts";
 import { type JsonSchema, SHAPES } from "./schemas.ts";
 
 /** Version of the OpenRPC specification that the document follows. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { methods } from "../api/methods.ts";
+import { methods } from "../api/method-groups.ts";
 import { methodsJson, methodsText, wrapText } from "./methods.ts";
 
 describe("the list of methods", () => {

@@ -1,5 +1,5 @@
-import type { Method, Param } from "../api/method.ts";
-import { methodGroups } from "../api/methods.ts";
+import type { Method, Param } from "../api/definition.ts";
+import { methodGroups } from "../api/method-groups.ts";
 
 const WIDTH = 100;
 const NUMBER_WIDTH = 4;

@@ -1,8 +1,8 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { createPubkeyCache } from "@lodestar/state-transition";
 import { type Api, createApi } from "../api/api.ts";
+import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext } from "../api/context.ts";
-import { createMethodTable } from "../api/method-table.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";

@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
-import { get } from "../../src/api/method.ts";
+import { get } from "../../src/api/definition.ts";
 import { OpenApi } from "./openapi.ts";
 
 const older = new OpenApi("v2.5.0");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { SYNC_COMMITTEE_SIZE } from "@lodestar/params";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { RestPath } from "../../src/api/method.ts";
+import type { RestPath } from "../../src/api/definition.ts";
 
 const MAINNET_SYNC_COMMITTEE_SIZE = 512;
 

@@ -1,6 +1,6 @@
 import { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { methods } from "../../src/api/methods.ts";
+import { methods } from "../../src/api/method-groups.ts";
 import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, isServedOn } from "../support/examples.ts";

@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { methodGroups, methods } from "../../src/api/methods.ts";
+import { methodGroups, methods } from "../../src/api/method-groups.ts";
 import { OPENRPC_ERRORS, openRpcDocument } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder, isServedOn } from "../support/examples.ts";

@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import { get, type Method, post, type RestPath } from "../../src/api/method.ts";
+import { get, type Method, post, type RestPath } from "../../src/api/definition.ts";
 import type { ExampleFork } from "../support/example-chain.ts";
 import { type DocumentVersion, OpenApi, type TwinValidator, type ValidatorOptions } from "./openapi.ts";
 

@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Method, Param } from "../../src/api/method.ts";
+import type { Method, Param } from "../../src/api/definition.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import type { Params } from "../../src/server/method-table.ts";
 import { type Mistake, wrongPayloads } from "./wrong-payloads.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Api, createApi } from "../../src/api/api.ts";
+import { createMethodTable } from "../../src/api/bound-methods.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
-import { createMethodTable } from "../../src/api/method-table.ts";
 import { Caller } from "../support/caller.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { CONNECTED_IN, CONNECTED_OUT, networkWith, PEERS } from "../support/peers.ts";

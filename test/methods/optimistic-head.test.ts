@@ -18,9 +18,9 @@ test("while the payload of the head is not validated, validators get nothing to 
   const verified = chain.head;
   await clock.advanceTo(SLOT);
 
-  const votes = await byHand.votesFor(SLOT, verified.root);
-  await api.beacon.submitPoolAttestationsV2({ signedAttestations: votes.map(({ vote }) => vote) });
-  const dataRoot = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(votes[0]!.vote.data));
+  const votes = await byHand.attestationsFor(SLOT, verified.root);
+  await api.beacon.submitPoolAttestationsV2({ signedAttestations: votes.map(({ attestation }) => attestation) });
+  const dataRoot = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(votes[0]!.attestation.data));
   const signingRoot = byHand.signer.signingRoot(ssz.Root, fromHex(verified.root), DOMAIN_SYNC_COMMITTEE, SLOT);
   const members = new Set(chain.headState.epochCtx.currentSyncCommitteeIndexed.validatorIndices);
   const messages = Array.from(members, (validator) => ({

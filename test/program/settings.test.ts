@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { methods } from "../../src/api/methods.ts";
+import { methods } from "../../src/api/method-groups.ts";
 import { Program } from "../support/program.ts";
 import type { RpcCall } from "../support/program-process.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

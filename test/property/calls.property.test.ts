@@ -1,8 +1,8 @@
 import { ForkName } from "@lodestar/params";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createMethodTable } from "../../src/api/method-table.ts";
-import { methods } from "../../src/api/methods.ts";
+import { createMethodTable } from "../../src/api/bound-methods.ts";
+import { methods } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";

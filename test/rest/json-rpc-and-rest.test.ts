@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Method } from "../../src/api/method.ts";
-import { methods } from "../../src/api/methods.ts";
+import type { Method } from "../../src/api/definition.ts";
+import { methods } from "../../src/api/method-groups.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder } from "../support/examples.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";

@@ -3,7 +3,7 @@ import { ForkName } from "@lodestar/params";
 import { fromHex, toHex } from "@lodestar/utils";
 import { expect } from "vitest";
 import { codecOf, createCodecs, type Family, type RouteCodec } from "../../src/api/codecs.ts";
-import type { Method } from "../../src/api/method.ts";
+import type { Method } from "../../src/api/definition.ts";
 import { RequestReader } from "../../src/api/rest/request.ts";
 import type { RestRequest } from "../../src/server/rest/route-table.ts";
 import type { ExampleDevChain } from "../support/example-chain.ts";

@@ -1,4 +1,4 @@
-import type { Method } from "../../src/api/method.ts";
+import type { Method } from "../../src/api/definition.ts";
 
 export interface RestCall {
   verb: "GET" | "POST";

@@ -1,5 +1,5 @@
 import type { Api } from "../../src/api/api.ts";
-import { createMethodTable } from "../../src/api/method-table.ts";
+import { createMethodTable } from "../../src/api/bound-methods.ts";
 import { type ErrorObject, thrownError } from "../../src/server/jsonrpc/errors.ts";
 import type { Answer, MethodTable, Params } from "../../src/server/method-table.ts";
 

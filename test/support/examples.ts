@@ -1,7 +1,7 @@
 import { type ForkName, ForkSeq } from "@lodestar/params";
+import type { Method } from "../../src/api/definition.ts";
 import type { ExampleChain } from "../../src/api/example.ts";
 import { EXAMPLE_STAGES } from "../../src/api/example.ts";
-import type { Method } from "../../src/api/method.ts";
 
 /** The methods in the order in which their examples can be made on one chain. */
 export function inExampleOrder(methods: readonly Method[]): Method[] {

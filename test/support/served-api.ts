@@ -1,5 +1,5 @@
 import type { Api } from "../../src/api/api.ts";
-import { type BoundMethods, createMethodTable } from "../../src/api/method-table.ts";
+import { type BoundMethods, createMethodTable } from "../../src/api/bound-methods.ts";
 import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { startServers } from "../../src/node/servers.ts";

@@ -28,7 +28,7 @@ import {
   post,
   required,
   STATUS_ALONE,
-} from "../method.ts";
+} from "../definition.ts";
 import { CONSENSUS_VERSION, requireAttestationVersion } from "../params/consensus-version.ts";
 import { signedAggregateAndProof } from "../params/operations.ts";
 import { parseFixedHex, root, slot, uint64 } from "../params/scalars.ts";

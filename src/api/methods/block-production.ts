@@ -10,7 +10,7 @@ import { type BeaconBlock, type BlockContents, ProducedBlockSource, type Slot } 
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ProducedBlock } from "../../chain/production/block-producer.ts";
 import { invalidParams, unavailable, unsupported } from "../../failure.ts";
-import { defineEncoded, defineOperation, get, optional, required } from "../method.ts";
+import { defineEncoded, defineOperation, get, optional, required } from "../definition.ts";
 import {
   boolean,
   executionAddress,

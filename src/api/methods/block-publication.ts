@@ -19,7 +19,7 @@ import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { rejected, unsupported } from "../../failure.ts";
 import type { ApiContext } from "../context.ts";
-import { defineEncoded, defineMethod, defineOperation, optional, post, required, STATUS_ALONE } from "../method.ts";
+import { defineEncoded, defineMethod, defineOperation, optional, post, required, STATUS_ALONE } from "../definition.ts";
 import { broadcastValidation } from "../params/common.ts";
 import { CONSENSUS_VERSION, requireVersion } from "../params/consensus-version.ts";
 import { signedBlindedBlock, signedBlock } from "../params/signed-blocks.ts";

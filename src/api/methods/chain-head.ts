@@ -1,7 +1,7 @@
 import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { defineMethod, get } from "../method.ts";
+import { defineMethod, get } from "../definition.ts";
 import { object, shape } from "../schemas.ts";
 
 const getBeaconHead = defineMethod({

@@ -19,8 +19,8 @@ import {
 import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
 import { invalidParams, notFound } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
+import { defineOperation, get, optional } from "../definition.ts";
 import { metaOf, resolveState } from "../lookup.ts";
-import { defineOperation, get, optional } from "../method.ts";
 import { STATE_ID } from "../params/common.ts";
 import { epoch, slot, uint64 } from "../params/scalars.ts";
 import { requireForkAt, requireScheduled, shown } from "../preconditions.ts";

@@ -1,7 +1,7 @@
 import { chainConfigToJson, type SpecJson, specValuesToJson } from "@lodestar/config";
 import { activePreset, FAR_FUTURE_EPOCH } from "@lodestar/params";
+import { defineMethod, defineOperation, get } from "../definition.ts";
 import { perChain } from "../memoize.ts";
-import { defineMethod, defineOperation, get } from "../method.ts";
 import { dictionary, either, list, object, shape, text } from "../schemas.ts";
 import { SPEC_CONSTANTS } from "./spec-constants.ts";
 

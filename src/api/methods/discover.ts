@@ -1,6 +1,6 @@
 import { encodeJson } from "../../json/encode.ts";
 import { VERSION } from "../../version.ts";
-import { defineMethod, type Method } from "../method.ts";
+import { defineMethod, type Method } from "../definition.ts";
 import { type MethodGroup, openRpcDocument } from "../openrpc.ts";
 import { object, text } from "../schemas.ts";
 

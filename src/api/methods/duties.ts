@@ -13,7 +13,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { committeePosition } from "../../chain/committee-positions.ts";
 import { invalidParams } from "../../failure.ts";
 import type { ApiContext } from "../context.ts";
-import { defineEncoded, defineOperation, get, post, required } from "../method.ts";
+import { defineEncoded, defineOperation, get, post, required } from "../definition.ts";
 import { type ValidatorId, validatorIds, validatorIndices } from "../params/identifiers.ts";
 import { epoch } from "../params/scalars.ts";
 import { requireSynced, shown } from "../preconditions.ts";

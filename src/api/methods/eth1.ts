@@ -1,7 +1,7 @@
 import { getEth1DepositCount } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { notFound } from "../../failure.ts";
-import { defineMethod, get } from "../method.ts";
+import { defineMethod, get } from "../definition.ts";
 import { requireSynced } from "../preconditions.ts";
 import { boolean, list, object, shape } from "../schemas.ts";
 

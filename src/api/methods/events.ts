@@ -1,7 +1,7 @@
 import { unsupported } from "../../failure.ts";
 import type { Caller } from "../../server/method-table.ts";
+import { defineMethod, get, required } from "../definition.ts";
 import { TOPICS } from "../event-stream.ts";
-import { defineMethod, get, required } from "../method.ts";
 import { arrayOf, text as textParam, word } from "../params/scalars.ts";
 import { boolean, text } from "../schemas.ts";
 

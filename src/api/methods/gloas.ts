@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { type Failure, unsupported } from "../../failure.ts";
-import { defineMethod, defineOperation, get, optional, post, type Result, required } from "../method.ts";
+import { defineMethod, defineOperation, get, optional, post, type Result, required } from "../definition.ts";
 import { BLOCK_ID, broadcastValidation, STATE_ID } from "../params/common.ts";
 import { CONSENSUS_VERSION } from "../params/consensus-version.ts";
 import { validatorIndices } from "../params/identifiers.ts";

@@ -3,7 +3,7 @@ import { computeSyncPeriodAtEpoch } from "@lodestar/state-transition";
 import type { LightClientHeader, RootHex } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams, notFound } from "../../failure.ts";
-import { defineOperation, get, required } from "../method.ts";
+import { defineOperation, get, required } from "../definition.ts";
 import { root, uint64 } from "../params/scalars.ts";
 import { requireForkAt, requireScheduled } from "../preconditions.ts";
 import { described, list, object, shape, text } from "../schemas.ts";

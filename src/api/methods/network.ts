@@ -5,7 +5,7 @@ import type { NetworkView, Peer, PeerDirection, PeerState } from "../../network/
 import { parsePeerId } from "../../network/peer-id.ts";
 import type { ChainView } from "../chain-view.ts";
 import type { Codecs } from "../codecs.ts";
-import { defineMethod, defineOperation, get, optional, required } from "../method.ts";
+import { defineMethod, defineOperation, get, optional, required } from "../definition.ts";
 import { arrayOf, text as textParam, word } from "../params/scalars.ts";
 import { boolean, dictionary, list, number, object, shape, text } from "../schemas.ts";
 

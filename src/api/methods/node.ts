@@ -2,7 +2,7 @@ import { routes } from "@lodestar/api";
 import { invalidParams } from "../../failure.ts";
 import { LogSpecError } from "../../log/log-spec.ts";
 import type { ApiContext } from "../context.ts";
-import { defineMethod, defineOperation, get, optional, post, required } from "../method.ts";
+import { defineMethod, defineOperation, get, optional, post, required } from "../definition.ts";
 import { graffiti, statusCode, text as textParam } from "../params/scalars.ts";
 import { paramSchema } from "../params/schema.ts";
 import { boolean, isTrue, object, shape, text } from "../schemas.ts";

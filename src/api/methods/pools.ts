@@ -21,7 +21,7 @@ import {
   post,
   required,
   STATUS_ALONE,
-} from "../method.ts";
+} from "../definition.ts";
 import { CONSENSUS_VERSION, requireAttestationVersion, requireSlashingVersion } from "../params/consensus-version.ts";
 import { attestation, attesterSlashing, proposerSlashing, signedVoluntaryExit } from "../params/operations.ts";
 import { slot, uint64 } from "../params/scalars.ts";

@@ -17,7 +17,7 @@ import { toPubkeyHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { CommitteeInterest } from "../../chain/subscriptions/committee-subscriptions.ts";
 import { invalidParams, unsupported } from "../../failure.ts";
-import { defineOperation, each, post, required } from "../method.ts";
+import { defineOperation, each, post, required } from "../definition.ts";
 import {
   arrangeProvenSubscription,
   committeeSelections,

@@ -5,8 +5,8 @@ import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { Caller } from "../../../test/support/caller.ts";
 import { createApi } from "../api.ts";
+import { createMethodTable } from "../bound-methods.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../fake-chain.test-support.ts";
-import { createMethodTable } from "../method-table.ts";
 
 const LIST = "get_v1_beacon_states_stateId_validators";
 const ONE = "get_v1_beacon_states_stateId_validators_validatorId";

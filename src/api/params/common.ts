@@ -1,5 +1,5 @@
 import { routes } from "@lodestar/api";
-import { optional, required } from "../method.ts";
+import { optional, required } from "../definition.ts";
 import { blockId, stateId, validatorId } from "./identifiers.ts";
 import { arrayOf, word } from "./scalars.ts";
 

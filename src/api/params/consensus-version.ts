@@ -1,6 +1,6 @@
 import { ForkName, isForkPostElectra } from "@lodestar/params";
 import { invalidParams } from "../../failure.ts";
-import { optional } from "../method.ts";
+import { optional } from "../definition.ts";
 import { word } from "./scalars.ts";
 
 /** REST must name the fork of what it brings. */

@@ -3,7 +3,7 @@ import { invalidParams } from "../../failure.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import { bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
-import type { Param, RestPath } from "../method.ts";
+import type { Param, RestPath } from "../definition.ts";
 import { firstMessage } from "../params/schema.ts";
 
 type Args = Record<string, unknown>;

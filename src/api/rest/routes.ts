@@ -1,8 +1,8 @@
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
+import type { BoundMethod, BoundMethods } from "../bound-methods.ts";
 import { failingAsCall } from "../chain-failures.ts";
+import type { RestPath } from "../definition.ts";
 import type { Response } from "../encoding.ts";
-import type { RestPath } from "../method.ts";
-import type { BoundMethod, BoundMethods } from "../method-table.ts";
 import { dataAnswer, sszAnswer, transformedAnswer } from "./answer.ts";
 import { parseJson, RequestReader, textOf } from "./request.ts";
 

@@ -58,7 +58,7 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   await eventually(() => expect(invalidFrom(b, a, a.topic("beacon_attestation", wrong))).toBe(1));
 
   // An attestation to a block of a later slot than its own goes no further than one hop either, but nobody is blamed for it.
-  const early = (await a.byHand.votesFor(slot - 1, block.root))[0]!.vote as electra.SingleAttestation;
+  const early = (await a.byHand.attestationsFor(slot - 1, block.root))[0]!.attestation as electra.SingleAttestation;
   const earlySubnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot - 1, early.committeeIndex);
   const earlyTopic = a.topic("beacon_attestation", earlySubnet);
   await Promise.all(nodes.map((node) => whenMeshed(node, earlyTopic)));

@@ -1,4 +1,4 @@
-import type { Method } from "./method.ts";
+import type { Method } from "./definition.ts";
 import { attestationProductionMethods } from "./methods/attestation-production.ts";
 import { blockProductionMethods } from "./methods/block-production.ts";
 import { blockPublicationMethods } from "./methods/block-publication.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anotherName, defineMethod, defineOperation, get, optional, post, required } from "./method.ts";
+import { anotherName, defineMethod, defineOperation, get, optional, post, required } from "./definition.ts";
 import { stateId } from "./params/identifiers.ts";
 import { epoch } from "./params/scalars.ts";
 

@@ -4,9 +4,9 @@ import type { Api } from "./api.ts";
 import { bind } from "./bind.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
+import type { Method, Param } from "./definition.ts";
 import { type JsonExecutor, jsonExecutor } from "./encoding.ts";
-import type { Method, Param } from "./method.ts";
-import { methods as allMethods } from "./methods.ts";
+import { methods as allMethods } from "./method-groups.ts";
 
 /** A method of a node: the one executor behind every server. */
 export interface BoundMethod extends CallableMethod {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createApi } from "./api.ts";
+import { createMethodTable } from "./bound-methods.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "./fake-chain.test-support.ts";
-import { createMethodTable } from "./method-table.ts";
-import { methods } from "./methods.ts";
+import { methods } from "./method-groups.ts";
 
 const chain = createFakeChain();
 const api = createApi({
