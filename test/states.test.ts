@@ -161,7 +161,8 @@ test("states that were asked for are held, but not more of them than allowed", a
   expect(complaints).toEqual([]);
 });
 
-test("a state that is needed but once displaces none of those that are held", async () => {
+/** A chain of four blocks that holds the states of the last two. */
+async function openWithTwoStates() {
   const stateLimits = { blockStates: 2, advancedStates: 2, historicalStates: 2 };
   const { devChain } = await openDevChain({ ...QUIET, stateLimits });
   const { chain, clock } = devChain;
@@ -171,15 +172,28 @@ test("a state that is needed but once displaces none of those that are held", as
     await clock.advanceTo(slot);
     blocks.push(await byHand.propose(slot, chain.head.root));
   }
-  const [oldest, , ...newest] = blocks;
+  return { states: chain.states, oldest: blocks[0]!, newest: blocks.slice(2), head: chain.head.root };
+}
 
-  const state = await chain.states.afterBlock(oldest!.root, undefined, { keep: false });
+test("a state that is needed but once displaces none of those that are held", async () => {
+  const { states, oldest, newest } = await openWithTwoStates();
 
-  expect(rootOf(state)).toBe(toRootHex(oldest!.signed.message.stateRoot));
-  expect(chain.states.held(oldest!.root)).toBeUndefined();
+  const state = await states.afterBlock(oldest.root, undefined, { keep: false });
+
+  expect(rootOf(state)).toBe(toRootHex(oldest.signed.message.stateRoot));
+  expect(states.held(oldest.root)).toBeUndefined();
   for (const { root, signed } of newest) {
-    expect(rootOf(chain.states.held(root) ?? null)).toBe(toRootHex(signed.message.stateRoot));
+    expect(rootOf(states.held(root) ?? null)).toBe(toRootHex(signed.message.stateRoot));
   }
+});
+
+test("a state is near when it is held or one epoch transition away from one that is", async () => {
+  const { states, oldest, head } = await openWithTwoStates();
+  expect(states.isNear(oldest.root, SLOTS_PER_EPOCH)).toBe(false);
+  expect(states.isNear(head, 2 * SLOTS_PER_EPOCH - 1)).toBe(true);
+  expect(states.isNear(head, 2 * SLOTS_PER_EPOCH)).toBe(false);
+  await states.afterBlock(head, 2 * SLOTS_PER_EPOCH);
+  expect(states.isNear(head, 2 * SLOTS_PER_EPOCH)).toBe(true);
 });
 
 test("a chain that may hold almost no states still finalizes", async () => {

@@ -307,8 +307,11 @@ export class BeaconChain {
           return tracker.headState;
         },
         shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
-        preState: async (parentRoot, slot) =>
-          states.held(parentRoot, slot) ?? regenerations.run("block", () => states.afterBlock(parentRoot, slot)),
+        preState: (parentRoot, slot) => {
+          const make = () => states.afterBlock(parentRoot, slot);
+          // The next block of the chain never waits behind what others ask for.
+          return states.isNear(parentRoot, slot) ? make() : regenerations.run("block", make);
+        },
       },
     };
   }

@@ -89,6 +89,13 @@ export class StateStore {
     return this.#advancedStates.get(key) ?? this.#historicalStates.get(key);
   }
 
+  /** Whether the state after that block, advanced to the slot, takes one epoch transition at the most. */
+  isNear(blockRoot: RootHex, slot: Slot): boolean {
+    if (this.held(blockRoot, slot)) return true;
+    const postState = this.held(blockRoot);
+    return postState !== undefined && computeEpochAtSlot(slot) <= computeEpochAtSlot(postState.slot) + 1;
+  }
+
   /**
    * The state after that block, advanced to the slot when one is given. Rejects with a `StateUnavailableError` for a state
    * that lies before the history of this node. One that is needed but once is not kept, so that it displaces no other.

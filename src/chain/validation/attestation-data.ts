@@ -93,8 +93,8 @@ export class AttestationDataRules {
         `${this.#subject} is of slot ${data.slot}, but the block it votes for is of the later slot ${block.slot}.`,
       );
     }
-    // Not a rule of the specification, but of all clients: nothing of the vote is verified yet, and a state of its own would
-    // have to be advanced for each such block. The head's is advanced anyhow, so that a chain which stood still can go on.
+    // Not in the specification, but other clients do the same: nothing of the vote is verified yet, and for each such block a
+    // state of its own would have to be advanced. The head's is advanced anyhow; a chain that stood still has to go on.
     if (computeEpochAtSlot(block.slot) + 1 < data.target.epoch && blockRoot !== forkChoice.head.root) {
       throw ignore(
         "block-too-old",
