@@ -7,7 +7,7 @@ import type { MessageBudget } from "./message-budget.ts";
 /** The parts of gossipsub that stand between a peer's stream and the messages on it. */
 interface InboundSide {
   readonly subscriptions: ReadonlySet<string>;
-  readonly streamsInbound: ReadonlyMap<string, { rawStream: { abort(error: Error): void } }>;
+  readonly streamsInbound: ReadonlyMap<string, { source: unknown; rawStream: { abort(error: Error): void } }>;
   readonly score: {
     addPenalty(peerId: string, count: number, label: string): void;
     rejectInvalidMessage(peerId: string, topic: string): void;
@@ -42,7 +42,8 @@ export function guardInbound(pubsub: GossipSub, budget: MessageBudget, reporter?
         inbound.streamsInbound.get(peerId)?.rawStream.abort(error);
         reporter?.penalize(peerId, "severe", "gossip: an envelope that is too large");
       }
-      inbound.handlePeerReadStreamError(error, from);
+      // A stream that another one has replaced, over another connection, says nothing about the peer.
+      if (inbound.streamsInbound.get(peerId)?.source === source) inbound.handlePeerReadStreamError(error, from);
     }
   };
   return pubsub;
