@@ -6,6 +6,7 @@ import type { MessageBudget } from "./message-budget.ts";
 
 /** The parts of gossipsub that stand between a peer's stream and the messages on it. */
 interface InboundSide {
+  readonly peers: ReadonlyMap<string, unknown>;
   readonly subscriptions: ReadonlySet<string>;
   readonly streamsInbound: ReadonlyMap<string, { source: unknown; rawStream: { abort(error: Error): void } }>;
   readonly score: {
@@ -70,10 +71,11 @@ function decode(inbound: InboundSide, data: { subarray(): Uint8Array }, peerId: 
 }
 
 function welcomeMessages(inbound: InboundSide, rpc: RPC, peerId: string, budget: MessageBudget): RPC.Message[] {
-  if (!budget.allows(peerId, rpc.messages.length, inbound.subscriptions)) {
-    inbound.score.addPenalty(peerId, 1, "too_many_messages");
-    return [];
-  }
+  const { subscriptions: joined, peers } = inbound;
+  const outcome = budget.take(peerId, rpc.messages.length, { joined, peers: peers.size });
+  // That all together send too much is not the fault of this one.
+  if (outcome === "beyond one") inbound.score.addPenalty(peerId, 1, "too_many_messages");
+  if (outcome !== "taken") return [];
   return rpc.messages.filter((message) => isWelcome(inbound, message, peerId));
 }
 
