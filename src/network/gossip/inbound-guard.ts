@@ -6,8 +6,9 @@ import type { MessageBudget } from "./message-budget.ts";
 
 /** The parts of gossipsub that stand between a peer's stream and the messages on it. */
 interface InboundSide {
+  readonly peers: ReadonlyMap<string, unknown>;
   readonly subscriptions: ReadonlySet<string>;
-  readonly streamsInbound: ReadonlyMap<string, { rawStream: { abort(error: Error): void } }>;
+  readonly streamsInbound: ReadonlyMap<string, { source: unknown; rawStream: { abort(error: Error): void } }>;
   readonly score: {
     addPenalty(peerId: string, count: number, label: string): void;
     rejectInvalidMessage(peerId: string, topic: string): void;
@@ -42,7 +43,8 @@ export function guardInbound(pubsub: GossipSub, budget: MessageBudget, reporter?
         inbound.streamsInbound.get(peerId)?.rawStream.abort(error);
         reporter?.penalize(peerId, "severe", "gossip: an envelope that is too large");
       }
-      inbound.handlePeerReadStreamError(error, from);
+      // A stream that another one has replaced, over another connection, says nothing about the peer.
+      if (inbound.streamsInbound.get(peerId)?.source === source) inbound.handlePeerReadStreamError(error, from);
     }
   };
   return pubsub;
@@ -69,10 +71,11 @@ function decode(inbound: InboundSide, data: { subarray(): Uint8Array }, peerId: 
 }
 
 function welcomeMessages(inbound: InboundSide, rpc: RPC, peerId: string, budget: MessageBudget): RPC.Message[] {
-  if (!budget.allows(peerId, rpc.messages.length, inbound.subscriptions)) {
-    inbound.score.addPenalty(peerId, 1, "too_many_messages");
-    return [];
-  }
+  const { subscriptions: joined, peers } = inbound;
+  const outcome = budget.take(peerId, rpc.messages.length, { joined, peers: peers.size });
+  // That all together send too much is not the fault of this one.
+  if (outcome === "beyond one") inbound.score.addPenalty(peerId, 1, "too_many_messages");
+  if (outcome !== "taken") return [];
   return rpc.messages.filter((message) => isWelcome(inbound, message, peerId));
 }
 

@@ -1,22 +1,62 @@
 import { expect, test } from "vitest";
 import { MessageBudget } from "./message-budget.ts";
 
-function floodUntilRefused(budget: MessageBudget, peerId: string, joined: string[]): number {
-  let sent = 0;
-  while (sent < 1_000_000 && budget.allows(peerId, 100, joined)) sent += 100;
-  return sent;
+const MANY = 1_000_000;
+
+function floodUntilRefused(budget: MessageBudget, peerId: string, joined: string[], peers = 1) {
+  for (let sent = 0; sent < MANY; sent += 100) {
+    const outcome = budget.take(peerId, 100, { joined, peers });
+    if (outcome !== "taken") return { sent, outcome };
+  }
+  return { sent: MANY, outcome: "taken" };
 }
 
 test("a peer may send much, but not without end, and more to a node that has joined more topics", () => {
   let now = 0;
   const budget = new MessageBudget(() => 1000, { now: () => now });
-  const few = floodUntilRefused(budget, "p", ["a"]);
-  expect(few).toBeLessThan(1_000_000);
-  expect(floodUntilRefused(budget, "q", ["a", "b"])).toBeGreaterThan(few * 1.5);
+  const { sent: few, outcome } = floodUntilRefused(budget, "p", ["a"]);
+  expect(few).toBeLessThan(MANY);
+  expect(outcome).toBe("beyond one");
+  expect(floodUntilRefused(budget, "q", ["a", "b"]).sent).toBeGreaterThan(few * 1.5);
 
   now += 10_000;
-  const recovered = floodUntilRefused(budget, "p", ["a"]);
+  const recovered = floodUntilRefused(budget, "p", ["a"]).sent;
   // What is expected of an honest peer passes for ever.
   expect(recovered).toBeGreaterThanOrEqual(10 * 1000);
   expect(recovered).toBeLessThan(few);
+});
+
+test("many peers that each stay within their limit are bounded together, and take nothing from the one that sends little", () => {
+  let now = 0;
+  const budget = new MessageBudget(() => 1000, { now: () => now });
+  const joined = ["a"];
+  const floodBy = (peers: number) => {
+    let sent = 0;
+    for (let number = 0; number < peers; number++) {
+      sent += floodUntilRefused(budget, `${peers} ${number}`, joined, peers + 1).sent;
+    }
+    return sent;
+  };
+  const alone = floodUntilRefused(budget, "p", joined).sent;
+  now += 1_000_000;
+  const byMany = floodBy(100);
+  expect(byMany).toBeLessThan(20 * alone);
+  expect(floodUntilRefused(budget, "100 99", joined, 101).outcome).toBe("beyond all");
+  expect(budget.take("honest", 100, { joined, peers: 101 })).toBe("taken");
+
+  // More peers are not more messages.
+  now += 1_000_000;
+  expect(floodBy(400)).toBeLessThan(1.2 * byMany);
+});
+
+test("what a dozen honest peers bring of everything passes for ever", () => {
+  let now = 0;
+  const budget = new MessageBudget(() => 1000, { now: () => now });
+  const joined = ["a", "b"];
+  const outcomes = new Set<string>();
+  for (let second = 0; second < 120; second++) {
+    now += 1000;
+    for (let peer = 0; peer < 12; peer++) outcomes.add(budget.take(String(peer), 2000, { joined, peers: 60 }));
+  }
+  expect([...outcomes]).toEqual(["taken"]);
 });

@@ -1,7 +1,7 @@
 import { type GossipSub, gossipsub, StrictNoSign, type TopicValidatorResult } from "@libp2p/gossipsub";
 import type { PeerScoreParams, PeerScoreStatsDump, PeerScoreThresholds } from "@libp2p/gossipsub/score";
 import type { PublishOpts } from "@libp2p/gossipsub/types";
-import type { PeerId, Stream } from "@libp2p/interface";
+import type { Connection, PeerId, Stream } from "@libp2p/interface";
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { PeerReporter } from "../peers/peer-scores.ts";
@@ -56,6 +56,8 @@ export interface GossipInternals {
   /** Up to a heartbeat old. */
   getScore(peerId: string): number;
   getMeshPeers(topic: string): string[];
+  /** Opens a stream to the peer, unless there is one. */
+  onPeerConnected(peerId: PeerId, connection: Connection): void;
   dumpPeerScoreStats(): PeerScoreStatsDump;
 }
 

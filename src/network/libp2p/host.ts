@@ -80,6 +80,17 @@ function gate(allowPeer: (peerId: string) => boolean): ConnectionGater {
   };
 }
 
+const CLOSE_MS = 1_000;
+
+/** Ends a connection, whether the peer helps or not. Never fails. */
+export async function closeConnection(connection: Connection): Promise<void> {
+  try {
+    await connection.close({ signal: AbortSignal.timeout(CLOSE_MS) });
+  } catch (error) {
+    connection.abort(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
 interface HostFollower {
   opened(connection: Connection): void;
   /** The last connection with the peer is gone. */

@@ -1,5 +1,5 @@
 import { peerIdFromString } from "@libp2p/peer-id";
-import type { Host } from "../libp2p/host.ts";
+import { closeConnection, type Host } from "../libp2p/host.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
 
 /**
@@ -40,7 +40,6 @@ export function silenceAfter(reason: bigint): number {
 }
 
 const GOODBYE_MS = 1_000;
-const CLOSE_MS = 1_000;
 
 interface DisconnectorParts {
   host: Pick<Host, "getConnections">;
@@ -78,15 +77,7 @@ export class Disconnector {
     const { host, requests } = this.#parts;
     if (reason !== undefined) await atMost(GOODBYE_MS, requests.goodbye(peerId, reason));
     const connections = host.getConnections(peerIdFromString(peerId));
-    await Promise.all(
-      connections.map(async (connection) => {
-        try {
-          await connection.close({ signal: AbortSignal.timeout(CLOSE_MS) });
-        } catch (error) {
-          connection.abort(error instanceof Error ? error : new Error(String(error)));
-        }
-      }),
-    );
+    await Promise.all(connections.map(closeConnection));
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Connection } from "@libp2p/interface";
 import { multiaddr } from "@multiformats/multiaddr";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { asPubsub } from "../gossip/pubsub.ts";
+import { GossipTopics } from "../gossip/topics.ts";
 import { PeersView } from "../peers-view.ts";
 import { addAddress, type KnownPeer } from "./known-peers.ts";
 import { PeerNetwork, type TestPeer, type TestPeerOptions } from "./peer-network.test-support.ts";
@@ -14,6 +16,17 @@ const foundRecordOf = ({ id, address }: TestPeer) => ({ peerId: id, enr: `enr:of
 
 const told = ({ logger }: TestPeer) =>
   logger.records.flatMap(({ level, message }) => (level === "debug" ? [] : message));
+
+const directions = ({ host }: TestPeer) =>
+  host
+    .getConnections()
+    .map(({ direction }) => direction)
+    .join();
+const gossipStreams = ({ host }: TestPeer) =>
+  Array.from(asPubsub(host.services.pubsub).streamsOutbound.values(), ({ rawStream }) => rawStream.status);
+
+/** A new connection, whether there is one already or not. */
+const connect = (peer: TestPeer, other: TestPeer) => peer.host.dial(multiaddr(other.address), { force: true });
 
 /** To the dialling side, a connection may look open before the other one refuses it. */
 function closed(connection: Connection): Promise<void> {
@@ -194,5 +207,37 @@ describe("a peer manager", () => {
     await again.until(knows(again, good!));
     expect(again.searches).toBe(1);
     expect([stateOf(again, banned!), stateOf(again, never!)]).toEqual(["disconnected", "disconnected"]);
+  });
+
+  it.each([
+    ["at once", (one: TestPeer, other: TestPeer) => Promise.all([connect(one, other), connect(other, one)])],
+    [
+      "one after the other",
+      async (one: TestPeer, other: TestPeer) => {
+        await connect(one, other);
+        await Promise.all([one.until(knows(one, other)), other.until(knows(other, one))]);
+        await vi.waitFor(() => expect([one, other].map(gossipStreams)).toEqual([["open"], ["open"]]));
+        await connect(other, one);
+      },
+    ],
+  ])("has one connection with a peer when both dial %s: the same one at both ends, with gossip", async (_, dial) => {
+    // The connection that is to stay is the second one in the second case.
+    const peers = await Promise.all([network.add(), network.add()]);
+    const [lower, higher] = peers.sort((a, b) => (a.id < b.id ? -1 : 1)) as [TestPeer, TestPeer];
+    const { name: topic } = [...new GossipTopics(lower.chain.config).all()][0]!;
+    for (const { host } of peers) host.services.pubsub.subscribe(topic);
+    await dial(higher, lower);
+    await Promise.all([
+      lower.until(() => directions(lower) === "outbound" && knows(lower, higher)()),
+      higher.until(() => directions(higher) === "inbound" && knows(higher, lower)()),
+    ]);
+    expect(viewOf(lower).peer(higher.id)).toMatchObject({ state: "connected", direction: "outbound" });
+    expect(viewOf(higher).peer(lower.id)).toMatchObject({ state: "connected", direction: "inbound" });
+    await vi.waitFor(() => {
+      expect(peers.map(gossipStreams)).toEqual([["open"], ["open"]]);
+      expect(peers.map(({ host }) => host.services.pubsub.getSubscribers(topic).length)).toEqual([1, 1]);
+    });
+    expect(peers.flatMap(({ goodbyes }) => goodbyes)).toEqual([]);
+    expect([directions(lower), directions(higher)]).toEqual(["outbound", "inbound"]);
   });
 });

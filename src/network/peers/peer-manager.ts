@@ -15,6 +15,7 @@ import type { PeerMemory } from "./peer-memory.ts";
 import type { PeerScores, Severity } from "./peer-scores.ts";
 import { PeerSessions, type PeerSessionsChain } from "./peer-sessions.ts";
 import { Pruner } from "./pruning.ts";
+import { SingleConnection } from "./single-connection.ts";
 import type { SubnetNeeds } from "./subnet-coverage.ts";
 import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
 
@@ -25,8 +26,6 @@ const REMEMBER_MS = 60_000;
 const GOOD_CONNECTION_MS = 10_000;
 /** Whoever is sent away for these is not worth being remembered. */
 const NOT_GOOD: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
-/** Two nodes may dial each other at once; more would only take the places of others. */
-const CONNECTIONS_PER_PEER = 2;
 
 interface PeerManagerParts {
   host: Host;
@@ -59,6 +58,7 @@ export class PeerManager implements SyncPeers {
   readonly #pruner: Pruner;
   readonly #disconnector: Disconnector;
   readonly #gossipPenalties: GossipPenalties;
+  readonly #single: SingleConnection;
   readonly #logger: Logger;
   readonly #listeners = new Set<() => void>();
   #ends: (() => void)[] = [];
@@ -77,10 +77,9 @@ export class PeerManager implements SyncPeers {
     this.#memory.recall(this.known);
     this.#direct = new DirectPeers(options.directPeers);
     this.#disconnector = new Disconnector({ host, requests });
-    this.#gossipPenalties = new GossipPenalties({
-      gossip: asPubsub(host.services.pubsub),
-      reporter: this.scores,
-    });
+    const gossip = asPubsub(host.services.pubsub);
+    this.#gossipPenalties = new GossipPenalties({ gossip, reporter: this.scores });
+    this.#single = new SingleConnection({ host, gossip, timers });
     this.#sessions = new PeerSessions({
       requests,
       chain,
@@ -198,6 +197,7 @@ export class PeerManager implements SyncPeers {
 
   #tick(): void {
     this.#sweep();
+    this.#single.tick();
     for (const { peerId } of [...this.#sessions.values()]) this.#gossipPenalties.onTick(peerId);
     this.#sessions.tick();
     for (const peerId of this.#pruner.tooMany()) this.#drop(peerId, GOODBYE.tooManyPeers, "too many peers");
@@ -237,17 +237,14 @@ export class PeerManager implements SyncPeers {
       return;
     }
     if (status !== "open") return;
-    if (this.#host.getConnections(remotePeer).length > CONNECTIONS_PER_PEER) {
-      connection.abort(new Error("The peer has connections enough."));
-      return;
-    }
-    if (this.#sessions.get(peerId)) return;
+    if (!this.#single.keeps(connection)) return;
     const peer = this.known.touch(peerId);
     peer.state = "connected";
     peer.direction = direction;
     peer.lastSeenAddress = withPeerId(remoteAddr.toString(), peerId);
     if (direction === "outbound") addAddress(peer, peer.lastSeenAddress);
-    this.#logger.debug("Peer connected", { peer: peerId, direction, address: peer.lastSeenAddress });
+    if (!this.#sessions.get(peerId))
+      this.#logger.debug("Peer connected", { peer: peerId, direction, address: peer.lastSeenAddress });
     this.#sessions.begin(peerId, direction);
   }
 

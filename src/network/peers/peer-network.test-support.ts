@@ -155,7 +155,7 @@ export class PeerNetwork {
   }
 }
 
-const EVENTS = ["connection:open", "peer:disconnect", "peer:identify"] as const;
+const EVENTS = ["connection:open", "connection:close", "peer:disconnect", "peer:identify"] as const;
 
 async function until(host: Host, manager: PeerManager, isSo: () => boolean): Promise<void> {
   if (isSo()) return;

@@ -43,6 +43,7 @@ interface PeerSession {
 }
 
 interface TrackedSession extends PeerSession {
+  direction: PeerDirection;
   readonly ended: AbortController;
   /** Null until the peer told one. */
   statusAt: number | null;
@@ -77,8 +78,13 @@ export class PeerSessions {
     return this.#sessions.values();
   }
 
+  /** The peer may be connected already; then it is from now on by another connection. */
   begin(peerId: string, direction: PeerDirection): void {
-    if (this.#sessions.has(peerId)) return;
+    const known = this.#sessions.get(peerId);
+    if (known) {
+      known.direction = direction;
+      return;
+    }
     const now = this.#parts.timers.now();
     const session: TrackedSession = {
       peerId,
