@@ -30,10 +30,21 @@ interface SpecStoreOptions {
 }
 
 /** A call that the specification calls invalid. It has changed nothing. */
-export class SpecAssertion extends Error {}
+class SpecAssertion extends Error {}
 
 function assert(condition: boolean, what: string): asserts condition {
   if (!condition) throw new SpecAssertion(what);
+}
+
+/** What the specification misses in a call, if anything. */
+export function assertionOf(call: () => void): string | null {
+  try {
+    call();
+    return null;
+  } catch (error) {
+    if (error instanceof SpecAssertion) return error.message;
+    throw error;
+  }
 }
 
 /**
@@ -183,11 +194,7 @@ export class SpecStore {
     const delayed = this.#delayed;
     this.#delayed = [];
     for (const attestation of delayed) {
-      try {
-        this.onAttestation(attestation, { isFromBlock: false });
-      } catch (error) {
-        if (!(error instanceof SpecAssertion)) throw error;
-      }
+      assertionOf(() => this.onAttestation(attestation, { isFromBlock: false }));
     }
   }
 
