@@ -176,12 +176,12 @@ export class ModelledChain {
   async #vote({ block }: ModelledBlock, slot: number): Promise<void> {
     if (slot < 0 || !this.#chain.forkChoice.has(block.root)) return;
     if (this.#chain.forkChoice.ancestorAtSlot(block.root, epochStart(slot)) === undefined) return;
-    const votes = (await new ByHand(this.#devChain).votesFor(slot, block.root)).filter(() =>
+    const votes = (await new ByHand(this.#devChain).attestationsFor(slot, block.root)).filter(() =>
       this.#choices.chance(0.95),
     );
     this.#tell(`Validators ${votes.map(({ validator }) => validator)} vote in slot ${slot} for ${name(block.root)}`);
-    const outcomes = await this.#chain.processor.attestations(votes.map(({ vote }) => vote));
-    for (const [position, { validator, vote }] of votes.entries()) {
+    const outcomes = await this.#chain.processor.attestations(votes.map(({ attestation }) => attestation));
+    for (const [position, { validator, attestation: vote }] of votes.entries()) {
       const { beaconBlockRoot, target } = vote.data;
       const attestation = {
         indices: [validator],
