@@ -29,7 +29,9 @@ import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
+import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
+import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
@@ -89,7 +91,7 @@ export class BeaconChain {
     const { db, config, clock, pubkeyCache } = parts;
     const finalized = await db.meta.getFinalized();
     if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
-    const snapshots = new SnapshotStore({ config, db, pubkeyCache });
+    const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
     await snapshots.open();
     const anchorState = await snapshots.load(finalized.root);
     if (!anchorState) throw new Error(`The database lacks the state of the finalized block ${finalized.root}.`);
@@ -131,7 +133,7 @@ export class BeaconChain {
       anchorState,
     );
     this.#archiver = new FinalityArchiver(
-      { db, forkChoice, states: this.states, snapshots, snapshotIntervalEpochs: options.snapshotIntervalEpochs },
+      { db, forkChoice, states: this.states, snapshots, logger: log },
       forkChoice.finalized,
     );
     this.#importQueue = new ImportQueue({
@@ -145,6 +147,7 @@ export class BeaconChain {
       engine,
       events: this.events,
       logger: log,
+      hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
       changes: this.#changes,
       settle: () => this.#settle(),
     });
@@ -200,7 +203,7 @@ export class BeaconChain {
   }
 
   /**
-   * ImportQueue blocks in ascending order, each the child of the one before and the first the child of a block we have; much
+   * Imports blocks in ascending order, each the child of the one before and the first the child of a block we have; much
    * faster than one by one. Throws a `BlockRejection` that names the first block which is not valid. The blocks before
    * it stay imported, and so do those that were taken in before the signal aborted the rest.
    */
@@ -223,13 +226,15 @@ export class BeaconChain {
     this.#stopTicking?.();
     await this.#importQueue.close();
     await this.#changes.idle();
+    await this.#archiver.idle();
     await this.pools.save(this.#db, this.config);
     await this.#bls.close();
   }
 
   async #restore(): Promise<void> {
-    let restored = 0;
+    let restored = await restoreCountedBlocks({ db: this.#db, forkChoice: this.forkChoice, logger: this.#logger });
     for await (const { root } of this.#db.hotBlocks.entries()) {
+      if (this.forkChoice.has(root)) continue;
       const signed = await this.blocks.signedByRoot(root);
       if (!signed || !this.forkChoice.has(toRootHex(signed.message.parentRoot))) {
         this.#logger.warn("A stored block does not connect to the chain and is left out", { root });

@@ -7,7 +7,9 @@ import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { StateStore } from "../states/state-store.ts";
+import { serializeBlockFacts } from "../stored-fork-choice.ts";
 import { BlockRejection, blaming } from "./block-rejection.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
@@ -42,24 +44,28 @@ export class BlockCommitter {
       throw blaming(rejection, { slot: first.signed.message.slot, root: first.root });
     }
     const batch = this.#parts.db.batch();
-    let before: { slot: number; root: string } = parent;
-    for (const verified of run) {
-      this.#store(batch, verified, before);
-      before = { slot: verified.signed.message.slot, root: verified.root };
+    const blocks = run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) }));
+    let before = parent;
+    for (const { verified, block } of blocks) {
+      this.#store(batch, verified, { block, parent: before });
+      before = block;
     }
     await batch.write();
-    for (const verified of run) this.addToForkChoice(verified);
+    for (const { verified, block } of blocks) this.#addToForkChoice(verified, block);
   }
 
   /** For a block that the database has already. */
-  addToForkChoice(verified: VerifiedBlock): void {
+  restore(verified: VerifiedBlock): void {
+    this.#addToForkChoice(verified, toForkChoiceBlock(verified));
+  }
+
+  #addToForkChoice({ signed, root, state, indexedAttestations }: VerifiedBlock, block: ForkChoiceBlock): void {
     const { forkChoice, blocks, states, clock } = this.#parts;
-    const { signed, root, state, indexedAttestations } = verified;
     // The slot may have begun without having been announced yet: announcements are late when the process is busy.
     forkChoice.onTick(clock.currentSlot);
     blocks.remember(root, signed);
     states.hold(root, state);
-    forkChoice.onBlock(toForkChoiceBlock(signed.message, root, verified), { timely: this.#isTimely(signed) });
+    forkChoice.onBlock(block, { timely: this.#isTimely(signed) });
     applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
   }
 
@@ -69,11 +75,15 @@ export class BlockCommitter {
     return slot === clock.currentSlot && clock.nowSeconds() - clock.slotStartSeconds(slot) < clock.secondsPerSlot / 3;
   }
 
-  #store(batch: BeaconDbBatch, { signed, root, state }: VerifiedBlock, parent: { slot: number; root: string }): void {
-    const { slot, stateRoot } = signed.message;
+  #store(
+    batch: BeaconDbBatch,
+    { signed, state }: VerifiedBlock,
+    { block, parent }: { block: ForkChoiceBlock; parent: ForkChoiceBlock },
+  ): void {
+    const { slot, root, stateRoot } = block;
     batch.blocks.put(root, serializeSignedBlock(this.#parts.config, signed));
-    batch.hotBlocks.put(slot, root, parent.root);
-    batch.stateIndex.put(toRootHex(stateRoot), { slot, blockRoot: root });
+    batch.hotBlocks.put(slot, root, parent.root, serializeBlockFacts(block));
+    batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
     // This block confirms the slots since its parent as empty; their states can be asked for by root, too.
     for (let empty = Math.max(parent.slot + 1, slot - SLOTS_PER_HISTORICAL_ROOT); empty < slot; empty++) {
       const emptySlotRoot = state.stateRoots.get(empty % SLOTS_PER_HISTORICAL_ROOT);

@@ -1,5 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -8,7 +10,7 @@ import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
-import { preStateOf, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
+import { preStateOf, verifyBlock } from "./verify-block.ts";
 
 export interface ImportedBlock {
   root: RootHex;
@@ -37,14 +39,29 @@ export class BlockImporter {
     this.#parts = parts;
   }
 
-  /** ImportQueue a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
+  /**
+   * Regenerates the state before a block when it is not at hand, as for a block on an old branch. That may take long and
+   * changes nothing, so it comes before the block's turn in the queue.
+   */
+  async prepare(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
+    const { forkChoice, states } = this.#parts;
+    const { slot, parentRoot } = signed.message;
+    const parent = toRootHex(parentRoot);
+    if (forkChoice.has(root) || !forkChoice.has(parent) || states.isAtHand(parent, slot)) return;
+    try {
+      await this.#checkedPreState(signed);
+    } catch (error) {
+      throw blaming(error, { slot, root });
+    }
+  }
+
+  /** Imports a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
   async import(signed: SignedBeaconBlock, root: RootHex): Promise<ImportedBlock> {
-    const { forkChoice, clock, committer } = this.#parts;
+    const { forkChoice, config, bls, engine, committer } = this.#parts;
     if (forkChoice.has(root)) return { root, known: true };
     try {
-      const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
-      await refuseUnsignedLeap(signed, parent.slot, this.#parts);
-      await committer.commit([await this.#verify(signed, root, { verifySignatures: true })]);
+      const preState = await this.#checkedPreState(signed);
+      await committer.commit([await verifyBlock({ signed, root }, preState, { config, bls, engine })]);
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
     }
@@ -53,16 +70,15 @@ export class BlockImporter {
 
   /** Takes a block of our own database back into fork choice. It was verified when it was stored. */
   async restore(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
-    this.#parts.committer.addToForkChoice(await this.#verify(signed, root, { verifySignatures: false }));
+    const { config, states, engine, committer } = this.#parts;
+    const preState = await preStateOf(signed, states);
+    committer.restore(await verifyBlock({ signed, root }, preState, { config, bls: null, engine }));
   }
 
-  async #verify(
-    signed: SignedBeaconBlock,
-    root: RootHex,
-    { verifySignatures }: { verifySignatures: boolean },
-  ): Promise<VerifiedBlock> {
-    const { config, states, bls, engine } = this.#parts;
-    const preState = await preStateOf(signed, states);
-    return verifyBlock({ signed, root }, preState, { config, bls: verifySignatures ? bls : null, engine });
+  async #checkedPreState(signed: SignedBeaconBlock): Promise<CachedBeaconStateAllForks> {
+    const { forkChoice, clock, states } = this.#parts;
+    const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
+    await refuseUnsignedLeap(signed, parent.slot, this.#parts);
+    return preStateOf(signed, states);
   }
 }
