@@ -75,6 +75,20 @@ test("a chain that does not finalize starts again from its newest stored state, 
   expect(again.complaints).toEqual([]);
 });
 
+test("a start does without stored votes that cannot be read", async () => {
+  const directory = tempDirectory();
+  const first = await openMade(QUIET, directory);
+  const batch = first.db.batch();
+  batch.meta.putVotes(Uint8Array.of(1, 2, 3));
+  await batch.write();
+  await first.close();
+
+  const { devChain, complaints } = await openDevChain({ ...TOO_FEW, ...QUIET }, directory);
+  expect(devChain.chain.head).toEqual(before.head);
+  expect(weightsOf(devChain.chain)).toEqual(before.weights);
+  expect(complaints).toEqual([expect.stringContaining("The stored votes cannot be read")]);
+});
+
 test("the votes of validators that fell silent long ago still count after a restart", async () => {
   const directory = tempDirectory();
   await makeHistory(2 * SLOTS_PER_EPOCH, TOO_FEW, directory);

@@ -1,4 +1,4 @@
-import { ContainerType, ListBasicType, ListCompositeType } from "@chainsafe/ssz";
+import { ByteListType, ContainerType, ListCompositeType } from "@chainsafe/ssz";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconDbBatch } from "../db/beacon-db.ts";
@@ -64,24 +64,24 @@ export interface CountedVotes extends ExportedVotes {
 /** The bound of an SSZ list shows in its root, not in its bytes. */
 const LIST_LIMIT = 2 ** 32;
 const Roots = new ListCompositeType(ssz.Root, LIST_LIMIT);
-const Numbers = new ListBasicType(ssz.Uint32, LIST_LIMIT);
+/** There are as many numbers as validators, too many for lists that are written number by number. */
+const Numbers = new ByteListType(LIST_LIMIT);
 
 const Votes = new ContainerType({
   leaves: Roots,
   roots: Roots,
   nodes: Numbers,
   epochs: Numbers,
-  equivocating: new ListBasicType(ssz.Uint8, LIST_LIMIT),
+  equivocating: Numbers,
 });
 
 export function serializeVotes({ leaves, roots, messages }: CountedVotes): Uint8Array {
   return Votes.serialize({
     leaves: leaves.map((root) => fromHex(root)),
     roots: roots.map((root) => fromHex(root)),
-    // Without their sign, as SSZ has them; an Int32Array gives it back.
-    nodes: Array.from(messages.nodes, (node) => node >>> 0),
-    epochs: Array.from(messages.epochs),
-    equivocating: Array.from(messages.equivocating),
+    nodes: bytesOf(messages.nodes),
+    epochs: bytesOf(messages.epochs),
+    equivocating: messages.equivocating,
   });
 }
 
@@ -91,12 +91,19 @@ export function deserializeVotes(bytes: Uint8Array): CountedVotes {
     leaves: leaves.map(toRootHex),
     roots: roots.map(toRootHex),
     messages: {
-      nodes: Int32Array.from(nodes),
-      epochs: Uint32Array.from(epochs),
-      equivocating: Uint8Array.from(equivocating),
+      nodes: new Int32Array(ownBuffer(nodes)),
+      epochs: new Uint32Array(ownBuffer(epochs)),
+      equivocating: new Uint8Array(equivocating),
     },
   };
 }
+
+/** In the byte order of the machine, as the database never leaves it. */
+const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+/** Numbers of four bytes can only be read where their place in memory is a multiple of four. */
+const ownBuffer = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
 /** Notes all votes counted up to now, so that a start need not execute the blocks of now to count them again. */
 export function putCountedVotes(batch: BeaconDbBatch, forkChoice: ForkChoice): void {
