@@ -40,6 +40,7 @@ async function restoreBlocks(leaves: readonly RootHex[], { db, forkChoice, logge
   for await (const { facts, ...position } of db.hotBlocks.entries()) {
     if (!counted.has(position.root) || facts.length === 0) continue;
     try {
+      forkChoice.onTick(position.slot);
       forkChoice.onBlock(deserializeBlockFacts(facts, position), { timely: false });
       restored++;
     } catch (error) {
