@@ -84,6 +84,35 @@ test("of finalized history the first state and the last of every interval stay s
   expect(stored).toEqual([0, 3, 7, 10]);
 });
 
+test("genesis and the empty slots after it can be had when the genesis block is final at a later epoch", async () => {
+  const directory = tempDirectory();
+  const beginning = await openDevChain(QUIET, directory);
+  const genesis = beginning.devChain.chain.head.root;
+  await beginning.devChain.clock.advanceTo(2 * SLOTS_PER_EPOCH);
+  await beginning.close();
+
+  const noted = new Map<Slot, RootHex>();
+  for (const finalizedEpoch of [2, 3]) {
+    const { devChain, db, close } = await openDevChain({}, directory);
+    const roots = noteStateRoots(devChain.chain);
+    await devChain.clock.advanceTo((finalizedEpoch + 2) * SLOTS_PER_EPOCH);
+    for (const [slot, root] of roots) noted.set(slot, root);
+    const { finalized } = devChain.chain.forkChoice;
+    expect(finalized.epoch).toBe(finalizedEpoch);
+    if (finalizedEpoch === 2) expect(finalized.root).toBe(genesis);
+    const [oldest] = await collect(db.snapshots.keys());
+    expect(oldest).toEqual({ slot: 0, blockRoot: genesis });
+    expect(await devChain.chain.blocks.genesis()).toMatchObject({ root: genesis, finalized: true });
+    await expectStatesAsNoted(devChain, noted, noted.keys());
+    await close();
+
+    const reopened = await openDevChain(QUIET, directory);
+    expect((await reopened.devChain.chain.states.genesis())?.slot).toBe(0);
+    await expectStatesAsNoted(reopened.devChain, noted, noted.keys());
+    await reopened.close();
+  }
+});
+
 test("a state that many ask for at once is rebuilt once", async () => {
   const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states } = devChain.chain;

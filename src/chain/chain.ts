@@ -2,6 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
+  getAttesterSlashableIndices,
   getEffectiveBalanceIncrementsZeroInactive,
   type PubkeyCache,
 } from "@lodestar/state-transition";
@@ -29,6 +30,7 @@ import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
+import { restoreBlocks } from "./restore-blocks.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
@@ -88,7 +90,7 @@ export class BeaconChain {
 
   /** Opens the chain that the database holds, at the head and finality where it was left. */
   static async open(parts: ChainParts): Promise<BeaconChain> {
-    const { db, config, clock, pubkeyCache } = parts;
+    const { db, config, pubkeyCache } = parts;
     const finalized = await db.meta.getFinalized();
     if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
     const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
@@ -97,7 +99,7 @@ export class BeaconChain {
     if (!anchorState) throw new Error(`The database lacks the state of the finalized block ${finalized.root}.`);
     const forkChoice = ForkChoice.fromAnchor({
       config,
-      currentSlot: clock.currentSlot,
+      currentSlot: anchorState.slot,
       anchor: anchorBlock(anchorState, finalized),
       checkpoint: finalized,
       balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
@@ -232,24 +234,29 @@ export class BeaconChain {
   }
 
   async #restore(): Promise<void> {
-    let restored = await restoreCountedBlocks({ db: this.#db, forkChoice: this.forkChoice, logger: this.#logger });
-    for await (const { root } of this.#db.hotBlocks.entries()) {
-      if (this.forkChoice.has(root)) continue;
-      const signed = await this.blocks.signedByRoot(root);
-      if (!signed || !this.forkChoice.has(toRootHex(signed.message.parentRoot))) {
-        this.#logger.warn("A stored block does not connect to the chain and is left out", { root });
-        continue;
-      }
-      await this.#importQueue.restore(signed, root);
-      restored++;
+    const counted = await restoreCountedBlocks({ db: this.#db, forkChoice: this.forkChoice, logger: this.#logger });
+    const blocks = await restoreBlocks({
+      config: this.config,
+      db: this.#db,
+      forkChoice: this.forkChoice,
+      importQueue: this.#importQueue,
+    });
+    this.forkChoice.onTick(this.clock.currentSlot);
+    const { unreadable, ...pooled } = await this.pools.load(this.#db, this.config);
+    for (const slashing of this.pools.operations.listAttesterSlashings()) {
+      this.forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
     }
-    await restoreAttestations(await this.pools.load(this.#db, this.config), this);
+    const attestations = await restoreAttestations(pooled, this);
     await this.#settle();
+    const leftOut = { blocks: blocks.leftOut, attestations: attestations.leftOut, unreadable };
+    if (Object.values(leftOut).some((count) => count > 0)) {
+      this.#logger.warn("Stored blocks or votes no longer fit the chain and are left out", leftOut);
+    }
     this.#logger.info("Chain opened", {
       head: this.head.slot,
       justified: this.forkChoice.justified.epoch,
       finalized: this.forkChoice.finalized.epoch,
-      restored,
+      restored: counted + blocks.restored,
     });
   }
 

@@ -1,9 +1,10 @@
 import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { RootHex } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import type { SlotAndRoot } from "../db/keys.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
+import { type Checkpoint, sameCheckpoint } from "./fork-choice/types.ts";
 import type { SnapshotStore } from "./states/snapshot-store.ts";
 import type { StateStore } from "./states/state-store.ts";
 import { putCountedVotes } from "./stored-fork-choice.ts";
@@ -51,9 +52,9 @@ export class FinalityArchiver {
       batch.finalizedBlocks.put(slot, root);
       canonical.add(root);
     }
-    for (const { slot, root } of this.#settledBlocks(finalized)) {
+    for await (const { slot, root } of this.#settledBlocks(finalized)) {
       batch.hotBlocks.delete(slot, root);
-      if (!canonical.has(root)) this.#snapshots.delete(batch, root);
+      if (!canonical.has(root)) this.#snapshots.deleteAllOf(batch, root);
     }
     this.#snapshots.put(batch, finalized.root, state);
     this.#snapshots.thin(batch, this.#forkChoice.ancestors(finalized.root));
@@ -80,13 +81,18 @@ export class FinalityArchiver {
     });
   }
 
-  /** The finalized block and all that do not descend from it: on their fate nothing more is to be decided. */
-  *#settledBlocks({ epoch, root: finalizedRoot }: Checkpoint): Iterable<ForkChoiceBlock> {
+  /**
+   * All blocks up to the finalized checkpoint, whether or not fork choice knows them, and those after it that do not
+   * descend from it: on their fate nothing more is to be decided.
+   */
+  async *#settledBlocks({ epoch, root: finalizedRoot }: Checkpoint): AsyncIterable<SlotAndRoot> {
     const firstSlot = computeStartSlotAtEpoch(epoch);
+    yield* this.#db.hotBlocks.entries({ to: firstSlot });
     const descendants = new Set([finalizedRoot]);
-    for (const block of this.#forkChoice.all()) {
-      if (block.slot > firstSlot && descendants.has(block.parentRoot)) descendants.add(block.root);
-      else yield block;
+    for (const { slot, root, parentRoot } of this.#forkChoice.all()) {
+      if (slot <= firstSlot) continue;
+      if (descendants.has(parentRoot)) descendants.add(root);
+      else yield { slot, root };
     }
   }
 

@@ -1,5 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
+import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type Attestation, type electra, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -15,30 +16,41 @@ interface RestoreParts {
   pools: Pools;
 }
 
-/** Puts attestations and contributions that were valid when the node stopped back into the pools and into fork choice. */
+/**
+ * Puts attestations and contributions that were valid when the node stopped back into the pools and into fork choice.
+ * An attestation that says nothing about the chain of now is left out.
+ */
 export async function restoreAttestations(
   { attestations, contributions }: PooledAttestations,
   parts: RestoreParts,
-): Promise<void> {
+): Promise<{ leftOut: number }> {
   for (const contribution of contributions) parts.pools.syncCommittee.addContribution(contribution);
-  for (const attestation of attestations) await restoreOne(attestation, parts);
+  let leftOut = 0;
+  for (const attestation of attestations) {
+    const isCounted = await restoreOne(attestation, parts).catch(() => false);
+    if (!isCounted) leftOut++;
+  }
+  return { leftOut };
 }
 
 async function restoreOne(
   attestation: Attestation,
   { config, forkChoice, states, pools }: RestoreParts,
-): Promise<void> {
+): Promise<boolean> {
   const { data, aggregationBits, signature } = attestation;
   const target = toCheckpoint(data.target);
   const blockRoot = toRootHex(data.beaconBlockRoot);
-  if (!forkChoice.has(blockRoot) || !forkChoice.has(target.root)) return;
+  // A target of any other epoch could lie so far ahead that its state is never reached.
+  if (data.slot > forkChoice.currentSlot || target.epoch !== computeEpochAtSlot(data.slot)) return false;
+  if (forkChoice.ancestorAtSlot(blockRoot, computeStartSlotAtEpoch(target.epoch)) !== target.root) return false;
   const isPostElectra = config.getForkSeq(data.slot) >= ForkSeq.electra;
   const committeeIndex = isPostElectra
     ? (attestation as electra.Attestation).committeeBits.getSingleTrueBit()
     : data.index;
-  if (committeeIndex === null) return;
+  if (committeeIndex === null) return false;
   const { epochCtx } = await states.atCheckpoint(target);
   const committee = epochCtx.getBeaconCommittee(data.slot, committeeIndex);
+  const indices = aggregationBits.intersectValues(committee);
   pools.attestations.addAggregate({
     data,
     dataRoot: toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data)),
@@ -48,10 +60,6 @@ async function restoreOne(
     signature,
     fork: config.getForkName(data.slot),
   });
-  forkChoice.onAttestation({
-    indices: aggregationBits.intersectValues(committee),
-    slot: data.slot,
-    targetEpoch: target.epoch,
-    blockRoot,
-  });
+  forkChoice.onAttestation({ indices, slot: data.slot, targetEpoch: target.epoch, blockRoot });
+  return true;
 }

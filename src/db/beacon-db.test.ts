@@ -59,6 +59,7 @@ describe("BeaconDb", () => {
     expect(entries.map(({ slot }) => slot)).toEqual([2, 255, 255, 256, 70_000, 5_000_000_000]);
     expect(entries[0]).toEqual({ slot: 2, root: root(9), parentRoot: root(2), facts: bytes() });
     expect(entries[1]).toEqual({ slot: 255, root: root(3), parentRoot: root(4), facts: bytes(1, 2) });
+    expect(await collect(db.hotBlocks.entries({ to: 255 }))).toEqual(entries.slice(0, 3));
     await write((batch) => batch.hotBlocks.delete(255, root(9)));
     expect(await collect(db.hotBlocks.entries())).toHaveLength(5);
     expect(await db.hotBlocks.last()).toEqual({ slot: 5_000_000_000, root: root(9) });

@@ -69,9 +69,9 @@ export class HotBlockRepository {
     return null;
   }
 
-  /** In the order of slots, so that a parent comes before its children. */
-  async *entries(): AsyncGenerator<HotBlock> {
-    for await (const [key, value] of this.#store.entries(Bucket.hotBlocks)) {
+  /** Up to a slot, by default all; in the order of slots, so that a parent comes before its children. */
+  async *entries({ to = Number.POSITIVE_INFINITY }: { to?: Slot } = {}): AsyncGenerator<HotBlock> {
+    for await (const [key, value] of this.#store.entries(Bucket.hotBlocks, { lt: slotBound(to + 1) })) {
       const parentRoot = toRootHex(value.subarray(0, PARENT_ROOT_BYTES));
       yield { ...slotAndRootOfKey(key), parentRoot, facts: value.subarray(PARENT_ROOT_BYTES) };
     }

@@ -10,7 +10,8 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { serializeBlockFacts } from "../stored-fork-choice.ts";
-import { BlockRejection, blaming } from "./block-rejection.ts";
+import { blaming } from "./block-rejection.ts";
+import { checkBeforeTransition } from "./cheap-checks.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
@@ -34,15 +35,14 @@ export class BlockCommitter {
     this.#parts = parts;
   }
 
-  /** Takes a run of blocks, each the child of the one before, in one write to the database. */
+  /**
+   * Takes a run of blocks, each the child of the one before, in one write to the database. Throws a `BlockRejection` when
+   * finality has passed them in the meantime.
+   */
   async commit(run: readonly VerifiedBlock[]): Promise<void> {
     const first = run[0];
     if (!first) return;
-    const parent = this.#parts.forkChoice.get(toRootHex(first.signed.message.parentRoot));
-    if (!parent) {
-      const rejection = new BlockRejection("unknown-parent", "The parent left the chain while the block was verified.");
-      throw blaming(rejection, { slot: first.signed.message.slot, root: first.root });
-    }
+    const parent = this.#requireFit(first);
     const batch = this.#parts.db.batch();
     const blocks = run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) }));
     let before = parent;
@@ -51,21 +51,50 @@ export class BlockCommitter {
       before = block;
     }
     await batch.write();
-    for (const { verified, block } of blocks) this.#addToForkChoice(verified, block);
+    try {
+      this.#requireFit(first);
+    } catch (error) {
+      await this.#abandon(run);
+      throw error;
+    }
+    for (const { verified, block } of blocks) {
+      this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified.signed) });
+    }
+  }
+
+  /** Time goes on during verification and the write, and a tick can finalize. What the first block is fit for, all are. */
+  #requireFit({ signed, root }: VerifiedBlock): ForkChoiceBlock {
+    const { forkChoice, clock } = this.#parts;
+    // The slot may have begun without having been announced yet: announcements are late when the process is busy.
+    forkChoice.onTick(clock.currentSlot);
+    try {
+      return checkBeforeTransition(signed.message, this.#parts);
+    } catch (error) {
+      throw blaming(error, { slot: signed.message.slot, root });
+    }
+  }
+
+  /** Leaves the blocks as finality leaves those of other branches: stored, but on no chain. */
+  async #abandon(run: readonly VerifiedBlock[]): Promise<void> {
+    const batch = this.#parts.db.batch();
+    for (const { signed, root } of run) batch.hotBlocks.delete(signed.message.slot, root);
+    await batch.write();
   }
 
   /** For a block that the database has already. */
   restore(verified: VerifiedBlock): void {
-    this.#addToForkChoice(verified, toForkChoiceBlock(verified));
+    this.#addToForkChoice(verified, toForkChoiceBlock(verified), { timely: false });
   }
 
-  #addToForkChoice({ signed, root, state, indexedAttestations }: VerifiedBlock, block: ForkChoiceBlock): void {
-    const { forkChoice, blocks, states, clock } = this.#parts;
-    // The slot may have begun without having been announced yet: announcements are late when the process is busy.
-    forkChoice.onTick(clock.currentSlot);
+  #addToForkChoice(
+    { signed, root, state, indexedAttestations }: VerifiedBlock,
+    block: ForkChoiceBlock,
+    { timely }: { timely: boolean },
+  ): void {
+    const { forkChoice, blocks, states } = this.#parts;
+    forkChoice.onBlock(block, { timely });
     blocks.remember(root, signed);
     states.hold(root, state);
-    forkChoice.onBlock(block, { timely: this.#isTimely(signed) });
     applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
   }
 

@@ -10,7 +10,7 @@ import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
-import { preStateOf, verifyBlock } from "./verify-block.ts";
+import { type PayloadJudge, preStateOf, verifyBlock } from "./verify-block.ts";
 
 export interface ImportedBlock {
   root: RootHex;
@@ -57,22 +57,31 @@ export class BlockImporter {
 
   /** Imports a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
   async import(signed: SignedBeaconBlock, root: RootHex): Promise<ImportedBlock> {
-    const { forkChoice, config, bls, engine, committer } = this.#parts;
+    const { forkChoice, committer } = this.#parts;
     if (forkChoice.has(root)) return { root, known: true };
     try {
       const preState = await this.#checkedPreState(signed);
-      await committer.commit([await verifyBlock({ signed, root }, preState, { config, bls, engine })]);
+      await committer.commit([await verifyBlock({ signed, root }, preState, this.#parts)]);
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
     }
     return { root, known: false };
   }
 
-  /** Takes a block of our own database back into fork choice. It was verified when it was stored. */
+  /**
+   * Takes a block of our own database back into fork choice. Its signatures were verified before it was stored. Throws a
+   * `BlockRejection` when the block does not fit the chain any more.
+   *
+   * Fork choice is taken to the block's slot, not to the present: the present would justify and finalize more than was
+   * final when the block came, and leave out what was good then.
+   */
   async restore(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
-    const { config, states, engine, committer } = this.#parts;
+    const { config, forkChoice, states, engine, committer } = this.#parts;
+    forkChoice.onTick(signed.message.slot);
+    checkBeforeTransition(signed.message, { forkChoice, clock: forkChoice });
     const preState = await preStateOf(signed, states);
-    committer.restore(await verifyBlock({ signed, root }, preState, { config, bls: null, engine }));
+    const verifiers = { config, bls: null, engine: trustingWhileSilent(engine) };
+    committer.restore(await verifyBlock({ signed, root }, preState, verifiers));
   }
 
   async #checkedPreState(signed: SignedBeaconBlock): Promise<CachedBeaconStateAllForks> {
@@ -81,4 +90,11 @@ export class BlockImporter {
     await refuseUnsignedLeap(signed, parent.slot, this.#parts);
     return preStateOf(signed, states);
   }
+}
+
+/** A stored payload was not refused before; while the engine cannot be asked again, it counts as not validated. */
+function trustingWhileSilent(engine: ExecutionEngine): PayloadJudge {
+  return {
+    notifyNewPayload: (...payload) => engine.notifyNewPayload(...payload).catch(() => ({ status: "optimistic" })),
+  };
 }

@@ -13,7 +13,7 @@ import { badSignature } from "./verify-block.ts";
 /** What can be said about a block from fork choice and the clock alone (fork-choice.md, on_block). Returns its parent. */
 export function checkBeforeTransition(
   { slot, parentRoot }: BeaconBlock,
-  { forkChoice, clock }: { forkChoice: ForkChoice; clock: Clock },
+  { forkChoice, clock }: { forkChoice: ForkChoice; clock: Pick<Clock, "currentSlot"> },
 ): ForkChoiceBlock {
   refuseFutureSlot(slot, clock);
   const { finalized } = forkChoice;
@@ -46,7 +46,7 @@ export function checkAfterParent({ slot }: BeaconBlock, parent: BeaconBlock, clo
   refuseEarlierThanParent(slot, parent.slot);
 }
 
-function refuseFutureSlot(slot: Slot, { currentSlot }: Clock): void {
+function refuseFutureSlot(slot: Slot, { currentSlot }: Pick<Clock, "currentSlot">): void {
   if (slot <= currentSlot) return;
   throw new BlockRejection("future-slot", `The block is of slot ${slot}, but the current slot is ${currentSlot}.`);
 }

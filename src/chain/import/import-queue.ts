@@ -8,8 +8,7 @@ import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
-import { BlockRejection, blaming } from "./block-rejection.ts";
-import { checkBeforeTransition } from "./cheap-checks.ts";
+import { BlockRejection } from "./block-rejection.ts";
 import { isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
@@ -86,14 +85,7 @@ export class ImportQueue {
     return changes.run(async () => {
       const unknown: VerifiedBlock[] = [];
       for (const block of run) if (!(await isKnownBlock(block, this.#parts))) unknown.push(block);
-      const first = unknown[0];
-      if (!first) return 0;
-      const { message } = first.signed;
-      try {
-        checkBeforeTransition(message, this.#parts);
-      } catch (error) {
-        throw blaming(error, { slot: message.slot, root: first.root });
-      }
+      if (unknown.length === 0) return 0;
       await this.#committer.commit(unknown);
       for (const { signed, root } of unknown) this.#announce(signed, root);
       await settle();

@@ -19,11 +19,14 @@ export interface VerifiedBlock {
   execution: ForkChoiceExecution;
 }
 
+/** The part of the execution engine that verifying takes. */
+export type PayloadJudge = Pick<ExecutionEngine, "notifyNewPayload">;
+
 interface Verifiers {
   config: BeaconConfig;
   /** Null for blocks whose signatures were verified before. */
   bls: BlsVerifier | null;
-  engine: ExecutionEngine;
+  engine: PayloadJudge;
 }
 
 /** Everything that makes a block valid on its pre-state (the parent's state advanced to the block's slot). */
@@ -63,7 +66,7 @@ function captureFailure<T>(run: () => T): () => T {
 /** Asks the execution engine about the payload of a block that has one. */
 export async function verifyPayload(
   { message }: SignedBeaconBlock,
-  { config, engine }: { config: BeaconConfig; engine: ExecutionEngine },
+  { config, engine }: { config: BeaconConfig; engine: PayloadJudge },
 ): Promise<ForkChoiceExecution> {
   const fork = config.getForkName(message.slot) as ForkPostBellatrix;
   const body = message.body as electra.BeaconBlockBody;

@@ -124,17 +124,18 @@ export function isStoredAttestations({ kind }: StoredAttestations): boolean {
   return kind === CONTRIBUTIONS || kind.startsWith(`${ATTESTATIONS}/`);
 }
 
-export function readAttestations(config: BeaconConfig, stored: Iterable<StoredAttestations>): PooledAttestations {
-  const pooled: PooledAttestations = { attestations: [], contributions: [] };
-  for (const { kind, bytes } of stored) {
-    if (kind === CONTRIBUTIONS) {
-      pooled.contributions.push(...Contributions.deserialize(bytes));
-      continue;
-    }
-    const slot = Number(kind.slice(ATTESTATIONS.length + 1));
-    pooled.attestations.push(...attestationsOf(config, slot).deserialize(bytes));
+/** Adds what is stored to `pooled`. */
+export function readAttestations(
+  config: BeaconConfig,
+  { kind, bytes }: StoredAttestations,
+  pooled: PooledAttestations,
+): void {
+  if (kind === CONTRIBUTIONS) {
+    pooled.contributions.push(...Contributions.deserialize(bytes));
+    return;
   }
-  return pooled;
+  const slot = Number(kind.slice(ATTESTATIONS.length + 1));
+  pooled.attestations.push(...attestationsOf(config, slot).deserialize(bytes));
 }
 
 function attestationsOf(config: BeaconConfig, slot: number): ListCompositeType<typeof ssz.phase0.Attestation> {

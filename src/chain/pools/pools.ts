@@ -52,10 +52,20 @@ export class Pools {
     await db.operations.replaceAll([...this.operations.dump(), ...writeAttestations(config, this)]);
   }
 
-  /** Takes the stored operations back. Attestations are returned: only the chain can tell what they are worth now. */
-  async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations> {
-    const stored = await db.operations.getAll();
-    this.operations.load(stored.filter((part) => !isStoredAttestations(part)));
-    return readAttestations(config, stored.filter(isStoredAttestations));
+  /**
+   * Takes the stored operations back. Attestations are returned: only the chain can tell what they are worth now.
+   * `unreadable` says how many of the stored lists could not be read.
+   */
+  async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations & { unreadable: number }> {
+    const loaded = { attestations: [], contributions: [], unreadable: 0 };
+    for (const part of await db.operations.getAll()) {
+      try {
+        if (isStoredAttestations(part)) readAttestations(config, part, loaded);
+        else this.operations.load([part]);
+      } catch {
+        loaded.unreadable++;
+      }
+    }
+    return loaded;
   }
 }

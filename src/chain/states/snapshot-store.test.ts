@@ -65,22 +65,29 @@ test("a state that lies too late is of no use", async () => {
   expect(await store.load(SECOND)).toBeNull();
 });
 
-test("a block has one stored state, and what is deleted is gone", async () => {
+test("of the states after one block the latest that is of use is taken; what is deleted is gone, but never the first", async () => {
   const { db, state, openStore } = await scene();
-  const store = await openStore();
-  for (const slot of [1, 2]) {
+  for (const slot of [1, 2, 9]) {
     const batch = db.batch();
-    store.put(batch, FIRST, processSlots(state, slot));
+    (await openStore()).put(batch, FIRST, processSlots(state, slot));
     await batch.write();
   }
-  expect(await collect(db.snapshots.keys())).toEqual([{ slot: 2, blockRoot: FIRST }]);
+  const store = await openStore();
+  expect((await store.load(FIRST))!.slot).toBe(9);
+  expect((await store.load(FIRST, 8))!.slot).toBe(2);
+  expect((await store.load(FIRST, 1))!.slot).toBe(1);
+  expect(await store.load(FIRST, 0)).toBeNull();
 
   const batch = db.batch();
-  store.delete(batch, FIRST);
-  store.delete(batch, SECOND);
+  for (const slot of [1, 2, 3]) store.delete(batch, { slot, blockRoot: FIRST });
+  store.delete(batch, { slot: 1, blockRoot: SECOND });
   await batch.write();
-  expect(await store.load(FIRST)).toBeNull();
-  expect(await collect(db.snapshots.keys())).toEqual([]);
+  expect((await store.load(FIRST, 8))!.slot).toBe(1);
+  expect(await collect(db.snapshots.keys())).toEqual([
+    { slot: 1, blockRoot: FIRST },
+    { slot: 9, blockRoot: FIRST },
+  ]);
+  expect(store.oldest).toEqual({ slot: 1, blockRoot: FIRST });
 });
 
 test("of a chain the last state of each interval stays, and the oldest of all", async () => {

@@ -28,8 +28,11 @@ export class SnapshotStore {
   readonly #db: BeaconDb;
   readonly #pubkeyCache: PubkeyCache;
   readonly #intervalEpochs: number;
-  /** Which snapshots exist: block root to slot. Few enough to be held, and asked for at every step of a replay. */
-  readonly #slots = new Map<RootHex, Slot>();
+  /**
+   * Which snapshots exist: block root to slots, in ascending order. Few enough to be held, and asked for at every step of a
+   * replay. A block has several when no other block came before the first slots of several epochs.
+   */
+  readonly #slots = new Map<RootHex, Slot[]>();
   #oldest: StatePosition | null = null;
 
   constructor({ config, db, pubkeyCache, intervalEpochs = DEFAULT_INTERVAL_EPOCHS }: SnapshotStoreParts) {
@@ -42,7 +45,7 @@ export class SnapshotStore {
   async open(): Promise<void> {
     for await (const position of this.#db.snapshots.keys()) {
       this.#oldest ??= position;
-      this.#slots.set(position.blockRoot, position.slot);
+      this.#note(position);
     }
   }
 
@@ -61,10 +64,10 @@ export class SnapshotStore {
     return Math.floor(computeEpochAtSlot(slot) / this.#intervalEpochs);
   }
 
-  /** The snapshot after that block, unless it was advanced past the latest slot that is of use. */
+  /** The latest snapshot after that block that was not advanced past the latest slot of use. */
   async load(blockRoot: RootHex, latestSlot = Number.POSITIVE_INFINITY): Promise<CachedBeaconStateAllForks | null> {
-    const slot = this.#slots.get(blockRoot);
-    if (slot === undefined || slot > latestSlot) return null;
+    const slot = this.#slots.get(blockRoot)?.findLast((stored) => stored <= latestSlot);
+    if (slot === undefined) return null;
     const bytes = await this.#db.snapshots.get(slot, blockRoot);
     if (!bytes) return null;
     const view = this.#config.getForkTypes(slot).BeaconState.deserializeToViewDU(bytes);
@@ -72,30 +75,47 @@ export class SnapshotStore {
   }
 
   put(batch: BeaconDbBatch, blockRoot: RootHex, state: CachedBeaconStateAllForks): void {
-    this.delete(batch, blockRoot);
     batch.snapshots.put(state.slot, blockRoot, state.serialize());
-    this.#slots.set(blockRoot, state.slot);
+    this.#note({ slot: state.slot, blockRoot });
   }
 
-  delete(batch: BeaconDbBatch, blockRoot: RootHex): void {
-    const slot = this.#slots.get(blockRoot);
-    if (slot === undefined) return;
+  /** Deletes the snapshot of a position, if there is one. The anchor stays. */
+  delete(batch: BeaconDbBatch, { slot, blockRoot }: StatePosition): void {
+    if (this.#oldest?.slot === slot && this.#oldest.blockRoot === blockRoot) return;
     batch.snapshots.delete(slot, blockRoot);
-    this.#slots.delete(blockRoot);
+    const others = this.#slotsOtherThan(slot, blockRoot);
+    if (others.length > 0) this.#slots.set(blockRoot, others);
+    else this.#slots.delete(blockRoot);
+  }
+
+  deleteAllOf(batch: BeaconDbBatch, blockRoot: RootHex): void {
+    for (const slot of this.#slots.get(blockRoot) ?? []) this.delete(batch, { slot, blockRoot });
   }
 
   /**
-   * Of the snapshots along a chain, whose blocks come newest first, only the last of each interval stays, and the oldest of
-   * all, from which all history is rebuilt.
+   * Of the snapshots along a chain, whose blocks come newest first, only the last of each interval stays, and the
+   * anchor.
    */
   thin(batch: BeaconDbBatch, chain: Iterable<{ root: RootHex }>): void {
     let laterInterval: number | undefined;
     for (const { root } of chain) {
-      const slot = this.#slots.get(root);
-      if (slot === undefined) continue;
-      const interval = this.intervalOf(slot);
-      if (interval === laterInterval && root !== this.oldest.blockRoot) this.delete(batch, root);
-      laterInterval = interval;
+      for (const slot of this.#slots.get(root)?.toReversed() ?? []) {
+        const interval = this.intervalOf(slot);
+        if (interval === laterInterval) this.delete(batch, { slot, blockRoot: root });
+        laterInterval = interval;
+      }
     }
+  }
+
+  #note({ slot, blockRoot }: StatePosition): void {
+    const slots = [...this.#slotsOtherThan(slot, blockRoot), slot];
+    this.#slots.set(
+      blockRoot,
+      slots.sort((a, b) => a - b),
+    );
+  }
+
+  #slotsOtherThan(slot: Slot, blockRoot: RootHex): Slot[] {
+    return (this.#slots.get(blockRoot) ?? []).filter((stored) => stored !== slot);
   }
 }
