@@ -1,13 +1,15 @@
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { RootHex } from "@lodestar/types";
+import { EFFECTIVE_BALANCE_INCREMENT, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { isActiveValidator } from "@lodestar/state-transition";
+import type { RootHex, SignedBlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { BeaconChain } from "../src/chain/chain.ts";
 import type { ReorgEvent } from "../src/chain/events.ts";
 import { collect } from "../src/db/collect.test-support.ts";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import { ByHand, type HandMadeBlock } from "./support/by-hand.ts";
 import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
+import { SignedOperations } from "./support/signed-operations.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const stateRootOf = ({ signed }: HandMadeBlock): RootHex => toRootHex(signed.message.stateRoot);
@@ -128,6 +130,27 @@ test("the proposer's boost tips the balance for the slot of a timely block", asy
   expect(reorgs).toMatchObject([{ oldHead: leading.root, newHead: overturning.root, depth: 1, slot: 2 }]);
 });
 
+test("the stake of validators that are slashed but active counts for the proposer's boost", async () => {
+  const { devChain } = await openDevChain();
+  const { chain, clock } = devChain;
+  await clock.advanceTo(1);
+  const slashed = 3;
+  await chain.processor.proposerSlashing(new SignedOperations(devChain).doubleProposal(slashed, 1));
+  const isJustified = async () => {
+    const { validators } = await chain.states.atCheckpoint(chain.forkChoice.justified);
+    return validators.getReadonly(slashed).slashed;
+  };
+  while (!(await isJustified()) || chain.head.slot !== clock.currentSlot) await clock.advanceTo(clock.currentSlot + 1);
+
+  // Votes of the slot count from the next one on, so the block has no weight yet but that of the boost.
+  const boost = chain.config.PROPOSER_SCORE_BOOST / 100 / SLOTS_PER_EPOCH;
+  const { validators, epochCtx } = await chain.states.atCheckpoint(chain.forkChoice.justified);
+  expect(isActiveValidator(validators.getReadonly(slashed), epochCtx.epoch)).toBe(true);
+  const active = validators.getAllReadonly().filter((validator) => isActiveValidator(validator, epochCtx.epoch));
+  const stake = active.reduce((sum, { effectiveBalance }) => sum + effectiveBalance / EFFECTIVE_BALANCE_INCREMENT, 0);
+  expect(chain.forkChoice.weightOf(chain.head.root)).toBeCloseTo(stake * boost, 6);
+});
+
 test("a block that comes late in its slot gets no boost", async () => {
   const { devChain } = await openDevChain({ ...QUIET, slotSeconds: 3 });
   const { chain, clock } = devChain;
@@ -141,6 +164,37 @@ test("a block that comes late in its slot gets no boost", async () => {
   expect(chain.forkChoice.proposerBoostRoot).toBeNull();
   expect(chain.head.slot).toBe(1);
 });
+
+test.each(["verifying", "writing"] as const)(
+  "a block that came in time gets the boost, however long %s it takes",
+  async (work) => {
+    const { devChain, db } = await openDevChain({ ...QUIET, slotSeconds: 3 });
+    const { api, chain, clock } = devChain;
+    const byHand = new ByHand(devChain);
+    await clock.advanceTo(1);
+    const { signed, root } = byHand.sign(await byHand.produce(1, chain.head.root));
+    let seconds = 0;
+    vi.spyOn(clock, "nowSeconds").mockImplementation(() => clock.slotStartSeconds(clock.currentSlot) + seconds);
+    const takesLong = () => {
+      seconds = 2;
+    };
+    if (work === "verifying") {
+      const verify = chain.validation.bls.verify.bind(chain.validation.bls);
+      vi.spyOn(chain.validation.bls, "verify").mockImplementation((sets) => verify(sets).finally(takesLong));
+    } else {
+      const batch = db.batch.bind(db);
+      vi.spyOn(db, "batch").mockImplementation(() => {
+        takesLong();
+        return batch();
+      });
+    }
+
+    await api.beacon.publishBlockV2({ signedBlockContents: { signedBlock: signed } as SignedBlockContents });
+
+    expect(seconds).toBe(2);
+    expect(chain.forkChoice.proposerBoostRoot).toBe(root);
+  },
+);
 
 test("finality leaves one branch, and the blocks and states of the other can still be had by root", async () => {
   const directory = tempDirectory();

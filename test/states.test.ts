@@ -156,6 +156,27 @@ test("states that were asked for are held, but not more of them than allowed", a
   expect(complaints).toEqual([]);
 });
 
+test("a state that is needed but once displaces none of those that are held", async () => {
+  const stateLimits = { blockStates: 2, advancedStates: 2, historicalStates: 2 };
+  const { devChain } = await openDevChain({ ...QUIET, stateLimits });
+  const { chain, clock } = devChain;
+  const byHand = new ByHand(devChain);
+  const blocks = [];
+  for (let slot = 1; slot <= 4; slot++) {
+    await clock.advanceTo(slot);
+    blocks.push(await byHand.propose(slot, chain.head.root));
+  }
+  const [oldest, , ...newest] = blocks;
+
+  const state = await chain.states.afterBlock(oldest!.root, undefined, { keep: false });
+
+  expect(rootOf(state)).toBe(toRootHex(oldest!.signed.message.stateRoot));
+  expect(chain.states.held(oldest!.root)).toBeUndefined();
+  for (const { root, signed } of newest) {
+    expect(rootOf(chain.states.held(root) ?? null)).toBe(toRootHex(signed.message.stateRoot));
+  }
+});
+
 test("a chain that may hold almost no states still finalizes", async () => {
   const stateLimits = { blockStates: 1, advancedStates: 1, historicalStates: 1 };
   const { devChain, complaints } = await openDevChain({ stateLimits });

@@ -11,14 +11,17 @@ export function requireSynced({ status }: Pick<ChainView, "status">): void {
   }
 }
 
-/** Refuses to vouch for blocks whose payloads the execution engine has not verified. */
+/**
+ * Refuses whatever a validator would sign: sync/optimistic.md, "Validator assignments", wants nothing signed by one whose
+ * head block has a payload that nobody has checked.
+ */
 export function requireVerifiedHead({ status }: Pick<ChainView, "status">): void {
   if (status.isOptimistic) {
     throw unavailable("The head block is verified only optimistically: its execution payload is not validated yet.");
   }
 }
 
-/** The standard wants no help with attestations to a block whose payload nobody has checked (sync/optimistic.md). */
+/** The same for a block beside the head's chain that validators are to vouch for. */
 export function requireVerifiedBlock({ forkChoice }: Pick<ChainView, "forkChoice">, root: RootHex): void {
   if (forkChoice.get(root)?.execution.status === "optimistic") {
     throw unavailable(`Block ${root} is verified only optimistically: its execution payload is not validated yet.`);

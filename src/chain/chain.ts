@@ -22,7 +22,7 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
-import { ImportQueue } from "./import/import-queue.ts";
+import { type Arrival, ImportQueue } from "./import/import-queue.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { OperationProcessor } from "./operation-processor.ts";
@@ -34,6 +34,8 @@ import { restoreBlocks } from "./restore-blocks.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
+import { RegenerationQueue } from "./states/regeneration-queue.ts";
+import { Shufflings } from "./states/shufflings.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
@@ -103,6 +105,7 @@ export class BeaconChain {
       anchor: anchorBlock(anchorState, finalized),
       checkpoint: finalized,
       balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
+      totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
     });
     const chain = new BeaconChain(parts, forkChoice, snapshots, anchorState);
     await chain.#restore();
@@ -200,8 +203,8 @@ export class BeaconChain {
    * Verifies a block wholly and takes it onto the chain. Resolves when the block is in the database and fork choice
    * has had its say; throws a `BlockRejection` when the block is not valid.
    */
-  importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
-    return this.#importQueue.importBlock(signed);
+  importBlock(signed: SignedBeaconBlock, arrival?: Arrival): Promise<ImportedBlock> {
+    return this.#importQueue.importBlock(signed, arrival);
   }
 
   /**
@@ -283,12 +286,14 @@ export class BeaconChain {
   }
 
   #validationContext(): ValidationContext {
-    const { states } = this;
+    const { forkChoice, states } = this;
     const tracker = this.#tracker;
+    const regenerations = new RegenerationQueue(() => this.#changes.idle());
+    const shufflings = new Shufflings({ forkChoice, states, regenerations });
     return {
       config: this.config,
       clock: this.clock,
-      forkChoice: this.forkChoice,
+      forkChoice,
       bls: this.#bls,
       seen: this.pools.seen,
       operations: this.pools.operations,
@@ -296,8 +301,9 @@ export class BeaconChain {
         get head() {
           return tracker.headState;
         },
-        atCheckpoint: (checkpoint) => states.atCheckpoint(checkpoint),
-        preState: (parentRoot, slot) => states.afterBlock(parentRoot, slot),
+        shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
+        preState: async (parentRoot, slot) =>
+          states.held(parentRoot, slot) ?? regenerations.run("block", () => states.afterBlock(parentRoot, slot)),
       },
     };
   }

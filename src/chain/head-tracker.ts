@@ -47,7 +47,8 @@ export class HeadTracker {
     const outdated = forkChoice.needsBalances();
     if (outdated) {
       const justifiedState = await states.atCheckpoint(outdated);
-      forkChoice.setJustifiedBalances(outdated, getEffectiveBalanceIncrementsZeroInactive(justifiedState));
+      const balances = getEffectiveBalanceIncrementsZeroInactive(justifiedState);
+      forkChoice.setJustifiedBalances(outdated, balances, justifiedState.epochCtx.totalActiveBalanceIncrements);
     }
     const previous = this.#head;
     const head = forkChoice.updateHead();

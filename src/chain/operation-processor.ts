@@ -65,7 +65,7 @@ export class OperationProcessor {
       if (!outcome.ok) continue;
       const validated = outcome.value;
       pools.attestations.addSingle(validated);
-      forkChoice.onAttestation(votesOf(validated.data, [validated.validatorIndex]));
+      forkChoice.onAttestation(votesOf(validated.data, [validated.validatorIndex]), { isFromBlock: false });
       events.publish("attestation", attestations[i]!);
     }
     await this.#refreshHeadFor(outcomes);
@@ -79,7 +79,7 @@ export class OperationProcessor {
       if (!outcome.ok) continue;
       const validated = outcome.value;
       pools.attestations.addAggregate(validated);
-      forkChoice.onAttestation(votesOf(validated.data, validated.attestingIndices));
+      forkChoice.onAttestation(votesOf(validated.data, validated.attestingIndices), { isFromBlock: false });
       events.publish("attestation", aggregates[i]!.message.aggregate);
     }
     await this.#refreshHeadFor(outcomes);

@@ -2,6 +2,7 @@ import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import type { Clock } from "../chain/clock/clock.ts";
 
 export interface PendingBlock {
   root: RootHex;
@@ -10,6 +11,8 @@ export interface PendingBlock {
   signed: SignedBeaconBlock;
   /** Those that gave the block. */
   peers: Set<string>;
+  /** When it came, in chain time. */
+  arrivedAt: number;
   /** Whether we had asked for it; what peers send unasked they may not have looked at closely. */
   isAsked: boolean;
 }
@@ -58,7 +61,12 @@ export class PendingBlocks {
   /** Undefined when there is no room. */
   add(
     signed: SignedBeaconBlock,
-    { root, peerId, isAsked, now }: { root: RootHex; peerId: string; isAsked: boolean; now: Slot },
+    {
+      root,
+      peerId,
+      isAsked,
+      clock,
+    }: { root: RootHex; peerId: string; isAsked: boolean; clock: Pick<Clock, "currentSlot" | "nowSeconds"> },
   ): PendingBlock | undefined {
     const known = this.#entries.get(root);
     if (known) {
@@ -76,9 +84,10 @@ export class PendingBlocks {
       slot,
       signed,
       peers: new Set([peerId]),
+      arrivedAt: clock.nowSeconds(),
       isAsked,
       bytes,
-      since: now,
+      since: clock.currentSlot,
     };
     this.#entries.set(root, entry);
     this.#bytes += bytes;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type phase0, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./history.test-support.ts";
@@ -54,6 +54,21 @@ describe("missing blocks", () => {
     expect(peers.roots).toEqual(parents.reverse().map((root) => ({ peerId: "sender", root })));
     expect(peers.ranges).toEqual([]);
     expect(peers.penalties).toEqual([]);
+  });
+
+  test("a block that came in time does not become late by waiting for its parent", async () => {
+    const peers = new FakePeers();
+    peers.add("sender", history, SILENT);
+    const { chain, sync, tip } = await openNearHead(peers, 2);
+    const { clock } = chain;
+    vi.spyOn(clock, "nowSeconds").mockImplementation(() => {
+      return clock.slotStartSeconds(NEAR) + (peers.roots.length === 0 ? 0 : clock.secondsPerSlot / 2);
+    });
+
+    sync.onUnknownParent(tip.signed, "sender");
+    await untilHead(chain, tip.root);
+
+    expect(chain.forkChoice.proposerBoostRoot).toBe(tip.root);
   });
 
   test("the block of a vote is asked of others when the peer that sent the vote does not have it", async () => {

@@ -72,7 +72,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     if (this.#isFarAhead(slot, peerId) || !this.#pending.hasRoomFor(peerId)) return;
     const root = blockRoot(chain.config, signed.message);
     if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
-    const held = this.#pending.add(signed, { root, peerId, isAsked: false, now: chain.clock.currentSlot });
+    const held = this.#pending.add(signed, { root, peerId, isAsked: false, clock: chain.clock });
     if (held) this.#proceed(held);
   }
 
@@ -125,7 +125,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     }
     const held = this.#isFarAhead(slot, giver)
       ? undefined
-      : this.#pending.add(signed, { root, peerId: giver, isAsked: true, now: chain.clock.currentSlot });
+      : this.#pending.add(signed, { root, peerId: giver, isAsked: true, clock: chain.clock });
     if (held) this.#proceed(held);
     else this.#pending.removeDescendantsOf(root);
   }
@@ -156,10 +156,10 @@ export class UnknownBlockSync implements UnknownBlocks {
     this.#importChildrenOf(root);
   }
 
-  async #importHeld({ root, signed, peers, slot, isAsked }: PendingBlock): Promise<void> {
+  async #importHeld({ root, signed, peers, slot, arrivedAt, isAsked }: PendingBlock): Promise<void> {
     const { chain, logger } = this.#parts;
     try {
-      await chain.importBlock(signed);
+      await chain.importBlock(signed, { arrivedAt });
       logger.debug("A missing block was fetched", { slot, root });
     } catch (error) {
       if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {

@@ -236,6 +236,7 @@ function bestAggregate(
   dataRoot: RootHex,
   committeeIndex?: CommitteeIndex,
 ): Attestation {
+  requireVerifiedHead(chain);
   const aggregate = chain.pools.attestations.getAggregate(slot, dataRoot, committeeIndex);
   if (!aggregate) {
     const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${shown(committeeIndex)}`;

@@ -22,7 +22,7 @@ import {
   slot,
   uint64,
 } from "../params/scalars.ts";
-import { requireSynced, shown } from "../preconditions.ts";
+import { requireSynced, requireVerifiedHead, shown } from "../preconditions.ts";
 import { either, list, object, shape, text } from "../schemas.ts";
 
 interface BlockProductionRequest {
@@ -146,6 +146,7 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
     throw unsupported("Blocks of the gloas fork have another form: use get_v4_validator_blocks_slot.");
   }
   await chain.refreshHead();
+  requireVerifiedHead(chain);
   const { head } = chain;
   const { slot } = request;
   if (slot <= head.slot) {

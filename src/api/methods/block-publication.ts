@@ -155,6 +155,7 @@ async function publish(
   contents: SignedBlockContents,
   level: BroadcastValidation = BroadcastValidation.gossip,
 ): Promise<Publication> {
+  const arrivedAt = chain.clock.nowSeconds();
   const signed = contents.signedBlock;
   const mustBeOnly = level === BroadcastValidation.consensusAndEquivocation;
   const mustBeImported = mustBeOnly || level === BroadcastValidation.consensus;
@@ -165,7 +166,7 @@ async function publish(
   await requireGossipRules(chain, signed);
   if (!mustBeImported) broadcast.block(signed);
   try {
-    await chain.importBlock(signed);
+    await chain.importBlock(signed, { arrivedAt });
   } catch (error) {
     if (!(error instanceof BlockRejection)) throw error;
     if (mustBeImported) throw refused(error.message);

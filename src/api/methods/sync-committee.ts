@@ -4,7 +4,13 @@ import { invalidParams, notFound } from "../../failure.ts";
 import { defineOperation, get, post, required } from "../method.ts";
 import { root, slot, uint64 } from "../params/scalars.ts";
 import { payloadList, plainSszPayload } from "../params/ssz-payload.ts";
-import { requireSyncCommittees, requireSynced, requireVerifiedBlock, shown } from "../preconditions.ts";
+import {
+  requireSyncCommittees,
+  requireSynced,
+  requireVerifiedBlock,
+  requireVerifiedHead,
+  shown,
+} from "../preconditions.ts";
 import { isTrue, object, shape } from "../schemas.ts";
 import { submitAll } from "../submissions.ts";
 
@@ -43,6 +49,7 @@ const produceSyncCommitteeContribution = defineOperation("validator.produceSyncC
   async handler({ chain }, { slot, subcommitteeIndex, beaconBlockRoot }) {
     requireSynced(chain);
     requireSyncCommittees(chain);
+    requireVerifiedHead(chain);
     if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
       throw invalidParams(
         `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${shown(subcommitteeIndex)} is too high.`,

@@ -97,6 +97,29 @@ describe("attestations", () => {
     expect(forkChoice.updateHead().root).toBe(root(2));
   });
 
+  test("for a block of a later slot than their own are left out and do not block a later vote", () => {
+    const forkChoice = makeFork();
+    forkChoice.onBlock(makeBlock(4, 3, 2), { timely: false });
+    forkChoice.onTick(3);
+    vote(forkChoice, [0, 1], 4, 1);
+    expect(forkChoice.updateHead().root).toBe(root(4));
+    expect(forkChoice.weightOf(root(4))).toBe(0);
+    vote(forkChoice, [0], 2, 1);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+  });
+
+  test("of an epoch before the previous one count only when a block brings them", () => {
+    const forkChoice = makeFork();
+    forkChoice.onTick(2 * EPOCH);
+    const late = { indices: [0], slot: EPOCH - 1, targetEpoch: 0, blockRoot: root(2) };
+    forkChoice.onAttestation(late, { isFromBlock: false });
+    expect(forkChoice.updateHead().root).toBe(root(3));
+    forkChoice.onAttestation({ ...late, slot: EPOCH, targetEpoch: 1 }, { isFromBlock: false });
+    expect(forkChoice.updateHead().root).toBe(root(2));
+    forkChoice.onAttestation({ ...late, indices: [1, 2], blockRoot: root(3) });
+    expect(forkChoice.updateHead().root).toBe(root(3));
+  });
+
   test("an equivocating validator loses its weight for good", () => {
     const forkChoice = makeFork();
     vote(forkChoice, [0, 1], 2, 1);

@@ -135,10 +135,12 @@ export class ForkChoice extends BlockTree {
 
   /**
    * on_attestation. A vote counts from the slot after its own; until then it is queued. A vote for a block that is not
-   * in the tree (older than the anchor, or pruned) says nothing about any branch and is left out. The indices are kept,
-   * not copied.
+   * in the tree (older than the anchor, or pruned) says nothing about any branch and is left out, as is one for a block
+   * of a later slot than the vote's (validate_on_attestation). One that does not come with a block has to be of this epoch
+   * or the previous one (validate_target_epoch_against_current_time). The indices are kept, not copied.
    */
-  onAttestation(attestation: AttestationVotes): void {
+  onAttestation(attestation: AttestationVotes, { isFromBlock = true } = {}): void {
+    if (!isFromBlock && attestation.targetEpoch + 1 < this.epochOf(this.#currentSlot)) return;
     if (attestation.slot >= this.#currentSlot) this.#queued.push(attestation);
     else this.#record(attestation);
   }
@@ -290,9 +292,9 @@ export class ForkChoice extends BlockTree {
     for (const attestation of queued) this.onAttestation(attestation);
   }
 
-  #record({ indices, targetEpoch, blockRoot }: AttestationVotes): void {
+  #record({ indices, slot, targetEpoch, blockRoot }: AttestationVotes): void {
     const node = this.tree.indexOf(blockRoot);
-    if (node === NO_NODE) return;
+    if (node === NO_NODE || this.tree.nodeAt(node).block.slot > slot) return;
     for (let position = 0; position < indices.length; position++) {
       this.#votes.record(indices[position]!, node, targetEpoch);
     }

@@ -1,6 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
-import type { SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import { serializeSignedBlock } from "../blocks/block-encoding.ts";
@@ -14,6 +13,8 @@ import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
+
+const BASIS_POINTS = 10_000;
 
 export interface BlockCommitterParts {
   config: BeaconConfig;
@@ -58,7 +59,7 @@ export class BlockCommitter {
       throw error;
     }
     for (const { verified, block } of blocks) {
-      this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified.signed) });
+      this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified) });
     }
   }
 
@@ -99,9 +100,10 @@ export class BlockCommitter {
   }
 
   /** Proposer boost is for blocks that came before attesting was due (fork-choice.md, record_block_timeliness). */
-  #isTimely({ message: { slot } }: SignedBeaconBlock): boolean {
-    const { clock } = this.#parts;
-    return slot === clock.currentSlot && clock.nowSeconds() - clock.slotStartSeconds(slot) < clock.secondsPerSlot / 3;
+  #isTimely({ signed, arrivedAt }: VerifiedBlock): boolean {
+    const { clock, config } = this.#parts;
+    const attestingDue = (clock.secondsPerSlot * config.ATTESTATION_DUE_BPS) / BASIS_POINTS;
+    return arrivedAt < clock.slotStartSeconds(signed.message.slot) + attestingDue;
   }
 
   #store(

@@ -10,6 +10,7 @@ import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
+import type { ArrivedBlock } from "./segment.ts";
 import { type PayloadJudge, preStateOf, verifyBlock } from "./verify-block.ts";
 
 export interface ImportedBlock {
@@ -56,12 +57,13 @@ export class BlockImporter {
   }
 
   /** Imports a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
-  async import(signed: SignedBeaconBlock, root: RootHex): Promise<ImportedBlock> {
+  async import(block: ArrivedBlock): Promise<ImportedBlock> {
+    const { signed, root } = block;
     const { forkChoice, committer } = this.#parts;
     if (forkChoice.has(root)) return { root, known: true };
     try {
       const preState = await this.#checkedPreState(signed);
-      await committer.commit([await verifyBlock({ signed, root }, preState, this.#parts)]);
+      await committer.commit([await verifyBlock(block, preState, this.#parts)]);
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
     }
@@ -81,7 +83,9 @@ export class BlockImporter {
     checkBeforeTransition(signed.message, { forkChoice, clock: forkChoice });
     const preState = await preStateOf(signed, states);
     const verifiers = { config, bls: null, engine: trustingWhileSilent(engine) };
-    committer.restore(await verifyBlock({ signed, root }, preState, verifiers));
+    // When it came is not known any more: it counts as late.
+    const block = { signed, root, arrivedAt: Number.POSITIVE_INFINITY };
+    committer.restore(await verifyBlock(block, preState, verifiers));
   }
 
   async #checkedPreState(signed: SignedBeaconBlock): Promise<CachedBeaconStateAllForks> {

@@ -42,6 +42,14 @@ test("an attestation with another target than the branch it is for has, or for a
   expect(forkChoice.updateHead().root).toBe(root(2));
 });
 
+test("an attestation for a block of a later slot than its own does not count", () => {
+  const forkChoice = twoBranches();
+  addBlock(forkChoice, 4, 3, 3);
+  forkChoice.onTick(4);
+  applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0]), vote(4, [1, 2, 3])]);
+  expect(forkChoice.updateHead().root).toBe(root(2));
+});
+
 test("whoever is proven to have attested twice loses its weight", () => {
   const forkChoice = twoBranches();
   applyBlockAttestations(forkChoice, NO_SLASHINGS, [vote(2, [0, 1]), vote(3, [2])]);

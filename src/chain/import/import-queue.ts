@@ -25,6 +25,11 @@ interface ImportQueueParts extends BlockCommitterParts {
   settle(): Promise<void>;
 }
 
+export interface Arrival {
+  /** When the block came, in chain time; now, unless it was held up on its way here. */
+  arrivedAt?: number;
+}
+
 /** The ways onto the chain: for one block, for a run of them, and for those that the database holds. */
 export class ImportQueue {
   readonly #parts: ImportQueueParts;
@@ -41,14 +46,17 @@ export class ImportQueue {
     this.#segmentImporter = new SegmentImporter({ ...parts, commit: (run) => this.#commit(run) });
   }
 
-  async importBlock(signed: SignedBeaconBlock): Promise<ImportedBlock> {
+  async importBlock(
+    signed: SignedBeaconBlock,
+    { arrivedAt = this.#parts.clock.nowSeconds() }: Arrival = {},
+  ): Promise<ImportedBlock> {
     const { config, changes, settle, hotSnapshots } = this.#parts;
     const { slot } = signed.message;
     const root = blockRoot(config, signed.message);
     await this.#untilCurrent(slot);
     await this.#importer.prepare(signed, root);
     return changes.run(async () => {
-      const imported = await this.#importer.import(signed, root);
+      const imported = await this.#importer.import({ signed, root, arrivedAt });
       if (imported.known) return imported;
       this.#announce(signed, root);
       await settle();
@@ -58,13 +66,14 @@ export class ImportQueue {
   }
 
   async importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
+    const arrivedAt = this.#parts.clock.nowSeconds();
     const last = blocks.at(-1);
     if (!last) return { imported: 0, known: 0 };
     await this.#untilCurrent(last.message.slot);
     const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
     return this.#segments.run(() => {
       ending.throwIfAborted();
-      return this.#segmentImporter.import(blocks, ending);
+      return this.#segmentImporter.import(blocks, { arrivedAt, signal: ending });
     });
   }
 

@@ -12,7 +12,7 @@ import type { StateStore } from "../states/state-store.ts";
 import { applyBlock, readBlock } from "./apply-block.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkAfterParent, checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
-import { isKnownBlock, linkSegment, mayAddValidators, type RootedBlock } from "./segment.ts";
+import { type ArrivedBlock, isKnownBlock, linkSegment, mayAddValidators } from "./segment.ts";
 import { badSignature, PRE_MERGE, preStateOf, type VerifiedBlock, verifyPayload } from "./verify-block.ts";
 
 /** How many blocks are verified and stored together. The light client server looks at no more behind a new head. */
@@ -36,7 +36,7 @@ interface SegmentImporterParts {
   commit(run: readonly VerifiedBlock[]): Promise<number>;
 }
 
-interface AppliedBlock extends RootedBlock {
+interface AppliedBlock extends ArrivedBlock {
   state: CachedBeaconStateAllForks;
   indexedAttestations: IndexedAttestation[];
   hasPayload: boolean;
@@ -48,7 +48,7 @@ interface AppliedRun {
   /** Those of each block; the last ones may belong to a block that failed in the transition. */
   signatureSets: ISignatureSet[][];
   signatures: Promise<boolean>;
-  failure: { block: RootedBlock; error: unknown } | null;
+  failure: { block: ArrivedBlock; error: unknown } | null;
 }
 
 /**
@@ -68,8 +68,11 @@ export class SegmentImporter {
    * The blocks have to be in order, each the child of the one before. Throws a `BlockRejection` that names the first
    * block which is not valid; the blocks before it stay imported. So do those taken in before the signal.
    */
-  async import(segment: readonly SignedBeaconBlock[], signal: AbortSignal): Promise<ImportedSegment> {
-    const linked = await linkSegment(this.#parts.config, segment);
+  async import(
+    segment: readonly SignedBeaconBlock[],
+    { arrivedAt, signal }: { arrivedAt: number; signal: AbortSignal },
+  ): Promise<ImportedSegment> {
+    const linked = await linkSegment(this.#parts.config, segment, arrivedAt);
     const known = await this.#countKnown(linked);
     let imported = 0;
     let parent: AppliedBlock | undefined;
@@ -97,7 +100,7 @@ export class SegmentImporter {
     return { imported, known: linked.length - imported };
   }
 
-  async #countKnown(linked: readonly RootedBlock[]): Promise<number> {
+  async #countKnown(linked: readonly ArrivedBlock[]): Promise<number> {
     for (const [index, block] of linked.entries()) {
       if (!(await isKnownBlock(block, this.#parts))) return index;
     }
@@ -106,7 +109,7 @@ export class SegmentImporter {
 
   /** Applies as many of the blocks as can be before those that came before are known to be valid. */
   async #apply(
-    run: readonly RootedBlock[],
+    run: readonly ArrivedBlock[],
     applied: AppliedBlock | undefined,
     { underway, signal }: { underway: Promise<void>; signal: AbortSignal },
   ): Promise<AppliedRun> {
@@ -139,7 +142,7 @@ export class SegmentImporter {
     return { blocks, signatureSets, signatures, failure };
   }
 
-  async #preState({ signed }: RootedBlock, parent: AppliedBlock | undefined): Promise<CachedBeaconStateAllForks> {
+  async #preState({ signed }: ArrivedBlock, parent: AppliedBlock | undefined): Promise<CachedBeaconStateAllForks> {
     const { clock, forkChoice, states } = this.#parts;
     if (parent) {
       checkAfterParent(signed.message, parent.signed.message, clock);

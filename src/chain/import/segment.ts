@@ -12,14 +12,21 @@ import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { BlockRejection, blaming } from "./block-rejection.ts";
 
-export interface RootedBlock {
+/** A block as it came. */
+export interface ArrivedBlock {
   signed: SignedBeaconBlock;
   root: RootHex;
+  /** When it came, in chain time: whatever happens to it afterwards does not make it late. */
+  arrivedAt: number;
 }
 
 /** Finds the roots of blocks that are said to be a chain, and refuses them when one is not the child of the one before. */
-export async function linkSegment(config: BeaconConfig, blocks: readonly SignedBeaconBlock[]): Promise<RootedBlock[]> {
-  const linked: RootedBlock[] = [];
+export async function linkSegment(
+  config: BeaconConfig,
+  blocks: readonly SignedBeaconBlock[],
+  arrivedAt: number,
+): Promise<ArrivedBlock[]> {
+  const linked: ArrivedBlock[] = [];
   for (const signed of blocks) {
     const { slot, parentRoot } = signed.message;
     const root = blockRoot(config, signed.message);
@@ -28,7 +35,7 @@ export async function linkSegment(config: BeaconConfig, blocks: readonly SignedB
       const message = `The block of slot ${slot} does not build on the block of slot ${before.signed.message.slot} before it.`;
       throw blaming(new BlockRejection("not-connected", message), { slot, root });
     }
-    linked.push({ signed, root });
+    linked.push({ signed, root, arrivedAt });
     await nextTurn();
   }
   return linked;
@@ -36,7 +43,7 @@ export async function linkSegment(config: BeaconConfig, blocks: readonly SignedB
 
 /** Whether the chain has the block: fork choice forgets those of the finalized history. */
 export async function isKnownBlock(
-  { root, signed }: RootedBlock,
+  { root, signed }: ArrivedBlock,
   { forkChoice, blocks }: { forkChoice: ForkChoice; blocks: BlockStore },
 ): Promise<boolean> {
   if (forkChoice.has(root)) return true;

@@ -1,7 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { ForkPostBellatrix } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import type { electra, IndexedAttestation, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { electra, IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import { type ExecutionEngine, versionedHashesOf } from "../../execution/engine.ts";
@@ -9,10 +9,9 @@ import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
 import { applyBlock, readBlock } from "./apply-block.ts";
 import { BlockRejection } from "./block-rejection.ts";
+import type { ArrivedBlock } from "./segment.ts";
 
-export interface VerifiedBlock {
-  signed: SignedBeaconBlock;
-  root: RootHex;
+export interface VerifiedBlock extends ArrivedBlock {
   /** After the block. */
   state: CachedBeaconStateAllForks;
   indexedAttestations: IndexedAttestation[];
@@ -31,10 +30,11 @@ interface Verifiers {
 
 /** Everything that makes a block valid on its pre-state (the parent's state advanced to the block's slot). */
 export async function verifyBlock(
-  { signed, root }: { signed: SignedBeaconBlock; root: RootHex },
+  block: ArrivedBlock,
   preState: CachedBeaconStateAllForks,
   { config, bls, engine }: Verifiers,
 ): Promise<VerifiedBlock> {
+  const { signed } = block;
   const { indexedAttestations, signatureSets, hasPayload } = readBlock(config, signed, preState);
   // A large batch runs in worker threads while the transition runs here; a bad signature is the verdict that counts.
   const signatures = bls?.verify(signatureSets) ?? true;
@@ -42,7 +42,7 @@ export async function verifyBlock(
   if (!(await signatures)) throw badSignature(signed);
   const state = transition();
   const execution = hasPayload ? await verifyPayload(signed, { config, engine }) : PRE_MERGE;
-  return { signed, root, state, indexedAttestations, execution };
+  return { ...block, state, indexedAttestations, execution };
 }
 
 export const PRE_MERGE: ForkChoiceExecution = { status: "pre-merge" };

@@ -89,25 +89,33 @@ export class StateStore {
 
   /** Whether the state after that block, advanced to the slot, can be had without replaying blocks. */
   isAtHand(blockRoot: RootHex, slot: Slot): boolean {
-    return this.#blockStates.get(blockRoot) !== undefined || this.#held(blockRoot, slot) !== undefined;
+    return this.#blockStates.get(blockRoot) !== undefined || this.#heldAt(blockRoot, slot) !== undefined;
+  }
+
+  /** The state after that block, advanced to the slot when one is given, if it is at hand. */
+  held(blockRoot: RootHex, givenSlot?: Slot): State | undefined {
+    const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? this.#forkChoice.get(blockRoot)?.slot;
+    const postState = this.#blockStates.get(blockRoot);
+    if (postState && (slot === undefined || slot <= postState.slot)) return postState;
+    return slot === undefined ? undefined : this.#heldAt(blockRoot, slot);
   }
 
   /**
    * The state after that block, advanced to the slot when one is given. Rejects with a `StateUnavailableError` for a state
-   * that lies before the history of this node.
+   * that lies before the history of this node. One that is needed but once is not kept, so that it displaces no other.
    */
-  async afterBlock(blockRoot: RootHex, givenSlot?: Slot): Promise<State> {
-    const wanted = givenSlot ?? this.#anchorSlot(blockRoot);
-    const postState = this.#blockStates.get(blockRoot);
-    if (postState && (wanted === undefined || wanted <= postState.slot)) return postState;
-    const slot = wanted ?? (await this.#link(blockRoot))?.slot;
-    if (slot === undefined) throw new StateUnavailableError(blockRoot, blockRoot);
-    const held = this.#held(blockRoot, slot);
+  async afterBlock(blockRoot: RootHex, givenSlot?: Slot, { keep = true } = {}): Promise<State> {
+    const held = this.held(blockRoot, givenSlot);
     if (held) return held;
+    const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? (await this.#link(blockRoot))?.slot;
+    if (slot === undefined) throw new StateUnavailableError(blockRoot, blockRoot);
+    // Of a block that fork choice does not know the slot was not known before.
+    const historical = this.#heldAt(blockRoot, slot);
+    if (historical) return historical;
     return this.#share(keyOf(blockRoot, slot), async () => {
-      const base = postState ?? (await this.#regenerate(blockRoot, slot));
+      const base = this.#blockStates.get(blockRoot) ?? (await this.#regenerate(blockRoot, slot));
       const state = await advanceToSlot(base, slot);
-      this.#keep(blockRoot, state);
+      if (keep) this.#keep(blockRoot, state);
       return state;
     });
   }
@@ -158,7 +166,7 @@ export class StateStore {
     return promise;
   }
 
-  #held(blockRoot: RootHex, slot: Slot): State | undefined {
+  #heldAt(blockRoot: RootHex, slot: Slot): State | undefined {
     const key = keyOf(blockRoot, slot);
     return this.#advancedStates.get(key) ?? this.#historicalStates.get(key);
   }
@@ -198,7 +206,7 @@ export class StateStore {
     let latestSlot = slot;
     for (;;) {
       const link = await this.#link(root);
-      const held = this.#blockStates.get(root) ?? (link && this.#held(root, link.slot));
+      const held = this.#blockStates.get(root) ?? (link && this.#heldAt(root, link.slot));
       const base = held ?? (await this.#snapshots.load(root, latestSlot));
       if (base) return { base, roots: roots.reverse() };
       if (!link) throw new StateUnavailableError(blockRoot, root);

@@ -67,8 +67,8 @@ async function examine(
   const { aggregate: attestation, aggregatorIndex, selectionProof } = signedAggregate.message;
   const { data, aggregationBits: bits, signature } = attestation;
   const committeeIndex = committeeIndexOf(context, attestation);
-  const { dataRoot, signingRoot, targetState } = await dataRules.check(data);
-  const committee = committeeFor(targetState, data, committeeIndex, SUBJECT);
+  const { dataRoot, signingRoot, shuffling } = await dataRules.check(data);
+  const committee = committeeFor(shuffling, data, committeeIndex, SUBJECT);
   if (bits.bitLen !== committee.length) {
     throw reject(
       "wrong-bits-length",

@@ -1,8 +1,8 @@
-import { ForkSeq } from "@lodestar/params";
+import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import {
-  type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
+  type EpochShuffling,
   getAttestationDataSigningRoot,
 } from "@lodestar/state-transition";
 import { type phase0, type RootHex, ssz } from "@lodestar/types";
@@ -15,8 +15,8 @@ import { refuseOutsideAttestationWindow } from "./time-window.ts";
 interface CheckedAttestationData {
   dataRoot: RootHex;
   signingRoot: Uint8Array;
-  /** The state of the target checkpoint, which determines the committees. */
-  targetState: CachedBeaconStateAllForks;
+  /** The committees of the target's epoch. */
+  shuffling: EpochShuffling;
 }
 
 /**
@@ -61,14 +61,14 @@ export class AttestationDataRules {
       );
     }
     this.#refuseUnfitBlock(data);
-    const targetState = await stateOrIgnore(
-      states.atCheckpoint({ epoch: data.target.epoch, root: toRootHex(data.target.root) }),
+    const shuffling = await stateOrIgnore(
+      states.shuffling(toRootHex(data.beaconBlockRoot), data.target.epoch),
       this.#subject,
     );
     return {
       dataRoot: toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data)),
       signingRoot: getAttestationDataSigningRoot(config, data.slot, data),
-      targetState,
+      shuffling,
     };
   }
 
@@ -83,6 +83,23 @@ export class AttestationDataRules {
       throw reject(
         "invalid-block",
         `${this.#subject} votes for block ${blockRoot}, whose execution payload is invalid.`,
+      );
+    }
+    // validate_on_attestation of fork-choice.md. The rules of the topics do not have it, so nobody is blamed for passing on
+    // such a vote.
+    if (block.slot > data.slot) {
+      throw ignore(
+        "block-after-vote",
+        `${this.#subject} is of slot ${data.slot}, but the block it votes for is of the later slot ${block.slot}.`,
+      );
+    }
+    // Not a rule of the specification, but of all clients: nothing of the vote is verified yet, and a state of its own would
+    // have to be advanced for each such block. The head's is advanced anyhow, so that a chain which stood still can go on.
+    if (computeEpochAtSlot(block.slot) + 1 < data.target.epoch && blockRoot !== forkChoice.head.root) {
+      throw ignore(
+        "block-too-old",
+        `${this.#subject} of epoch ${data.target.epoch} votes for block ${blockRoot} of slot ${block.slot}, which is neither of ` +
+          "that epoch nor of the one before.",
       );
     }
     if (!forkChoice.isDescendantOfFinalized(blockRoot)) {
@@ -108,19 +125,19 @@ export class AttestationDataRules {
   }
 }
 
-/** The committee that attests at the slot of the data, from the state of the data's target checkpoint. */
+/** The committee that attests at the slot of the data. */
 export function committeeFor(
-  targetState: CachedBeaconStateAllForks,
+  { committees, committeesPerSlot }: EpochShuffling,
   data: phase0.AttestationData,
   committeeIndex: number,
   subject: string,
 ): Uint32Array {
-  const committeeCount = targetState.epochCtx.getCommitteeCountPerSlot(data.target.epoch);
-  if (committeeIndex >= committeeCount) {
+  const committee = committees[data.slot % SLOTS_PER_EPOCH]?.[committeeIndex];
+  if (!committee) {
     throw reject(
       "committee-index-out-of-range",
-      `${subject} names committee ${committeeIndex} of slot ${data.slot}, which has ${committeeCount}, counted from 0.`,
+      `${subject} names committee ${committeeIndex} of slot ${data.slot}, which has ${committeesPerSlot}, counted from 0.`,
     );
   }
-  return targetState.epochCtx.getBeaconCommittee(data.slot, committeeIndex);
+  return committee;
 }

@@ -62,13 +62,13 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(summarize(outcomes)).toEqual(["reject bad-signature", "ok", "reject bad-signature"]);
   });
 
-  test("the signatures of a list are verified together, and the state is asked for once for the same data", async () => {
+  test("the signatures of a list are verified together, and the committees are asked for once for the same data", async () => {
     const verifyEach = vi.spyOn(chain.context.bls, "verifyEach");
-    const atCheckpoint = vi.spyOn(chain.context.states, "atCheckpoint");
+    const shuffling = vi.spyOn(chain.context.states, "shuffling");
     const votes = [0, 1, 2].map((position) => singleAttestation(chain, position, { slot: 2 }));
     expect(summarize(await validate(...votes))).toEqual(["ok", "ok", "ok"]);
     expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([3]);
-    expect(atCheckpoint).toHaveBeenCalledTimes(1);
+    expect(shuffling).toHaveBeenCalledTimes(1);
   });
 
   test("only the subnet of its committee takes an attestation", async () => {
@@ -109,6 +109,24 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(summarize(await validate(singleAttestation(chain, 0, { slot: 2, change })))).toEqual([expected]);
   });
 
+  test("an attestation to a block of a later slot than its own is ignored", async () => {
+    const vote = singleAttestation(chain, 0, { slot: 1 });
+    expect(summarize(await validate(vote))).toEqual(["ignore block-after-vote"]);
+  });
+
+  test("an attestation to a block of before the previous epoch is ignored, unless that block is the head", async () => {
+    const headRoot = chain.forkChoice.updateHead().root;
+    const slot = 2 * SLOTS_PER_EPOCH;
+    chain.clock.set(slot);
+    const shuffling = vi.spyOn(chain.context.states, "shuffling");
+    const { data, ...rest } = singleAttestation(chain, 0, { slot: 2 });
+    const voteFor = (head: string) => ({ ...rest, data: chain.voteData(slot, 0, head) }) as SingleAttestation;
+    expect(summarize(await validate(voteFor(chain.genesisRoot)))).toEqual(["ignore block-too-old"]);
+    expect(shuffling).not.toHaveBeenCalled();
+    await validate(voteFor(headRoot));
+    expect(shuffling.mock.calls).toEqual([[headRoot, 2]]);
+  });
+
   test("an attestation to a block beside the finalized chain is ignored", async () => {
     const stale = chain.headRoot;
     const boundary = chain.extend(SLOTS_PER_EPOCH, { parent: chain.genesisRoot });
@@ -129,8 +147,8 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
     expect(summarize(await validate(vote))).toEqual(["ignore unknown-target"]);
   });
 
-  test("an attestation is ignored when the state of its target is not available", async () => {
-    vi.spyOn(chain.context.states, "atCheckpoint").mockRejectedValue(new Error("gone"));
+  test("an attestation is ignored when the committees are not available", async () => {
+    vi.spyOn(chain.context.states, "shuffling").mockRejectedValue(new Error("gone"));
     expect(summarize(await validate(singleAttestation(chain, 0, { slot: 2 })))).toEqual(["ignore state-unavailable"]);
   });
 });

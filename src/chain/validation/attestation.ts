@@ -1,10 +1,11 @@
-import { type ForkName, ForkSeq } from "@lodestar/params";
-import { createIndexedSignatureSetFromComponents } from "@lodestar/state-transition";
+import { ATTESTATION_SUBNET_COUNT, type ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { createIndexedSignatureSetFromComponents, type EpochShuffling } from "@lodestar/state-transition";
 import {
   isElectraSingleAttestation,
   type phase0,
   type RootHex,
   type SingleAttestation,
+  type Slot,
   type ValidatorIndex,
 } from "@lodestar/types";
 import { AttestationDataRules, committeeFor } from "./attestation-data.ts";
@@ -59,11 +60,11 @@ async function examine(
 ): Promise<Candidate<ValidatedAttestation>> {
   const { data, signature } = attestation;
   refuseWrongShape(context, attestation);
-  const { dataRoot, signingRoot, targetState } = await dataRules.check(data);
+  const { dataRoot, signingRoot, shuffling } = await dataRules.check(data);
 
   const committeeIndex = isElectraSingleAttestation(attestation) ? attestation.committeeIndex : data.index;
-  const committee = committeeFor(targetState, data, committeeIndex, SUBJECT);
-  const subnet = targetState.epochCtx.computeSubnetForSlot(data.slot, committeeIndex);
+  const committee = committeeFor(shuffling, data, committeeIndex, SUBJECT);
+  const subnet = subnetOf(shuffling, data.slot, committeeIndex);
   if (arrivedOn !== undefined && arrivedOn !== subnet) {
     throw reject("wrong-subnet", `${SUBJECT} came from subnet ${arrivedOn} but belongs to subnet ${subnet}.`);
   }
@@ -83,6 +84,12 @@ async function examine(
       },
     ],
   };
+}
+
+/** compute_subnet_for_attestation of phase0/validator.md. */
+function subnetOf({ committeesPerSlot }: EpochShuffling, slot: Slot, committeeIndex: number): number {
+  const committeesBefore = committeesPerSlot * (slot % SLOTS_PER_EPOCH);
+  return (committeesBefore + committeeIndex) % ATTESTATION_SUBNET_COUNT;
 }
 
 /** Electra replaced the one-bit Attestation by the SingleAttestation (EIP-7549). */

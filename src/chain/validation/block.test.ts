@@ -121,7 +121,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
       ...chain.context,
       states: {
         head: chain.headState,
-        atCheckpoint: chain.context.states.atCheckpoint,
+        shuffling: chain.context.states.shuffling,
         preState: () => Promise.reject(new Error("gone")),
       },
     };
@@ -190,8 +190,8 @@ describe("the rules about payloads", () => {
     const head = merged.headState.clone() as CachedBeaconStateBellatrix;
     head.latestExecutionPayloadHeader = ssz.bellatrix.ExecutionPayloadHeader.defaultViewDU();
     head.commit();
-    const { atCheckpoint, preState } = merged.context.states;
-    await validateGossipBlock({ ...merged.context, states: { head, atCheckpoint, preState } }, signed);
+    const { shuffling, preState } = merged.context.states;
+    await validateGossipBlock({ ...merged.context, states: { head, shuffling, preState } }, signed);
     await merged.close();
   });
 });

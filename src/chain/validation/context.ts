@@ -1,10 +1,9 @@
 import type { BeaconConfig } from "@lodestar/config";
-import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import type { RootHex, Slot } from "@lodestar/types";
+import type { CachedBeaconStateAllForks, EpochShuffling } from "@lodestar/state-transition";
+import type { Epoch, RootHex, Slot } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { Checkpoint } from "../fork-choice/types.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type {
   SeenAggregates,
@@ -28,8 +27,8 @@ export interface SeenCaches {
 interface ValidationStates {
   /** The post-state of the head block. */
   readonly head: CachedBeaconStateAllForks;
-  /** The state of the checkpoint's block, advanced to the first slot of the checkpoint's epoch. */
-  atCheckpoint(checkpoint: Checkpoint): Promise<CachedBeaconStateAllForks>;
+  /** The committees that the chain of a block has in an epoch. */
+  shuffling(blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling>;
   /** The parent's post-state, advanced to the slot. */
   preState(parentRoot: RootHex, slot: Slot): Promise<CachedBeaconStateAllForks>;
 }
@@ -59,13 +58,10 @@ export interface ValidationContext {
 }
 
 /**
- * Waits for a state that a rule needs. When it cannot be had the message is ignored, not rejected: the fault may be ours
+ * Waits for a state, or what is in it, that a rule needs. When it cannot be had the message is ignored, not rejected: the fault may be ours
  * (p2p-interface.md, beacon_block: "if shuffling is not available, IGNORE instead").
  */
-export async function stateOrIgnore(
-  state: Promise<CachedBeaconStateAllForks>,
-  what: string,
-): Promise<CachedBeaconStateAllForks> {
+export async function stateOrIgnore<T>(state: Promise<T>, what: string): Promise<T> {
   try {
     return await state;
   } catch (cause) {

@@ -18,6 +18,8 @@ export type RefusalReason =
   | "invalid-parent"
   | "slot-not-after-parent"
   | "unknown-block"
+  | "block-after-vote"
+  | "block-too-old"
   | "invalid-block"
   | "unknown-target"
   | "wrong-target"

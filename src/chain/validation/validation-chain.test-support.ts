@@ -239,7 +239,8 @@ export class TestChain {
         get head() {
           return chain.headState;
         },
-        atCheckpoint: async ({ epoch, root }) => chain.advanced(root, computeStartSlotAtEpoch(epoch)),
+        shuffling: async (root, epoch) =>
+          chain.advanced(root, computeStartSlotAtEpoch(epoch)).epochCtx.getShufflingAtEpoch(epoch),
         preState: async (parentRoot, slot) => chain.advanced(parentRoot, slot),
       },
     };

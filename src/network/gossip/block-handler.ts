@@ -19,7 +19,10 @@ export interface UnknownBlocks {
 }
 
 interface BlockHandlerParts {
-  chain: Pick<BeaconChain, "config" | "validation" | "events" | "importBlock">;
+  chain: Pick<BeaconChain, "validation" | "importBlock"> & {
+    clock: Pick<BeaconChain["clock"], "nowSeconds">;
+    events: Pick<BeaconChain["events"], "publish">;
+  };
   unknownBlocks: UnknownBlocks;
   reporter: PeerReporter;
   logger: Logger;
@@ -68,13 +71,14 @@ export class BlockHandler {
   }
 
   async #take(message: BlockMessage): Promise<void> {
+    const { chain } = this.#parts;
+    const arrivedAt = chain.clock.nowSeconds();
     const root = await this.#validated(message);
     if (root === undefined) return;
-    const { chain } = this.#parts;
     const { slot } = message.object.message;
     chain.events.publish("blockGossip", { slot, root });
     message.report("accept");
-    const imported = this.#import(message).finally(() => this.#imports.delete(root));
+    const imported = this.#import(message, arrivedAt).finally(() => this.#imports.delete(root));
     this.#imports.set(root, imported);
     await imported;
   }
@@ -103,11 +107,11 @@ export class BlockHandler {
     }
   }
 
-  async #import({ object: signed, peerId }: { object: SignedBeaconBlock; peerId: string }): Promise<void> {
+  async #import({ object: signed, peerId }: BlockMessage, arrivedAt: number): Promise<void> {
     const { chain, reporter, logger } = this.#parts;
     const { slot } = signed.message;
     try {
-      await chain.importBlock(signed);
+      await chain.importBlock(signed, { arrivedAt });
     } catch (error) {
       if (!(error instanceof BlockRejection)) {
         logger.error("A block could not be imported", { slot, peer: peerId, error });

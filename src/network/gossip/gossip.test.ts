@@ -57,6 +57,15 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   await attested;
   await eventually(() => expect(invalidFrom(b, a, a.topic("beacon_attestation", wrong))).toBe(1));
 
+  // An attestation to a block of a later slot than its own goes no further than one hop either, but nobody is blamed for it.
+  const early = (await a.byHand.votesFor(slot - 1, block.root))[0]!.vote as electra.SingleAttestation;
+  const earlySubnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot - 1, early.committeeIndex);
+  const earlyTopic = a.topic("beacon_attestation", earlySubnet);
+  await Promise.all(nodes.map((node) => whenMeshed(node, earlyTopic)));
+  const before = b.received.length;
+  a.gossip.attestation(early, earlySubnet);
+  await eventually(() => expect(b.received.length).toBe(before + 1));
+
   // An exit that another validator signed; the good one that follows it shows that it got no further.
   a.gossip.voluntaryExit(a.operations.exit(1, { by: 2 }));
   await settledAfterExit(a, c, 3);
@@ -65,7 +74,8 @@ test("what one node publishes reaches the chains of all, and nothing that is not
   ]);
   expect(invalidFrom(b, a, exits)).toBe(1);
   expect(invalidFrom(c, b, exits)).toBe(0);
-  expect(b.received.length - c.received.length).toBe(2);
+  expect(b.received.length - c.received.length).toBe(3);
+  expect(invalidFrom(b, a, earlyTopic)).toBe(0);
 
   // A block that nobody can build on is propagated, since its proposer signed it, but held against who passed it on.
   for (const { devChain } of nodes) await devChain.clock.advanceTo(slot + 1);

@@ -1,0 +1,81 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { type CachedBeaconStateAllForks, computeEpochAtSlot, type EpochShuffling } from "@lodestar/state-transition";
+import type { Epoch, RootHex } from "@lodestar/types";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { shufflingDependentSlot } from "../fork-choice/head-selection.ts";
+import type { ForkChoiceBlock } from "../fork-choice/types.ts";
+import { LruMap } from "../lru-map.ts";
+import type { RegenerationQueue } from "./regeneration-queue.ts";
+import type { StateStore } from "./state-store.ts";
+
+/** Those of three epochs on a handful of branches. */
+const HELD_SHUFFLINGS = 16;
+
+interface ShufflingsParts {
+  forkChoice: Pick<ForkChoice, "get" | "head" | "ancestorAtSlot">;
+  states: Pick<StateStore, "held" | "afterBlock" | "atCheckpoint">;
+  regenerations: Pick<RegenerationQueue, "run">;
+}
+
+/**
+ * The committees of an epoch. They are decided by the last block before the epoch that precedes it, so that all
+ * branches which share that block share them: no state has to be made of a branch for which another one stands.
+ */
+export class Shufflings {
+  readonly #parts: ShufflingsParts;
+  readonly #held = new LruMap<string, EpochShuffling>(HELD_SHUFFLINGS);
+  readonly #underway = new Map<string, Promise<EpochShuffling>>();
+
+  constructor(parts: ShufflingsParts) {
+    this.#parts = parts;
+  }
+
+  /** The committees that the chain of a block has in an epoch, which is not before that of the block. */
+  async of(blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling> {
+    const { forkChoice } = this.#parts;
+    const key = this.#key(blockRoot, epoch);
+    const held = this.#held.get(key) ?? this.#hold(key, epoch, this.#parts.states.held(blockRoot));
+    if (held) return held;
+    const { head } = forkChoice;
+    if (this.#key(head.root, epoch) === key) {
+      const ofHead = this.#hold(key, epoch, this.#parts.states.held(head.root));
+      if (ofHead) return ofHead;
+    }
+    const underway = this.#underway.get(key) ?? this.#regenerate(key, blockRoot, epoch);
+    this.#underway.set(key, underway);
+    return underway;
+  }
+
+  /** Blocks whose deciding block is older than all that fork choice holds have the same one. */
+  #key(blockRoot: RootHex, epoch: Epoch): string {
+    const decidingSlot = shufflingDependentSlot(epoch, SLOTS_PER_EPOCH);
+    return `${epoch}:${this.#parts.forkChoice.ancestorAtSlot(blockRoot, decidingSlot) ?? "older"}`;
+  }
+
+  #hold(key: string, epoch: Epoch, state: CachedBeaconStateAllForks | undefined): EpochShuffling | undefined {
+    const shuffling = state?.epochCtx.getShufflingAtEpochOrNull(epoch) ?? undefined;
+    if (shuffling) this.#held.set(key, shuffling);
+    return shuffling;
+  }
+
+  async #regenerate(key: string, blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling> {
+    try {
+      const block = this.#parts.forkChoice.get(blockRoot);
+      if (!block) throw new Error(`Block ${blockRoot} is not known, so neither are the committees on its chain.`);
+      const state = await this.#parts.regenerations.run("vote", () => this.#stateFor(block, epoch));
+      const shuffling = this.#hold(key, epoch, state);
+      if (!shuffling)
+        throw new Error(`The state of slot ${state.slot} does not know the committees of epoch ${epoch}.`);
+      return shuffling;
+    } finally {
+      this.#underway.delete(key);
+    }
+  }
+
+  /** A state knows the committees of the next epoch, too. */
+  #stateFor({ root, slot }: ForkChoiceBlock, epoch: Epoch): Promise<CachedBeaconStateAllForks> {
+    const { states } = this.#parts;
+    if (computeEpochAtSlot(slot) + 1 >= epoch) return states.afterBlock(root, undefined, { keep: false });
+    return states.atCheckpoint({ epoch, root });
+  }
+}

@@ -1,0 +1,57 @@
+import { DOMAIN_SYNC_COMMITTEE } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+import { fromHex, toHex, toRootHex } from "@lodestar/utils";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
+import { ByHand } from "../support/by-hand.ts";
+import { Caller } from "../support/caller.ts";
+import { openQuietDevChain } from "../support/dev-chain.ts";
+
+const SLOT = 3;
+const POINT_AT_INFINITY = `0xc0${"00".repeat(95)}`;
+
+test("while the payload of the head is not validated, validators get nothing to sign", async () => {
+  const { devChain } = await openQuietDevChain(SLOT - 1, { forks: [{ fork: "electra", epoch: 0 }] });
+  const { api, chain, clock } = devChain;
+  const caller = new Caller(api);
+  const byHand = new ByHand(devChain);
+  const verified = chain.head;
+  await clock.advanceTo(SLOT);
+
+  const votes = await byHand.votesFor(SLOT, verified.root);
+  await api.beacon.submitPoolAttestationsV2({ signedAttestations: votes.map(({ vote }) => vote) });
+  const dataRoot = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(votes[0]!.vote.data));
+  const signingRoot = byHand.signer.signingRoot(ssz.Root, fromHex(verified.root), DOMAIN_SYNC_COMMITTEE, SLOT);
+  const members = new Set(chain.headState.epochCtx.currentSyncCommitteeIndexed.validatorIndices);
+  const messages = Array.from(members, (validator) => ({
+    slot: String(SLOT),
+    beacon_block_root: verified.root,
+    validator_index: String(validator),
+    signature: toHex(byHand.signer.sign(validator, signingRoot)),
+  }));
+  await caller.call("post_v1_beacon_pool_sync_committees", [messages]);
+
+  const calls: [name: string, params: unknown[]][] = [
+    ["get_v1_validator_attestation_data", [SLOT, 0]],
+    ["get_v2_validator_aggregate_attestation", [SLOT, dataRoot, 0]],
+    ["get_v1_validator_sync_committee_contribution", [SLOT, 0, verified.root]],
+    ["get_v1_validator_block", [SLOT + 1, POINT_AT_INFINITY, null, true]],
+    ["get_v3_validator_blocks_slot", [SLOT + 1, POINT_AT_INFINITY, null, true]],
+  ];
+  for (const [name, params] of calls) await caller.call(name, params);
+
+  const verdict = vi
+    .spyOn(DevExecutionEngine.prototype, "notifyNewPayload")
+    .mockResolvedValue({ status: "optimistic" });
+  onTestFinished(() => verdict.mockRestore());
+  const { root } = await byHand.propose(SLOT, verified.root);
+  expect(chain.head).toMatchObject({ root, execution: { status: "optimistic" } });
+
+  for (const [name, params] of calls) {
+    expect(await caller.error(name, params), name).toMatchObject({ code: -32002, data: { status: 503 } });
+  }
+
+  chain.forkChoice.onValidPayload((chain.head.execution as { blockHash: string }).blockHash);
+  await chain.refreshHead();
+  for (const [name, params] of calls) await caller.call(name, params);
+});
