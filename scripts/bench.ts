@@ -11,6 +11,7 @@ interface Bench {
 
 const ROOT = join(import.meta.dirname, "..");
 const COLLECTING = ["--expose-gc"];
+const FLAT = [...COLLECTING, "--max-semi-space-size=4"];
 
 /** The first lines of a benchmark's own file say more, such as which arguments it takes. */
 const BENCHES: Readonly<Record<string, Bench>> = {
@@ -22,7 +23,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   "long-run": {
     about: "how fast a dev chain goes, and whether its memory stays flat",
-    before: [...COLLECTING, "--max-semi-space-size=4"],
+    before: FLAT,
+  },
+  "non-finality": {
+    about: "what a thousand epochs without finality cost, and what is left of it afterwards",
+    before: FLAT,
   },
   "peer-sync": {
     about: "how fast nodes sync from each other, ours and Lodestar's",

@@ -20,6 +20,8 @@ const COUNT = HISTORY_SLOTS + LATER_SLOTS.length;
 
 /** The only thing in a database that is drawn by lot. */
 const NODE_KEY = `00${Buffer.from("nodeKey").toString("hex")}`;
+/** Those counted when finality was last noted, which for a segment is later than for each of its blocks. */
+const VOTES = `00${Buffer.from("votes").toString("hex")}`;
 
 let history: HandMadeBlock[];
 /** After the history, one with a deposit of a new validator, and one of the next epoch, in which that is to be looked at. */
@@ -86,6 +88,7 @@ async function everythingIn(path: string): Promise<Map<string, string>> {
   const entries = new Map(await level.iterator().all());
   await level.close();
   entries.delete(NODE_KEY);
+  entries.delete(VOTES);
   return entries;
 }
 

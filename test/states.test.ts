@@ -141,23 +141,18 @@ test("a failed regeneration fails whoever waits for it, and the next one to ask 
 
 test("states that were asked for are held, but not more of them than allowed", async () => {
   const stateLimits = { blockStates: 4, advancedStates: 4, historicalStates: 2 };
-  const { devChain, db, complaints } = await openQuietDevChain(4 * SLOTS_PER_EPOCH, { stateLimits });
+  const { devChain, complaints } = await openQuietDevChain(4 * SLOTS_PER_EPOCH, { stateLimits });
   const { states } = devChain.chain;
-  const loads = vi.spyOn(db.snapshots, "get");
-  const loadsFor = async (slot: Slot) => {
-    loads.mockClear();
-    await states.canonicalAtSlot(slot);
-    return loads.mock.calls.length;
-  };
 
-  expect(await loadsFor(3)).toBe(1);
-  expect(await loadsFor(3)).toBe(0);
-  expect(await loadsFor(4)).toBe(1);
-  expect(await loadsFor(3)).toBe(0);
-  // The third one takes the place of slot 4's, which was asked for least recently.
-  expect(await loadsFor(5)).toBe(1);
-  expect(await loadsFor(3)).toBe(0);
-  expect(await loadsFor(4)).toBe(1);
+  const fifth = await states.canonicalAtSlot(5);
+  const fourth = await states.canonicalAtSlot(4);
+  expect((await states.canonicalAtSlot(5)) === fifth).toBe(true);
+  // This one takes the place of slot 4's, which was asked for least recently.
+  await states.canonicalAtSlot(3);
+  expect((await states.canonicalAtSlot(5)) === fifth).toBe(true);
+  const again = await states.canonicalAtSlot(4);
+  expect(again === fourth).toBe(false);
+  expect(rootOf(again)).toBe(rootOf(fourth));
   expect(complaints).toEqual([]);
 });
 

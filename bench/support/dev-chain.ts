@@ -15,36 +15,46 @@ export interface BenchedChain {
 
 interface BenchedChainOptions {
   validators: number;
+  /** The validators that act; all when left out. */
+  activeValidators?: readonly number[];
   forks: readonly ScheduledFork[];
   epochs: number;
 }
 
 /**
  * Runs the work with a new dev chain whose clock the work drives. Up to the given epoch its validators do everything a
- * slot asks for at once. Whatever the chain warns of goes to standard error: figures of an ailing chain mean nothing.
+ * slot asks for at once.
  */
-export function withDevChain<T>(
-  { validators, forks, epochs }: BenchedChainOptions,
-  work: (chain: BenchedChain) => Promise<T>,
-): Promise<T> {
-  useNativeHasher();
+export function withDevChain<T>(options: BenchedChainOptions, work: (chain: BenchedChain) => Promise<T>): Promise<T> {
   return withTempDirectory(async (directory) => {
-    const { logger, setSpec } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
-    const devNode = await DevNode.open({
-      dataDir: directory,
-      validators,
-      forks,
-      slotSeconds: 2,
-      speed: 1,
-      warmupEpochs: epochs,
-      logger,
-      setLogSpec: setSpec,
-    });
+    const { close, ...chain } = await openDevChain(directory, options);
     try {
-      const { devChain, node } = devNode;
-      return await work({ devChain, node, db: node.db });
+      return await work(chain);
     } finally {
-      await devNode.close();
+      await close();
     }
   });
+}
+
+/**
+ * The same with the chain of a directory, which whoever opens it closes. Whatever the chain warns of goes to standard
+ * error: figures of an ailing chain mean nothing.
+ */
+export async function openDevChain(
+  directory: string,
+  { epochs, ...options }: BenchedChainOptions,
+): Promise<BenchedChain & { close(): Promise<void> }> {
+  useNativeHasher();
+  const { logger, setSpec } = createLogger({ format: "text", spec: "WARN", destination: process.stderr });
+  const devNode = await DevNode.open({
+    ...options,
+    dataDir: directory,
+    slotSeconds: 2,
+    speed: 1,
+    warmupEpochs: epochs,
+    logger,
+    setLogSpec: setSpec,
+  });
+  const { devChain, node } = devNode;
+  return { devChain, node, db: node.db, close: () => devNode.close() };
 }

@@ -31,7 +31,9 @@ import { BlockProducer } from "./production/block-producer.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
+import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
+import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { RegenerationQueue } from "./states/regeneration-queue.ts";
 import { Shufflings } from "./states/shufflings.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
@@ -95,7 +97,7 @@ export class BeaconChain {
     const { db, config, pubkeyCache } = parts;
     const finalized = await db.meta.getFinalized();
     if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
-    const snapshots = new SnapshotStore({ config, db, pubkeyCache });
+    const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
     await snapshots.open();
     const anchorState = await snapshots.load(finalized.root);
     if (!anchorState) throw new Error(`The database lacks the state of the finalized block ${finalized.root}.`);
@@ -142,7 +144,7 @@ export class BeaconChain {
       anchorState,
     );
     this.#archiver = new FinalityArchiver(
-      { db, forkChoice, states: this.states, snapshots, snapshotIntervalEpochs: options.snapshotIntervalEpochs },
+      { db, forkChoice, states: this.states, snapshots, logger: log },
       forkChoice.finalized,
     );
     this.#importQueue = new ImportQueue({
@@ -156,6 +158,7 @@ export class BeaconChain {
       engine,
       events: this.events,
       logger: log,
+      hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
       changes: this.#changes,
       settle: () => this.#settle(),
     });
@@ -220,7 +223,7 @@ export class BeaconChain {
   }
 
   /**
-   * ImportQueue blocks in ascending order, each the child of the one before and the first the child of a block we have; much
+   * Imports blocks in ascending order, each the child of the one before and the first the child of a block we have; much
    * faster than one by one. Throws a `BlockRejection` that names the first block which is not valid. The blocks before
    * it stay imported, and so do those that were taken in before the signal aborted the rest.
    */
@@ -243,12 +246,19 @@ export class BeaconChain {
     this.#stopTicking?.();
     await this.#importQueue.close();
     await this.#changes.idle();
+    await this.#archiver.idle();
     await this.pools.save(this.#db, this.config);
     await this.#bls.close();
   }
 
   async #restore(): Promise<void> {
-    const blocks = await restoreBlocks({ config: this.config, db: this.#db, importQueue: this.#importQueue });
+    const counted = await restoreCountedBlocks({ db: this.#db, forkChoice: this.forkChoice, logger: this.#logger });
+    const blocks = await restoreBlocks({
+      config: this.config,
+      db: this.#db,
+      forkChoice: this.forkChoice,
+      importQueue: this.#importQueue,
+    });
     this.forkChoice.onTick(this.clock.currentSlot);
     const { unreadable, ...pooled } = await this.pools.load(this.#db, this.config);
     for (const slashing of this.pools.operations.listAttesterSlashings()) {
@@ -264,7 +274,7 @@ export class BeaconChain {
       head: this.head.slot,
       justified: this.forkChoice.justified.epoch,
       finalized: this.forkChoice.finalized.epoch,
-      restored: blocks.restored,
+      restored: counted + blocks.restored,
     });
   }
 

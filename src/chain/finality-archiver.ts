@@ -1,20 +1,23 @@
 import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import type { RootHex } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { SlotAndRoot } from "../db/keys.ts";
+import type { Logger } from "../log/logger.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, sameCheckpoint } from "./fork-choice/types.ts";
 import type { SnapshotStore } from "./states/snapshot-store.ts";
 import type { StateStore } from "./states/state-store.ts";
+import { putCountedVotes } from "./stored-fork-choice.ts";
 
-const DEFAULT_SNAPSHOT_INTERVAL_EPOCHS = 32;
+/** So many epochs that become final at once leave a hole in the database that is worth being closed at once. */
+const LONG_WITHOUT_FINALITY_EPOCHS = 32;
 
 interface FinalityArchiverParts {
   db: BeaconDb;
   forkChoice: ForkChoice;
   states: StateStore;
   snapshots: SnapshotStore;
-  /** How many epochs lie between two stored states of finalized history. */
-  snapshotIntervalEpochs?: number;
+  logger: Logger;
 }
 
 /** Moves what became final out of fork choice into the database's finalized part, in one atomic write. */
@@ -23,15 +26,16 @@ export class FinalityArchiver {
   readonly #forkChoice: ForkChoice;
   readonly #states: StateStore;
   readonly #snapshots: SnapshotStore;
-  readonly #snapshotIntervalEpochs: number;
+  readonly #logger: Logger;
   #archived: Checkpoint;
+  #compaction: Promise<void> = Promise.resolve();
 
   constructor(parts: FinalityArchiverParts, archived: Checkpoint) {
     this.#db = parts.db;
     this.#forkChoice = parts.forkChoice;
     this.#states = parts.states;
     this.#snapshots = parts.snapshots;
-    this.#snapshotIntervalEpochs = parts.snapshotIntervalEpochs ?? DEFAULT_SNAPSHOT_INTERVAL_EPOCHS;
+    this.#logger = parts.logger;
     this.#archived = archived;
   }
 
@@ -43,22 +47,38 @@ export class FinalityArchiver {
   async archive() {
     const { finalized, state } = await this.#finalizedState();
     const batch = this.#db.batch();
-    for await (const { slot, root } of this.#settledBlocks(finalized)) batch.hotBlocks.delete(slot, root);
-    for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) batch.finalizedBlocks.put(slot, root);
-    if (this.#isSuperseded(this.#archived, finalized)) {
-      this.#snapshots.delete(batch, {
-        slot: computeStartSlotAtEpoch(this.#archived.epoch),
-        blockRoot: this.#archived.root,
-      });
+    const canonical = new Set<RootHex>();
+    for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) {
+      batch.finalizedBlocks.put(slot, root);
+      canonical.add(root);
+    }
+    for await (const { slot, root } of this.#settledBlocks(finalized)) {
+      batch.hotBlocks.delete(slot, root);
+      if (!canonical.has(root)) this.#snapshots.deleteAllOf(batch, root);
     }
     this.#snapshots.put(batch, finalized.root, state);
+    this.#snapshots.thin(batch, this.#forkChoice.ancestors(finalized.root));
+    putCountedVotes(batch, this.#forkChoice);
     batch.meta.putFinalized(finalized);
     await batch.write();
     // Only now, so that every block can be found in one place or the other. A tick may have finalized more in the
     // meantime; then fork choice keeps what the next call is to archive.
     if (sameCheckpoint(finalized, this.#forkChoice.finalized)) this.#forkChoice.prune();
+    if (finalized.epoch - this.#archived.epoch >= LONG_WITHOUT_FINALITY_EPOCHS) this.#compact();
     this.#archived = finalized;
     return { checkpoint: finalized, state };
+  }
+
+  /** Resolves when nothing is being done to the database behind the chain's back. */
+  async idle(): Promise<void> {
+    await this.#compaction;
+  }
+
+  /** LevelDB alone would give the room of what was deleted back only when enough is written over it. */
+  #compact(): void {
+    this.#compaction = this.#db.compact().catch((error: unknown) => {
+      this.#logger.warn("The database could not be compacted", { error });
+    });
   }
 
   /**
@@ -83,11 +103,5 @@ export class FinalityArchiver {
       const state = await this.#states.atCheckpoint(finalized);
       if (sameCheckpoint(finalized, this.#forkChoice.finalized)) return { finalized, state };
     }
-  }
-
-  /** The last state of each interval stays. */
-  #isSuperseded(previous: Checkpoint, next: Checkpoint): boolean {
-    const interval = (epoch: number) => Math.floor(epoch / this.#snapshotIntervalEpochs);
-    return interval(previous.epoch) === interval(next.epoch);
   }
 }

@@ -2,28 +2,32 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { blockRoot, deserializeSignedBlock } from "./blocks/block-encoding.ts";
+import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { BlockRejection } from "./import/block-rejection.ts";
 import type { ImportQueue } from "./import/import-queue.ts";
 
 interface RestoreParts {
   config: BeaconConfig;
   db: BeaconDb;
+  forkChoice: ForkChoice;
   importQueue: ImportQueue;
 }
 
 /**
- * Takes the unfinalized blocks of the database back into fork choice, in the order of their slots. A block that does not
+ * Takes the unfinalized blocks of the database that fork choice lacks back into it, in the order of their slots. A block that does not
  * fit any more is left out, and so are its descendants. It stays in the database until finality passes its slot: what an
  * execution engine refuses today may be accepted at the next start.
  */
 export async function restoreBlocks({
   config,
   db,
+  forkChoice,
   importQueue,
 }: RestoreParts): Promise<{ restored: number; leftOut: number }> {
   let restored = 0;
   let leftOut = 0;
   for await (const { root } of db.hotBlocks.entries()) {
+    if (forkChoice.has(root)) continue;
     const signed = readBlock(config, root, await db.blocks.get(root));
     if (signed && (await fits(signed, root, importQueue))) restored++;
     else leftOut++;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SerialQueue } from "./serial-queue.ts";
+import { SerialQueue, SerialQueues } from "./serial-queue.ts";
 
 test("a task begins when the one before it has ended", async () => {
   const queue = new SerialQueue();
@@ -50,4 +50,19 @@ test("idle waits for everything queued so far, failures included", async () => {
 
   await Promise.all([idle, caught]);
   expect(log).toEqual(["task", "idle"]);
+});
+
+test("tasks of one key wait for each other, those of different keys do not", async () => {
+  const queues = new SerialQueues();
+  const log: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const first = queues.run("a", () => gate.promise.then(() => log.push("first of a")));
+  const second = queues.run("a", () => log.push("second of a"));
+  await queues.run("b", () => log.push("b"));
+  gate.resolve();
+  await Promise.all([first, second]);
+
+  expect(log).toEqual(["b", "first of a", "second of a"]);
+  await expect(queues.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await queues.run("a", () => "done")).toBe("done");
 });

@@ -16,3 +16,20 @@ export class SerialQueue {
     await this.#tail;
   }
 }
+
+/** A queue for each key, as long as something is in it. */
+export class SerialQueues {
+  readonly #queues = new Map<string, { queue: SerialQueue; tasks: number }>();
+
+  async run<T>(key: string, task: () => Promise<T> | T): Promise<T> {
+    const entry = this.#queues.get(key) ?? { queue: new SerialQueue(), tasks: 0 };
+    this.#queues.set(key, entry);
+    entry.tasks++;
+    try {
+      return await entry.queue.run(task);
+    } finally {
+      entry.tasks--;
+      if (entry.tasks === 0) this.#queues.delete(key);
+    }
+  }
+}

@@ -1,3 +1,6 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { BeaconDb, BeaconDbBatch } from "./beacon-db.ts";
@@ -50,11 +53,12 @@ describe("BeaconDb", () => {
   it("iterates hot blocks in the order of slots", async () => {
     await write((batch) => {
       for (const slot of [70_000, 2, 256, 255, 5_000_000_000]) batch.hotBlocks.put(slot, root(9), root(slot % 7));
-      batch.hotBlocks.put(255, root(3), root(4));
+      batch.hotBlocks.put(255, root(3), root(4), bytes(1, 2));
     });
     const entries = await collect(db.hotBlocks.entries());
     expect(entries.map(({ slot }) => slot)).toEqual([2, 255, 255, 256, 70_000, 5_000_000_000]);
-    expect(entries[1]).toEqual({ slot: 255, root: root(3), parentRoot: root(4) });
+    expect(entries[0]).toEqual({ slot: 2, root: root(9), parentRoot: root(2), facts: bytes() });
+    expect(entries[1]).toEqual({ slot: 255, root: root(3), parentRoot: root(4), facts: bytes(1, 2) });
     expect(await collect(db.hotBlocks.entries({ to: 255 }))).toEqual(entries.slice(0, 3));
     await write((batch) => batch.hotBlocks.delete(255, root(9)));
     expect(await collect(db.hotBlocks.entries())).toHaveLength(5);
@@ -141,6 +145,15 @@ describe("BeaconDb", () => {
     await write((batch) => batch.snapshots.delete(256, root(255)));
     expect(await db.snapshots.get(256, root(255))).toBeNull();
     expect((await collect(db.snapshots.keys())).map(({ slot }) => slot)).toEqual([8, 256, 300]);
+  });
+
+  it("gives back the room of deleted states", async () => {
+    const states = Array.from({ length: 64 }, (_, slot) => ({ slot, bytes: randomBytes(2 ** 17) }));
+    for (const state of states) await write((batch) => batch.snapshots.put(state.slot, root(1), state.bytes));
+    for (const { slot } of states) await write((batch) => batch.snapshots.delete(slot, root(1)));
+    await db.compact();
+    const sizes = readdirSync(dir.path).map((name) => statSync(join(dir.path, name)).size);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(2 ** 20);
   });
 
   it("replaces the stored operations as a whole", async () => {

@@ -86,6 +86,11 @@ export class BeaconDb {
     await this.meta.clear();
   }
 
+  /** Gives the room back that deleted states and entries of unfinalized blocks still take; reads and writes go on. */
+  async compact(): Promise<void> {
+    for (const bucket of [Bucket.hotBlocks, Bucket.snapshots]) await this.#store.compact(bucket);
+  }
+
   close(): Promise<void> {
     return this.#store.close();
   }

@@ -48,7 +48,12 @@ export class BlockWrites {
 
 interface HotBlock extends SlotAndRoot {
   parentRoot: RootHex;
+  /** What fork choice knows of the block, as it was put; empty when nothing was. */
+  facts: Uint8Array;
 }
+
+const PARENT_ROOT_BYTES = 32;
+const NO_FACTS = new Uint8Array();
 
 /** The unfinalized blocks, from which fork choice is built again after a start. */
 export class HotBlockRepository {
@@ -66,8 +71,9 @@ export class HotBlockRepository {
 
   /** Up to a slot, by default all; in the order of slots, so that a parent comes before its children. */
   async *entries({ to = Number.POSITIVE_INFINITY }: { to?: Slot } = {}): AsyncGenerator<HotBlock> {
-    for await (const [key, parentRoot] of this.#store.entries(Bucket.hotBlocks, { lt: slotBound(to + 1) })) {
-      yield { ...slotAndRootOfKey(key), parentRoot: toRootHex(parentRoot) };
+    for await (const [key, value] of this.#store.entries(Bucket.hotBlocks, { lt: slotBound(to + 1) })) {
+      const parentRoot = toRootHex(value.subarray(0, PARENT_ROOT_BYTES));
+      yield { ...slotAndRootOfKey(key), parentRoot, facts: value.subarray(PARENT_ROOT_BYTES) };
     }
   }
 }
@@ -79,8 +85,11 @@ export class HotBlockWrites {
     this.#batch = batch;
   }
 
-  put(slot: Slot, root: Root, parentRoot: Root): void {
-    this.#batch.put(Bucket.hotBlocks, slotAndRootKey(slot, root), rootBytes(parentRoot));
+  put(slot: Slot, root: Root, parentRoot: Root, facts: Uint8Array = NO_FACTS): void {
+    const value = new Uint8Array(PARENT_ROOT_BYTES + facts.length);
+    value.set(rootBytes(parentRoot));
+    value.set(facts, PARENT_ROOT_BYTES);
+    this.#batch.put(Bucket.hotBlocks, slotAndRootKey(slot, root), value);
   }
 
   delete(slot: Slot, root: Root): void {

@@ -111,6 +111,13 @@ export class LevelStore {
     return this.#level.clear(levelRange(bucket, {})).catch((error) => this.#rethrow(error));
   }
 
+  /** Gives the room back that deleted entries of a bucket still take on the disk, which may take long. */
+  compact(bucket: number): Promise<void> {
+    return this.#level
+      .compactRange(Uint8Array.of(bucket), Uint8Array.of(bucket + 1))
+      .catch((error) => this.#rethrow(error));
+  }
+
   /** Waits for the writes and reads under way. */
   close(): Promise<void> {
     return this.#level.close();

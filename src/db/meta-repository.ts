@@ -33,6 +33,7 @@ const Name = {
   schemaVersion: "schemaVersion",
   identity: "identity",
   finalized: "finalized",
+  votes: "votes",
   clockSlot: "clockSlot",
   nodeKey: "nodeKey",
   announcedNode: "announcedNode",
@@ -58,6 +59,11 @@ export class MetaRepository {
 
   getFinalized(): Promise<CheckpointRecord | null> {
     return this.#getJson<CheckpointRecord>(Name.finalized);
+  }
+
+  /** The votes that fork choice had counted when a state was last stored. */
+  getVotes(): Promise<Uint8Array | null> {
+    return this.#store.get(Bucket.meta, nameKey(Name.votes));
   }
 
   /** The slot a dev chain's clock had reached. */
@@ -121,6 +127,10 @@ export class MetaWrites {
 
   putFinalized({ epoch, root }: CheckpointRecord): void {
     this.#putJson(Name.finalized, { epoch, root });
+  }
+
+  putVotes(votes: Uint8Array): void {
+    this.#batch.put(Bucket.meta, nameKey(Name.votes), votes);
   }
 
   putClockSlot(slot: Slot): void {

@@ -4,7 +4,7 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
-import { deserializeSignedBlock, parentRootOf } from "./block-encoding.ts";
+import { deserializeSignedBlock, parentRootOf, slotOf } from "./block-encoding.ts";
 
 /** Where a block stands on the chain. */
 export interface BlockPosition {
@@ -46,6 +46,12 @@ export class BlockStore {
     if (recent) return recent;
     const bytes = await this.#db.blocks.get(root);
     return bytes ? deserializeSignedBlock(this.#config, bytes) : null;
+  }
+
+  /** Where a block hangs on the chain, without reading more of it than that. */
+  async link(root: RootHex): Promise<{ slot: Slot; parentRoot: RootHex } | null> {
+    const bytes = await this.#db.blocks.get(root);
+    return bytes && { slot: slotOf(bytes), parentRoot: parentRootOf(bytes) };
   }
 
   async byRoot(root: RootHex): Promise<ChainBlock | null> {

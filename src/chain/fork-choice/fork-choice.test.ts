@@ -291,3 +291,35 @@ describe("refused blocks", () => {
     expect(codeOf(() => makeForkChoice({ checkpoint: { epoch: 0, root: root(9) } }))).toBe("unknown-block");
   });
 });
+
+describe("exported votes", () => {
+  test("weigh the same in another fork choice, and later ones replace them", () => {
+    const before = makeFork();
+    vote(before, [0, 1], 2, 1);
+    vote(before, [3], 3, 1);
+    before.onAttesterSlashing([1]);
+    const after = makeFork();
+    after.importVotes(before.exportVotes());
+    for (const forkChoice of [before, after]) {
+      vote(forkChoice, [1], 3, 1);
+      expect(forkChoice.updateHead().root).toBe(root(3));
+      expect([2, 3].map((id) => forkChoice.weightOf(root(id)))).toEqual([32, 32]);
+      forkChoice.onTick(EPOCH + 1);
+      vote(forkChoice, [3], 2, EPOCH);
+      expect(forkChoice.updateHead().root).toBe(root(2));
+    }
+  });
+
+  test("lie nowhere when their block is gone, and keep earlier ones from counting", () => {
+    const before = makeFork();
+    before.onTick(EPOCH + 1);
+    vote(before, [0], 2, EPOCH);
+    const after = makeForkChoice();
+    addBlock(after, 3, 1, 1);
+    after.onTick(2);
+    after.importVotes(before.exportVotes());
+    vote(after, [0], 3, 1);
+    after.updateHead();
+    expect(after.weightOf(root(3))).toBe(0);
+  });
+});

@@ -8,7 +8,7 @@ import { markPayloadInvalid, markPayloadValid } from "./payload-status.ts";
 import { NO_NODE, ProtoArray } from "./proto-array.ts";
 import { type AttestationVotes, type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
-import { Votes } from "./votes.ts";
+import { type LatestMessages, Votes } from "./votes.ts";
 
 export interface ForkChoiceAnchor {
   config: Pick<ChainForkConfig, "PROPOSER_SCORE_BOOST">;
@@ -22,6 +22,12 @@ export interface ForkChoiceAnchor {
   /** Balance of all active validators, slashed ones included, for the proposer boost; by default the sum of `balances`. */
   totalActiveBalance?: number;
   slotsPerEpoch?: number;
+}
+
+/** The latest messages in a form that outlives the tree: their nodes are positions in the list of roots. */
+export interface ExportedVotes {
+  roots: RootHex[];
+  messages: LatestMessages;
 }
 
 interface JustifiedBalances {
@@ -194,6 +200,27 @@ export class ForkChoice extends BlockTree {
     const { removed, newIndexOf } = this.tree.prune(keep);
     this.#votes.remap(newIndexOf);
     return removed;
+  }
+
+  exportVotes(): ExportedVotes {
+    const roots: RootHex[] = [];
+    const positions = new Map<number, number>([[NO_NODE, NO_NODE]]);
+    const positionOf = (node: number): number => {
+      const known = positions.get(node);
+      if (known !== undefined) return known;
+      const position = roots.push(this.tree.nodeAt(node).block.root) - 1;
+      positions.set(node, position);
+      return position;
+    };
+    const messages = this.#votes.latestMessages();
+    return { roots, messages: { ...messages, nodes: messages.nodes.map(positionOf) } };
+  }
+
+  /** A vote for a block that is not in the tree lies nowhere, but keeps an earlier one from counting. */
+  importVotes({ roots, messages }: ExportedVotes): void {
+    const indices = roots.map((root) => this.tree.indexOf(root));
+    const nodes = messages.nodes.map((position) => indices[position] ?? NO_NODE);
+    this.#votes.restore({ ...messages, nodes });
   }
 
   #selectHead(): number {

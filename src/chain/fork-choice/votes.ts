@@ -1,5 +1,15 @@
 import { NO_NODE } from "./proto-array.ts";
 
+/** The latest message of each validator, by its index. */
+export interface LatestMessages {
+  /** The node voted for, or NO_NODE. */
+  nodes: Int32Array;
+  /** Target epoch plus one; zero is a validator never heard of. */
+  epochs: Uint32Array;
+  /** One for those that equivocated. */
+  equivocating: Uint8Array;
+}
+
 const EMPTY_BALANCES = new Uint16Array(0);
 
 /**
@@ -52,6 +62,22 @@ export class Votes {
     for (let validator = 0; validator < this.#validators; validator++) {
       this.#applied[validator] = newIndexOf[this.#applied[validator]!] ?? NO_NODE;
       this.#wanted[validator] = newIndexOf[this.#wanted[validator]!] ?? NO_NODE;
+    }
+  }
+
+  latestMessages(): LatestMessages {
+    return {
+      nodes: this.#wanted.slice(0, this.#validators),
+      epochs: this.#epochs.slice(0, this.#validators),
+      equivocating: this.#equivocating.slice(0, this.#validators),
+    };
+  }
+
+  /** Takes over messages of before; what is known already and is later stays. */
+  restore({ nodes, epochs, equivocating }: LatestMessages): void {
+    for (let validator = 0; validator < nodes.length; validator++) {
+      if (equivocating[validator] === 1) this.markEquivocating(validator);
+      else if (epochs[validator]! > 0) this.record(validator, nodes[validator]!, epochs[validator]! - 1);
     }
   }
 

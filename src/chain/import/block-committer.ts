@@ -8,6 +8,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { StateStore } from "../states/state-store.ts";
+import { serializeBlockFacts } from "../stored-fork-choice.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
@@ -44,10 +45,11 @@ export class BlockCommitter {
     if (!first) return;
     const parent = this.#requireFit(first);
     const batch = this.#parts.db.batch();
-    let before: { slot: number; root: string } = parent;
-    for (const verified of run) {
-      this.#store(batch, verified, before);
-      before = { slot: verified.signed.message.slot, root: verified.root };
+    const blocks = run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) }));
+    let before = parent;
+    for (const { verified, block } of blocks) {
+      this.#store(batch, verified, { block, parent: before });
+      before = block;
     }
     await batch.write();
     try {
@@ -56,7 +58,9 @@ export class BlockCommitter {
       await this.#abandon(run);
       throw error;
     }
-    for (const verified of run) this.addToForkChoice(verified, { timely: this.#isTimely(verified) });
+    for (const { verified, block } of blocks) {
+      this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified) });
+    }
   }
 
   /** Time goes on during verification and the write, and a tick can finalize. What the first block is fit for, all are. */
@@ -79,10 +83,17 @@ export class BlockCommitter {
   }
 
   /** For a block that the database has already. */
-  addToForkChoice(verified: VerifiedBlock, { timely }: { timely: boolean }): void {
+  restore(verified: VerifiedBlock): void {
+    this.#addToForkChoice(verified, toForkChoiceBlock(verified), { timely: false });
+  }
+
+  #addToForkChoice(
+    { signed, root, state, indexedAttestations }: VerifiedBlock,
+    block: ForkChoiceBlock,
+    { timely }: { timely: boolean },
+  ): void {
     const { forkChoice, blocks, states } = this.#parts;
-    const { signed, root, state, indexedAttestations } = verified;
-    forkChoice.onBlock(toForkChoiceBlock(signed.message, root, verified), { timely });
+    forkChoice.onBlock(block, { timely });
     blocks.remember(root, signed);
     states.hold(root, state);
     applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
@@ -95,11 +106,15 @@ export class BlockCommitter {
     return arrivedAt < clock.slotStartSeconds(signed.message.slot) + attestingDue;
   }
 
-  #store(batch: BeaconDbBatch, { signed, root, state }: VerifiedBlock, parent: { slot: number; root: string }): void {
-    const { slot, stateRoot } = signed.message;
+  #store(
+    batch: BeaconDbBatch,
+    { signed, state }: VerifiedBlock,
+    { block, parent }: { block: ForkChoiceBlock; parent: ForkChoiceBlock },
+  ): void {
+    const { slot, root, stateRoot } = block;
     batch.blocks.put(root, serializeSignedBlock(this.#parts.config, signed));
-    batch.hotBlocks.put(slot, root, parent.root);
-    batch.stateIndex.put(toRootHex(stateRoot), { slot, blockRoot: root });
+    batch.hotBlocks.put(slot, root, parent.root, serializeBlockFacts(block));
+    batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
     // This block confirms the slots since its parent as empty; their states can be asked for by root, too.
     for (let empty = Math.max(parent.slot + 1, slot - SLOTS_PER_HISTORICAL_ROOT); empty < slot; empty++) {
       const emptySlotRoot = state.stateRoots.get(empty % SLOTS_PER_HISTORICAL_ROOT);

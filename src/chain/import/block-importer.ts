@@ -1,5 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -38,15 +40,29 @@ export class BlockImporter {
     this.#parts = parts;
   }
 
+  /**
+   * Regenerates the state before a block when it is not at hand, as for a block on an old branch. That may take long and
+   * changes nothing, so it comes before the block's turn in the queue.
+   */
+  async prepare(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
+    const { forkChoice, states } = this.#parts;
+    const { slot, parentRoot } = signed.message;
+    const parent = toRootHex(parentRoot);
+    if (forkChoice.has(root) || !forkChoice.has(parent) || states.isAtHand(parent, slot)) return;
+    try {
+      await this.#checkedPreState(signed);
+    } catch (error) {
+      throw blaming(error, { slot, root });
+    }
+  }
+
   /** Imports a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
   async import(block: ArrivedBlock): Promise<ImportedBlock> {
     const { signed, root } = block;
-    const { forkChoice, clock, states, committer } = this.#parts;
+    const { forkChoice, committer } = this.#parts;
     if (forkChoice.has(root)) return { root, known: true };
     try {
-      const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
-      await refuseUnsignedLeap(signed, parent.slot, this.#parts);
-      const preState = await preStateOf(signed, states);
+      const preState = await this.#checkedPreState(signed);
       await committer.commit([await verifyBlock(block, preState, this.#parts)]);
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
@@ -69,7 +85,14 @@ export class BlockImporter {
     const verifiers = { config, bls: null, engine: trustingWhileSilent(engine) };
     // When it came is not known any more: it counts as late.
     const block = { signed, root, arrivedAt: Number.POSITIVE_INFINITY };
-    committer.addToForkChoice(await verifyBlock(block, preState, verifiers), { timely: false });
+    committer.restore(await verifyBlock(block, preState, verifiers));
+  }
+
+  async #checkedPreState(signed: SignedBeaconBlock): Promise<CachedBeaconStateAllForks> {
+    const { forkChoice, clock, states } = this.#parts;
+    const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
+    await refuseUnsignedLeap(signed, parent.slot, this.#parts);
+    return preStateOf(signed, states);
   }
 }
 

@@ -6,7 +6,7 @@ import {
   getAttesterSlashableIndices,
   getBlockRootAtSlot,
 } from "@lodestar/state-transition";
-import type { BeaconBlock, IndexedAttestation, phase0, RootHex } from "@lodestar/types";
+import type { BeaconBlock, IndexedAttestation, phase0, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../fork-choice/types.ts";
@@ -14,11 +14,17 @@ import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../fork-c
 export const toCheckpoint = ({ epoch, root }: phase0.Checkpoint): Checkpoint => ({ epoch, root: toRootHex(root) });
 
 /** What fork choice needs to know of a block, read off its post-state. */
-export function toForkChoiceBlock(
-  block: BeaconBlock,
-  root: RootHex,
-  { state, execution }: { state: CachedBeaconStateAllForks; execution: ForkChoiceExecution },
-): ForkChoiceBlock {
+export function toForkChoiceBlock({
+  signed: { message: block },
+  root,
+  state,
+  execution,
+}: {
+  signed: SignedBeaconBlock;
+  root: RootHex;
+  state: CachedBeaconStateAllForks;
+  execution: ForkChoiceExecution;
+}): ForkChoiceBlock {
   const epochStart = computeStartSlotAtEpoch(computeEpochAtSlot(block.slot));
   const unrealized = new BeaconStateView(state).computeUnrealizedCheckpoints();
   return {

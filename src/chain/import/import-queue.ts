@@ -5,6 +5,7 @@ import type { Logger } from "../../log/logger.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
 import type { ChainEvents } from "../events.ts";
 import { SerialQueue } from "../serial-queue.ts";
+import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
 import { BlockRejection } from "./block-rejection.ts";
@@ -17,6 +18,7 @@ interface ImportQueueParts extends BlockCommitterParts {
   engine: ExecutionEngine;
   events: ChainEvents;
   logger: Logger;
+  hotSnapshots: HotSnapshots;
   /** Everything that changes the chain. */
   changes: SerialQueue;
   /** Draws the consequences of new blocks: head, finality. */
@@ -48,15 +50,17 @@ export class ImportQueue {
     signed: SignedBeaconBlock,
     { arrivedAt = this.#parts.clock.nowSeconds() }: Arrival = {},
   ): Promise<ImportedBlock> {
-    const { config, changes, settle } = this.#parts;
+    const { config, changes, settle, hotSnapshots } = this.#parts;
     const { slot } = signed.message;
     const root = blockRoot(config, signed.message);
     await this.#untilCurrent(slot);
+    await this.#importer.prepare(signed, root);
     return changes.run(async () => {
       const imported = await this.#importer.import({ signed, root, arrivedAt });
       if (imported.known) return imported;
       this.#announce(signed, root);
       await settle();
+      await hotSnapshots.offer(root);
       return imported;
     });
   }
@@ -86,7 +90,7 @@ export class ImportQueue {
 
   /** Takes in a run of blocks that was verified while the chain went on; some of them may have come another way. */
   #commit(run: readonly VerifiedBlock[]): Promise<number> {
-    const { changes, settle } = this.#parts;
+    const { changes, settle, hotSnapshots } = this.#parts;
     return changes.run(async () => {
       const unknown: VerifiedBlock[] = [];
       for (const block of run) if (!(await isKnownBlock(block, this.#parts))) unknown.push(block);
@@ -94,6 +98,7 @@ export class ImportQueue {
       await this.#committer.commit(unknown);
       for (const { signed, root } of unknown) this.#announce(signed, root);
       await settle();
+      for (const { root } of unknown) await hotSnapshots.offer(root);
       return unknown.length;
     });
   }

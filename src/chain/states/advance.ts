@@ -23,10 +23,10 @@ export async function advanceToSlot(state: CachedBeaconStateAllForks, slot: Slot
 /** Applies blocks that were verified when they were imported, letting others run in between. */
 export async function replayBlocks(
   base: CachedBeaconStateAllForks,
-  blocks: SignedBeaconBlock[],
+  blocks: AsyncIterable<SignedBeaconBlock>,
 ): Promise<CachedBeaconStateAllForks> {
   let state = base;
-  for (const block of blocks) {
+  for await (const block of blocks) {
     state = stateTransition(state, block, {
       verifyStateRoot: false,
       verifyProposer: false,

@@ -1,5 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { processSlots } from "@lodestar/state-transition";
+import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, onTestFinished, test } from "vitest";
 import { collect } from "../../db/collect.test-support.ts";
@@ -9,7 +10,12 @@ import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 
-const [FIRST, SECOND] = [`0x${"11".repeat(32)}`, `0x${"22".repeat(32)}`];
+const [FIRST, SECOND, THIRD, FOURTH] = ["11", "22", "33", "44"].map((byte) => `0x${byte.repeat(32)}`) as [
+  RootHex,
+  RootHex,
+  RootHex,
+  RootHex,
+];
 
 /** A chain that is phase0 in epoch 0 and altair from epoch 1 on, so that each state has its own encoding. */
 async function scene() {
@@ -22,7 +28,7 @@ async function scene() {
   const chainConfig = devChainConfig({ forks: [{ fork: "altair", epoch: 1 }], slotSeconds: 2, genesisTime: 0 });
   const { state, config, pubkeyCache } = createDevGenesis({ chainConfig, validatorCount: 8, genesisTime: 0 });
   const openStore = async () => {
-    const store = new SnapshotStore({ config, db, pubkeyCache });
+    const store = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: 2 });
     await store.open();
     return store;
   };
@@ -82,4 +88,25 @@ test("of the states after one block the latest that is of use is taken; what is 
     { slot: 9, blockRoot: FIRST },
   ]);
   expect(store.oldest).toEqual({ slot: 1, blockRoot: FIRST });
+});
+
+test("of a chain the last state of each interval stays, and the oldest of all", async () => {
+  const { db, state, openStore } = await scene();
+  const first = db.batch();
+  first.snapshots.put(0, FIRST, state.serialize());
+  await first.write();
+  const store = await openStore();
+  const batch = db.batch();
+  store.put(batch, SECOND, processSlots(state, 4));
+  store.put(batch, THIRD, processSlots(state, SLOTS_PER_EPOCH));
+  store.put(batch, FOURTH, processSlots(state, 2 * SLOTS_PER_EPOCH));
+  const unstored = `0x${"55".repeat(32)}`;
+  store.thin(
+    batch,
+    [FOURTH, unstored, THIRD, SECOND, FIRST].map((root) => ({ root })),
+  );
+  await batch.write();
+
+  expect((await collect(db.snapshots.keys())).map(({ blockRoot }) => blockRoot)).toEqual([FIRST, THIRD, FOURTH]);
+  expect([FIRST, SECOND, THIRD, FOURTH].map((root) => store.has(root))).toEqual([true, false, true, true]);
 });

@@ -1,17 +1,33 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { type CachedBeaconStateAllForks, createCachedBeaconState, type PubkeyCache } from "@lodestar/state-transition";
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  createCachedBeaconState,
+  type PubkeyCache,
+} from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
 
+const DEFAULT_INTERVAL_EPOCHS = 32;
+
+interface SnapshotStoreParts {
+  config: BeaconConfig;
+  db: BeaconDb;
+  pubkeyCache: PubkeyCache;
+  /** How many epochs lie between two states of a chain that are kept for good. */
+  intervalEpochs?: number;
+}
+
 /**
- * Whole states in the database, from which all others can be rebuilt: state of the chain that ends in a block,
- * advanced to an epoch's first slot.
+ * Whole states in the database, from which all others can be rebuilt: state of the chain that ends in a block, right
+ * after the block or advanced to an epoch's first slot.
  */
 export class SnapshotStore {
   readonly #config: BeaconConfig;
   readonly #db: BeaconDb;
   readonly #pubkeyCache: PubkeyCache;
+  readonly #intervalEpochs: number;
   /**
    * Which snapshots exist: block root to slots, in ascending order. Few enough to be held, and asked for at every step of a
    * replay. A block has several when no other block came before the first slots of several epochs.
@@ -19,10 +35,11 @@ export class SnapshotStore {
   readonly #slots = new Map<RootHex, Slot[]>();
   #oldest: StatePosition | null = null;
 
-  constructor({ config, db, pubkeyCache }: { config: BeaconConfig; db: BeaconDb; pubkeyCache: PubkeyCache }) {
+  constructor({ config, db, pubkeyCache, intervalEpochs = DEFAULT_INTERVAL_EPOCHS }: SnapshotStoreParts) {
     this.#config = config;
     this.#db = db;
     this.#pubkeyCache = pubkeyCache;
+    this.#intervalEpochs = intervalEpochs;
   }
 
   async open(): Promise<void> {
@@ -36,6 +53,15 @@ export class SnapshotStore {
   get oldest(): StatePosition {
     if (!this.#oldest) throw new Error("The database holds no state, so it holds no chain either.");
     return this.#oldest;
+  }
+
+  has(blockRoot: RootHex): boolean {
+    return this.#slots.has(blockRoot);
+  }
+
+  /** Which of the spans of time a slot belongs to, of each of which one state is kept for good. */
+  intervalOf(slot: Slot): number {
+    return Math.floor(computeEpochAtSlot(slot) / this.#intervalEpochs);
   }
 
   /** The latest snapshot after that block that was not advanced past the latest slot of use. */
@@ -60,6 +86,25 @@ export class SnapshotStore {
     const others = this.#slotsOtherThan(slot, blockRoot);
     if (others.length > 0) this.#slots.set(blockRoot, others);
     else this.#slots.delete(blockRoot);
+  }
+
+  deleteAllOf(batch: BeaconDbBatch, blockRoot: RootHex): void {
+    for (const slot of this.#slots.get(blockRoot) ?? []) this.delete(batch, { slot, blockRoot });
+  }
+
+  /**
+   * Of the snapshots along a chain, whose blocks come newest first, only the last of each interval stays, and the
+   * anchor.
+   */
+  thin(batch: BeaconDbBatch, chain: Iterable<{ root: RootHex }>): void {
+    let laterInterval: number | undefined;
+    for (const { root } of chain) {
+      for (const slot of this.#slots.get(root)?.toReversed() ?? []) {
+        const interval = this.intervalOf(slot);
+        if (interval === laterInterval) this.delete(batch, { slot, blockRoot: root });
+        laterInterval = interval;
+      }
+    }
   }
 
   #note({ slot, blockRoot }: StatePosition): void {

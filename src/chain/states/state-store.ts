@@ -1,4 +1,4 @@
-import { GENESIS_SLOT } from "@lodestar/params";
+import { GENESIS_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
@@ -11,7 +11,7 @@ import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
-import { SerialQueue } from "../serial-queue.ts";
+import { SerialQueues } from "../serial-queue.ts";
 import { advanceToSlot, replayBlocks } from "./advance.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 
@@ -22,11 +22,15 @@ export interface StateStoreLimits {
   blockStates: number;
   /** Block states advanced to a slot: checkpoints, and pre-states of blocks about to come. */
   advancedStates: number;
-  /** States of finalized history that somebody asked for. */
+  /** States far behind the head that somebody asked for. */
   historicalStates: number;
 }
 
 const DEFAULT_STATE_LIMITS: StateStoreLimits = { blockStates: 64, advancedStates: 16, historicalStates: 4 };
+
+/** What lies farther behind the head counts as history, final or not. */
+const RECENT_SLOTS = 16 * SLOTS_PER_EPOCH;
+const HISTORY = "history";
 
 /** A state lies before the history of this node, so that it cannot be regenerated. */
 export class StateUnavailableError extends Error {
@@ -37,7 +41,7 @@ export class StateUnavailableError extends Error {
 }
 
 /**
- * Any state of the chain. Recent ones are held, finalized ones are stored at an interval, and every other one is
+ * Any state of the chain. Recent ones are held, some are stored at intervals, final or not, and every other one is
  * regenerated from the nearest of these by replaying blocks. Whoever asks for a state that is being regenerated
  * shares that regeneration.
  */
@@ -50,8 +54,11 @@ export class StateStore {
   readonly #advancedStates: LruMap<string, State>;
   readonly #historicalStates: LruMap<string, State>;
   readonly #underway = new Map<string, Promise<State>>();
-  /** Long replays of finalized history run one at a time, so that many questions cannot exhaust the memory. */
-  readonly #historicalReplays = new SerialQueue();
+  /**
+   * Replays from one state run one at a time, so that each can begin where the one before ended. Those of history run all
+   * one at a time, so that many questions cannot exhaust the memory.
+   */
+  readonly #replays = new SerialQueues();
 
   constructor(parts: {
     db: BeaconDb;
@@ -77,16 +84,20 @@ export class StateStore {
 
   /** Holds a state that was advanced past its block. */
   holdAdvanced(blockRoot: RootHex, state: State): void {
-    this.#advancedStates.set(`${blockRoot}:${state.slot}`, state);
+    this.#advancedStates.set(keyOf(blockRoot, state.slot), state);
+  }
+
+  /** Whether the state after that block, advanced to the slot, can be had without replaying blocks. */
+  isAtHand(blockRoot: RootHex, slot: Slot): boolean {
+    return this.#blockStates.get(blockRoot) !== undefined || this.#heldAt(blockRoot, slot) !== undefined;
   }
 
   /** The state after that block, advanced to the slot when one is given, if it is at hand. */
   held(blockRoot: RootHex, givenSlot?: Slot): State | undefined {
-    const slot = givenSlot ?? this.#anchorSlot(blockRoot);
+    const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? this.#forkChoice.get(blockRoot)?.slot;
     const postState = this.#blockStates.get(blockRoot);
     if (postState && (slot === undefined || slot <= postState.slot)) return postState;
-    const key = stateKey(blockRoot, slot);
-    return this.#advancedStates.get(key) ?? this.#historicalStates.get(key);
+    return slot === undefined ? undefined : this.#heldAt(blockRoot, slot);
   }
 
   /** Whether the state after that block, advanced to the slot, takes one epoch transition at the most. */
@@ -103,16 +114,15 @@ export class StateStore {
   async afterBlock(blockRoot: RootHex, givenSlot?: Slot, { keep = true } = {}): Promise<State> {
     const held = this.held(blockRoot, givenSlot);
     if (held) return held;
-    const slot = givenSlot ?? this.#anchorSlot(blockRoot);
-    const key = stateKey(blockRoot, slot);
-    return this.#share(key, async () => {
-      const isHot = this.#forkChoice.has(blockRoot);
-      const base = this.#blockStates.get(blockRoot) ?? (await this.#regenerate(blockRoot, slot, isHot));
-      const state = slot === undefined ? base : await advanceToSlot(base, slot);
-      if (!keep) return state;
-      if (!isHot) this.#historicalStates.set(key, state);
-      else if (slot === undefined) this.#blockStates.set(blockRoot, state);
-      else this.#advancedStates.set(key, state);
+    const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? (await this.#link(blockRoot))?.slot;
+    if (slot === undefined) throw new StateUnavailableError(blockRoot, blockRoot);
+    // Of a block that fork choice does not know the slot was not known before.
+    const historical = this.#heldAt(blockRoot, slot);
+    if (historical) return historical;
+    return this.#share(keyOf(blockRoot, slot), async () => {
+      const base = this.#blockStates.get(blockRoot) ?? (await this.#regenerate(blockRoot, slot));
+      const state = await advanceToSlot(base, slot);
+      if (keep) this.#keep(blockRoot, state);
       return state;
     });
   }
@@ -163,29 +173,67 @@ export class StateStore {
     return promise;
   }
 
-  /** A state after that block, at the block's slot or later, but not later than `slot`. */
-  #regenerate(blockRoot: RootHex, slot: Slot | undefined, isHot: boolean): Promise<State> {
-    const replay = () => this.#replayFromNearest(blockRoot, slot);
-    return isHot ? replay() : this.#historicalReplays.run(replay);
+  #heldAt(blockRoot: RootHex, slot: Slot): State | undefined {
+    const key = keyOf(blockRoot, slot);
+    return this.#advancedStates.get(key) ?? this.#historicalStates.get(key);
   }
 
-  async #replayFromNearest(blockRoot: RootHex, slot: Slot | undefined): Promise<State> {
-    const toReplay: SignedBeaconBlock[] = [];
+  #keep(blockRoot: RootHex, state: State): void {
+    if (!this.#isRecent(blockRoot)) this.#historicalStates.set(keyOf(blockRoot, state.slot), state);
+    else if (state.slot === state.latestBlockHeader.slot) this.#blockStates.set(blockRoot, state);
+    else this.holdAdvanced(blockRoot, state);
+  }
+
+  #isRecent(blockRoot: RootHex): boolean {
+    const block = this.#forkChoice.get(blockRoot);
+    return block !== undefined && block.slot + RECENT_SLOTS >= this.#forkChoice.head.slot;
+  }
+
+  /** A state after that block, at the block's slot or later, but not later than `slot`. */
+  #regenerate(blockRoot: RootHex, slot: Slot): Promise<State> {
+    return this.#replays.run(this.#beginningOf(blockRoot), async () => {
+      const { base, roots } = await this.#nearest(blockRoot, slot);
+      return replayBlocks(base, this.#load(roots));
+    });
+  }
+
+  /** What replays that may have blocks in common have in common. */
+  #beginningOf(blockRoot: RootHex): RootHex | typeof HISTORY {
+    if (!this.#isRecent(blockRoot)) return HISTORY;
+    for (const { root } of this.#forkChoice.ancestors(blockRoot)) {
+      if (this.#blockStates.get(root) || this.#snapshots.has(root)) return root;
+    }
+    return HISTORY;
+  }
+
+  /** The state to begin with, and the blocks from there to the one wanted; of long chains only their roots fit into memory. */
+  async #nearest(blockRoot: RootHex, slot: Slot): Promise<{ base: State; roots: RootHex[] }> {
+    const roots: RootHex[] = [];
     let root = blockRoot;
     let latestSlot = slot;
     for (;;) {
+      const link = await this.#link(root);
+      const held = this.#blockStates.get(root) ?? (link && this.#heldAt(root, link.slot));
+      const base = held ?? (await this.#snapshots.load(root, latestSlot));
+      if (base) return { base, roots: roots.reverse() };
+      if (!link) throw new StateUnavailableError(blockRoot, root);
+      roots.push(root);
+      root = link.parentRoot;
+      latestSlot = link.slot;
+    }
+  }
+
+  async #link(root: RootHex): Promise<{ slot: Slot; parentRoot: RootHex } | null> {
+    return this.#forkChoice.get(root) ?? this.#blocks.link(root);
+  }
+
+  async *#load(roots: readonly RootHex[]): AsyncGenerator<SignedBeaconBlock> {
+    for (const root of roots) {
       const block = await this.#blocks.signedByRoot(root);
-      latestSlot ??= block?.message.slot;
-      const base = this.#blockStates.get(root) ?? (await this.#snapshots.load(root, latestSlot));
-      if (base) return replayBlocks(base, toReplay.reverse());
-      if (!block) {
-        throw new StateUnavailableError(blockRoot, root);
-      }
-      toReplay.push(block);
-      root = toRootHex(block.message.parentRoot);
-      latestSlot = block.message.slot;
+      if (!block) throw new StateUnavailableError(root, root);
+      yield block;
     }
   }
 }
 
-const stateKey = (blockRoot: RootHex, slot: Slot | undefined): string => `${blockRoot}:${slot ?? "post"}`;
+const keyOf = (blockRoot: RootHex, slot: Slot) => `${blockRoot}:${slot}`;

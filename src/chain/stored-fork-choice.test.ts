@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { addBlock, makeBlock, makeForkChoice, optimistic, root } from "./fork-choice/blocks.test-support.ts";
+import type { ForkChoiceBlock } from "./fork-choice/types.ts";
+import { deserializeBlockFacts, deserializeVotes, serializeBlockFacts, serializeVotes } from "./stored-fork-choice.ts";
+
+const checkpoints: Partial<ForkChoiceBlock> = {
+  justified: { epoch: 3, root: root(3) },
+  finalized: { epoch: 2, root: root(2) },
+  unrealizedJustified: { epoch: 5, root: root(5) },
+  unrealizedFinalized: { epoch: 4, root: root(4) },
+};
+
+test.each([
+  ["before the merge", makeBlock(9, 8, 70, checkpoints)],
+  ["with a payload", makeBlock(9, 8, 2 ** 40, { ...checkpoints, execution: optimistic(9) })],
+])("what fork choice knows of a block %s comes back the same", (_, block) => {
+  const { slot, root: own, parentRoot } = block;
+  expect(deserializeBlockFacts(serializeBlockFacts(block), { slot, root: own, parentRoot })).toEqual(block);
+});
+
+test("votes come back the same, also those that lie nowhere", () => {
+  const forkChoice = makeForkChoice();
+  addBlock(forkChoice, 2, 1, 1);
+  forkChoice.onTick(2);
+  forkChoice.onAttestation({ indices: [1, 3], slot: 1, targetEpoch: 0, blockRoot: root(2) });
+  forkChoice.onAttesterSlashing([3]);
+  const votes = { ...forkChoice.exportVotes(), leaves: [root(2)] };
+  expect([...votes.messages.nodes]).toEqual([-1, 0, -1, -1]);
+  expect(deserializeVotes(serializeVotes(votes))).toEqual(votes);
+});
