@@ -60,8 +60,12 @@ async function countingReads<T>(work: () => Promise<T>): Promise<{ result: T; re
 const rootOf = (state: { hashTreeRoot(): Uint8Array } | null): RootHex | null =>
   state && toRootHex(state.hashTreeRoot());
 
-const weightsOf = ({ forkChoice }: BeaconChain) =>
-  [...forkChoice.all()].map(({ slot, root }) => ({ slot, root, weight: forkChoice.weightOf(root) }));
+/** What votes alone weigh: in the next slot no block has the boost of its proposer, which a restart forgets. */
+function weightsOf({ forkChoice }: BeaconChain) {
+  forkChoice.onTick(forkChoice.currentSlot + 1);
+  forkChoice.updateHead();
+  return [...forkChoice.all()].map(({ root }) => ({ root, weight: forkChoice.weightOf(root) }));
+}
 
 const epochsOf = (positions: { slot: Slot }[]) => positions.map(({ slot }) => Math.floor(slot / SLOTS_PER_EPOCH));
 
