@@ -1,11 +1,13 @@
 import type { RootHex } from "@lodestar/types";
-import { NO_NODE, type ProtoArray } from "./proto-array.ts";
-import type { Checkpoint, ForkChoiceBlock } from "./types.ts";
+import { NO_NODE, type ProtoArray, type ProtoNode } from "./proto-array.ts";
+import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
 
 /** The questions about the block tree that need no votes: ancestry, the canonical chain, branches. */
 export abstract class BlockTree {
   protected readonly tree: ProtoArray;
   protected readonly slotsPerEpoch: number;
+  /** Nodes found to descend from the finalized block: it is asked of every message, and the way there may be long. */
+  #descent: { finalized: Checkpoint; nodes: WeakSet<ProtoNode> } | null = null;
 
   protected constructor(tree: ProtoArray, slotsPerEpoch: number) {
     this.tree = tree;
@@ -36,12 +38,20 @@ export abstract class BlockTree {
   /** Whether get_checkpoint_block of phase0/fork-choice.md at the finalized epoch is the finalized root. */
   isDescendantOfFinalized(root: RootHex): boolean {
     const { epoch, root: finalizedRoot } = this.finalized;
+    if (this.#descent === null || !sameCheckpoint(this.finalized, this.#descent.finalized)) {
+      this.#descent = { finalized: this.finalized, nodes: new WeakSet() };
+    }
+    const { nodes } = this.#descent;
     const firstSlot = epoch * this.slotsPerEpoch;
+    const passed: ProtoNode[] = [];
     let node = this.tree.nodes[this.tree.indexOf(root)];
-    while (node !== undefined && node.block.slot > firstSlot && node.block.root !== finalizedRoot) {
+    while (node !== undefined && !nodes.has(node) && node.block.slot > firstSlot && node.block.root !== finalizedRoot) {
+      passed.push(node);
       node = this.tree.nodes[node.parent];
     }
-    return node?.block.root === finalizedRoot;
+    if (node === undefined || (!nodes.has(node) && node.block.root !== finalizedRoot)) return false;
+    for (const each of passed) nodes.add(each);
+    return true;
   }
 
   /** The block, its parent and so on down to the oldest block of the tree. */

@@ -280,6 +280,7 @@ describe("refused blocks", () => {
     addBlock(forkChoice, 3, 2, 7);
     // The checkpoint block of epoch 1 is block 2, so block 3, in a slot before that epoch, is not on the finalized chain.
     const finalized = { epoch: 1, root: root(2) };
+    expect(forkChoice.isDescendantOfFinalized(root(3))).toBe(true);
     addBlock(forkChoice, 4, 2, 3 * EPOCH, { justified: { epoch: 2, root: root(2) }, finalized });
     expect(forkChoice.isDescendantOfFinalized(root(3))).toBe(false);
     expect(forkChoice.isDescendantOfFinalized(root(4))).toBe(true);
