@@ -3,7 +3,7 @@ import { ModelledChain } from "./support/modelled-chain.ts";
 import { RandomChoices } from "./support/random-choices.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
-const STEPS = Number(process.env.FANAL_TEST_STEPS ?? 240);
+const STEPS = Number(process.env.FANAL_TEST_STEPS ?? 160);
 const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);
 const STEPS_OF_RUN = 80;
 

