@@ -207,7 +207,9 @@ export class Connector {
   }
 
   #failed({ key }: DialTarget): void {
-    const { known, timers } = this.#parts;
+    const { known, sessions, timers } = this.#parts;
+    // The peer dialled us meanwhile, and that connection stays.
+    if (sessions.get(key)) return;
     const backOff = this.#backOffOf(key);
     backOff.fail(key, timers.now());
     this.#setState(key, "disconnected");
