@@ -1,40 +1,41 @@
-import type { routes } from "@lodestar/api";
-import { ForkName, GENESIS_SLOT } from "@lodestar/params";
-import {
-  type CachedBeaconStateAllForks,
-  computeAttestationsRewards,
-  computeBlockRewards,
-  computeEndSlotAtEpoch,
-  computeSyncCommitteeRewards,
-} from "@lodestar/state-transition";
+import { WireFormat } from "@lodestar/api";
+import { GENESIS_SLOT } from "@lodestar/params";
+import { type CachedBeaconStateAllForks, computeEndSlotAtEpoch } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
+import { type AttestationRewards, computeAttestationRewards } from "../../chain/rewards/attestation-rewards.ts";
+import { computeBlockRewards, genesisBlockRewards } from "../../chain/rewards/block-rewards.ts";
+import type { VoteRewards } from "../../chain/rewards/scale.ts";
+import {
+  computeSyncCommitteeRewards,
+  genesisSyncCommitteeRewards,
+} from "../../chain/rewards/sync-committee-rewards.ts";
 import { notFound } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
-import { findState, metaOf, resolveBlock } from "../lookup.ts";
-import { defineOperation, get, post, required } from "../method.ts";
-import { VALIDATOR_IDS } from "../params/common.ts";
-import { blockId } from "../params/identifiers.ts";
+import type { ResponseCodec } from "../codecs.ts";
+import { findState, metaOf, resolveBlock, resolveState, type StateMeta } from "../lookup.ts";
+import { defineEncoded, defineOperation, get, post, required } from "../method.ts";
+import { BLOCK_ID, VALIDATOR_IDS } from "../params/common.ts";
 import { epoch } from "../params/scalars.ts";
-import { requireForkAt, requireScheduled, shown } from "../preconditions.ts";
-import { type JsonSchema, list, object, shape } from "../schemas.ts";
+import { shown } from "../preconditions.ts";
+import { described, list, object, shape } from "../schemas.ts";
 import { indicesInRegistry } from "./registry.ts";
 
-/** The genesis block has earned nobody anything. */
-const BLOCK_ID = required(blockId, "Which block: head, finalized, a slot or a block root.");
-
-/** A loss is negative. */
-const GWEI: JsonSchema = { type: "string", pattern: "^(0|-?[1-9][0-9]*)$" };
-const ATTESTATION_REWARDS = { head: GWEI, target: GWEI, source: GWEI, inactivity: GWEI };
-const PHASE0_REWARDS = { inclusion_delay: shape("Uint64") };
-
-/** Phase0 pays for whole epochs at once, and what of it belongs to which block cannot be told afterwards. */
-const REWARDS = "Rewards that belong to single blocks and votes";
+const GWEI = described({ type: "string", pattern: "^(0|-?[1-9][0-9]*)$" }, "An amount in Gwei; a loss is negative.");
+const VOTE_REWARDS = { head: GWEI, target: GWEI, source: GWEI, inactivity: GWEI };
+const INCLUSION_DELAY = {
+  inclusion_delay: described(
+    shape("Uint64"),
+    "In phase0 alone. What a proposer got for being the first to include votes is part of it.",
+  ),
+};
 
 const getBlockRewards = defineOperation("beacon.getBlockRewards", {
   name: "get_v1_beacon_rewards_blocks_blockId",
-  summary: "What a block earned its proposer, by what the block includes; from altair on.",
+  summary:
+    "What a block paid its proposer, by what the block includes. Phase0 pays for attestations later, as part of the " +
+    "attestation rewards of their epoch.",
   params: { blockId: BLOCK_ID },
   result: {
     name: "rewards",
@@ -47,40 +48,48 @@ const getBlockRewards = defineOperation("beacon.getBlockRewards", {
       attester_slashings: shape("Uint64"),
     }),
   },
-  failures: ["not-found", "unsupported"],
+  failures: ["not-found"],
   rest: [get("/eth/v1/beacon/rewards/blocks/{block_id}")],
   cost: "heavy",
   access: "read",
-  since: ForkName.altair,
-  example: { params: (chain) => [String(chain.slot - 1)] },
+  example: { params: (chain) => [String(chain.slot - 1)], isShownLater: true },
+  codec: ({ beacon }) => ({ ...beacon.getBlockRewards.resp, onlySupport: WireFormat.json }),
   async handler({ chain }, { blockId }) {
-    const { block, preState } = await resolveRewardedBlock(chain, blockId);
-    return { data: await computeBlockRewards(chain.config, block.signed.message, preState), meta: metaOf(block) };
+    const block = await resolveBlock(chain, blockId);
+    const isGenesis = block.slot === GENESIS_SLOT;
+    const data = isGenesis
+      ? genesisBlockRewards(block.signed)
+      : await computeBlockRewards(await stateBefore(chain, block), block.signed);
+    return { data, meta: metaOf(block) };
   },
 });
 
 const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards", {
   name: "post_v1_beacon_rewards_sync_committee_blockId",
-  summary: "What the members of the sync committee earned or lost by a block; from altair on.",
+  summary: "What the members of the sync committee earned or lost by a block; nobody before altair.",
   params: { blockId: BLOCK_ID, validatorIds: VALIDATOR_IDS },
   result: { name: "rewards", schema: list(object({ validator_index: shape("Uint64"), reward: GWEI })) },
-  failures: ["not-found", "unsupported"],
+  failures: ["not-found"],
   rest: [post("/eth/v1/beacon/rewards/sync_committee/{block_id}")],
   cost: "heavy",
   access: "read",
-  since: ForkName.altair,
-  example: { params: (chain) => [String(chain.slot - 1), ["1", chain.pubkey(2)]] },
+  example: { params: (chain) => [String(chain.slot - 1), ["1", chain.pubkey(2)]], isShownLater: true },
+  codec: ({ beacon }) => ({ ...beacon.getSyncCommitteeRewards.resp, onlySupport: WireFormat.json }),
   async handler({ chain }, { blockId, validatorIds = [] }) {
-    const { block, preState } = await resolveRewardedBlock(chain, blockId);
-    const { pubkeyCache } = preState.epochCtx;
-    const rewards = await computeSyncCommitteeRewards(chain.config, pubkeyCache, block.signed.message, preState);
-    return { data: rewards.filter(isAskedFor(preState, validatorIds)), meta: metaOf(block) };
+    const block = await resolveBlock(chain, blockId);
+    const isGenesis = block.slot === GENESIS_SLOT;
+    const state = isGenesis ? (await resolveState(chain, "genesis")).state : await stateBefore(chain, block);
+    const rewards = isGenesis
+      ? genesisSyncCommitteeRewards(state)
+      : await computeSyncCommitteeRewards(state, block.signed);
+    return { data: rewards.filter(isAskedFor(state, validatorIds)), meta: metaOf(block) };
   },
 });
 
-const getAttestationsRewards = defineOperation("beacon.getAttestationsRewards", {
+const getAttestationsRewards = defineEncoded({
   name: "post_v1_beacon_rewards_attestations_epoch",
-  summary: "What validators earned or lost by their votes of an epoch, and could have earned; from altair on.",
+  summary:
+    "What validators earned or lost by their votes of an epoch, and what they could have earned, by effective balance.",
   params: {
     epoch: required(epoch, "The epoch of the votes; the next one must be over."),
     validatorIds: VALIDATOR_IDS,
@@ -88,22 +97,20 @@ const getAttestationsRewards = defineOperation("beacon.getAttestationsRewards", 
   result: {
     name: "rewards",
     schema: object({
-      ideal_rewards: list(object({ effective_balance: shape("Uint64"), ...ATTESTATION_REWARDS }, PHASE0_REWARDS)),
-      total_rewards: list(object({ validator_index: shape("Uint64"), ...ATTESTATION_REWARDS }, PHASE0_REWARDS)),
+      ideal_rewards: list(object({ effective_balance: shape("Uint64"), ...VOTE_REWARDS }, INCLUSION_DELAY)),
+      total_rewards: list(object({ validator_index: shape("Uint64"), ...VOTE_REWARDS }, INCLUSION_DELAY)),
     }),
   },
-  failures: ["not-found", "unsupported"],
+  failures: ["not-found"],
   rest: [post("/eth/v1/beacon/rewards/attestations/{epoch}")],
   cost: "heavy",
   access: "read",
-  since: ForkName.altair,
-  example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]] },
+  example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]], isShownLater: true },
+  codec: ({ beacon }) => attestationRewardsCodec(beacon.getAttestationsRewards.resp.meta),
   async handler({ chain }, { epoch, validatorIds = [] }) {
-    const { config } = chain;
-    requireScheduled(config, ForkName.altair, REWARDS);
     // An attestation may be included until the end of the next epoch, and is paid for then.
     const lastSlot = computeEndSlotAtEpoch(epoch + 1);
-    const resolved = await findState(chain, lastSlot);
+    const resolved = lastSlot < chain.clock.currentSlot ? await findState(chain, lastSlot) : null;
     if (resolved === null) {
       throw notFound(
         `The rewards of epoch ${shown(epoch)} are not known: the node has no state of slot ${shown(lastSlot)}, with ` +
@@ -111,9 +118,7 @@ const getAttestationsRewards = defineOperation("beacon.getAttestationsRewards", 
       );
     }
     const { state } = resolved;
-    requireForkAt(config, ForkName.altair, state.slot, REWARDS);
-    const { pubkeyCache } = state.epochCtx;
-    const { idealRewards, totalRewards } = await computeAttestationsRewards(config, pubkeyCache, state);
+    const { idealRewards, totalRewards } = await computeAttestationRewards(state);
     return {
       data: { idealRewards, totalRewards: totalRewards.filter(isAskedFor(state, validatorIds)) },
       meta: metaOf(resolved),
@@ -123,15 +128,38 @@ const getAttestationsRewards = defineOperation("beacon.getAttestationsRewards", 
 
 export const rewardMethods = [getBlockRewards, getSyncCommitteeRewards, getAttestationsRewards] as const;
 
-async function resolveRewardedBlock(chain: ChainView, id: routes.beacon.BlockId) {
-  requireScheduled(chain.config, ForkName.altair, REWARDS);
-  const block = await resolveBlock(chain, id);
-  requireForkAt(chain.config, ForkName.altair, block.slot, REWARDS);
-  return { block, preState: await stateBefore(chain, block) };
+/** The library's codec has inclusion delays on every fork. */
+function attestationRewardsCodec(
+  meta: ResponseCodec<AttestationRewards, StateMeta>["meta"],
+): ResponseCodec<AttestationRewards, StateMeta> {
+  return {
+    data: {
+      toJson: ({ idealRewards, totalRewards }) => ({
+        ideal_rewards: idealRewards.map(({ effectiveBalance, ...rewards }) => ({
+          effective_balance: String(effectiveBalance),
+          ...voteRewardsToJson(rewards),
+        })),
+        total_rewards: totalRewards.map(({ validatorIndex, ...rewards }) => ({
+          validator_index: String(validatorIndex),
+          ...voteRewardsToJson(rewards),
+        })),
+      }),
+    },
+    meta,
+  };
+}
+
+function voteRewardsToJson({ head, target, source, inclusionDelay, inactivity }: VoteRewards): Record<string, string> {
+  return {
+    head: String(head),
+    target: String(target),
+    source: String(source),
+    ...(inclusionDelay !== undefined && { inclusion_delay: String(inclusionDelay) }),
+    inactivity: String(inactivity),
+  };
 }
 
 function stateBefore({ states }: ChainView, { slot, signed }: ChainBlock): Promise<CachedBeaconStateAllForks> {
-  if (slot === GENESIS_SLOT) throw notFound("The genesis block earned nobody anything: there is no state before it.");
   return states.afterBlock(toRootHex(signed.message.parentRoot), slot);
 }
 
