@@ -17,7 +17,7 @@ export interface MadeExample {
 
 /** Makes every example call; the result is what was asked and answered, by the name of the method. */
 export async function makeExamples(): Promise<Map<string, MadeExample>> {
-  const isShownOnPhase0 = (method: Method) => isServedOn(method, ForkName.phase0);
+  const isShownOnPhase0 = (method: Method) => isServedOn(method, ForkName.phase0) && !method.example.isShownLater;
   const made = await makeOn(ForkName.phase0, methods.filter(isShownOnPhase0));
   const others = await makeOn(
     ForkName.fulu,

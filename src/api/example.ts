@@ -18,6 +18,8 @@ export interface Example {
   readonly stage?: (typeof EXAMPLE_STAGES)[number];
   /** The parameters by position. */
   readonly params?: readonly unknown[] | ((chain: ExampleChain) => unknown[] | Promise<unknown[]>);
+  /** Set where documents show it on a later fork, although phase0 has an answer that says less. */
+  readonly isShownLater?: true;
   /** Set where this node refuses every call of the method as unsupported. */
   readonly isRefused?: true;
 }

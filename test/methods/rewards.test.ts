@@ -1,6 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createMethodTable } from "../../src/api/method-table.ts";
+import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { OpenApi } from "../conformance/openapi.ts";
 import { Caller } from "../support/caller.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
@@ -12,7 +14,6 @@ const VALIDATORS = 16;
 const HEAD = 5 * SLOTS_PER_EPOCH - 1;
 /** Not the first of its epoch, so that a block alone changes balances. */
 const SLOT = 3 * SLOTS_PER_EPOCH + 4;
-const INVALID = -32602;
 const NOT_FOUND = -32001;
 
 const standard = new OpenApi("v4.0.0");
@@ -66,33 +67,12 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect(some).toEqual([first, second]);
   });
 
-  it("of attestations are what the balances gained when the next epoch ended, but for rounding", async () => {
-    const epoch = 2;
-    const result = await caller.call(OF_VOTES, [epoch]);
+  it("of votes have the standard's form, and no inclusion delays after phase0", async () => {
+    const result = await caller.call(OF_VOTES, [2]);
     expectStandard("POST", "attestations/{epoch}", result);
     const { ideal_rewards, total_rewards } = result;
     expect(total_rewards).toHaveLength(VALIDATORS);
-
-    const lastSlot = (epoch + 2) * SLOTS_PER_EPOCH - 1;
-    const before = await balancesAt(lastSlot);
-    const after = await balancesAt(lastSlot + 1);
-    const proposer = Number((await caller.call(OF_BLOCK, [lastSlot + 1])).proposer_index);
-    const explained = new Map<number, number>();
-    const add = (index: string, amount: string) =>
-      explained.set(Number(index), (explained.get(Number(index)) ?? 0) + Number(amount));
-    for (const { validator_index, head, target, source, inactivity } of total_rewards) {
-      for (const amount of [head, target, source, inactivity]) add(validator_index, amount);
-    }
-    for (const { validator_index, reward } of await caller.call(OF_SYNC_COMMITTEE, [lastSlot + 1])) {
-      add(validator_index, reward);
-    }
-    for (const [index, amount] of explained) {
-      // The block of the new epoch's first slot paid its proposer besides.
-      if (index === proposer) continue;
-      // The library rounds each of three parts to the nearest Gwei where the chain rounds down.
-      expect(Math.abs(after[index]! - before[index]! - amount)).toBeLessThanOrEqual(3);
-    }
-
+    expect([...ideal_rewards, ...total_rewards].filter((reward) => "inclusion_delay" in reward)).toEqual([]);
     const ideal = ideal_rewards.find((reward: { effective_balance: string }) => {
       return reward.effective_balance === "32000000000";
     });
@@ -111,12 +91,43 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect(await caller.error(OF_VOTES, [4])).toMatchObject({ code: NOT_FOUND });
   });
 
+  it("of the genesis block are nothing", async () => {
+    expect(await caller.call(OF_BLOCK, ["genesis"])).toEqual({
+      proposer_index: "0",
+      total: "0",
+      attestations: "0",
+      sync_aggregate: "0",
+      proposer_slashings: "0",
+      attester_slashings: "0",
+    });
+    const ofCommittee: { reward: string }[] = await caller.call(OF_SYNC_COMMITTEE, ["0"]);
+    expect(ofCommittee.length > 0).toBe(fork === "fulu");
+    expect(ofCommittee.filter(({ reward }) => reward !== "0")).toEqual([]);
+  });
+
+  it("have no SSZ form, which would have no room for a loss", () => {
+    const routes = createRouteTable(createMethodTable(opened.devChain.api));
+    const ofRewards = routes.filter(({ path }) => path.startsWith("/eth/v1/beacon/rewards/"));
+    expect(ofRewards.map(({ answers }) => answers)).toEqual([["json"], ["json"], ["json"]]);
+  });
+
   // The altair chain is the one that began in phase0.
   if (fork === "altair") {
-    it("do not exist in phase0", async () => {
-      expect(await caller.error(OF_BLOCK, [SLOTS_PER_EPOCH])).toMatchObject({ code: INVALID });
-      expect(await caller.error(OF_SYNC_COMMITTEE, [SLOTS_PER_EPOCH])).toMatchObject({ code: INVALID });
-      expect(await caller.error(OF_VOTES, [0])).toMatchObject({ code: INVALID });
+    it("in phase0 come with the votes of an epoch, those of proposers among what is paid for inclusion delays", async () => {
+      const ofBlock = await caller.call(OF_BLOCK, [SLOTS_PER_EPOCH]);
+      expectStandard("GET", "blocks/{block_id}", ofBlock);
+      expect(ofBlock).toMatchObject({ total: "0", attestations: "0", sync_aggregate: "0" });
+      expect(await caller.call(OF_SYNC_COMMITTEE, [SLOTS_PER_EPOCH])).toEqual([]);
+
+      const ofVotes = await caller.call(OF_VOTES, [0]);
+      expectStandard("POST", "attestations/{epoch}", ofVotes);
+      const ideal = ofVotes.ideal_rewards.at(-1);
+      expect(ideal.effective_balance).toBe("32000000000");
+      const delays: number[] = ofVotes.total_rewards.map((reward: { inclusion_delay: string }) => {
+        return Number(reward.inclusion_delay);
+      });
+      expect(delays).toContain(Number(ideal.inclusion_delay));
+      expect(Math.max(...delays)).toBeGreaterThan(Number(ideal.inclusion_delay));
     });
   }
 });

@@ -43,7 +43,9 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
   const hasArgs = Object.keys(req.schema).length > 0;
   const formats = [WireFormat.json, WireFormat.ssz];
   const requestFormats = !req.parseReqSsz || req.onlySupport ? [WireFormat.json] : formats;
-  const responseFormats = resp.onlySupport || resp.isEmpty ? [WireFormat.json] : formats;
+  // Where the library has an SSZ form that the standard does not have, the node has none either.
+  const { codec } = doors.methods.all.find(({ name }) => name === method.name)!;
+  const responseFormats = codec?.onlySupport || resp.isEmpty ? [WireFormat.json] : formats;
   for (const requestWireFormat of requestFormats) {
     for (const responseWireFormat of responseFormats) {
       const init = { requestWireFormat, responseWireFormat, retries: 0 };

@@ -76,7 +76,8 @@ export class RandomHistory {
   constructor(config: BeaconConfig, random: () => number, validatorCount: number) {
     this.#config = config;
     this.#random = random;
-    this.#keys = new InteropKeys(2 * validatorCount);
+    // Derived when they are needed.
+    this.#keys = new InteropKeys(100 * validatorCount);
     this.#deposits = genesisDeposits(config, new InteropKeys(validatorCount));
     this.#eth1Data = eth1DataAfter(this.#deposits, OTHER_ROOT);
     this.#nextKey = validatorCount;
@@ -238,8 +239,7 @@ export class RandomHistory {
   #addRequests({ executionRequests }: electra.BeaconBlockBody, state: State): void {
     const { validators } = state;
     if (this.#chance(0.05)) {
-      const isNew = this.#chance(0.4) && this.#nextKey < this.#keys.count;
-      const deposit = isNew ? this.#newDeposit(33 * ETHER) : this.#topUp(state);
+      const deposit = this.#chance(0.4) ? this.#newDeposit(33 * ETHER) : this.#topUp(state);
       executionRequests.deposits.push({ ...deposit, index: BigInt(this.#deposits.length) });
     }
     const { pubkey, withdrawalCredentials } = validators.getReadonly(Math.floor(this.#random() * validators.length));

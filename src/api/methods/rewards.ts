@@ -52,7 +52,7 @@ const getBlockRewards = defineOperation("beacon.getBlockRewards", {
   rest: [get("/eth/v1/beacon/rewards/blocks/{block_id}")],
   cost: "heavy",
   access: "read",
-  example: { params: (chain) => [String(chain.slot - 1)] },
+  example: { params: (chain) => [String(chain.slot - 1)], isShownLater: true },
   codec: ({ beacon }) => ({ ...beacon.getBlockRewards.resp, onlySupport: WireFormat.json }),
   async handler({ chain }, { blockId }) {
     const block = await resolveBlock(chain, blockId);
@@ -73,7 +73,7 @@ const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards"
   rest: [post("/eth/v1/beacon/rewards/sync_committee/{block_id}")],
   cost: "heavy",
   access: "read",
-  example: { params: (chain) => [String(chain.slot - 1), ["1", chain.pubkey(2)]] },
+  example: { params: (chain) => [String(chain.slot - 1), ["1", chain.pubkey(2)]], isShownLater: true },
   codec: ({ beacon }) => ({ ...beacon.getSyncCommitteeRewards.resp, onlySupport: WireFormat.json }),
   async handler({ chain }, { blockId, validatorIds = [] }) {
     const block = await resolveBlock(chain, blockId);
@@ -105,7 +105,7 @@ const getAttestationsRewards = defineEncoded({
   rest: [post("/eth/v1/beacon/rewards/attestations/{epoch}")],
   cost: "heavy",
   access: "read",
-  example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]] },
+  example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]], isShownLater: true },
   codec: ({ beacon }) => attestationRewardsCodec(beacon.getAttestationsRewards.resp.meta),
   async handler({ chain }, { epoch, validatorIds = [] }) {
     // An attestation may be included until the end of the next epoch, and is paid for then.

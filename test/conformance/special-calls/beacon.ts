@@ -140,19 +140,30 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     answers("a blob that the block does not have", [], () => ["head", [ROOT]]),
     fails("the same blob twice", INVALID, () => ["head", [ROOT, ROOT]]),
   ]),
-  get_v1_beacon_rewards_blocks_blockId: onFulu([
+  get_v1_beacon_rewards_blocks_blockId: [
     ...absentBlock,
-    fails("the genesis block, before which there is nothing", NOT_FOUND, () => ["genesis"]),
-  ]),
-  post_v1_beacon_rewards_sync_committee_blockId: onFulu([
+    answers(
+      "the genesis block, which earned nothing",
+      {
+        proposer_index: "0",
+        total: "0",
+        attestations: "0",
+        sync_aggregate: "0",
+        proposer_slashings: "0",
+        attester_slashings: "0",
+      },
+      () => ["genesis"],
+    ),
+  ],
+  post_v1_beacon_rewards_sync_committee_blockId: [
     ...absentBlock,
     answers("unknown validators", [], (chain) => [chain.slot - 1, [PUBKEY, LAST_UINT64]]),
-  ]),
-  post_v1_beacon_rewards_attestations_epoch: onFulu([
+  ],
+  post_v1_beacon_rewards_attestations_epoch: [
     fails("an epoch after which the next is not over", NOT_FOUND, (chain) => [chain.epoch - 1]),
     fails("the last of all epochs", NOT_FOUND, () => [LAST_EPOCH]),
     fails("an epoch whose slots are no uint64", INVALID, () => [LAST_UINT64]),
-  ]),
+  ],
   get_v1_debug_beacon_data_column_sidecars_blockId: onFulu([
     ...absentBlock,
     answers("columns that nobody needs", [], () => ["head", [0, "127"]]),
