@@ -24,6 +24,7 @@ const Name = {
   clockSlot: "clockSlot",
   nodeKey: "nodeKey",
   announcedNode: "announcedNode",
+  joined: "joined",
 } as const;
 
 /** Single values about the database, its chain and its node. */
@@ -66,6 +67,17 @@ export class MetaRepository {
 
   getAnnouncedNode(): Promise<AnnouncedNode | null> {
     return this.#getJson<AnnouncedNode>(Name.announcedNode);
+  }
+
+  /** Whether other nodes have come to the chain that began with this one. */
+  async isJoined(): Promise<boolean> {
+    return (await this.#getJson<boolean>(Name.joined)) ?? false;
+  }
+
+  async putJoined(): Promise<void> {
+    const batch = this.#store.batch();
+    new MetaWrites(batch).putJoined();
+    await batch.write();
   }
 
   getFree(name: string): Promise<Uint8Array | null> {
@@ -116,6 +128,10 @@ export class MetaWrites {
 
   putAnnouncedNode({ record, metadata }: AnnouncedNode): void {
     this.#putJson(Name.announcedNode, { record, metadata });
+  }
+
+  putJoined(): void {
+    this.#putJson(Name.joined, true);
   }
 
   putFree(name: string, value: Uint8Array): void {
