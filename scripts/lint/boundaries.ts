@@ -8,14 +8,13 @@
 export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   cli: ["node", "dev", "api", "network", "chain", "json", "log", "debug"],
   node: ["dev", "server", "api", "sync", "network", "chain", "execution", "bls", "db", "json", "log", "debug"],
-  dev: ["api", "sync (types)", "chain", "execution", "bls", "db", "log"],
+  dev: ["api", "chain", "execution", "bls", "db", "log"],
   server: ["json", "log"],
   // Of the servers and of the network, an answer sees only what the seams to them describe.
   api: [
     "server/method-table.ts (types)",
     "server/rest/route-table.ts (types)",
     "server/events/feed.ts (types)",
-    "sync/sync.ts (types)",
     "network/network-view.ts (types)",
     "network/broadcast.ts",
     "network/peer-id.ts",

@@ -78,32 +78,17 @@ describe("node", () => {
     expect(await caller.call("getNodeVersion")).toBe(version);
   });
 
-  it("tells how far it is behind only while it syncs", async () => {
+  it("tells how far it is behind the clock, syncing or not, and refuses duties exactly while it syncs", async () => {
     const synced = { head_slot: "4", sync_distance: "0", is_syncing: false, is_optimistic: false, el_offline: false };
+    const aggregate = () => caller.error("get_v2_validator_aggregate_attestation", [4, `0x${"00".repeat(32)}`, 0]);
     expect(await caller.call("get_v1_node_syncing")).toEqual(synced);
-    chain.status.isSyncing = true;
     chain.status.syncDistance = 90;
+    expect(await caller.call("get_v1_node_syncing")).toEqual({ ...synced, sync_distance: "90" });
+    expect(await caller.call("getSyncing")).toBe(false);
+    expect((await aggregate()).message).toContain("No attestation of slot 4");
+    chain.status.isSyncing = true;
     expect(await caller.call("get_v1_node_syncing")).toEqual({ ...synced, sync_distance: "90", is_syncing: true });
     expect(await caller.call("getSyncing")).toBe(true);
-  });
-
-  it("tells whether it catches up with its peers, which is not what duties depend on", async () => {
-    const sync = { isSyncing: true, syncDistance: 3 };
-    const setLogSpec = () => {};
-    const onNetwork = new Caller(
-      createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), sync, setLogSpec }),
-    );
-    const aggregate = () => onNetwork.error("get_v2_validator_aggregate_attestation", [4, `0x${"00".repeat(32)}`, 0]);
-    expect(await onNetwork.call("get_v1_node_syncing")).toMatchObject({ is_syncing: true, sync_distance: "3" });
-    expect(await onNetwork.call("get_v1_node_health")).toEqual({ health: 206 });
-    expect(await onNetwork.call("getSyncing")).toBe(true);
-    expect((await aggregate()).message).toContain("No attestation of slot 4");
-
-    Object.assign(sync, { isSyncing: false, syncDistance: 0 });
-    Object.assign(chain.status, { isSyncing: true, syncDistance: 90 });
-    expect(await onNetwork.call("get_v1_node_syncing")).toMatchObject({ is_syncing: false, sync_distance: "0" });
-    expect(await onNetwork.call("get_v1_node_health")).toEqual({ health: 200 });
-    expect(await onNetwork.call("getSyncing")).toBe(false);
     expect((await aggregate()).message).toContain("90 slots behind");
   });
 

@@ -11,8 +11,6 @@ import { methods, type typedMethods } from "./method-groups.ts";
 interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLogSpec" | "futures"> {
   /** Left out by a node that speaks to no other. */
   broadcast?: Broadcast;
-  /** Left out by a node that speaks to no other: it then has only the clock to compare its head with. */
-  sync?: ApiContext["sync"];
 }
 
 /** The handlers of the standard's operations by their names in @lodestar/api: what callers inside the process use. */
@@ -39,12 +37,11 @@ export interface Api extends Handlers {
   readonly chainConfig: BeaconConfig;
 }
 
-export function createApi({ chain, broadcast = NO_BROADCAST, sync = chain.status, ...rest }: ApiDependencies): Api {
+export function createApi({ chain, broadcast = NO_BROADCAST, ...rest }: ApiDependencies): Api {
   const context: ApiContext = {
     ...rest,
     chain,
     broadcast,
-    sync,
     events: createEventStream(chain),
     version: versionText(),
   };

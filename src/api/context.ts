@@ -2,7 +2,6 @@ import type { BeaconChain } from "../chain/chain.ts";
 import type { PendingFuture } from "../debug/future-tracker.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
-import type { SyncView } from "../sync/sync.ts";
 import type { EventStream } from "./event-stream.ts";
 
 /** The parts of a node that handlers answer from. */
@@ -10,7 +9,6 @@ export interface ApiContext {
   readonly chain: BeaconChain;
   readonly network: NetworkView;
   readonly broadcast: Broadcast;
-  readonly sync: SyncView;
   /** What happens, as it happens. */
   readonly events: EventStream;
   /** The node's name, version and platform. */

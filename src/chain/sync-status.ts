@@ -2,15 +2,27 @@ import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Clock } from "./clock/clock.ts";
 import type { HeadTracker } from "./head-tracker.ts";
 
-/** How long a head may lie behind the clock before the node counts as syncing. */
+/** How long the head of a chain without a network may lie behind the clock before the node counts as syncing. */
 const DEFAULT_HORIZON_SECONDS = 600;
 
-/** Whether this node's view of the chain is recent enough to act on. */
+/**
+ * Whom a node asks before it goes on with its chain. `sole`: nobody, because all validators are its own and others only
+ * follow. `founder`: nobody until others have come to the chain that began with it, and from then on its peers, as a `member`.
+ */
+export type Authority = "sole" | "founder" | "member";
+
+/** Who knows what the chain alone cannot tell: whether others are further. */
+export interface SyncJudge {
+  readonly isSyncing: boolean;
+}
+
+/** Whether this node's view of the chain is one to act on. All who want to know it ask here. */
 export class SyncStatus {
   readonly #clock: Clock;
   readonly #tracker: HeadTracker;
   readonly #engine: ExecutionEngine;
   readonly #horizonSlots: number;
+  #judge: SyncJudge | undefined;
 
   constructor(parts: { clock: Clock; tracker: HeadTracker; engine: ExecutionEngine; horizonSlots?: number }) {
     this.#clock = parts.clock;
@@ -19,13 +31,19 @@ export class SyncStatus {
     this.#horizonSlots = parts.horizonSlots ?? Math.floor(DEFAULT_HORIZON_SECONDS / parts.clock.secondsPerSlot);
   }
 
+  /** Without anybody to ask, the clock decides. */
   get isSyncing(): boolean {
-    return this.#slotsBehind > this.#horizonSlots;
+    return this.#judge?.isSyncing ?? this.syncDistance > this.#horizonSlots;
   }
 
-  /** Slots still to catch up with; none once the node is synced, whether or not the newest slots have blocks. */
+  /** Slots from the head to the current one, which may all be empty. */
   get syncDistance(): number {
-    return this.isSyncing ? this.#slotsBehind : 0;
+    return Math.max(0, this.#clock.currentSlot - this.#tracker.head.slot);
+  }
+
+  /** From now on somebody who hears of other nodes decides. */
+  decideBy(judge: SyncJudge): void {
+    this.#judge = judge;
   }
 
   get isOptimistic(): boolean {
@@ -35,9 +53,5 @@ export class SyncStatus {
   /** Before the merge nothing has to be asked of an execution engine, so none is missing. */
   get executionOffline(): boolean {
     return !this.#engine.online && this.#tracker.head.execution.status !== "pre-merge";
-  }
-
-  get #slotsBehind(): number {
-    return Math.max(0, this.#clock.currentSlot - this.#tracker.head.slot);
   }
 }

@@ -38,6 +38,7 @@ const Name = {
   nodeKey: "nodeKey",
   announcedNode: "announcedNode",
   peers: "peers",
+  joined: "joined",
 } as const;
 
 /** Single values about the database, its chain and its node. */
@@ -89,6 +90,17 @@ export class MetaRepository {
 
   getPeers(): Promise<RememberedPeer[] | null> {
     return this.#getJson<RememberedPeer[]>(Name.peers);
+  }
+
+  /** Whether other nodes have come to the chain that began with this one. */
+  async isJoined(): Promise<boolean> {
+    return (await this.#getJson<boolean>(Name.joined)) ?? false;
+  }
+
+  async putJoined(): Promise<void> {
+    const batch = this.#store.batch();
+    new MetaWrites(batch).putJoined();
+    await batch.write();
   }
 
   getFree(name: string): Promise<Uint8Array | null> {
@@ -147,6 +159,10 @@ export class MetaWrites {
 
   putPeers(peers: readonly RememberedPeer[]): void {
     this.#putJson(Name.peers, peers);
+  }
+
+  putJoined(): void {
+    this.#putJson(Name.joined, true);
   }
 
   putFree(name: string, value: Uint8Array): void {

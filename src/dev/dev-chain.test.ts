@@ -58,12 +58,28 @@ test("after a stop, missed slots are made up for by a chain whose validators are
   expect(whole.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
   expect(await emptySlots(whole)).toBe(0);
 
-  const { devChain: shared } = await openDevChain(
-    options({ activeValidators: [0, 1, 2, 3, 4, 5, 6] }),
-    await stopped(),
-  );
+  const activeValidators = [0, 1, 2, 3, 4, 5, 6];
+  const directory = await stopped();
+  const before = await openDevChain(options({ activeValidators }), directory);
+  expect(before.devChain.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
+  await before.db.meta.putJoined();
+  await before.close();
+  const { devChain: shared } = await openDevChain(options({ activeValidators }), directory);
   expect(shared.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
   // Even a slot that begins meanwhile stays empty until a peer has told what there is.
   await shared.clock.advanceTo(SLOTS_SINCE_GENESIS + 1);
   expect(shared.chain.head.slot).toBe(10);
+});
+
+test("a chain that others may share, and to which nobody has come, goes on by itself after a stop", async () => {
+  const directory = tempDirectory();
+  const activeValidators = [0, 1, 2, 3, 4, 5, 6];
+  const first = await openDevChain(options({ activeValidators }), directory);
+  await first.devChain.clock.advanceTo(10);
+  await first.close();
+  const { devChain } = await openDevChain(options({ activeValidators }), directory);
+  expect(devChain.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
+  expect(devChain.chain.status.isSyncing).toBe(false);
+  await devChain.clock.advanceTo(SLOTS_SINCE_GENESIS + 2);
+  expect(devChain.chain.head.slot).toBeGreaterThan(SLOTS_SINCE_GENESIS);
 });

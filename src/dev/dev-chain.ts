@@ -9,7 +9,7 @@ import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { Logger } from "../log/logger.ts";
 import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
-import { type PeerSync, whileSynced } from "./validators/synced-validators.ts";
+import { whileSynced } from "./validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
 interface DevChainParts {
@@ -17,8 +17,8 @@ interface DevChainParts {
   chain: BeaconChain;
   clock: VirtualClock;
   api: Api;
-  /** Undefined for a chain that keeps to itself. */
-  sync: PeerSync | undefined;
+  /** Whether other nodes may follow the chain. */
+  hasNetwork: boolean;
   timeOfDay: TimeOfDay;
   validatorCount: number;
   /** Those that do their duties by themselves; all when left out. */
@@ -51,7 +51,7 @@ export class DevChain {
   #isLive = false;
 
   constructor(parts: DevChainParts) {
-    const { chain, clock, api, sync, activeValidators, history, isNew, isShared } = parts;
+    const { chain, clock, api, hasNetwork, activeValidators, history, isNew, isShared } = parts;
     const { config } = chain;
     this.config = config;
     this.clock = clock;
@@ -60,7 +60,7 @@ export class DevChain {
     this.keys = new InteropKeys(parts.validatorCount);
     this.isNew = isNew;
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
-    this.#hasNetwork = sync !== undefined;
+    this.#hasNetwork = hasNetwork;
     // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
     this.#keepsRealTime = this.#hasNetwork || (isNew && clock.speed === 1 && activeValidators !== undefined);
     this.#timeOfDay = parts.timeOfDay;
@@ -69,7 +69,7 @@ export class DevChain {
     const validatorsWith = (keys: ValidatorKeys) =>
       createDevValidators({ api, clock, config, keys, logger, speed: clock.speed, history });
     const own = validatorsWith(activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys);
-    const validators = isShared && sync ? whileSynced({ validators: own, sync, isFounder: isNew, logger }) : own;
+    const validators = isShared ? whileSynced({ validators: own, status: chain.status, logger }) : own;
     // Nobody else has a part in what happened before the first run.
     const founders = isShared && isNew ? validatorsWith(this.keys) : validators;
     this.#validators = validators;

@@ -6,6 +6,7 @@ import type { ApiContext } from "../api/context.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
+import type { Authority } from "../chain/sync-status.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
@@ -22,7 +23,10 @@ export interface ChainSource {
   readonly config: BeaconConfig;
   readonly clock: Clock;
   readonly engine: ExecutionEngine;
+  /** How far the head may lie behind the clock when no other node can be asked whether there is more. */
   readonly syncHorizonSlots?: number;
+  /** By default that of one node among others. */
+  readonly authority?: Authority;
   /** Left out for a clock that others go by, too. */
   stopClock?(): void | Promise<void>;
 }
@@ -92,10 +96,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       syncHorizonSlots,
     });
     opening.defer(() => chain.close());
-    const { view, networking } = await openNetwork(chain, db, options);
+    const { view, networking } = await openNetwork(chain, db, source, options);
     if (networking) opening.defer(() => networking.close());
-    const { broadcast, sync } = networking ?? {};
-    const api = createApi({ chain, network: view, broadcast, sync, setLogSpec, futures });
+    const api = createApi({ chain, network: view, broadcast: networking?.broadcast, setLogSpec, futures });
     chain.start();
     return new BeaconNode({ opened: opening.move(), db, source, chain, api, networking, logger });
   }
@@ -139,6 +142,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
 async function openNetwork(
   chain: BeaconChain,
   db: BeaconDb,
+  { authority, syncHorizonSlots }: ChainSource,
   { networking: options, networkTuning, logger }: BeaconNodeOptions<ChainSource>,
 ): Promise<{ view: NetworkView; networking: Networking | undefined }> {
   const node = await LocalNode.open({ key: await openNodeKey(db), config: chain.config, clock: chain.clock, db });
@@ -147,6 +151,15 @@ async function openNetwork(
     return { view: noNetwork(node), networking: undefined };
   }
   const { Networking } = await import("./networking.ts");
-  const networking = await Networking.open({ ...networkTuning, chain, db, node, options, logger });
+  const networking = await Networking.open({
+    ...networkTuning,
+    chain,
+    db,
+    node,
+    options,
+    authority,
+    syncHorizonSlots,
+    logger,
+  });
   return { view: networking.view, networking };
 }

@@ -45,7 +45,7 @@ export class DevNode {
       ...source,
       chain: node.chain,
       api: node.api,
-      sync: node.networking?.sync,
+      hasNetwork: node.networking !== undefined,
       timeOfDay,
       activeValidators: options.activeValidators,
       history: await SlashingProtection.open(slashingProtectionStore(db)),
@@ -54,6 +54,7 @@ export class DevNode {
     });
     node.own(devChain);
     source.clock.onSlot((slot) => db.meta.putClockSlot(slot));
+    if (source.authority === "founder") noteJoining(node, logger);
     if (networkDirectory !== undefined) await describeNetwork(networkDirectory, devChain);
     const running = await node.serve(servers);
     opening.move();
@@ -109,6 +110,17 @@ export class DevNode {
     await this.#starting?.catch(() => {});
     await this.node.close();
   }
+}
+
+/** Takes note of the first other node: from then on the chain may have gone on elsewhere whenever this one starts again. */
+function noteJoining({ networking, db }: BeaconNode<DevSource>, logger: Logger): void {
+  const stop = networking?.network.peers.onChange(() => {
+    if (networking.network.peers.list().length === 0) return;
+    stop?.();
+    db.meta.putJoined().catch((error: unknown) => {
+      logger.error("It could not be noted that another node has joined the chain", { error });
+    });
+  });
 }
 
 /** Writes down what other nodes need to know of the chain. */

@@ -65,13 +65,15 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     speed,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
   });
+  const isJoined = await db.meta.isJoined();
   return {
     config: createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot)),
     clock,
     stopClock: () => clock.stop(),
     engine: new DevExecutionEngine(),
-    // However long all nodes were stopped, somebody has to go on: that the others are not ahead is enough to begin.
-    syncHorizonSlots: isShared ? Number.POSITIVE_INFINITY : undefined,
+    // Nobody but this node's validators can go on with the chain, however long they were away.
+    syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
+    authority: isShared ? (isJoined ? "member" : "founder") : "sole",
     validatorCount: identity.validators,
     isNew,
     isShared,

@@ -1,5 +1,7 @@
 import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
+import { isDevConfig } from "../dev/chain-config.ts";
 import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
+import { loadNetworkConfig } from "./network-config.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
 import { type ChosenValidators, startValidators } from "./network-validators.ts";
 import type { Servers, ServersOptions } from "./servers.ts";
@@ -47,7 +49,8 @@ async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<
   return findStale(config, await states.atCheckpoint(forkChoice.finalized), clock.currentEpoch);
 }
 
-/** Whoever runs validators must be able to go on however long all nodes were stopped; they wait for the sync by themselves. */
-function syncHorizon({ syncHorizonSlots, validators, networking }: NetworkNodeOptions): number | undefined {
-  return syncHorizonSlots ?? (validators && networking ? Number.POSITIVE_INFINITY : undefined);
+/** A dev chain on a node without a network goes on with that node's validators or not at all, however long they were away. */
+function syncHorizon({ syncHorizonSlots, network, networking }: NetworkNodeOptions): number | undefined {
+  const isAlone = networking === undefined && isDevConfig(loadNetworkConfig(network));
+  return syncHorizonSlots ?? (isAlone ? Number.POSITIVE_INFINITY : undefined);
 }

@@ -12,7 +12,7 @@ export type ChosenValidators = (count: number) => readonly ValidatorIndex[] | un
 /** Lets a node of a dev chain's network run some of the chain's validators. */
 export async function startValidators(
   choose: ChosenValidators,
-  { chain, api, db, networking }: BeaconNode,
+  { chain, api, db }: BeaconNode,
   rootLogger: Logger,
 ): Promise<Pick<DevValidators, "close">> {
   const logger = rootLogger.topic("validators");
@@ -22,10 +22,7 @@ export async function startValidators(
   const history = await SlashingProtection.open(slashingProtectionStore(db));
   const { clock, config } = chain;
   const own = createDevValidators({ api, clock, config, keys, logger, history });
-  // A node that speaks to no other has nobody to catch up with.
-  const validators = networking
-    ? whileSynced({ validators: own, sync: networking.sync, isFounder: false, logger })
-    : own;
+  const validators = whileSynced({ validators: own, status: chain.status, logger });
   chain.events.on("head", (head) => validators.onHead(head));
   clock.onSlot((slot) => validators.onSlot(slot));
   logger.info("Validators run in this process", { count: keys.indices.length });

@@ -1,3 +1,4 @@
+import type { Authority } from "../chain/sync-status.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import { Network, type NetworkParts } from "../network/network.ts";
 import type { NetworkView } from "../network/network-view.ts";
@@ -9,6 +10,8 @@ import { StartError } from "./start-error.ts";
 export interface NetworkingParts extends Omit<NetworkParts, "unknownBlocks"> {
   /** Those that differ from the defaults. */
   syncLimits?: Partial<RangeSyncLimits>;
+  authority?: Authority;
+  syncHorizonSlots?: number;
 }
 
 /** The node among others, and its chain kept level with theirs. */
@@ -25,7 +28,14 @@ export class Networking {
         onUnknownBlock: (root, peerId) => sync.onUnknownBlock(root, peerId),
       },
     });
-    const sync = new Sync({ chain: parts.chain, peers: network.peers, logger: parts.logger, limits: parts.syncLimits });
+    const sync = new Sync({
+      chain: parts.chain,
+      peers: network.peers,
+      logger: parts.logger,
+      limits: parts.syncLimits,
+      authority: parts.authority,
+      horizonSlots: parts.syncHorizonSlots,
+    });
     return new Networking(network, sync, parts);
   }
 

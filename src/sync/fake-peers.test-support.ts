@@ -1,7 +1,11 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import type { Severity } from "../network/peers/peer-scores.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
 import type { BlockRange } from "../network/reqresp/interface.ts";
+
+/** Of the event loop: what comes after an answer from memory needs fewer. */
+const QUIET_TURNS = 20;
 
 interface Penalty {
   peerId: string;
@@ -67,6 +71,14 @@ export class FakePeers implements SyncPeers {
     }
   }
 
+  /** Resolves when no more ranges are asked for. */
+  async untilQuiet(): Promise<void> {
+    for (let asked = -1; asked !== this.ranges.length; ) {
+      asked = this.ranges.length;
+      for (let turn = 0; turn < QUIET_TURNS; turn++) await nextTurn();
+    }
+  }
+
   penaltiesOf(peerId: string): Severity[] {
     return this.penalties.filter((penalty) => penalty.peerId === peerId).map(({ severity }) => severity);
   }
@@ -85,8 +97,15 @@ export class FakePeers implements SyncPeers {
     return () => this.#listeners.delete(listener);
   }
 
+  /** The peer soon tells again what it told last. */
   refreshStatus(peerId: string): void {
     this.refreshed.push(peerId);
+    queueMicrotask(() => {
+      const peer = this.#peers.get(peerId);
+      if (!peer) return;
+      peer.status = { ...peer.status };
+      this.#changed();
+    });
   }
 
   blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {

@@ -10,7 +10,10 @@ import { BatchPeers } from "./batch-peers.ts";
 import type { RangeSyncLimits } from "./limits.ts";
 import { RangePenalties } from "./penalties.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
-import { HEAD_TOLERANCE_SLOTS, type SyncTarget } from "./sync-target.ts";
+import type { SyncTarget } from "./sync-target.ts";
+
+/** How many of the last blocks before a head may be others than when the head was told. */
+const REORG_SLOTS = 4;
 
 /** `deserted`: no peer is left to ask. `undelivered`: the peers do not give what they claim to have. `broken`: this node failed. */
 export type RangeOutcome = "reached" | "deserted" | "undelivered" | "broken";
@@ -291,7 +294,7 @@ export class RangeRun {
       return true;
     }
     // A head may have been left by the chain since it was told; then nearly all of it was given.
-    if (target.kind === "head" && this.#lastSlot + HEAD_TOLERANCE_SLOTS >= target.slot) return false;
+    if (target.kind === "head" && this.#lastSlot + REORG_SLOTS >= target.slot) return false;
     const debtors = guide === undefined ? last.emptyHanded().filter((id) => target.claimants.has(id)) : [guide];
     this.#penalties.penalize(debtors, "does not give the blocks that its status tells of");
     return false;

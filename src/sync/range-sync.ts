@@ -52,10 +52,11 @@ export class RangeSync {
     return this.#isActive;
   }
 
-  /** Whether most of the peers claim to have what is being fetched. */
+  /** Whether most of the peers, and not one alone, claim to have what is being fetched. */
   get isClaimedByMost(): boolean {
     const peers = this.#parts.peers.list();
-    return 2 * peers.filter(({ peerId }) => this.#claimants.has(peerId)).length > peers.length;
+    const claiming = peers.filter(({ peerId }) => this.#claimants.has(peerId)).length;
+    return claiming > 1 && 2 * claiming > peers.length;
   }
 
   /** Begins with the next target if there is one and nothing is under way. */

@@ -52,7 +52,7 @@ describe("the target of syncing", () => {
 
   test("nothing that is ours, that gossip brings, that is in the future, or that was sought in vain", () => {
     const peers = peersOf(
-      { head: [14, 1] },
+      { head: [11, 1] },
       { head: [60, 2] },
       { head: [101, 3] },
       { final: [99, 4] },

@@ -2,8 +2,8 @@ import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { SyncPeer } from "../network/peers/sync-peers.ts";
 
-/** A head this little ahead of ours arrives by gossip, or is fetched by root. */
-export const HEAD_TOLERANCE_SLOTS = 4;
+/** A head this little ahead of ours is on its way to us by gossip, or is fetched by root. */
+export const LEVEL_SLOTS = 1;
 
 /** `finalized` and `head`: what peers tell in their status. `branch`: the tip of a branch that was found by its blocks. */
 export interface SyncTarget {
@@ -52,7 +52,7 @@ export function chooseTarget(peers: readonly SyncPeer[], standing: SyncStanding)
   }
   const heads = peers
     .map(headClaim)
-    .filter(({ slot }) => slot > standing.headSlot + HEAD_TOLERANCE_SLOTS)
+    .filter(({ slot }) => slot > standing.headSlot + LEVEL_SLOTS)
     .filter(isWanted);
   const head = largestGroup(heads);
   return head && { ...head, kind: "head" };

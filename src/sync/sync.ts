@@ -1,21 +1,19 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { Authority, SyncJudge } from "../chain/sync-status.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { DEFAULT_LIMITS, type RangeSyncLimits } from "./limits.ts";
+import { PeerAgreement } from "./peer-agreement.ts";
 import { RangeSync } from "./range-sync.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
-import { HEAD_TOLERANCE_SLOTS, headClaim } from "./sync-target.ts";
+import { headClaim, LEVEL_SLOTS } from "./sync-target.ts";
 import { UnknownBlockSync } from "./unknown-block-sync.ts";
 
-/** Whether the node is catching up with its peers. */
-export interface SyncView {
-  readonly isSyncing: boolean;
-  /** Slots from the head to the current one while syncing, else 0. */
-  readonly syncDistance: number;
-}
+/** So many slots in a row may bring no block to a node that was synced before its peers have to confirm that they are empty. */
+const QUIET_SLOTS = 8;
 
 type SyncState = "waiting for peers" | "syncing" | "synced";
 
@@ -25,25 +23,36 @@ interface SyncParts {
   logger: Logger;
   timers?: Pick<Timers, "now" | "sleep">;
   limits?: Partial<RangeSyncLimits>;
+  authority?: Authority;
+  /** How far the head may lie behind the clock though no peer confirms it. */
+  horizonSlots?: number;
 }
 
-/** Keeps this node's chain level with those of its peers. */
-export class Sync implements SyncView, UnknownBlocks {
+/** Keeps this node's chain level with those of its peers, and knows whether it is. */
+export class Sync implements SyncJudge, UnknownBlocks {
   readonly #chain: SyncChain;
   readonly #peers: SyncPeers;
   readonly #logger: Logger;
   readonly #range: RangeSync;
   readonly #unknownBlocks: UnknownBlockSync;
+  readonly #agreement: PeerAgreement;
+  readonly #authority: Authority;
+  readonly #horizonSlots: number;
   readonly #listeners = new Set<(state: SyncState) => void>();
   #stop: (() => void)[] = [];
   readonly #closed = new AbortController();
+  /** Whether any peer has told its status since the start. */
   #isInformed = false;
   #isEvaluating = false;
   #announced: SyncState | null = null;
 
-  constructor({ chain, peers, logger, timers = SYSTEM_TIMERS, limits = {} }: SyncParts) {
+  constructor(parts: SyncParts) {
+    const { chain, peers, logger, timers = SYSTEM_TIMERS, limits = {} } = parts;
     this.#chain = chain;
     this.#peers = peers;
+    this.#agreement = new PeerAgreement(chain, peers);
+    this.#authority = parts.authority ?? "member";
+    this.#horizonSlots = parts.horizonSlots ?? LEVEL_SLOTS;
     this.#logger = logger.topic("sync");
     this.#range = new RangeSync({
       chain,
@@ -52,7 +61,7 @@ export class Sync implements SyncView, UnknownBlocks {
       logger: this.#logger,
       limits: { ...DEFAULT_LIMITS, ...limits },
       slotsPerEpoch: SLOTS_PER_EPOCH,
-      onChange: () => this.#announce(),
+      onChange: () => this.#onRangeChange(),
     });
     this.#unknownBlocks = new UnknownBlockSync({
       chain,
@@ -62,26 +71,16 @@ export class Sync implements SyncView, UnknownBlocks {
       isRangeSyncing: () => this.#isCatchingUp,
       onLongBranch: (branch) => this.#range.addBranch(branch),
     });
+    chain.status.decideBy(this);
   }
 
   get state(): SyncState {
-    if (this.#isCatchingUp) return "syncing";
-    const isBehind = this.#chain.status.isSyncing;
-    if (!this.#isInformed && (isBehind || this.#slotsBehind > SLOTS_PER_EPOCH)) return "waiting for peers";
-    return isBehind ? "syncing" : "synced";
+    if (this.#isSynced) return "synced";
+    return this.#peers.list().length > 0 ? "syncing" : "waiting for peers";
   }
 
   get isSyncing(): boolean {
     return this.state !== "synced";
-  }
-
-  /** Whether any peer has told its status since the start. */
-  get isInformed(): boolean {
-    return this.#isInformed;
-  }
-
-  get syncDistance(): number {
-    return this.isSyncing ? this.#slotsBehind : 0;
   }
 
   start(): void {
@@ -89,8 +88,8 @@ export class Sync implements SyncView, UnknownBlocks {
     this.#unknownBlocks.start();
     this.#stop.push(
       this.#peers.onChange(() => this.#evaluate()),
-      this.#chain.clock.onSlot(() => this.#evaluate()),
-      this.#chain.events.on("head", () => this.#announce()),
+      this.#chain.clock.onSlot(() => this.#onSlot()),
+      this.#chain.events.on("head", () => this.#onHead()),
     );
     this.#evaluate();
   }
@@ -139,16 +138,41 @@ export class Sync implements SyncView, UnknownBlocks {
   }
 
   /**
-   * What a few peers claim to have, and nobody can check before it is there, must not keep a node from its duties that was
-   * synced and is still level with the clock. When most claim it, the node may be on a branch that the others have left.
+   * The clock decides when the head is level with it, as nobody can be ahead then. Otherwise the slots since the head may be
+   * empty or missed, and the peers decide: who just joined or was away acts only when they have nothing more.
+   * What a few peers claim to have, and nobody can check before it is there, keeps no synced node from its duties; when
+   * most claim it, the node may be on a branch that the others have left.
    */
-  get #isCatchingUp(): boolean {
-    const isLevel = this.#announced === "synced" && this.#slotsBehind <= HEAD_TOLERANCE_SLOTS;
-    return this.#range.isActive && (!isLevel || this.#range.isClaimedByMost);
+  get #isSynced(): boolean {
+    if (this.#authority === "sole" || (this.#authority === "founder" && !this.#isInformed)) return true;
+    if (this.#range.isActive && this.#range.isClaimedByMost) return false;
+    const behind = this.#chain.status.syncDistance;
+    if (behind <= LEVEL_SLOTS) return true;
+    if (this.#peers.list().length === 0) return behind <= this.#horizonSlots;
+    const wasSynced = this.#announced === "synced";
+    if (this.#range.isActive && !wasSynced) return false;
+    if (wasSynced && behind <= QUIET_SLOTS) return true;
+    return this.#agreement.isReached || (behind <= this.#horizonSlots && !this.#range.isActive);
   }
 
-  get #slotsBehind(): number {
-    return Math.max(0, this.#chain.clock.currentSlot - this.#chain.head.slot);
+  /** Whether ranges are fetched because the node lacks what they bring. */
+  get #isCatchingUp(): boolean {
+    return this.#range.isActive && this.isSyncing;
+  }
+
+  #onSlot(): void {
+    if (this.#chain.status.syncDistance > LEVEL_SLOTS) this.#agreement.ask("all");
+    this.#evaluate();
+  }
+
+  #onHead(): void {
+    this.#agreement.onHead();
+    this.#announce();
+  }
+
+  #onRangeChange(): void {
+    if (!this.#range.isActive) this.#agreement.ask("outdated");
+    this.#announce();
   }
 
   #evaluate(): void {
@@ -174,7 +198,7 @@ export class Sync implements SyncView, UnknownBlocks {
     const finalizedSlot = finalizedSlotOf(this.#chain, SLOTS_PER_EPOCH);
     for (const peer of this.#peers.list()) {
       const { slot, root, peerId } = headClaim(peer);
-      if (slot >= clock.currentSlot || slot <= finalizedSlot || slot > head.slot + HEAD_TOLERANCE_SLOTS) continue;
+      if (slot >= clock.currentSlot || slot <= finalizedSlot || slot > head.slot + LEVEL_SLOTS) continue;
       if (!forkChoice.has(root)) this.#unknownBlocks.onUnknownBlock(root, peerId);
     }
   }
@@ -188,7 +212,8 @@ export class Sync implements SyncView, UnknownBlocks {
       const { slot } = this.#chain.head;
       this.#logger.info("Synced", was === "syncing" ? { slot, ...this.#range.summary() } : { slot });
     }
-    if (state === "waiting for peers") this.#logger.info("Waiting for peers", { behind: this.#slotsBehind });
+    if (state === "waiting for peers")
+      this.#logger.info("Waiting for peers", { behind: this.#chain.status.syncDistance });
     for (const listener of [...this.#listeners]) {
       try {
         listener(state);

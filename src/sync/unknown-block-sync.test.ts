@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type phase0, ssz } from "@lodestar/types";
+import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { startQuietDevChain } from "../../test/support/dev-chain.ts";
@@ -86,12 +86,27 @@ describe("missing blocks", () => {
 
   test("a head beside ours that a peer tells of is fetched", async () => {
     const peers = new FakePeers();
-    const { chain, sync, clock, tip } = await openNearHead(peers, 2);
+    const { chain, sync, clock, tip } = await openNearHead(peers, 1);
     await clock.advanceTo(NEAR + 1);
     peers.add("honest", history.slice(0, NEAR));
     await untilHead(chain, tip.root);
     expect(sync.isSyncing).toBe(false);
     expect(peers.ranges).toEqual([]);
+  });
+
+  test("a block that comes while ranges bring its parents waits for them, and is not asked for again", async () => {
+    const peers = new FakePeers();
+    const { chain, sync } = await openFollower(peers, NEAR, { has: history.slice(0, NEAR - 6) });
+    const { promise: giving, resolve: give } = Promise.withResolvers<void>();
+    const byRange = (blocks: SignedBeaconBlock[]) => giving.then(() => blocks);
+    peers.add("honest", history.slice(0, NEAR - 1), { byRange });
+    sync.start();
+    const tip = history[NEAR - 1]!;
+    sync.onUnknownParent(tip.signed, "honest");
+    expect(chain.head.slot).toBe(NEAR - 6);
+    give();
+    await untilHead(chain, tip.root);
+    expect(peers.roots).toEqual([]);
   });
 
   test("a branch longer than can be fetched block by block is left to range sync", async () => {

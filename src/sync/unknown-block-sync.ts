@@ -68,12 +68,15 @@ export class UnknownBlockSync implements UnknownBlocks {
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void {
     const { chain } = this.#parts;
     const { slot } = signed.message;
-    if (this.#parts.isRangeSyncing() || slot <= this.#finalizedSlot || slot > chain.clock.currentSlot + 1) return;
-    if (this.#isFarAhead(slot, peerId) || !this.#pending.hasRoomFor(peerId)) return;
+    if (slot <= this.#finalizedSlot || slot > chain.clock.currentSlot + 1) return;
+    // What comes in the last moments of catching up is told once only; its parents are brought by the range.
+    const isRangeSyncing = this.#parts.isRangeSyncing();
+    if (isRangeSyncing ? slot > chain.head.slot + MAX_DEPTH : this.#isFarAhead(slot, peerId)) return;
+    if (!this.#pending.hasRoomFor(peerId)) return;
     const root = blockRoot(chain.config, signed.message);
     if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
     const held = this.#pending.add(signed, { root, peerId, isAsked: false, clock: chain.clock });
-    if (held) this.#proceed(held);
+    if (held && (!isRangeSyncing || chain.forkChoice.has(held.parentRoot))) this.#proceed(held);
   }
 
   onUnknownBlock(root: RootHex, peerId: string): void {

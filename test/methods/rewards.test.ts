@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createMethodTable } from "../../src/api/method-table.ts";
+import { createMethodTable } from "../../src/api/bound-methods.ts";
 import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { OpenApi } from "../conformance/openapi.ts";
 import { Caller } from "../support/caller.ts";

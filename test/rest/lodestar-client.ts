@@ -44,7 +44,7 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
   const formats = [WireFormat.json, WireFormat.ssz];
   const requestFormats = !req.parseReqSsz || req.onlySupport ? [WireFormat.json] : formats;
   // Where the library has an SSZ form that the standard does not have, the node has none either.
-  const { codec } = doors.methods.all.find(({ name }) => name === method.name)!;
+  const { codec } = served.methods.all.find(({ name }) => name === method.name)!;
   const responseFormats = codec?.onlySupport || resp.isEmpty ? [WireFormat.json] : formats;
   for (const requestWireFormat of requestFormats) {
     for (const responseWireFormat of responseFormats) {

@@ -62,7 +62,7 @@ const getVersionText = defineMethod({
 const getSyncingStatus = defineOperation("node.getSyncingStatus", {
   number: 27,
   name: "get_v1_node_syncing",
-  summary: "Whether the node is syncing, and how far its head is behind.",
+  summary: "Whether the node is syncing, and how far its head is behind the clock.",
   result: {
     name: "syncing",
     schema: object({
@@ -78,17 +78,10 @@ const getSyncingStatus = defineOperation("node.getSyncingStatus", {
   cost: "cheap",
   access: "read",
   example: {},
-  async handler({ chain, sync }) {
-    const { isSyncing, syncDistance } = sync;
-    const { isOptimistic, executionOffline } = chain.status;
+  async handler({ chain }) {
+    const { isSyncing, syncDistance, isOptimistic, executionOffline } = chain.status;
     return {
-      data: {
-        headSlot: chain.head.slot,
-        syncDistance: isSyncing ? syncDistance : 0,
-        isSyncing,
-        isOptimistic,
-        elOffline: executionOffline,
-      },
+      data: { headSlot: chain.head.slot, syncDistance, isSyncing, isOptimistic, elOffline: executionOffline },
     };
   },
 });
@@ -103,7 +96,7 @@ const getSyncing = defineMethod({
   cost: "cheap",
   access: "read",
   example: {},
-  handler: ({ sync }) => sync.isSyncing,
+  handler: ({ chain }) => chain.status.isSyncing,
 });
 
 const READY = 200;
@@ -134,9 +127,9 @@ const getHealth = defineOperation("node.getHealth", {
 });
 
 /** The standard's third answer, 503 for a node without a chain, cannot occur: servers open with a chain behind them. */
-function isReady({ sync, chain }: Pick<ApiContext, "sync" | "chain">): boolean {
-  const { isOptimistic, executionOffline } = chain.status;
-  return !(sync.isSyncing || isOptimistic || executionOffline);
+function isReady({ chain }: Pick<ApiContext, "chain">): boolean {
+  const { isSyncing, isOptimistic, executionOffline } = chain.status;
+  return !(isSyncing || isOptimistic || executionOffline);
 }
 
 const setLogLevel = defineMethod({

@@ -204,9 +204,10 @@ export const NODE_FLAGS = {
     name: "sync-horizon",
     kind: "number",
     placeholder: "SLOTS",
-    description: "How many slots the head may lie behind the clock before the node counts as syncing",
+    description:
+      "How many slots the head may lie behind the clock, though no peer confirms it, before the node counts as syncing",
     fallback: undefined,
-    fallbackText: "ten minutes of slots",
+    fallbackText: "1; with --no-p2p ten minutes of slots",
     parse: wholeNumber(0),
   }),
   genesisState: valueFlag({

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { Caller } from "../support/caller.ts";
+import { range, TestNetwork } from "./support/test-network.ts";
+
+const VALIDATORS = 16;
+/** More than ten minutes. */
+const EMPTY_SLOTS = 400;
+
+test("nodes whose whole network stood still agree on their old head, and go on", { timeout: 60_000 }, async () => {
+  const network = new TestNetwork({ validators: VALIDATORS });
+  await network.clock.advanceTo(EMPTY_SLOTS);
+  const first = await network.add(range(0, 8));
+  const caller = new Caller(first.api);
+  const epoch = network.clock.currentEpoch;
+  // Somebody may have gone on meanwhile: a node that is alone cannot know.
+  expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: true, sync_distance: "400" });
+  expect(await caller.error("get_v1_validator_duties_proposer", [epoch])).toMatchObject({ code: -32002 });
+
+  const second = await network.add(range(8, VALIDATORS), [first]);
+  await network.untilConnected();
+  expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: false, sync_distance: "400" });
+  expect(await caller.call("get_v1_validator_duties_proposer", [epoch])).toHaveLength(8);
+  const isGoingOn = () => network.nodes.every(({ chain }) => chain.head.slot > EMPTY_SLOTS + 8);
+  await network.runUntil(isGoingOn);
+  await network.untilSameHead();
+  // Blocks of both.
+  const proposers = new Set<boolean>();
+  for (let slot = EMPTY_SLOTS + 1; slot <= second.chain.head.slot; slot++) {
+    const block = await second.chain.blocks.canonicalAtSlot(slot);
+    if (block) proposers.add(block.signed.message.proposerIndex < 8);
+  }
+  expect(proposers).toEqual(new Set([true, false]));
+});
