@@ -31,8 +31,10 @@ export async function benchNonFinality(epochs: number): Promise<void> {
       "stored states",
       "database",
       "restart",
+      "its CPU",
       "look-up: epochs back",
       "mean",
+      "its CPU",
       "worst",
     );
     for (const mark of [epochs / 10, epochs / 2, epochs].map(Math.round)) {
@@ -40,14 +42,20 @@ export async function benchNonFinality(epochs: number): Promise<void> {
       if (standing.finalizedEpoch > 0)
         throw new Error(`Epoch ${standing.finalizedEpoch} was finalized by too few votes.`);
       const back = Math.min(MOST_EPOCHS_BACK, Math.round(mark / 2));
-      const { restart, lookUps } = await withChain(withVoters(VOTING), async (chain, { milliseconds }) => {
-        return { restart: milliseconds, lookUps: await ask<LookUps>(chain, { lookBack: { epochs: back } }) };
+      const { restart, lookUps } = await withChain(withVoters(VOTING), async (chain, opened) => {
+        return { restart: opened, lookUps: await ask<LookUps>(chain, { lookBack: { epochs: back } }) };
       });
-      const times = [lookUps.meanMilliseconds, lookUps.worstMilliseconds].map(seconds);
-      row(mark, ...cellsOf(standing), seconds(restart), back, ...times);
+      const times = [lookUps.meanMilliseconds, lookUps.cpuMilliseconds, lookUps.worstMilliseconds];
+      row(
+        mark,
+        ...cellsOf(standing),
+        ...[restart.milliseconds, restart.cpuMilliseconds].map(seconds),
+        back,
+        ...times.map(seconds),
+      );
     }
     const standing = await withChain(withVoters(VALIDATORS), (chain) => advanceTo(chain, lastEpoch));
-    row(`${lastEpoch}, all voted since ${epochs}`, ...cellsOf(standing), "", "", "", "");
+    row(`${lastEpoch}, all voted since ${epochs}`, ...cellsOf(standing), "", "", "", "", "", "");
     if (standing.finalizedEpoch <= epochs) throw new Error("All voted, and still nothing was finalized.");
   });
 }
