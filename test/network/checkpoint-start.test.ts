@@ -18,7 +18,11 @@ let source: TestNode;
 const ends: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   network = new TestNetwork({ validators: VALIDATORS, cleanUp: (end) => ends.push(end) });
-  source = await network.add(range(0, VALIDATORS), [], { pace: "lockstep", restsAt: [EMPTY_SLOT] });
+  source = await network.add(range(0, VALIDATORS), [], {
+    pace: "lockstep",
+    restsAt: [EMPTY_SLOT],
+    authority: "sole",
+  });
   await network.clock.advanceTo(HISTORY_EPOCHS * SLOTS_PER_EPOCH);
   expect(source.chain.forkChoice.finalized.epoch).toBe(HISTORY_EPOCHS - 2);
   return async () => {

@@ -106,7 +106,8 @@ export class UnsignedChain {
         get: () => undefined,
       } as unknown as ChainView["forkChoice"],
       blocks: {
-        canonicalAtSlot: async (slot: Slot) => this.#blocks.get(slot) ?? null,
+        rootAtSlot: async (slot: Slot) => this.#blocks.get(slot)?.root ?? null,
+        byRoot: async (root: RootHex) => [...this.#blocks.values()].find((block) => block.root === root) ?? null,
         rootAtOrBefore: async () => this.#genesisRoot,
       } as unknown as ChainView["blocks"],
       states: {

@@ -66,7 +66,7 @@ export class TestNetwork {
     options: Partial<
       Pick<
         TestNodeOptions,
-        "anchor" | "targetPeers" | "pace" | "restsAt" | "discovery" | "requestLimits" | "syncLimits"
+        "anchor" | "targetPeers" | "pace" | "restsAt" | "authority" | "discovery" | "requestLimits" | "syncLimits"
       >
     > = {},
   ): Promise<TestNode> {

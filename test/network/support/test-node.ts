@@ -5,6 +5,7 @@ import type { Api } from "../../../src/api/api.ts";
 import { initialiseDatabase } from "../../../src/chain/anchor.ts";
 import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
+import type { Authority } from "../../../src/chain/sync-status.ts";
 import { InteropKeys, onlyKeysOf } from "../../../src/dev/interop-keys.ts";
 import type { Pace } from "../../../src/dev/validators/pace.ts";
 import { createDevValidators } from "../../../src/dev/validators/validators.ts";
@@ -31,6 +32,8 @@ export interface TestNodeOptions {
   pace?: Pace;
   /** The slots in which its validators do nothing. */
   restsAt?: readonly Slot[];
+  /** By default one node among others. */
+  authority?: Authority;
   discovery?: boolean;
   requestLimits?: NetworkingParts["requestLimits"];
   syncLimits?: NetworkingParts["syncLimits"];
@@ -63,7 +66,7 @@ export class TestNode {
       async source(db) {
         const isNew = (await db.meta.getIdentity()) === null;
         if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
-        return { config, clock, engine: new DevExecutionEngine() };
+        return { config, clock, engine: new DevExecutionEngine(), authority: options.authority };
       },
       networking: {
         address: "127.0.0.1",
