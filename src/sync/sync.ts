@@ -171,7 +171,10 @@ export class Sync implements SyncJudge, UnknownBlocks {
   }
 
   #onRangeChange(): void {
-    if (!this.#range.isActive) this.#agreement.ask("outdated");
+    if (!this.#range.isActive) {
+      this.#agreement.ask("outdated");
+      this.#unknownBlocks.resume();
+    }
     this.#announce();
   }
 

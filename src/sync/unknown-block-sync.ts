@@ -88,11 +88,15 @@ export class UnknownBlockSync implements UnknownBlocks {
     this.#seek(root, [peerId]);
   }
 
-  /** What found no room among the lookups before gets its turn. */
-  #onSlot(slot: Slot): void {
-    this.#pending.prune(this.#finalizedSlot, slot);
+  /** What was held while ranges were fetched, or found no room among the lookups before, gets its turn. */
+  resume(): void {
     if (this.#parts.isRangeSyncing()) return;
     for (const held of this.#pending.oldest()) this.#proceed(held);
+  }
+
+  #onSlot(slot: Slot): void {
+    this.#pending.prune(this.#finalizedSlot, slot);
+    this.resume();
   }
 
   get #finalizedSlot(): Slot {
