@@ -33,7 +33,10 @@ interface BlockLookupsParts {
   onMissing(root: RootHex): void;
 }
 
-/** Asks peers for single blocks by root: first those that spoke of the block, then others; each block once at a time. */
+/**
+ * Asks peers for single blocks by root, each block once at a time: first those that spoke of the block, then others. Whoever did
+ * wrong comes last, so that a few that speak of what they do not have cannot use up the questions.
+ */
 export class BlockLookups {
   readonly #parts: BlockLookupsParts;
   /** Under way or waiting, in the order of their coming. */
@@ -138,7 +141,10 @@ export class BlockLookups {
   #nextPeer(seekers: ReadonlySet<string>, asked: ReadonlySet<string>): string | undefined {
     const connected = this.#parts.peers.list().filter(({ peerId }) => !asked.has(peerId));
     const furthest = connected.sort(
-      (a, b) => Number(seekers.has(b.peerId)) - Number(seekers.has(a.peerId)) || b.status.headSlot - a.status.headSlot,
+      (a, b) =>
+        b.score - a.score ||
+        Number(seekers.has(b.peerId)) - Number(seekers.has(a.peerId)) ||
+        b.status.headSlot - a.status.headSlot,
     );
     return furthest[0]?.peerId;
   }

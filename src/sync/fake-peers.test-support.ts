@@ -48,12 +48,12 @@ export class FakePeers implements SyncPeers {
   add(
     peerId: string,
     chain: readonly ServedBlock[],
-    { status = {}, ...behaviour }: Behaviour & { status?: Partial<fulu.Status> } = {},
+    { status = {}, score = 0, ...behaviour }: Behaviour & { status?: Partial<fulu.Status>; score?: number } = {},
   ): void {
     const last = chain.at(-1);
     const honest = last && { headSlot: last.signed.message.slot, headRoot: Buffer.from(last.root.slice(2), "hex") };
     const told = { ...ssz.fulu.Status.defaultValue(), ...honest, ...status };
-    this.#peers.set(peerId, { peerId, status: told, chain, ...behaviour });
+    this.#peers.set(peerId, { peerId, status: told, score, chain, ...behaviour });
     this.#changed();
   }
 

@@ -84,6 +84,18 @@ describe("missing blocks", () => {
     expect(peers.penalties.map(({ peerId, severity }) => [peerId, severity])).toEqual([["boaster", "mild"]]);
   });
 
+  test("peers that did wrong and speak of a block do not keep it from being asked of the others", async () => {
+    const peers = new FakePeers();
+    for (const peerId of ["a", "b", "c", "d", "e"]) peers.add(peerId, [], { ...SILENT, score: -1 });
+    peers.add("good", history, SILENT);
+    const { chain, sync, tip } = await openNearHead(peers, 1);
+
+    for (const peerId of ["a", "b", "c", "d", "e"]) sync.onUnknownBlock(tip.root, peerId);
+    await untilHead(chain, tip.root);
+
+    expect(peers.roots).toEqual([{ peerId: "good", root: tip.root }]);
+  });
+
   test("a head beside ours that a peer tells of is fetched", async () => {
     const peers = new FakePeers();
     const { chain, sync, clock, tip } = await openNearHead(peers, 1);

@@ -145,7 +145,9 @@ export class PeerManager implements SyncPeers {
     const relevant = [...this.#sessions.values()].filter((session) => session.relevant);
     return relevant.flatMap(({ peerId }) => {
       const peer = this.known.get(peerId);
-      return peer?.status && peer.state === "connected" ? { peerId, status: peer.status } : [];
+      return peer?.status && peer.state === "connected"
+        ? { peerId, status: peer.status, score: this.scores.score(peerId) }
+        : [];
     });
   }
 

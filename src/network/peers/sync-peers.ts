@@ -7,6 +7,8 @@ export interface SyncPeer {
   peerId: string;
   /** What it told last about its chain. */
   status: fulu.Status;
+  /** Below zero for what it did wrong. */
+  score: number;
 }
 
 /** What syncing needs of the network. Failed requests are `RequestError`s; the network itself penalizes peers for those. */
