@@ -1,3 +1,5 @@
+import { parse } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Child } from "../support/child.ts";
 import type { LoadOrder, LoadReport } from "./load-process.ts";
 
@@ -8,6 +10,12 @@ export class Server {
 
   static async start(name: "fanal-process" | "bare-process"): Promise<Server> {
     const { child, report } = await Child.start<{ port: number }>(name, import.meta.url);
+    return new Server(child, report.port);
+  }
+
+  /** That of another checkout, by the path of the process that serves it. */
+  static async startFrom(path: string): Promise<Server> {
+    const { child, report } = await Child.start<{ port: number }>(parse(path).name, pathToFileURL(path).href);
     return new Server(child, report.port);
   }
 

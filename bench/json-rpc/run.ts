@@ -12,87 +12,122 @@ const LEAST_BATCH_GAIN = 5;
 interface Options {
   rounds: number;
   seconds: number;
-}
-
-/** Prints what was measured; false when the JSON-RPC server is slower than it may be. */
-export async function benchJsonRpc({ rounds, seconds }: Options): Promise<boolean> {
-  const [fanal, bare, { child: load }] = await Promise.all([
-    Server.start("fanal-process"),
-    Server.start("bare-process"),
-    Child.start("load-process", import.meta.url),
-  ]);
-  try {
-    console.log(`${describeMachine()}; ${rounds} rounds of ${seconds} s for each server, medians\n`);
-    console.log("| call | Fanal, requests/s | bare, requests/s | Fanal/bare | Fanal, CPU µs | bare, CPU µs | by CPU |");
-    console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-    const shares: number[] = [];
-    for (const request of SINGLE_REQUESTS) shares.push(await compare(request, { fanal, bare, load, rounds, seconds }));
-    const gain = await batchGain({ fanal, load, rounds, seconds });
-    return Math.min(...shares) >= LEAST_SHARE && gain >= LEAST_BATCH_GAIN;
-  } finally {
-    await Promise.all([fanal.child.end(), bare.child.end(), load.end()]);
-  }
+  /** Of the process that serves the chain in another checkout, which is to be measured beside this one. */
+  otherPath?: string | undefined;
 }
 
 interface Bench extends Options {
   fanal: Server;
+  other: Server | undefined;
   bare: Server;
   load: Child;
 }
 
-async function compare(
-  { title, body }: BenchedRequest,
-  { fanal, bare, load, rounds, seconds }: Bench,
-): Promise<number> {
-  await bare.child.ask({ answer: await answerOf(fanal, body) });
-  const pairs = await alternate(
-    rounds,
-    () => measure(load, fanal, body, seconds),
-    () => measure(load, bare, body, seconds),
-  );
-  const rate = ({ requestsPerSecond }: Measured) => requestsPerSecond;
-  const cpu = ({ microsecondsPerRequest }: Measured) => microsecondsPerRequest;
-  const share = median(pairs.map(([ofFanal, ofBare]) => rate(ofFanal) / rate(ofBare)));
-  const cells = [
-    title,
-    median(pairs.map(([ofFanal]) => rate(ofFanal))).toFixed(0),
-    median(pairs.map(([, ofBare]) => rate(ofBare))).toFixed(0),
-    percent(share),
-    median(pairs.map(([ofFanal]) => cpu(ofFanal))).toFixed(1),
-    median(pairs.map(([, ofBare]) => cpu(ofBare))).toFixed(1),
-    percent(median(pairs.map(([ofFanal, ofBare]) => cpu(ofBare) / cpu(ofFanal)))),
-  ];
-  console.log(`| ${cells.join(" | ")} |`);
-  return share;
+/** Prints what was measured; false when the JSON-RPC server is slower than it may be. */
+export async function benchJsonRpc(options: Options): Promise<boolean> {
+  const { rounds, seconds, otherPath } = options;
+  const [fanal, other, bare, { child: load }] = await Promise.all([
+    Server.start("fanal-process"),
+    otherPath === undefined ? undefined : Server.startFrom(otherPath),
+    Server.start("bare-process"),
+    Child.start("load-process", import.meta.url),
+  ]);
+  const bench = { ...options, fanal, other, bare, load };
+  try {
+    console.log(`${describeMachine()}; ${rounds} rounds of ${seconds} s for each server, medians\n`);
+    console.log("| call | Fanal, requests/s | bare, requests/s | Fanal/bare | Fanal, CPU µs | bare, CPU µs | by CPU |");
+    console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    const compared: Comparison[] = [];
+    for (const request of SINGLE_REQUESTS) compared.push(await compare(request, bench));
+    if (other) printOther(compared);
+    const gain = await batchGain(bench);
+    return Math.min(...compared.map(({ share }) => share)) >= LEAST_SHARE && gain >= LEAST_BATCH_GAIN;
+  } finally {
+    await Promise.all([fanal.child.end(), other?.child.end(), bare.child.end(), load.end()]);
+  }
 }
 
-async function batchGain({ fanal, load, rounds, seconds }: Omit<Bench, "bare">): Promise<number> {
-  const pairs = await alternate(
+interface Comparison {
+  title: string;
+  share: number;
+  shareByCpu: number;
+  otherShare: number;
+  otherShareByCpu: number;
+}
+
+const rate = ({ requestsPerSecond }: Measured) => requestsPerSecond;
+const cpu = ({ microsecondsPerRequest }: Measured) => microsecondsPerRequest;
+
+async function compare({ title, body }: BenchedRequest, bench: Bench): Promise<Comparison> {
+  const { fanal, other, bare, load, rounds, seconds } = bench;
+  await bare.child.ask({ answer: await answerOf(fanal, body) });
+  const servers = other ? [fanal, bare, other] : [fanal, bare];
+  const measured = await takeTurns(
     rounds,
-    () => measure(load, fanal, BATCH.body, seconds),
-    () => measure(load, fanal, GENESIS.body, seconds),
+    servers.map((server) => () => measure(load, server, body, seconds)),
   );
+  const [ofFanal, ofBare, ofOther = []] = measured as [Measured[], Measured[], Measured[]?];
+  const shareOf = (ofServer: Measured[]) => median(ofServer.map((one, round) => rate(one) / rate(ofBare[round]!)));
+  const shareByCpuOf = (ofServer: Measured[]) => median(ofServer.map((one, round) => cpu(ofBare[round]!) / cpu(one)));
+  const comparison: Comparison = {
+    title,
+    share: shareOf(ofFanal),
+    shareByCpu: shareByCpuOf(ofFanal),
+    otherShare: other ? shareOf(ofOther) : Number.NaN,
+    otherShareByCpu: other ? shareByCpuOf(ofOther) : Number.NaN,
+  };
+  const cells = [
+    title,
+    median(ofFanal.map(rate)).toFixed(0),
+    median(ofBare.map(rate)).toFixed(0),
+    percent(comparison.share),
+    median(ofFanal.map(cpu)).toFixed(1),
+    median(ofBare.map(cpu)).toFixed(1),
+    percent(comparison.shareByCpu),
+  ];
+  console.log(`| ${cells.join(" | ")} |`);
+  return comparison;
+}
+
+function printOther(compared: readonly Comparison[]): void {
+  console.log("\n| call | other checkout/bare | this one/bare | other checkout, by CPU | this one, by CPU |");
+  console.log("| --- | ---: | ---: | ---: | ---: |");
+  for (const { title, share, shareByCpu, otherShare, otherShareByCpu } of compared) {
+    console.log(`| ${[title, ...[otherShare, share, otherShareByCpu, shareByCpu].map(percent)].join(" | ")} |`);
+  }
+}
+
+async function batchGain({ fanal, load, rounds, seconds }: Bench): Promise<number> {
+  const bodies = [BATCH.body, GENESIS.body];
+  const measured = await takeTurns(
+    rounds,
+    bodies.map((body) => () => measure(load, fanal, body, seconds)),
+  );
+  const [batches, singles] = measured as [Measured[], Measured[]];
   const callsPerSecond = (measured: Measured) => measured.requestsPerSecond * BATCH.calls;
-  const gain = median(pairs.map(([batch, single]) => callsPerSecond(batch) / single.requestsPerSecond));
-  const batchRate = median(pairs.map(([batch]) => callsPerSecond(batch)));
-  const singleRate = median(pairs.map(([, single]) => single.requestsPerSecond));
+  const gain = median(batches.map((batch, round) => callsPerSecond(batch) / rate(singles[round]!)));
+  const batchRate = median(batches.map(callsPerSecond));
+  const singleRate = median(singles.map(rate));
   console.log(
     `\nA batch of ${BATCH.calls} small calls: ${batchRate.toFixed(0)} calls/s, ${gain.toFixed(1)} times the ${singleRate.toFixed(0)} calls/s of single ones.`,
   );
   return gain;
 }
 
-/** Pairs of measurements that were made one right after the other, after a first pair that warms up and does not count. */
-async function alternate<T>(rounds: number, first: () => Promise<T>, second: () => Promise<T>): Promise<[T, T][]> {
-  const pairs: [T, T][] = [];
+/**
+ * The measurements of each one, round by round, after a first round that warms up and does not count. Whoever comes later finds the
+ * machine as the others have left it, so another one is first in each round.
+ */
+async function takeTurns<T>(rounds: number, measurements: readonly (() => Promise<T>)[]): Promise<T[][]> {
+  const measured = measurements.map((): T[] => []);
   for (let round = 0; round <= rounds; round++) {
-    // Whoever comes second finds the machine as the other has left it, so they take turns in that too.
-    const isSwapped = round % 2 === 1;
-    const one = await (isSwapped ? second() : first());
-    const other = await (isSwapped ? first() : second());
-    if (round > 0) pairs.push(isSwapped ? [other, one] : [one, other]);
+    for (let turn = 0; turn < measurements.length; turn++) {
+      const which = (round + turn) % measurements.length;
+      const result = await measurements[which]!();
+      if (round > 0) measured[which]!.push(result);
+    }
   }
-  return pairs;
+  return measured;
 }
 
 async function answerOf({ port }: Server, body: string): Promise<string> {
