@@ -31,7 +31,8 @@ export function bodyFormat(contentType: string | undefined, formats: readonly Fo
 }
 
 /** What is wrong with the header Content-Encoding of a request; undefined when its body can be read as it comes. */
-export function encodingRefusal(contentEncoding = ""): HttpRefusal | undefined {
+export function encodingRefusal(contentEncoding: string | undefined): HttpRefusal | undefined {
+  if (contentEncoding === undefined) return undefined;
   const encodings = contentEncoding.split(",").map((encoding) => encoding.trim().toLowerCase());
   if (encodings.every((encoding) => encoding === "" || encoding === "identity")) return undefined;
   return new HttpRefusal(415, "Request bodies are read uncompressed: leave out the header Content-Encoding.", {
