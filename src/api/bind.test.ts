@@ -49,6 +49,7 @@ describe("bind", () => {
     [several, ["head", [1, 2]], { stateId: "head", slots: [1, 2] }],
     [several, ["head", 1, [2, 3], [], 4], { stateId: "head", slots: [1, 2, 3, 4] }],
     [several, { state_id: "head", slots: [1, 2] }, { stateId: "head", slots: [1, 2] }],
+    [several, { state_id: "head", slots: [] }, { stateId: "head", slots: [] }],
     [swapped, ["head", 1], { stateId: "head", from: 1 }],
     [swapped, [1, "head"], { stateId: "head", from: 1 }],
     [swapped, { from: 1, state_id: "head" }, { stateId: "head", from: 1 }],
@@ -69,7 +70,6 @@ describe("bind", () => {
       'The parameter "slots" is missing: several takes the parameters state_id, slots (one or more).',
     ],
     [several, ["head", []], 'The parameter "slots" must hold at least one item.'],
-    [several, { state_id: "head", slots: [] }, 'The parameter "slots" must hold at least one item.'],
     [
       three,
       { state_id: "head", stateId: 1 },

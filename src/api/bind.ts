@@ -32,9 +32,9 @@ function read(param: Param, value: unknown, subject: string): unknown {
 }
 
 function readEach(param: Param, given: unknown): unknown[] {
-  const items = (given as unknown[]).flat();
-  if (items.length === 0) throw invalidParams(`The parameter "${param.name}" must hold at least one item.`);
-  return items.map((item, index) => read(param, item, `Item ${index} of the parameter "${param.name}"`));
+  return (given as unknown[])
+    .flat()
+    .map((item, index) => read(param, item, `Item ${index} of the parameter "${param.name}"`));
 }
 
 function byPosition(signature: Signature, params: unknown[]): Lookup {
@@ -45,7 +45,11 @@ function byPosition(signature: Signature, params: unknown[]): Lookup {
   }
   return (param, position) => {
     if (!param.each) return params[position];
-    return position < params.length ? params.slice(position) : undefined;
+    if (position >= params.length) return undefined;
+    const items = params.slice(position);
+    // What is spread over the parameters is one item or more; only by name can a list be empty.
+    if (items.flat().length === 0) throw invalidParams(`The parameter "${param.name}" must hold at least one item.`);
+    return items;
   };
 }
 

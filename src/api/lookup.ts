@@ -76,7 +76,7 @@ function found<Block>(block: Block | null, blockId: BlockId): Block {
 }
 
 async function rootOfBlock(chain: ChainView, blockId: BlockId): Promise<RootHex | null> {
-  if (typeof blockId === "number") return blockId > chain.head.slot ? null : chain.blocks.rootAtSlot(blockId);
+  if (typeof blockId !== "string") return blockId > chain.head.slot ? null : chain.blocks.rootAtSlot(blockId);
   if (blockId.startsWith("0x")) return blockId;
   switch (blockId) {
     case "head":
@@ -91,7 +91,7 @@ async function rootOfBlock(chain: ChainView, blockId: BlockId): Promise<RootHex 
 }
 
 async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBeaconStateAllForks | null> {
-  if (typeof stateId === "number") {
+  if (typeof stateId !== "string") {
     // Slots between the head and the wall clock are empty in the node's view, so their states exist; later ones do not.
     // A node that is syncing has no view of the slots after its head.
     const lastSlot = chain.status.isSyncing ? chain.head.slot : Math.max(chain.clock.currentSlot, chain.head.slot);
@@ -144,8 +144,7 @@ function isFinalizedState(
 }
 
 function describeId(id: StateId | BlockId): string {
-  if (typeof id !== "number") return id;
-  return Number.isFinite(id) ? `slot ${id}` : `a slot beyond ${Number.MAX_SAFE_INTEGER}`;
+  return typeof id === "string" ? id : `slot ${id}`;
 }
 
 /** The historical pair: a slot or a root, never both. Whatever else is an identifier may stand in the slot's place. */

@@ -134,7 +134,7 @@ function paramOf(param: Param): ContentDescriptor {
 export function paramJsonSchema({ schema, each }: Param): JsonSchema {
   const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   // By position, such a parameter may also be spread over the rest of the list, which OpenRPC has no words for.
-  return each ? { anyOf: [form, { type: "array", items: form, minItems: 1 }] } : form;
+  return each ? { anyOf: [form, { type: "array", items: form }] } : form;
 }
 
 function twinOf({ verb, path }: RestPath): { url: string; description: string } {

@@ -73,10 +73,5 @@ function* wrongCounts({ params }: Method, given: readonly unknown[]): Generator<
 function takes(param: Param): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
   const validate = ajv.compile(paramJsonSchema(param));
-  const isOfForm = (value: unknown): boolean => validate(value);
-  return (value) => {
-    if (value === null) return !param.required;
-    // Among other items, an empty list of items adds nothing.
-    return isOfForm(value) || (param.each && Array.isArray(value) && value.length === 0);
-  };
+  return (value) => (value === null ? !param.required : validate(value));
 }

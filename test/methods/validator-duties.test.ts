@@ -83,7 +83,7 @@ describe("attester duties", () => {
   });
 
   it("leave out whom the chain does not know", async () => {
-    expect(await caller.call(ATTESTER, [2, [VALIDATORS, `0x${"ab".repeat(48)}`, "18446744073709551615"]])).toEqual([]);
+    expect(await caller.call(ATTESTER, [2, [VALIDATORS, `0x${"ab".repeat(48)}`, 2 ** 40 - 1]])).toEqual([]);
     expect(await caller.call(ATTESTER, [2, [VALIDATORS, 7]])).toHaveLength(1);
   });
 
@@ -108,6 +108,9 @@ describe("attester duties", () => {
     ["no validators", [2]],
     ["an empty list", [2, []]],
     ["a number for a list", [2, 5]],
+    ["a string for a list", [2, "5"]],
+    ["an index that no registry has", [2, [String(2 ** 40)]]],
+    ["the last of all indices", [2, ["18446744073709551615"]]],
     ["a short key", [2, ["0xabcd"]]],
     ["a word", [2, ["everybody"]]],
     ["a negative index", [2, [-1]]],
@@ -124,9 +127,42 @@ describe("attester duties", () => {
   });
 });
 
-it("never speaks of an infinite epoch", async () => {
-  const { message } = await caller.error(PROPOSER, ["1152921504606846975"]);
-  expect(message).toBe("Duties of epoch 9007199254740992 or higher are not known yet: the last known epoch is 3.");
+it.each<[string, unknown[], string]>([
+  [
+    PROPOSER,
+    ["1152921504606846975"],
+    "Duties of epoch 1152921504606846975 are not known yet: the last known epoch is 3.",
+  ],
+  ["get_v1_beacon_states_root", ["18446744073709551615"], "The node knows no state for slot 18446744073709551615."],
+  ["get_v1_beacon_blocks_blockId", ["9007199254740993"], "The node knows no block for slot 9007199254740993."],
+  [
+    "get_v1_beacon_states_stateId_validators_validatorId",
+    ["head", "18446744073709551614"],
+    `The state of slot ${HEAD} has no validator 18446744073709551614.`,
+  ],
+  [
+    "get_v1_beacon_states_stateId_committees_epoch",
+    ["head", null, "9223372036854775808"],
+    "There is no committee 9223372036854775808: a slot has at most 4 committees.",
+  ],
+  [
+    "get_v1_beacon_states_stateId_committees_epoch",
+    ["head", null, null, "18446744073709551615"],
+    "Slot 18446744073709551615 is not in epoch 2, whose committees are asked for.",
+  ],
+  [
+    "get_v1_beacon_states_stateId_committees_epoch",
+    ["head", "9007199254740992"],
+    "The committees of epoch 9007199254740992 are not known yet: a state of epoch 2 determines those up to epoch 3.",
+  ],
+  [DATA, ["18446744073709551615", 0], `Slot 18446744073709551615 is too far ahead: the current slot is ${HEAD}.`],
+  [
+    "post_v1_beacon_rewards_attestations_epoch",
+    ["1152921504606846975"],
+    "The rewards of epoch 1152921504606846975 are not known: the node has no state of the slot with which the next epoch ends.",
+  ],
+])("%s of %j shows the number as it was given", async (name, params, message) => {
+  expect(await caller.error(name, params)).toMatchObject({ message });
 });
 
 describe("proposer duties", () => {

@@ -74,7 +74,6 @@ describe("on altair", () => {
     expect(error.data.failures?.map(({ index }) => index)).toEqual([0, 1]);
     for (const [name, params] of [
       [MESSAGES, []],
-      [MESSAGES, [[]]],
       [MESSAGES, [message(0)]],
       [MESSAGES, [[message(0)], [message(1)]]],
       [MESSAGES, [[{}]]],
@@ -82,7 +81,6 @@ describe("on altair", () => {
       [CONTRIBUTION, [HEAD + 1, 0]],
       [CONTRIBUTION, [HEAD + 1, 0, "0x"]],
       [CONTRIBUTIONS, []],
-      [CONTRIBUTIONS, [[]]],
       [CONTRIBUTIONS, [[{ message: {} }]]],
       [CONTRIBUTIONS, ["x"]],
     ] as const) {

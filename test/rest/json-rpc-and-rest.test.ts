@@ -1,7 +1,8 @@
 import { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Method } from "../../src/api/definition.ts";
+import type { Method, Param } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
+import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder } from "../support/examples.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
@@ -12,6 +13,10 @@ import { type RestCall, restCall } from "./rest-request.ts";
 const SHARED = inExampleOrder(methods)
   .filter(({ rest, needsConnection }) => rest.length > 0 && !rest[0]!.takesText && !needsConnection)
   .map((method) => [method.name, method] as const);
+
+const isList = (param: Param) => param.each || paramJsonSchema(param).type === "array";
+const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+const LIST_TAKING = SHARED.filter(([, { params }]) => params.some(isList));
 
 interface Response {
   result?: unknown;
@@ -83,6 +88,19 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       }
     }
     await askTwin(served, chain, { method, call, response });
+  });
+
+  it.each(LIST_TAKING)("%s understands an empty list alike over JSON-RPC and REST", async (name, method) => {
+    const params = (await exampleParams(method, chain)).slice(0, method.params.length);
+    params[method.params.findIndex(isList)] = [];
+    const named = Object.fromEntries(params.map((value, position) => [method.params[position]!.name, value]));
+    const { error, result } = JSON.parse((await served.call(name, named)).text) as Response;
+    // A query has no way to write an empty list: the parameter is left out.
+    const isQuery = method.rest[0]!.verb === "GET";
+    const call = restCall(method, isQuery ? params.map((value) => (isEmpty(value) ? null : value)) : params, fork);
+    const { status, text } = await served.ask(call.path, init(call));
+    expect(status).toBe(error?.data.status ?? 200);
+    if (!error && method.access === "read") expect(JSON.parse(text).data).toEqual(result);
   });
 
   it("complained of nothing", () => {

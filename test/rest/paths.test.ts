@@ -47,6 +47,17 @@ describe.each(["fanal", "nimbus"])("the extensions under /%s", (namespace) => {
       expect(Buffer.from(chain.chain.graffiti.get()).toString()).toContain(`by ${namespace}`);
     }
     expect((await post(path, "x".repeat(33), {})).status).toBe(400);
+    const text = '"quoted"';
+    for (const [type, body] of [
+      ["text/plain", text],
+      ["Application/JSON; charset=utf-8", JSON.stringify(text)],
+    ] as const) {
+      expect((await post(path, body, { "Content-Type": type })).status).toBe(200);
+      expect(Buffer.from(chain.chain.graffiti.get()).toString()).toBe(text.padEnd(32, "\0"));
+    }
+    for (const body of ["5", "null", "{}", "plain"]) {
+      expect((await post(path, body)).status, body).toBe(400);
+    }
     expect((await post(`/${namespace}/v1/chronicles/settings`, "INFO; TRACE:chain", {})).status).toBe(200);
     expect((await post(`/${namespace}/v1/chronicles/settings`, "LOUD", {})).status).toBe(400);
   });
@@ -119,11 +130,37 @@ describe("identifiers and filters", () => {
     ["/eth/v2/validator/blocks/9", 400],
     ["/eth/v1/events", 400],
     ["/eth/v1/events?topics=nothing", 400],
+    ["/eth/v1/events?topics=", 400],
+    ["/eth/v1/beacon/states/head/validators?id=", 400],
+    ["/eth/v1/beacon/states/head/validators?id", 400],
+    ["/eth/v1/beacon/states/head/validators?id=1,", 400],
+    ["/eth/v1/beacon/states/head/validators?id=1&id=", 400],
+    ["/eth/v1/beacon/states/head/validators?status=", 400],
+    ["/eth/v1/beacon/states/head/validators?id=1&id=1", 400],
+    ["/eth/v1/beacon/states/head/validators?id=%zz", 400],
+    ["/eth/v1/beacon/states/head/validators?other=%ff", 400],
+    ["/eth/v1/beacon/states/head/validator_balances?id=", 400],
+    ["/eth/v1/beacon/states/head/committees?index=64", 400],
+    ["/eth/v1/beacon/states/head/committees?epoch=", 400],
+    ["/eth/v1/beacon/states/%ff/root", 400],
+    [`/eth/v1/beacon/states/${"x".repeat(1000)}/root`, 400],
+    ["/eth/v1/node/peers?state=", 400],
+    ["/eth/v1/node/peers?direction=", 400],
+    ["/eth/v1/beacon/blobs/head?versioned_hashes=", 400],
+    ["/eth/v1/debug/beacon/data_column_sidecars/head?indices=", 400],
+    ["/eth/v1/debug/beacon/data_column_sidecars/head?indices=128", 400],
+    ["/eth/v3/validator/blocks/9?skip_randao_verification=constructor", 400],
     ["/eth/v1/beacon/light_client/bootstrap/0x12", 400],
   ])("%s is %i", async (path, status) => {
     const reply = await served.ask(path);
     expect(reply.status).toBe(status);
     expect(JSON.parse(reply.text)).toEqual({ code: status, message: expect.any(String) });
+  });
+
+  it("name the parent that the genesis block does not have", async () => {
+    const [genesis, ...others] = await data(`/eth/v1/beacon/headers?parent_root=0x${"00".repeat(32)}`);
+    expect(genesis).toEqual(await data("/eth/v1/beacon/headers/genesis"));
+    expect(others).toEqual([]);
   });
 
   it("take lists by commas and by repeated names", async () => {
@@ -133,8 +170,7 @@ describe("identifiers and filters", () => {
     expect(await indices("?id=2,1")).toEqual([1, 2]);
     expect(await indices("?id=2&id=1")).toEqual([1, 2]);
     expect(await indices(`?id=${chain.pubkey(3)}&status=active,exited`)).toEqual([3]);
-    expect(await indices("?id=")).toHaveLength(chain.validatorCount);
-    expect(await indices("?other=1")).toHaveLength(chain.validatorCount);
+    expect(await indices("?other=1&other=")).toHaveLength(chain.validatorCount);
   });
 });
 
@@ -145,6 +181,27 @@ describe("bodies", () => {
     ["/eth/v1/validator/duties/attester/5", "[", 400],
     ["/eth/v1/validator/duties/attester/x", '["1"]', 400],
     ["/eth/v1/validator/liveness/5", '["0x12"]', 400],
+    ["/eth/v1/validator/duties/attester/5", '"1"', 400],
+    ["/eth/v1/validator/duties/attester/5", "null", 400],
+    ["/eth/v1/validator/duties/attester/5", '["18446744073709551615"]', 400],
+    ["/eth/v1/validator/duties/attester/5", "[1e0]", 400],
+    ["/eth/v1/validator/liveness/5", '"1"', 400],
+    ["/eth/v1/beacon/states/head/validators", "null", 400],
+    ["/eth/v1/beacon/states/head/validators", '{"statuses":"active"}', 400],
+    ["/eth/v1/beacon/states/head/validators", '{"statuses":["gone"]}', 400],
+    ["/eth/v1/beacon/states/head/validators", '{"statuses":[null]}', 400],
+    ["/eth/v1/beacon/states/head/validators", '{"statuses":{}}', 400],
+    ["/eth/v1/beacon/states/head/validators", '{"ids":"1"}', 400],
+    ["/eth/v1/beacon/states/head/validators", '{"ids":[1.0]}', 400],
+    ["/eth/v1/beacon/states/head/validators", '{"ids":[9007199254740993]}', 400],
+    ["/eth/v1/beacon/states/head/validators", '{"ids":null,"statuses":null}', 200],
+    ["/eth/v1/beacon/states/head/validators", '{"__proto__":{"ids":["x"]}}', 200],
+    ["/eth/v1/beacon/states/head/validators", '{"ids":["x"],"ids":["1"]}', 200],
+    ["/eth/v1/beacon/states/head/validators", `{"ids":${"[".repeat(5000)}${"]".repeat(5000)}}`, 400],
+    ["/eth/v1/beacon/states/head/validators", "", 200],
+    ["/eth/v1/beacon/states/head/validator_balances", "null", 400],
+    ["/eth/v1/beacon/states/head/validator_balances", '"1"', 400],
+    ["/eth/v1/beacon/states/head/validator_identities", "null", 400],
     ["/eth/v1/beacon/states/head/validators", "[]", 400],
     ["/eth/v1/beacon/states/head/validators", '{"ids":["x"]}', 400],
     ["/eth/v1/beacon/states/head/validator_balances", '{"ids":[]}', 400],
@@ -162,6 +219,16 @@ describe("bodies", () => {
     const { status, text } = await served.ask("/eth/v1/beacon/states/head/validators", { method: "POST" });
     expect(status).toBe(200);
     expect(JSON.parse(text).data).toHaveLength(chain.validatorCount);
+  });
+
+  it("with empty lists filter as little as no lists", async () => {
+    const path = "/eth/v1/beacon/states/head/validators";
+    const filter = { ids: [], statuses: [] };
+    const all = await data(path);
+    expect(all).toHaveLength(chain.validatorCount);
+    expect(JSON.parse((await post(path, filter)).text).data).toEqual(all);
+    expect(await resultOf("post_v1_beacon_states_stateId_validators", ["head", filter])).toEqual(all);
+    expect(await resultOf("get_v1_beacon_states_stateId_validators", ["head", [], []])).toEqual(all);
   });
 
   it("must be of a type that is known", async () => {

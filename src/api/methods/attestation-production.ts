@@ -33,7 +33,7 @@ import { CONSENSUS_VERSION, requireAttestationVersion } from "../params/consensu
 import { signedAggregateAndProof } from "../params/operations.ts";
 import { parseFixedHex, root, slot, uint64 } from "../params/scalars.ts";
 import { payloadList, readSszJson, WrongPayload } from "../params/ssz-payload.ts";
-import { requireSynced, requireVerifiedBlock, requireVerifiedHead, shown } from "../preconditions.ts";
+import { requireSynced, requireVerifiedBlock, requireVerifiedHead } from "../preconditions.ts";
 import { isTrue, shape } from "../schemas.ts";
 import { submitAll } from "../submissions.ts";
 
@@ -56,7 +56,7 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
     requireVerifiedHead(chain);
     const { clock, blocks, config } = chain;
     if (slot > clock.currentSlot + 1) {
-      throw invalidParams(`Slot ${shown(slot)} is too far ahead: the current slot is ${clock.currentSlot}.`);
+      throw invalidParams(`Slot ${slot} is too far ahead: the current slot is ${clock.currentSlot}.`);
     }
     const epoch = computeEpochAtSlot(slot);
     const epochStart = computeStartSlotAtEpoch(epoch);
@@ -66,7 +66,7 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
     const committees = state.epochCtx.getCommitteeCountPerSlot(epoch);
     if (committeeIndex !== undefined && committeeIndex >= committees) {
       throw invalidParams(
-        `Slot ${slot} has ${committees} committees, so the committee index ${shown(committeeIndex)} is too high.`,
+        `Slot ${slot} has ${committees} committees, so the committee index ${committeeIndex} is too high.`,
       );
     }
     const isPostElectra = config.getForkSeq(slot) >= ForkSeq.electra;
@@ -238,8 +238,8 @@ function bestAggregate(
   requireVerifiedHead(chain);
   const aggregate = chain.pools.attestations.getAggregate(slot, dataRoot, committeeIndex);
   if (!aggregate) {
-    const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${shown(committeeIndex)}`;
-    throw notFound(`No attestation of slot ${shown(slot)}${ofCommittee} with data ${dataRoot} is known.`);
+    const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${committeeIndex}`;
+    throw notFound(`No attestation of slot ${slot}${ofCommittee} with data ${dataRoot} is known.`);
   }
   requireVerifiedBlock(chain, toRootHex(aggregate.data.beaconBlockRoot));
   return aggregate;

@@ -22,7 +22,7 @@ import {
   slot,
   uint64,
 } from "../params/scalars.ts";
-import { requireSynced, requireVerifiedHead, shown } from "../preconditions.ts";
+import { requireSynced, requireVerifiedHead } from "../preconditions.ts";
 import { either, list, object, shape, text } from "../schemas.ts";
 
 interface BlockProductionRequest {
@@ -155,7 +155,7 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
   // A chain that stood still for long must be able to go on, so the current slot is never too far.
   if (slot > Math.max(head.slot + MAX_EPOCHS_AHEAD * SLOTS_PER_EPOCH, chain.clock.currentSlot)) {
     throw invalidParams(
-      `Slot ${shown(slot)} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
+      `Slot ${slot} is more than ${MAX_EPOCHS_AHEAD} epochs past the head, which is of slot ${head.slot}.`,
     );
   }
   const preState = await chain.states.afterBlock(head.root, slot);

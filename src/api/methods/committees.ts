@@ -23,7 +23,7 @@ import { defineOperation, get, optional } from "../definition.ts";
 import { metaOf, resolveState } from "../lookup.ts";
 import { STATE_ID } from "../params/common.ts";
 import { epoch, slot, uint64 } from "../params/scalars.ts";
-import { requireForkAt, requireScheduled, shown } from "../preconditions.ts";
+import { requireForkAt, requireScheduled } from "../preconditions.ts";
 import { list, object, shape } from "../schemas.ts";
 import { type SlicedList, wholeList, writeList } from "../sliced-list.ts";
 
@@ -87,7 +87,7 @@ const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", 
     const periodsAhead = computeSyncPeriodAtEpoch(epoch) - epochCtx.syncPeriod;
     if (epoch < config.ALTAIR_FORK_EPOCH || (periodsAhead !== 0 && periodsAhead !== 1)) {
       throw invalidParams(
-        `A state of slot ${slot} does not hold the sync committee of epoch ${shown(epoch)}, but only those of its own ` +
+        `A state of slot ${slot} does not hold the sync committee of epoch ${epoch}, but only those of its own ` +
           "period and of the next one.",
       );
     }

@@ -1,4 +1,4 @@
-import { EFFECTIVE_BALANCE_INCREMENT, ForkName, ZERO_HASH_HEX } from "@lodestar/params";
+import { EFFECTIVE_BALANCE_INCREMENT, ForkName, NUMBER_OF_COLUMNS, ZERO_HASH_HEX } from "@lodestar/params";
 import type { deneb } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { Checkpoint, ForkChoiceBlock } from "../../chain/fork-choice/types.ts";
@@ -6,7 +6,7 @@ import { unsupported } from "../../failure.ts";
 import { defineMethod, defineOperation, get, optional } from "../definition.ts";
 import { resolveBlock, versionedMetaOf } from "../lookup.ts";
 import { BLOCK_ID } from "../params/common.ts";
-import { arrayOf, uint64 } from "../params/scalars.ts";
+import { arrayOf, integerUpTo } from "../params/scalars.ts";
 import { requireForkAt, requireScheduled } from "../preconditions.ts";
 import { boolean, list, number, object, shape, text } from "../schemas.ts";
 
@@ -105,12 +105,15 @@ function forkChoiceNode({ slot, root, parentRoot, justified, finalized, executio
 
 const DATA_COLUMNS = "Data columns";
 
+const LAST_COLUMN = NUMBER_OF_COLUMNS - 1;
+const columnIndex = integerUpTo(BigInt(LAST_COLUMN), `a column index: an integer from 0 to ${LAST_COLUMN}`);
+
 const getDebugDataColumnSidecars = defineOperation("debug.getDebugDataColumnSidecars", {
   name: "get_v1_debug_beacon_data_column_sidecars_blockId",
   summary: "The data columns of a block, from fulu on. The node keeps none, so it answers only for blocks without any.",
   params: {
     blockId: BLOCK_ID,
-    indices: optional(arrayOf(uint64, { noun: "column indices" }), "Only these columns; by default all."),
+    indices: optional(arrayOf(columnIndex, { noun: "column indices" }), "Only these columns; by default all."),
   },
   result: { name: "sidecars", schema: list({ type: "object" }) },
   failures: ["not-found", "unsupported"],

@@ -16,7 +16,7 @@ import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineOperation, get, post, required } from "../definition.ts";
 import { type ValidatorId, validatorIds, validatorIndices } from "../params/identifiers.ts";
 import { epoch } from "../params/scalars.ts";
-import { requireSynced, shown } from "../preconditions.ts";
+import { requireSynced } from "../preconditions.ts";
 import { boolean, list, object, shape } from "../schemas.ts";
 import { lastKnownEpoch, stateForDuties, stateForSyncCommittee } from "./duty-state.ts";
 import { livenessIn } from "./liveness.ts";
@@ -163,12 +163,12 @@ const getLiveness = defineOperation("validator.getLiveness", {
     const { currentEpoch } = chain.clock;
     if (epoch > currentEpoch || epoch < currentEpoch - 1) {
       throw invalidParams(
-        `Liveness can be told for the current epoch, ${currentEpoch}, and the one before it, but not for epoch ${shown(epoch)}.`,
+        `Liveness can be told for the current epoch, ${currentEpoch}, and the one before it, but not for epoch ${epoch}.`,
       );
     }
     const { length } = chain.headState.validators;
     const unknown = indices.find((index) => index >= length);
-    if (unknown !== undefined) throw invalidParams(`No validator has the index ${shown(unknown)}.`);
+    if (unknown !== undefined) throw invalidParams(`No validator has the index ${unknown}.`);
     const isLive = livenessIn(chain, epoch);
     return { data: indices.map((index) => ({ index, isLive: isLive(index) })) };
   },
@@ -206,7 +206,7 @@ async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch
 function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
   const lastEpoch = lastKnownEpoch(chain);
   if (epoch > lastEpoch) {
-    throw invalidParams(`Duties of epoch ${shown(epoch)} are not known yet: the last known epoch is ${lastEpoch}.`);
+    throw invalidParams(`Duties of epoch ${epoch} are not known yet: the last known epoch is ${lastEpoch}.`);
   }
 }
 
@@ -241,7 +241,7 @@ function attesterDuties(
 function indicesOf({ epochCtx }: CachedBeaconStateAllForks, validators: readonly ValidatorId[]): Set<ValidatorIndex> {
   const indices = new Set<ValidatorIndex>();
   for (const id of validators) {
-    const index = typeof id === "number" ? id : epochCtx.getValidatorIndex(fromHex(id));
+    const index = typeof id === "string" ? epochCtx.getValidatorIndex(fromHex(id)) : id;
     if (index !== null) indices.add(index);
   }
   return indices;

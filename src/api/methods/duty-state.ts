@@ -8,7 +8,7 @@ import {
 import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams, notFound, unavailable } from "../../failure.ts";
-import { requireSyncCommittees, shown } from "../preconditions.ts";
+import { requireSyncCommittees } from "../preconditions.ts";
 
 /** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
 const CLOCK_DISPARITY_MS = 500;
@@ -43,9 +43,7 @@ export async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): P
   const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
   const period = (e: Epoch) => Math.floor(e / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
   if (period(epoch) > period(currentEpoch) + 1) {
-    throw invalidParams(
-      `The sync committee of epoch ${shown(epoch)} is not known yet: the current epoch is ${currentEpoch}.`,
-    );
+    throw invalidParams(`The sync committee of epoch ${epoch} is not known yet: the current epoch is ${currentEpoch}.`);
   }
   const state = await stateForDuties(chain, Math.min(epoch, currentEpoch));
   if (!("currentSyncCommittee" in state)) {

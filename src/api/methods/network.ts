@@ -3,8 +3,6 @@ import { ForkSeq } from "@lodestar/params";
 import { invalidParams, notFound } from "../../failure.ts";
 import type { NetworkView, Peer, PeerDirection, PeerState } from "../../network/network-view.ts";
 import { parsePeerId } from "../../network/peer-id.ts";
-import type { ChainView } from "../chain-view.ts";
-import type { Codecs } from "../codecs.ts";
 import { defineMethod, defineOperation, get, optional, required } from "../definition.ts";
 import { arrayOf, text as textParam, word } from "../params/scalars.ts";
 import { boolean, dictionary, list, number, object, shape, text } from "../schemas.ts";
@@ -21,8 +19,8 @@ const getNetworkIdentity = defineOperation("node.getNetworkIdentity", {
       p2p_addresses: list(text),
       discovery_addresses: list(text),
       metadata: object(
-        { seq_number: shape("Uint64"), attnets: shape("Bits") },
-        { syncnets: shape("Bits"), custody_group_count: shape("Uint64") },
+        { seq_number: shape("Uint64"), attnets: shape("Bits"), syncnets: shape("Bits") },
+        { custody_group_count: shape("Uint64") },
       ),
     }),
   },
@@ -31,7 +29,6 @@ const getNetworkIdentity = defineOperation("node.getNetworkIdentity", {
   cost: "cheap",
   access: "read",
   example: {},
-  codec: (codecs, { chain }) => identityOfFork(codecs.node.getNetworkIdentity.resp, chain),
   async handler({ chain, network }) {
     const { metadata, ...identity } = await network.identity();
     const { custodyGroupCount, ...common } = metadata;
@@ -39,18 +36,6 @@ const getNetworkIdentity = defineOperation("node.getNetworkIdentity", {
     return { data: { ...identity, metadata: hasCustody ? { ...common, custodyGroupCount } : common } };
   },
 });
-
-type IdentityCodec = Codecs["node"]["getNetworkIdentity"]["resp"];
-
-/** The codec knows metadata from altair on; phase0, which has no sync committees, has no bits for them either. */
-function identityOfFork(codec: IdentityCodec, { config, clock }: Pick<ChainView, "config" | "clock">): IdentityCodec {
-  const toJson: IdentityCodec["data"]["toJson"] = (identity, meta) => {
-    const json = codec.data.toJson(identity, meta) as { metadata: { syncnets?: string } };
-    if (config.getForkSeq(clock.currentSlot) < ForkSeq.altair) delete json.metadata.syncnets;
-    return json;
-  };
-  return { ...codec, data: { ...codec.data, toJson } };
-}
 
 const peerState = word(["disconnected", "connecting", "connected", "disconnecting"]);
 const peerDirection = word(["inbound", "outbound"]);

@@ -65,7 +65,7 @@ const getPoolAttestationsV2 = defineOperation("beacon.getPoolAttestationsV2", {
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
   async handler({ chain: { config, clock, pools } }, { slot, committeeIndex }) {
-    // A slot beyond what a number holds has become infinite, as are the epochs of forks that never come.
+    // A slot beyond what a number holds counts as infinite, as do the epochs of forks that never come.
     const version = config.getForkName(Math.min(slot ?? clock.currentSlot, Number.MAX_SAFE_INTEGER));
     const held = pools.attestations.list({ slot, committeeIndex });
     // A list has one version. Those of another form are of the last epoch before a fork, and no block takes them now.

@@ -62,7 +62,7 @@ export function indexInRegistry(
   { validators, epochCtx }: CachedBeaconStateAllForks,
   id: string | number,
 ): ValidatorIndex | undefined {
-  if (typeof id === "number") return id < validators.length ? id : undefined;
+  if (typeof id !== "string") return id < validators.length ? id : undefined;
   const pubkey = fromHex(id);
   // The index of keys is the whole chain's: it knows validators that this state does not have yet or, on another
   // branch, has at another place.

@@ -18,7 +18,6 @@ import { defineEncoded, defineOperation, get, post, required } from "../definiti
 import { findState, metaOf, resolveBlock, resolveState, type StateMeta } from "../lookup.ts";
 import { BLOCK_ID, VALIDATOR_IDS } from "../params/common.ts";
 import { epoch } from "../params/scalars.ts";
-import { shown } from "../preconditions.ts";
 import { described, list, object, shape } from "../schemas.ts";
 import { indicesInRegistry } from "./registry.ts";
 
@@ -113,8 +112,7 @@ const getAttestationsRewards = defineEncoded({
     const resolved = lastSlot < chain.clock.currentSlot ? await findState(chain, lastSlot) : null;
     if (resolved === null) {
       throw notFound(
-        `The rewards of epoch ${shown(epoch)} are not known: the node has no state of slot ${shown(lastSlot)}, with ` +
-          "which the next epoch ends.",
+        `The rewards of epoch ${epoch} are not known: the node has no state of the slot with which the next epoch ends.`,
       );
     }
     const { state } = resolved;

@@ -20,7 +20,7 @@ import { perChain, perState } from "../memoize.ts";
 import { STATE_ID } from "../params/common.ts";
 import { stateId } from "../params/identifiers.ts";
 import { epoch, root } from "../params/scalars.ts";
-import { requireForkAt, requireScheduled, shown } from "../preconditions.ts";
+import { requireForkAt, requireScheduled } from "../preconditions.ts";
 import { either, list, nothing, object, shape } from "../schemas.ts";
 
 const genesisOf = perChain(({ config, genesis }) => ({
@@ -139,7 +139,7 @@ const getStateRandao = defineOperation("beacon.getStateRandao", {
     // The places of the vector are used again after a full round (phase0/beacon-chain.md, get_randao_mix).
     if (epoch > stateEpoch || epoch + EPOCHS_PER_HISTORICAL_VECTOR <= stateEpoch) {
       throw invalidParams(
-        `A state of epoch ${stateEpoch} does not hold the RANDAO mix of epoch ${shown(epoch)}, but those of its own ` +
+        `A state of epoch ${stateEpoch} does not hold the RANDAO mix of epoch ${epoch}, but those of its own ` +
           `epoch and of up to ${EPOCHS_PER_HISTORICAL_VECTOR - 1} epochs before it.`,
       );
     }

@@ -28,7 +28,7 @@ import {
   syncSelections,
   syncSubscriptions,
 } from "../params/validator-preparation.ts";
-import { requireScheduled, requireSyncCommittees, requireSynced, shown } from "../preconditions.ts";
+import { requireScheduled, requireSyncCommittees, requireSynced } from "../preconditions.ts";
 import { isTrue, list, object, shape } from "../schemas.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
 
@@ -287,13 +287,11 @@ function requireSoundSubscription(
   { validatorIndex, syncCommitteeIndices, untilEpoch }: routes.validator.SyncCommitteeSubscription,
 ): void {
   if (validatorIndex >= chain.headState.validators.length) {
-    throw invalidParams(`No validator has the index ${shown(validatorIndex)}.`);
+    throw invalidParams(`No validator has the index ${validatorIndex}.`);
   }
   const tooHigh = syncCommitteeIndices.find((position) => position >= SYNC_COMMITTEE_SIZE);
   if (tooHigh !== undefined) {
-    throw invalidParams(
-      `A sync committee has ${SYNC_COMMITTEE_SIZE} members, so the position ${shown(tooHigh)} is too high.`,
-    );
+    throw invalidParams(`A sync committee has ${SYNC_COMMITTEE_SIZE} members, so the position ${tooHigh} is too high.`);
   }
   const currentEpoch = currentEpochOf(chain);
   if (untilEpoch < currentEpoch) {

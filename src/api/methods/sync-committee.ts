@@ -4,13 +4,7 @@ import { invalidParams, notFound } from "../../failure.ts";
 import { defineOperation, get, post, required } from "../definition.ts";
 import { root, slot, uint64 } from "../params/scalars.ts";
 import { payloadList, plainSszPayload } from "../params/ssz-payload.ts";
-import {
-  requireSyncCommittees,
-  requireSynced,
-  requireVerifiedBlock,
-  requireVerifiedHead,
-  shown,
-} from "../preconditions.ts";
+import { requireSyncCommittees, requireSynced, requireVerifiedBlock, requireVerifiedHead } from "../preconditions.ts";
 import { isTrue, object, shape } from "../schemas.ts";
 import { submitAll } from "../submissions.ts";
 
@@ -52,13 +46,13 @@ const produceSyncCommitteeContribution = defineOperation("validator.produceSyncC
     requireVerifiedHead(chain);
     if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
       throw invalidParams(
-        `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${shown(subcommitteeIndex)} is too high.`,
+        `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${subcommitteeIndex} is too high.`,
       );
     }
     const data = chain.pools.syncCommittee.getContribution(subcommitteeIndex, slot, beaconBlockRoot);
     if (!data) {
       throw notFound(
-        `No message of slot ${shown(slot)} and sync subcommittee ${subcommitteeIndex} for block ${beaconBlockRoot} is known.`,
+        `No message of slot ${slot} and sync subcommittee ${subcommitteeIndex} for block ${beaconBlockRoot} is known.`,
       );
     }
     requireVerifiedBlock(chain, beaconBlockRoot);

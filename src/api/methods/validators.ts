@@ -196,7 +196,7 @@ async function findValidator(
   const { state } = resolved;
   const index = indexInRegistry(state, validatorId);
   if (index === undefined) {
-    throw notFound(`The state of slot ${state.slot} has no validator ${describeValidator(validatorId)}.`);
+    throw notFound(`The state of slot ${state.slot} has no validator ${validatorId}.`);
   }
   return { resolved, index };
 }
@@ -286,10 +286,6 @@ function filtered({
   filter: { ids?: routes.beacon.state.ValidatorId[]; statuses?: ValidatorsQuery["statuses"] };
 }): ValidatorsQuery {
   return { stateId, validatorIds: filter.ids, statuses: filter.statuses };
-}
-
-function describeValidator(id: string | number): string {
-  return typeof id === "string" || Number.isFinite(id) ? String(id) : `beyond ${Number.MAX_SAFE_INTEGER}`;
 }
 
 /** What never changes about validators, and when they became active. */

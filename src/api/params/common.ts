@@ -9,7 +9,7 @@ export const BLOCK_ID = required(blockId, "Which block: head, genesis, finalized
 
 /** Validators in the body of a request, of which there may be as many as one likes. */
 export const VALIDATOR_IDS = optional(
-  arrayOf(validatorId, { noun: "validator ids" }),
+  arrayOf(validatorId, { noun: "validator ids", isBody: true }),
   "Only these validators, each by index or public key; by default all.",
 );
 

@@ -1,5 +1,15 @@
 import type { routes } from "@lodestar/api";
-import { listOf, PUBKEY_PATTERN, parseFixedHex, parsePubkey, parseUint64, uint64, word } from "./scalars.ts";
+import { VALIDATOR_REGISTRY_LIMIT } from "@lodestar/params";
+import {
+  listOf,
+  PUBKEY_PATTERN,
+  parseFixedHex,
+  parseInteger,
+  parsePubkey,
+  parseUint64,
+  uint64,
+  word,
+} from "./scalars.ts";
 import { type JsonForm, paramSchema } from "./schema.ts";
 
 type StateId = routes.beacon.state.StateId;
@@ -46,8 +56,21 @@ export const validatorId = paramSchema<ValidatorId>(
   (value) => parsePubkey(value) ?? parseUint64(value),
 );
 
+/** One that can come to have duties: no registry holds more validators than the limit. */
+const dutifulId = paramSchema<ValidatorId>(
+  `a validator id: a validator index below ${VALIDATOR_REGISTRY_LIMIT}, or a public key of 96 hex digits with or without ` +
+    "0x before them",
+  identifierForm(PUBKEY_PATTERN),
+  (value) => parsePubkey(value) ?? parseIndex(value),
+);
+
+function parseIndex(value: unknown): number | undefined {
+  const integer = parseInteger(value, BigInt(VALIDATOR_REGISTRY_LIMIT) - 1n);
+  return integer === undefined ? undefined : Number(integer);
+}
+
 /** The validators whose duties are asked for, by index or by public key. */
-export const validatorIds = listOf(validatorId, { one: "validator id", many: "validator ids", takesBareString: true });
+export const validatorIds = listOf(dutifulId, { one: "validator id", many: "validator ids" });
 
 export const validatorIndices = listOf(uint64, { one: "validator index", many: "validator indices" });
 

@@ -2,7 +2,7 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { IrregularNumber } from "../../json/parse.ts";
-import { blockId, stateId, validatorId } from "./identifiers.ts";
+import { blockId, stateId, validatorId, validatorIds } from "./identifiers.ts";
 import { arrayOf, boolean, epoch, graffiti, root, signature, slot, statusCode, text, uint64 } from "./scalars.ts";
 import { firstMessage, type ParamSchema } from "./schema.ts";
 
@@ -18,12 +18,8 @@ const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
   ["uint64", uint64, "12", 12],
   ["uint64", uint64, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   ["uint64", uint64, "9007199254740991", Number.MAX_SAFE_INTEGER],
-  ["uint64", uint64, FAR_FUTURE, Number.POSITIVE_INFINITY],
   ["slot", slot, "7", 7],
-  ["slot", slot, FAR_FUTURE, Number.POSITIVE_INFINITY],
   ["epoch", epoch, 7, 7],
-  // The minimal preset has 8 slots an epoch.
-  ["epoch", epoch, ((2n ** 64n - 1n) / 8n).toString(), Number.POSITIVE_INFINITY],
   ["statusCode", statusCode, 100, 100],
   ["statusCode", statusCode, "599", 599],
   ["boolean", boolean, false, false],
@@ -43,7 +39,6 @@ const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
   ["stateId", stateId, 5, 5],
   ["stateId", stateId, UPPER_ROOT, LOWER_ROOT],
   ["blockId", blockId, "finalized", "finalized"],
-  ["blockId", blockId, FAR_FUTURE, Number.POSITIVE_INFINITY],
   ["blockId", blockId, LOWER_ROOT, LOWER_ROOT],
   ["validatorId", validatorId, "3", 3],
   ["validatorId", validatorId, 3, 3],
@@ -53,11 +48,34 @@ const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
   ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), [], []],
   ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), ["1", 2, KEY], [1, 2, KEY]],
   ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), "1", [1]],
+  ["validatorIds", validatorIds, [1, String(2 ** 40 - 1), KEY, 1], [1, 2 ** 40 - 1, KEY, 1]],
 ];
 
 describe("parameters that are right", () => {
   it.each(good)("%s takes %#", (_name, schema, given, expected) => {
     expect(schema.parse(given)).toEqual(expected);
+  });
+});
+
+describe("integers beyond what numbers hold", () => {
+  it.each<[string, ParamSchema<unknown>, string]>([
+    ["uint64", uint64, FAR_FUTURE],
+    ["slot", slot, "9007199254740992"],
+    // The minimal preset has 8 slots an epoch.
+    ["epoch", epoch, ((2n ** 64n - 1n) / 8n).toString()],
+    ["stateId", stateId, FAR_FUTURE],
+    ["blockId", blockId, FAR_FUTURE],
+    ["validatorId", validatorId, FAR_FUTURE],
+  ])("count as infinite and are shown as given: %s", (_name, schema, given) => {
+    const value = schema.parse(given) as number;
+    expect(value > Number.MAX_SAFE_INTEGER && value + 1 === Number.POSITIVE_INFINITY).toBe(true);
+    expect(`${value}`).toBe(given);
+  });
+
+  it("are told apart in lists", () => {
+    const ids = arrayOf(validatorId, { noun: "validator ids" });
+    expect(ids.parse([FAR_FUTURE, "18446744073709551614"]).map(String)).toEqual([FAR_FUTURE, "18446744073709551614"]);
+    expect(ids.safeParse([FAR_FUTURE, FAR_FUTURE]).success).toBe(false);
   });
 });
 
@@ -76,7 +94,9 @@ const bad: [string, ParamSchema<unknown>, unknown[]][] = [
   ["validatorId", validatorId, ["0x01", "-1", "abc", KEY.slice(0, 20)]],
   ["text", text("a log specification"), [5, null, ["INFO"]]],
   ["arrayOf", arrayOf(validatorId, { noun: "validator ids", minItems: 1, maxItems: 2 }), [[], [1, 2, 3], 5, {}]],
-  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), [["1", 1], ["x"], [null], "x"]],
+  ["arrayOf", arrayOf(validatorId, { noun: "validator ids" }), [["1", 1], ["x"], [null], "x", ""]],
+  ["arrayOf", arrayOf(validatorId, { noun: "validator ids", isBody: true }), ["1", KEY, null, {}]],
+  ["validatorIds", validatorIds, ["1", KEY, [], [FAR_FUTURE], [2 ** 40]]],
 ];
 
 describe("parameters that are wrong", () => {

@@ -13,8 +13,8 @@ interface RegistryFilter<Status extends string> {
 export function registryFilter<Status extends string>(
   status: ParamSchema<Status>,
 ): ParamSchema<RegistryFilter<Status>> {
-  const ids = arrayOf(validatorId, { noun: "ids" });
-  const statuses = arrayOf(status, { noun: "statuses" });
+  const ids = arrayOf(validatorId, { noun: "ids", isBody: true });
+  const statuses = arrayOf(status, { noun: "statuses", isBody: true });
   return z
     .unknown()
     .meta({ type: "object", description: "Lists of ids and of statuses." })

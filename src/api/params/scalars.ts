@@ -32,10 +32,28 @@ function parseSafeInteger(value: unknown): bigint | undefined {
 
 /**
  * Slots, epochs and indices are JavaScript numbers inside the node. A legal uint64 above 2^53-1 names nothing that a
- * chain can have reached, so it becomes Infinity, which no lookup finds, instead of a rounded number.
+ * chain can have reached, so it takes the place of a number that is larger than all others in comparisons and sums, and
+ * that no lookup finds. Messages show it as it was given.
  */
+class BeyondNumbers {
+  readonly #digits: string;
+
+  constructor(integer: bigint) {
+    this.#digits = String(integer);
+  }
+
+  valueOf(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  toString(): string {
+    return this.#digits;
+  }
+}
+
 function toNumber(integer: bigint): number {
-  return integer <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(integer) : Number.POSITIVE_INFINITY;
+  if (integer <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(integer);
+  return new BeyondNumbers(integer) as unknown as number;
 }
 
 export function parseUint64(value: unknown): number | undefined {
@@ -43,17 +61,22 @@ export function parseUint64(value: unknown): number | undefined {
   return integer === undefined ? undefined : toNumber(integer);
 }
 
-export const uint64 = paramSchema(`an integer from 0 to 2^64-1, ${WRITTEN}`, INTEGER_FORM, parseUint64);
+/** An integer from 0 to `max`; `rightForm` says what it is. */
+export function integerUpTo(max: bigint, rightForm: string): ParamSchema<number> {
+  return paramSchema(`${rightForm}, ${WRITTEN}`, INTEGER_FORM, (value) => {
+    const integer = parseInteger(value, max);
+    return integer === undefined ? undefined : toNumber(integer);
+  });
+}
 
-export const slot = paramSchema(`a slot: an integer from 0 to 2^64-1, ${WRITTEN}`, INTEGER_FORM, parseUint64);
+export const uint64 = integerUpTo(MAX_UINT64, "an integer from 0 to 2^64-1");
+
+export const slot = integerUpTo(MAX_UINT64, "a slot: an integer from 0 to 2^64-1");
 
 /** An epoch whose first slot is no uint64 does not exist. */
 const MAX_EPOCH = MAX_UINT64 / BigInt(SLOTS_PER_EPOCH);
 
-export const epoch = paramSchema(`an epoch: an integer from 0 to ${MAX_EPOCH}, ${WRITTEN}`, INTEGER_FORM, (value) => {
-  const integer = parseInteger(value, MAX_EPOCH);
-  return integer === undefined ? undefined : toNumber(integer);
-});
+export const epoch = integerUpTo(MAX_EPOCH, `an epoch: an integer from 0 to ${MAX_EPOCH}`);
 
 export const statusCode = paramSchema(
   "an HTTP status code: an integer from 100 to 599",
@@ -141,19 +164,21 @@ interface ArrayRules {
   noun: string;
   minItems?: number;
   maxItems?: number;
+  /** Set for a list that REST has in the body of a request, where a bare string is no array. */
+  isBody?: true;
 }
 
 /**
- * The array-valued query parameters of REST: a JSON array without repeated elements. A bare string counts as an array
+ * A JSON array without repeated elements. For the array-valued query parameters of REST, a bare string counts as an array
  * with that one element.
  */
 export function arrayOf<T extends string | number>(element: ParamSchema<T>, rules: ArrayRules): ParamSchema<T[]> {
-  const { noun, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = rules;
+  const { noun, minItems = 0, maxItems = Number.POSITIVE_INFINITY, isBody = false } = rules;
   return z
     .unknown()
     .meta({ type: "array", items: jsonFormOf(element), uniqueItems: true })
     .transform((value, context) => {
-      const given = typeof value === "string" ? [value] : value;
+      const given = typeof value === "string" && !isBody ? [value] : value;
       if (!Array.isArray(given)) {
         return refuse(context, value, `must be an array of ${noun}, but ${describeGiven(value)} was given.`);
       }
@@ -161,17 +186,18 @@ export function arrayOf<T extends string | number>(element: ParamSchema<T>, rule
         const limit = given.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
         return refuse(context, value, `must hold ${limit} ${noun}, but it holds ${given.length}.`);
       }
-      const elements = new Set<T>();
+      const elements = new Map<string, T>();
       for (const [position, item] of given.entries()) {
         const parsed = element.safeParse(item);
         if (!parsed.success) return refuse(context, value, wrongElement(position, parsed.error));
-        if (elements.has(parsed.data)) {
+        const key = String(parsed.data);
+        if (elements.has(key)) {
           const repeated = `holds ${describeGiven(item)} more than once; each of its ${noun} may stand there once.`;
           return refuse(context, value, repeated);
         }
-        elements.add(parsed.data);
+        elements.set(key, parsed.data);
       }
-      return [...elements];
+      return [...elements.values()];
     });
 }
 
@@ -179,26 +205,20 @@ interface ListRules {
   /** What the elements are, in the singular and in the plural. */
   one: string;
   many: string;
-  /** Whether a bare string counts as a list with that one element. */
-  takesBareString?: boolean;
 }
 
 /** At least one element, as many as a client has; the same one twice does no harm. */
-export function listOf<T>(
-  element: ParamSchema<T>,
-  { one, many, takesBareString = false }: ListRules,
-): ParamSchema<T[]> {
+export function listOf<T>(element: ParamSchema<T>, { one, many }: ListRules): ParamSchema<T[]> {
   return z
     .unknown()
     .meta({ type: "array", items: jsonFormOf(element), minItems: 1 })
     .transform((value, context) => {
-      const given = takesBareString && typeof value === "string" ? [value] : value;
-      if (!Array.isArray(given)) {
+      if (!Array.isArray(value)) {
         return refuse(context, value, `must be an array of ${many}, but ${describeGiven(value)} was given.`);
       }
-      if (given.length === 0) return refuse(context, value, `must hold at least one ${one}.`);
+      if (value.length === 0) return refuse(context, value, `must hold at least one ${one}.`);
       const elements: T[] = [];
-      for (const [position, item] of given.entries()) {
+      for (const [position, item] of value.entries()) {
         const parsed = element.safeParse(item);
         if (!parsed.success) return refuse(context, value, wrongElement(position, parsed.error));
         elements.push(parsed.data);

@@ -273,7 +273,7 @@ export function slotAt(json: unknown, path: readonly string[]): Slot {
 
 /** A request body that is a list of objects, given as one parameter; `noun` says what they are, in the plural. */
 export function payloadList<T>(noun: string, item: ForkSchema<T>): ForkSchema<T[]> {
-  const form = z.unknown().meta({ type: "array", description: `A list of ${noun}.`, minItems: 1 });
+  const form = z.unknown().meta({ type: "array", description: `A list of ${noun}.` });
   return {
     form,
     forConfig: (config) => {
@@ -282,7 +282,6 @@ export function payloadList<T>(noun: string, item: ForkSchema<T>): ForkSchema<T[
         if (!Array.isArray(value)) {
           return refuse(context, value, `must be an array of ${noun}, but ${describeGiven(value)} was given.`);
         }
-        if (value.length === 0) return refuse(context, value, `must hold at least one of ${noun}, but it is empty.`);
         const payloads: T[] = [];
         for (const [position, element] of value.entries()) {
           const parsed = schema.safeParse(element);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { invalidParams } from "../../failure.ts";
+import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import { bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
@@ -13,6 +14,8 @@ export class RequestReader {
   /** The parameter that the body holds: the first that stands neither in the path nor in a header. */
   readonly bodyParam: Param | undefined;
   readonly #signature: Signature;
+  /** A body that is there stands for something, also where it could have been left out. */
+  readonly #signatureWithBody: Signature;
   readonly #places: readonly Place[];
 
   constructor(params: readonly Param[], path: RestPath) {
@@ -20,16 +23,15 @@ export class RequestReader {
     this.#signature = { params, name: `${path.verb} ${path.path}` };
     const isInPath = ({ name }: Param) => path.path.includes(`{${name}}`);
     this.bodyParam = path.verb === "POST" ? params.find((param) => !isInPath(param) && !param.header) : undefined;
+    this.#signatureWithBody = {
+      ...this.#signature,
+      params: params.map((param) => (param === this.bodyParam ? { ...param, required: true } : param)),
+    };
     this.#places = params.map((param) => {
       if (param === this.bodyParam) return { param, from: "body" };
       if (isInPath(param)) return { param, from: "path" };
       return param.header ? { param, from: "header" } : { param, from: "query", type: jsonType(param) };
     });
-  }
-
-  /** Whether the body is a list. */
-  get takesList(): boolean {
-    return this.bodyParam !== undefined && (this.bodyParam.each || jsonType(this.bodyParam) === "array");
   }
 
   /** Throws for a header that the current version of the operation insists on. */
@@ -45,8 +47,8 @@ export class RequestReader {
   /** The arguments of a request whose body, if it has one, is the JSON `body`. */
   args(request: RestRequest, body: unknown): Args {
     const named = this.#named(request);
-    if (this.bodyParam && body !== undefined) named[this.bodyParam.name] = body;
-    return bind(this.#signature, named);
+    if (!this.bodyParam || body === undefined) return bind(this.#signature, named);
+    return bind(this.#signatureWithBody, { ...named, [this.bodyParam.name]: body });
   }
 
   /** The arguments of a request with an SSZ body, which the codec of the operation reads. */
@@ -85,19 +87,22 @@ function valueAt(place: Place, request: RestRequest, query: Query): unknown {
       return request.params[name];
     case "header": {
       const text = request.headers[header!.name.toLowerCase()]?.toLowerCase();
-      return text === undefined ? undefined : (TRUTHS[text] ?? text);
+      return text === undefined ? undefined : (TRUTHS.get(text) ?? text);
     }
     case "query": {
       if (place.type === "array") return query.list(name);
       const text = query.one(name);
       if (text === undefined || place.type !== "boolean") return text;
-      return isFlag && text === "" ? true : (TRUTHS[text] ?? text);
+      return isFlag && text === "" ? true : (TRUTHS.get(text) ?? text);
     }
   }
 }
 
 /** What a parameter that is true or false is as text. */
-const TRUTHS: Record<string, boolean> = { true: true, false: false };
+const TRUTHS = new Map([
+  ["true", true],
+  ["false", false],
+]);
 
 function jsonType({ schema }: Param): unknown {
   return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }).type;
@@ -105,14 +110,16 @@ function jsonType({ schema }: Param): unknown {
 
 export function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return parseMessage(body);
   } catch (cause) {
-    throw invalidParams("The body is not valid JSON.", { cause });
+    if (!(cause instanceof UnreadableMessage)) throw cause;
+    throw invalidParams(`The body cannot be read as JSON: ${cause.message}`, { cause });
   }
 }
 
-/** The body as it is, whatever its type is said to be: command line tools call text a form. */
-export function textOf({ body }: RestRequest): string {
+/** What a JSON body holds; any other body as it is, whatever its type is said to be: command line tools call text a form. */
+export function textOf({ body, headers }: RestRequest): unknown {
+  if (/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return parseJson(body ?? Buffer.alloc(0));
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch (cause) {
@@ -135,6 +142,7 @@ class Query {
   readonly #values = new Map<string, string[]>();
 
   constructor(text: string) {
+    requirePercentEncoding(text);
     for (const [name, value] of new URLSearchParams(text)) {
       const values = this.#values.get(name) ?? [];
       values.push(value);
@@ -150,10 +158,17 @@ class Query {
     return values[0];
   }
 
-  /** Undefined when there is none; `?id=` holds no value. */
+  /** Undefined when it is not there. No list is empty: `?id=` holds one value, which is no id. */
   list(name: string): string[] | undefined {
-    const values = this.#values.get(name)?.flatMap((value) => value.split(","));
-    const given = values?.filter((value) => value !== "");
-    return given?.length ? given : undefined;
+    return this.#values.get(name)?.flatMap((value) => value.split(","));
+  }
+}
+
+/** What reads the query takes anything else for the characters that it is made of. */
+function requirePercentEncoding(query: string): void {
+  try {
+    decodeURIComponent(query);
+  } catch (cause) {
+    throw invalidParams("The query of the request is not percent-encoded UTF-8.", { cause });
   }
 }

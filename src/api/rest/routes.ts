@@ -49,7 +49,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     bodyOptional: method.definition.access === "read",
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
-      return handle(method, reader, request);
+      return answer(method, readArgs(method, reader, request), request);
     },
   };
 }
@@ -67,21 +67,11 @@ function acceptsOf({ requestCodec }: BoundMethod, isCurrent: boolean): RestRoute
   return readsSsz ? ["json", "ssz"] : ["json"];
 }
 
-async function handle(method: BoundMethod, reader: RequestReader, request: RestRequest): Promise<RestAnswer> {
-  const isSubmission = method.definition.access !== "read";
-  // A client that has nothing to submit may say so; a call of the method has to hold something.
-  if (isSubmission && reader.takesList && request.bodyFormat === "json" && isEmptyList(request.body)) {
-    return { status: 200 };
-  }
-  return answer(method, readArgs(method, reader, request), request);
-}
-
 function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Record<string, unknown> {
   if (!reader.bodyParam) return reader.args(request, undefined);
   if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!);
-  const mayBeLeftOut = method.definition.access === "read";
-  const body = mayBeLeftOut && !request.body?.length ? null : parseJson(request.body ?? Buffer.alloc(0));
-  return reader.args(request, mayBeLeftOut ? (body ?? reader.bodyParam.whenNoBody) : body);
+  const isLeftOut = method.definition.access === "read" && !request.body?.length;
+  return reader.args(request, isLeftOut ? reader.bodyParam.whenNoBody : parseJson(request.body ?? Buffer.alloc(0)));
 }
 
 /** In the form that the caller asked for. */
@@ -100,8 +90,4 @@ async function answerAs(
   }
   if (codec?.transform) return transformedAnswer(codec, (await respond())!, request);
   return dataAnswer(await executeJson(args), request);
-}
-
-function isEmptyList(body: Buffer | undefined): boolean {
-  return body !== undefined && body.length < 100 && /^\s*\[\s*\]\s*$/.test(body.toString());
 }

@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { GENESIS_SLOT } from "@lodestar/params";
+import { GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
@@ -136,6 +136,8 @@ export class BlockStore {
   }
 
   async #finalizedChildOf(root: RootHex): Promise<RootHex | null> {
+    // The genesis block has no parent, and names the zero root in its place.
+    if (root === ZERO_HASH_HEX) return this.rootAtSlot(GENESIS_SLOT);
     const parent = await this.byRoot(root);
     if (!parent?.finalized) return null;
     const next = await this.#db.finalizedBlocks.firstAfter(parent.slot);

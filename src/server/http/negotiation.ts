@@ -30,6 +30,16 @@ export function bodyFormat(contentType: string | undefined, formats: readonly Fo
   return format;
 }
 
+/** What is wrong with the header Content-Encoding of a request; undefined when its body can be read as it comes. */
+export function encodingRefusal(contentEncoding: string | undefined): HttpRefusal | undefined {
+  if (contentEncoding === undefined) return undefined;
+  const encodings = contentEncoding.split(",").map((encoding) => encoding.trim().toLowerCase());
+  if (encodings.every((encoding) => encoding === "" || encoding === "identity")) return undefined;
+  return new HttpRefusal(415, "Request bodies are read uncompressed: leave out the header Content-Encoding.", {
+    "Accept-Encoding": "identity",
+  });
+}
+
 /** What a header Content-Type names, without its parameters. */
 export function mediaTypeOf(contentType = ""): string {
   return contentType.split(";", 1)[0]!.trim().toLowerCase();

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { send } from "../http/http.test-support.ts";
@@ -87,6 +88,18 @@ describe("content types", () => {
     const received = await server.post(requestText({}), { headers: { "Content-Type": type } });
     expect(received.status).toBe(415);
     expect(JSON.parse(received.text).message).toContain("The header Content-Type must be application/json");
+  });
+
+  it("gzip as the encoding: 415", async () => {
+    const headers = { "Content-Type": "application/json", "Content-Encoding": "gzip" };
+    const received = await server.post(gzipSync(requestText({})), { headers });
+    expect(received).toMatchObject({ status: 415, headers: { "accept-encoding": "identity" } });
+    expect(JSON.parse(received.text)).toEqual({
+      code: 415,
+      message: "Request bodies are read uncompressed: leave out the header Content-Encoding.",
+    });
+    const plain = { ...headers, "Content-Encoding": "identity" };
+    expect((await server.post(requestText({}), { headers: plain })).status).toBe(200);
   });
 
   it.each([requestText({}), ""])("absent with the body %j: 415", async (body) => {

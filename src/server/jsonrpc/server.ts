@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
-import { mediaTypeOf } from "../http/negotiation.ts";
+import { encodingRefusal, mediaTypeOf } from "../http/negotiation.ts";
 import {
   CONNECTION_TIMEOUTS,
   closeGracefully,
@@ -58,12 +58,17 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     shouldUpgradeCallback: isWebSocketUpgrade,
   };
   const server = createServer(http, (req, res) => {
+    const { "content-type": type, "content-encoding": encoding } = req.headers;
+    const unreadable = encodingRefusal(encoding);
     if (req.method !== "POST") {
       req.resume();
       answerOtherMethod(req, res);
-    } else if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
+    } else if (!REQUEST_TYPES.includes(mediaTypeOf(type))) {
       req.resume();
       sendRefusal(res, 415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
+    } else if (unreadable) {
+      req.resume();
+      sendRefusal(res, unreadable.status, unreadable.message, unreadable.headers);
     } else {
       receiveBody(
         req,

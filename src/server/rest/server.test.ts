@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { invalidParams } from "../../failure.ts";
 import { createSignal } from "../http/http.test-support.ts";
@@ -106,7 +106,12 @@ describe("refusals", () => {
     ["/crash", "GET", 500, "Internal error"],
     ["/broken-early", "GET", 503, "The stream broke."],
     ["/large", "DELETE", 405, "/large is asked with GET or HEAD."],
-    ["/echo/%zz", "GET", 400, "The path of the request cannot be read."],
+    ["/large?x", "TRACE", 405, "/large is asked with GET or HEAD."],
+    ["/echo/n", "PROPFIND", 405, "/echo/{name} is asked with GET or HEAD or POST."],
+    ["/echo/n", "QUERY", 405, "/echo/{name} is asked with GET or HEAD or POST."],
+    ["/nowhere", "TRACE", 404, "There is nothing at /nowhere."],
+    ["/echo/n/m", "GET", 404, "There is nothing at /echo/n/m."],
+    ["/echo/%zz", "GET", 400, "The path of the request is not percent-encoded UTF-8."],
   ])("%s %s is %i", async (path, method, status, message) => {
     const reply = await server.ask(path, { method });
     expect(reply.status).toBe(status);
@@ -123,7 +128,9 @@ describe("refusals", () => {
   });
 
   it("of a method name those that are allowed", async () => {
-    expect((await server.ask("/large", { method: "POST" })).headers.allow).toBe("GET, HEAD, OPTIONS");
+    for (const method of ["POST", "TRACE", "LOCK"]) {
+      expect((await server.ask("/large", { method })).headers.allow).toBe("GET, HEAD, OPTIONS");
+    }
     expect(await server.ask("/echo/n", { method: "OPTIONS" })).toMatchObject({
       status: 204,
       headers: { allow: "GET, HEAD, POST, OPTIONS" },
@@ -133,13 +140,50 @@ describe("refusals", () => {
   it("of a body that is too large come before the route", async () => {
     const reply = await server.ask("/echo/n", { method: "POST", body: "x".repeat(1001) });
     expect(reply.status).toBe(413);
-    expect(JSON.parse(reply.text)).toEqual({ code: 413, message: "The request body is too large." });
+    expect(JSON.parse(reply.text)).toEqual({ code: 413, message: "The request body is larger than 1000 bytes." });
+  });
+
+  it.each(["gzip", "deflate", "br", "identity, GZIP", "nonsense"])(
+    "of bodies in %s say what to leave out",
+    async (encoding) => {
+      const headers = { "Content-Encoding": encoding, "Content-Type": "application/json" };
+      const reply = await server.ask("/echo/n", { method: "POST", headers, body: gzipSync("[]") });
+      expect(reply).toMatchObject({ status: 415, headers: { "accept-encoding": "identity" } });
+      expect(JSON.parse(reply.text)).toEqual({
+        code: 415,
+        message: "Request bodies are read uncompressed: leave out the header Content-Encoding.",
+      });
+    },
+  );
+
+  it("do not concern a body whose encoding is none", async () => {
+    const headers = { "Content-Encoding": "Identity" };
+    expect((await server.ask("/echo/n", { method: "POST", headers, body: "[]" })).status).toBe(200);
+  });
+
+  const TOO_LONG = "The URL is longer than 16384 characters: what is too long for a query goes into the body of a POST";
+  it.each([
+    [`/echo/n?id=${"x".repeat(17_000)}`, 414, TOO_LONG],
+    [`/echo/${"x".repeat(17_000)}`, 414, TOO_LONG],
+    [`/echo/${"x".repeat(500_000)}?id=1`, 414, TOO_LONG],
+    [`/nowhere?id=${"x".repeat(17_000)}`, 414, TOO_LONG],
+    [`/${"x".repeat(101)}`, 404, `There is nothing at /${"x".repeat(99)}…`],
+  ])("of long URLs say so (%#)", async (path, status, message) => {
+    const reply = await server.ask(path);
+    expect(reply.status).toBe(status);
+    expect(JSON.parse(reply.text)).toEqual({ code: status, message: expect.stringContaining(message) });
+    expect((await server.ask(`/echo/${"x".repeat(16_000)}`)).status).toBe(200);
   });
 
   it.each([
     ["nonsense\r\n\r\n", "400 Bad Request", "The request is not valid HTTP."],
-    [`GET / HTTP/1.1\r\nA: ${"x".repeat(20_000)}\r\n\r\n`, "431 ", "The headers of the request are too large."],
-  ])("of what is no request have the same form", async (sent, status, message) => {
+    [
+      `GET /empty HTTP/1.1\r\nHost: x\r\nConnection: close\r\nA: ${"x".repeat(20_000)}\r\n\r\n`,
+      "431 ",
+      "The headers of the request are larger than 16384 bytes.",
+    ],
+    [`GET / HTTP/1.1\r\nA: ${"x".repeat(1024 * 1024)}`, "431 ", "The headers of the request are too large."],
+  ])("of what is no request have the same form (%#)", async (sent, status, message) => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write(sent);
     const text = Buffer.concat(await Array.fromAsync(socket)).toString();

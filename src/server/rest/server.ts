@@ -6,7 +6,7 @@ import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import { Deadlines } from "../http/deadline.ts";
-import { bodyFormat, chooseFormat, type Format } from "../http/negotiation.ts";
+import { bodyFormat, chooseFormat, encodingRefusal, type Format } from "../http/negotiation.ts";
 import { errorBody, HttpRefusal, reportThrown } from "../http/refusal.ts";
 import {
   answerClientError,
@@ -32,10 +32,11 @@ export interface RestServerOptions {
   eventLimits?: Partial<EventStreamLimits>;
 }
 
-/** A public key in hex has 98 characters; what is longer than this names nothing. */
-const LONGEST_PATH_PARAMETER = 500;
-
-const OTHER_VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+/** Room for a hundred public keys in a query. */
+const LONGEST_URL = 16 * 1024;
+const LARGEST_HEADERS = 16 * 1024;
+/** What Node itself refuses, without telling a long URL from large headers. */
+const LARGEST_HEAD = 1024 * 1024;
 
 export function createRestServer(options: RestServerOptions): HttpServer {
   const { table, logger, allowedOrigins = [] } = options;
@@ -50,37 +51,42 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     logger: false,
     bodyLimit: limits.bodyBytes,
     ...CONNECTION_TIMEOUTS,
-    routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, querystringParser: () => ({}) },
+    http: { maxHeaderSize: LARGEST_HEAD },
+    routerOptions: { maxParamLength: LONGEST_URL, querystringParser: () => ({}) },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
       void answer(request.raw, reply, async () => {
-        throw new HttpRefusal(error.statusCode ?? 400, "The path of the request cannot be read.");
+        requireSizes(request.raw);
+        throw new HttpRefusal(error.statusCode ?? 400, "The path of the request is not percent-encoded UTF-8.");
       });
     },
   });
   app.removeAllContentTypeParsers();
   // What a body is, its route knows.
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-  app.setNotFoundHandler((request, reply) =>
-    answer(request.raw, reply, async () => {
-      throw new HttpRefusal(404, `There is nothing at ${shortened(pathOf(request))}.`);
-    }),
-  );
+  const paths = [...byPath(table)].map(([path, routes]) => new ServedPath(path, routes));
   app.setErrorHandler((error, request, reply) =>
-    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error))),
+    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error, limits.bodyBytes))),
   );
   app.addHook("onRequest", async (request, reply) => {
     const res = reply.raw;
     running.add(res);
     res.once("close", () => running.delete(res));
     origins.setHeaders(request.raw, res);
+    requireSizes(request.raw);
+    if (request.is404) throw notServed(pathOf(request));
   });
-  for (const [path, routes] of byPath(table)) addPath(app, path, routes);
+  for (const path of paths) addPath(app, path);
 
-  function addPath(instance: FastifyInstance, path: string, routes: RestRoute[]): void {
-    const url = path.replaceAll(/\{(\w+)\}/g, ":$1");
-    const served = routes.flatMap(({ verb }) => (verb === "GET" ? ["GET", "HEAD"] : [verb]));
-    const allow = [...served, "OPTIONS"].join(", ");
+  function notServed(asked: string): HttpRefusal {
+    const served = paths.find(({ pattern }) => pattern.test(asked));
+    if (served === undefined) return new HttpRefusal(404, `There is nothing at ${shortened(asked)}.`);
+    const { path, verbs, allow } = served;
+    return new HttpRefusal(405, `${path} is asked with ${verbs.join(" or ")}.`, { Allow: allow });
+  }
+
+  function addPath(instance: FastifyInstance, { path, routes, verbs, allow }: ServedPath): void {
+    const url = path.replaceAll(PLACEHOLDER, ":$1");
     for (const route of routes) {
       instance.route({
         method: route.verb,
@@ -88,18 +94,9 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         handler: (request, reply) => answer(request.raw, reply, () => run(route, request)),
       });
     }
-    instance.route({
-      method: OTHER_VERBS.filter((verb) => !served.includes(verb)),
-      url,
-      exposeHeadRoute: true,
-      handler: (request, reply) =>
-        answer(request.raw, reply, async () => {
-          throw new HttpRefusal(405, `${path} is asked with ${served.join(" or ")}.`, { Allow: allow });
-        }),
-    });
     instance.options(url, (request, reply) =>
       answer(request.raw, reply, async () => {
-        origins.setPreflightHeaders(request.raw, reply.raw, served.join(", "));
+        origins.setPreflightHeaders(request.raw, reply.raw, verbs.join(", "));
         return { status: 204, headers: { Allow: allow } };
       }),
     );
@@ -110,6 +107,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     if (route.verb !== "GET" && !origins.allows(request.headers.origin)) {
       throw new HttpRefusal(403, `Pages of ${request.headers.origin} may not use this node.`);
     }
+    const unreadable = route.verb === "POST" && encodingRefusal(request.headers["content-encoding"]);
+    if (unreadable) throw unreadable;
     const { accept, "content-type": contentType } = request.headers;
     const body = request.body as Buffer | undefined;
     const { url = "" } = request.raw;
@@ -184,6 +183,27 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   };
 }
 
+const PLACEHOLDER = /\{(\w+)\}/g;
+
+/** A path with everything that is served there. */
+class ServedPath {
+  readonly path: string;
+  readonly routes: readonly RestRoute[];
+  readonly verbs: readonly string[];
+  /** The value of the header Allow. */
+  readonly allow: string;
+  /** What the path of a request looks like. */
+  readonly pattern: RegExp;
+
+  constructor(path: string, routes: readonly RestRoute[]) {
+    this.path = path;
+    this.routes = routes;
+    this.verbs = routes.flatMap(({ verb }) => (verb === "GET" ? ["GET", "HEAD"] : [verb]));
+    this.allow = [...this.verbs, "OPTIONS"].join(", ");
+    this.pattern = new RegExp(`^${path.replaceAll(PLACEHOLDER, "[^/]+")}$`);
+  }
+}
+
 function byPath(table: RouteTable): Map<string, RestRoute[]> {
   const paths = new Map<string, RestRoute[]>();
   for (const route of table) {
@@ -212,11 +232,23 @@ function refusalAnswer(thrown: unknown): RestAnswer {
   return { status, headers, content: { format: "json", parts: [errorBody(status, message, failures)] } };
 }
 
+/** Refuses what is larger than any request has to be. */
+function requireSizes({ url = "", rawHeaders }: IncomingMessage): void {
+  if (url.length > LONGEST_URL) {
+    const advice = "what is too long for a query goes into the body of a POST request, where there is one.";
+    throw new HttpRefusal(414, `The URL is longer than ${LONGEST_URL} characters: ${advice}`);
+  }
+  const headerBytes = rawHeaders.reduce((sum, { length }) => sum + length, 0);
+  if (headerBytes > LARGEST_HEADERS) {
+    throw new HttpRefusal(431, `The headers of the request are larger than ${LARGEST_HEADERS} bytes.`);
+  }
+}
+
 /** What fastify refuses before a route sees it: a body that is too large or cut short, a type that is none. */
-function bodyRefusal(error: unknown): unknown {
+function bodyRefusal(error: unknown, bodyBytes: number): unknown {
   const { statusCode, message } = error as { statusCode?: number; message?: string };
   if (statusCode === undefined || statusCode >= 500) return error;
-  if (statusCode === 413) return new HttpRefusal(413, "The request body is too large.");
+  if (statusCode === 413) return new HttpRefusal(413, `The request body is larger than ${bodyBytes} bytes.`);
   if (statusCode === 415) return new HttpRefusal(415, "The header Content-Type is not a media type.");
   return new HttpRefusal(statusCode, `The request cannot be read: ${message}.`);
 }

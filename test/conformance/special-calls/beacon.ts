@@ -40,6 +40,7 @@ const unknownValidators = answers("unknown validators", [], (chain) => [
   "head",
   [PUBKEY, chain.validatorCount, LAST_UINT64],
 ]);
+const bareValidator = fails("one validator that is no list", INVALID, () => ["head", "1"]);
 const unparsedBlock = fails("a tag of states only", INVALID, () => ["justified"]);
 
 /** Of the methods about states, blocks, rewards and light clients. */
@@ -78,6 +79,7 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     answers("the last of all slots", [], () => [LAST_UINT64]),
     answers("an unknown parent", [], () => [null, ROOT]),
     answers("the children of the head", [], (chain) => [null, chain.chain.head.root]),
+    answers("a later child of nothing", [], () => [1, `0x${"00".repeat(32)}`]),
   ],
   get_v1_beacon_headers_blockId: absentBlock,
   get_v1_beacon_blocks_blockId: absentBlock,
@@ -93,9 +95,11 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("an unknown status", INVALID, () => ["head", { statuses: ["sleeping"] }]),
     fails("the same validator twice", INVALID, () => ["head", { ids: ["1", 1] }]),
     fails("ids that are no list", INVALID, () => ["head", { ids: 5 }]),
+    fails("one id that is no list", INVALID, () => ["head", { ids: "1" }]),
+    fails("one status that is no list", INVALID, () => ["head", { statuses: "active" }]),
   ],
-  post_v1_beacon_states_stateId_validator_balances: [...absentState(), unknownValidators],
-  post_v1_beacon_states_stateId_validator_identities: [...absentState(), unknownValidators],
+  post_v1_beacon_states_stateId_validator_balances: [...absentState(), unknownValidators, bareValidator],
+  post_v1_beacon_states_stateId_validator_identities: [...absentState(), unknownValidators, bareValidator],
   get_v1_beacon_states_stateId_sync_committees: onFulu([
     ...absentState(),
     fails("an epoch too far ahead", INVALID, () => ["head", 16]),
@@ -167,6 +171,7 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   get_v1_debug_beacon_data_column_sidecars_blockId: onFulu([
     ...absentBlock,
     answers("columns that nobody needs", [], () => ["head", [0, "127"]]),
+    fails("a column that no block has", INVALID, () => ["head", [0, 128]]),
   ]),
   post_v1_beacon_states_stateId_builders: ofGloas("head", null),
   post_v1_beacon_execution_payload_bids: [fails("an object that is no bid", INVALID, () => [{}])],

@@ -5,6 +5,7 @@ import {
   fails,
   INVALID,
   LAST_UINT64,
+  nothing,
   ofGloas,
   REJECTED,
   ROOT,
@@ -64,7 +65,7 @@ export const POOL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     }),
   ],
   post_v1_beacon_pool_sync_committees: [
-    fails("no messages", INVALID, () => [[]]),
+    nothing("no messages"),
     fails(
       "a validator that does not exist",
       REJECTED,
@@ -81,7 +82,7 @@ export const POOL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     answers("a committee that no slot has", [], () => [null, LAST_UINT64]),
   ],
   post_v2_beacon_pool_attestations: [
-    fails("no attestations", INVALID, () => [[]]),
+    nothing("no attestations"),
     fails("attestations of another fork than is said", INVALID, async (chain) => [
       await chain.attestations(),
       chain.fork === ForkName.phase0 ? ForkName.electra : ForkName.deneb,
@@ -104,7 +105,7 @@ export const POOL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     ),
   ],
   post_v1_beacon_pool_bls_to_execution_changes: [
-    fails("no changes", INVALID, () => [[]]),
+    nothing("no changes"),
     fails(
       "a validator that does not exist",
       REJECTED,
@@ -116,5 +117,5 @@ export const POOL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     ),
   ],
   get_v1_beacon_pool_payload_attestations: ofGloas(LAST_UINT64),
-  post_v1_beacon_pool_payload_attestations: [fails("no messages", INVALID, () => [[]])],
+  post_v1_beacon_pool_payload_attestations: ofGloas([]),
 };

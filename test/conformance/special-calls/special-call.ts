@@ -1,3 +1,4 @@
+import { ForkName } from "@lodestar/params";
 import type { Params } from "../../../src/server/method-table.ts";
 import type { ExampleDevChain, ExampleFork } from "../../support/example-chain.ts";
 
@@ -37,6 +38,9 @@ export const answers = (what: string, result: unknown, params: SpecialCall["para
   result,
   params,
 });
+
+/** A list that is a parameter of its own may be empty. */
+export const nothing = (what: string): SpecialCall => ({ ...answers(what, true, () => [[]]), only: ForkName.fulu });
 
 export const ofGloas = (...params: unknown[]): SpecialCall[] => [
   fails("a fork that is not known", UNSUPPORTED, () => params),

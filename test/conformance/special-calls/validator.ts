@@ -7,12 +7,14 @@ import {
   LAST_EPOCH,
   LAST_UINT64,
   NOT_FOUND,
+  nothing,
   ofGloas,
   PUBKEY,
   REJECTED,
   ROOT,
   type SignedJson,
   type SpecialCall,
+  UNSUPPORTED,
 } from "./special-call.ts";
 
 const SIGNATURE = `0x${"33".repeat(96)}`;
@@ -25,7 +27,9 @@ const duties = (...others: unknown[]): SpecialCall[] => [
 const attesterDuties: SpecialCall[] = [
   ...duties(["0"]),
   fails("no validators", INVALID, (chain) => [chain.epoch, []]),
-  answers("unknown validators", [], (chain) => [chain.epoch, [PUBKEY, chain.validatorCount, LAST_UINT64]]),
+  fails("one validator that is no list", INVALID, (chain) => [chain.epoch, "0"]),
+  fails("an index that no registry has", INVALID, (chain) => [chain.epoch, [LAST_UINT64]]),
+  answers("unknown validators", [], (chain) => [chain.epoch, [PUBKEY, chain.validatorCount]]),
 ];
 
 const attestationData: SpecialCall[] = [
@@ -117,6 +121,8 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   post_v1_validator_duties_sync_epoch: [
     fails("an epoch too far ahead", INVALID, () => [16 * 8, ["0"]], ForkName.fulu),
     fails("no validators", INVALID, (chain) => [chain.epoch, []]),
+    fails("one validator that is no list", INVALID, (chain) => [chain.epoch, "0"]),
+    fails("an index that no registry has", INVALID, (chain) => [chain.epoch, [LAST_UINT64]]),
     { ...answers("unknown validators", [], (chain) => [chain.epoch, [PUBKEY, "99"]]), only: ForkName.fulu },
   ],
   get_v1_validator_sync_committee_contribution: [
@@ -124,7 +130,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     fails("a subcommittee that does not exist", INVALID, (chain) => [chain.slot, 4, ROOT], ForkName.fulu),
   ],
   post_v1_validator_contribution_and_proofs: [
-    fails("no contributions", INVALID, () => [[]]),
+    nothing("no contributions"),
     fails(
       "an aggregator that does not exist",
       REJECTED,
@@ -136,7 +142,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     ),
   ],
   post_v2_validator_aggregate_and_proofs: [
-    fails("no aggregates", INVALID, () => [[]]),
+    nothing("no aggregates"),
     fails("an aggregator that does not exist", REJECTED, async (chain) => [
       await aggregateWith(chain, { aggregator_index: "99" }),
     ]),
@@ -152,7 +158,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     fails("no validators", INVALID, (chain) => [chain.epoch, []]),
   ],
   post_v1_validator_prepare_beacon_proposer: [
-    fails("no preparations", INVALID, () => [[]]),
+    nothing("no preparations"),
     {
       ...answers("a validator that does not exist yet", true, () => [
         [{ validator_index: "99", fee_recipient: `0x${"ab".repeat(20)}` }],
@@ -161,7 +167,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     },
   ],
   post_v1_validator_register_validator: [
-    fails("no registrations", INVALID, () => [[]]),
+    nothing("no registrations"),
     {
       ...answers("a key that nobody has", true, (chain) => [
         [changedMessage(chain.registration(1), { pubkey: PUBKEY })],
@@ -170,15 +176,15 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     },
   ],
   post_v1_validator_sync_committee_subscriptions: [
-    fails("no subscriptions", INVALID, () => [[]]),
+    nothing("no subscriptions"),
     syncSubscriptionWith("a validator that does not exist", ({ validatorCount }) => ({
       validator_index: `${validatorCount}`,
     })),
     syncSubscriptionWith("a position that no committee has", () => ({ sync_committee_indices: ["32"] })),
     syncSubscriptionWith("an epoch that has passed", ({ epoch }) => ({ until_epoch: `${epoch - 1}` })),
   ],
-  post_v1_validator_beacon_committee_selections: [fails("no selections", INVALID, () => [[]])],
-  post_v1_validator_sync_committee_selections: [fails("no selections", INVALID, () => [[]])],
+  post_v1_validator_beacon_committee_selections: [fails("no selections", UNSUPPORTED, () => [[]])],
+  post_v1_validator_sync_committee_selections: [fails("no selections", UNSUPPORTED, () => [[]])],
   post_v1_validator_duties_ptc_epoch: [
     fails("no validators", INVALID, (chain) => [chain.epoch, []]),
     ...ofGloas(LAST_EPOCH, ["99"]),
@@ -188,7 +194,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     fails("too long a graffiti", INVALID, async (chain) => [chain.slot, await chain.randaoReveal(), "é".repeat(17)]),
   ],
   get_v1_validator_payload_attestation_data: ofGloas(LAST_UINT64),
-  post_v1_validator_proposer_preferences: [fails("no preferences", INVALID, () => [[]])],
+  post_v1_validator_proposer_preferences: ofGloas([]),
   get_v1_validator_execution_payload_bids_slot_builderIndex: ofGloas(LAST_UINT64, LAST_UINT64),
   get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot: ofGloas(LAST_UINT64, ROOT),
 };
