@@ -9,7 +9,7 @@ import { json, LARGE, openTestServer, type TestServer } from "./server.test-supp
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await openTestServer({ limits: { bodyBytes: 1000 } });
+  server = await openTestServer({ limits: { bodyBytes: 1000, smallBodyBytes: 1000 } });
 });
 afterAll(() => server.close());
 
@@ -133,7 +133,7 @@ describe("refusals", () => {
   it("of a body that is too large come before the route", async () => {
     const reply = await server.ask("/echo/n", { method: "POST", body: "x".repeat(1001) });
     expect(reply.status).toBe(413);
-    expect(JSON.parse(reply.text)).toEqual({ code: 413, message: "The request body is too large." });
+    expect(JSON.parse(reply.text)).toEqual({ code: 413, message: "The request body is larger than 1000 bytes." });
   });
 
   it.each([
