@@ -2,6 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../log/logger.ts";
 import { type Deadline, Deadlines } from "./deadline.ts";
+import { RateLimiter } from "./rate-limiter.ts";
+import { HttpRefusal } from "./refusal.ts";
 import type { HttpLimits } from "./server.ts";
 
 /** Bytes that clients may make the node hold, all of them together. */
@@ -122,6 +124,7 @@ export class Exchanges {
   readonly #limits: HttpLimits;
   readonly #logger: Logger;
   readonly #deadlines: Deadlines;
+  readonly #limiter: RateLimiter | undefined;
   readonly #open = new Map<IncomingMessage, Exchange>();
   /** Also those that were upgraded, or are to be. */
   readonly #connections = new Map<Socket, Connection>();
@@ -135,6 +138,7 @@ export class Exchanges {
     this.#limits = limits;
     this.#logger = logger;
     this.#deadlines = new Deadlines(limits.requestMillis);
+    if (limits.requestsPerSecond !== undefined) this.#limiter = new RateLimiter(limits.requestsPerSecond);
     this.requestBytes = new ByteBudget(limits.heldBytes);
     this.answerBytes = new ByteBudget(limits.unreadBytes);
     const close = (req: IncomingMessage) => this.#closed(req);
@@ -170,6 +174,14 @@ export class Exchanges {
     // The answers to those sent ahead would pile up, and nobody may ever read them.
     if (connection.open > this.#limits.pipelinedRequests) socket.destroy();
     return exchange;
+  }
+
+  /** For a request of an address that makes too many. */
+  refusal({ socket }: IncomingMessage): HttpRefusal | undefined {
+    const seconds = this.#limiter?.take(socket.remoteAddress ?? "");
+    if (seconds === undefined) return undefined;
+    const message = `An address may make ${this.#limits.requestsPerSecond} requests a second; wait ${seconds} s.`;
+    return new HttpRefusal(429, message, { "Retry-After": String(seconds) });
   }
 
   /** The exchange of a request, if it has begun and is not over. */

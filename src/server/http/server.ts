@@ -30,6 +30,8 @@ export interface HttpLimits {
   connections: number;
   /** How many requests a connection may have sent ahead of the answer that it gets next. */
   pipelinedRequests: number;
+  /** How many requests a second an address may make; undefined for as many as it likes. */
+  requestsPerSecond: number | undefined;
   /** How long a request may run. */
   requestMillis: number;
   /** How long a client may neither send the rest of its request nor read the rest of its answer. */
@@ -46,6 +48,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   unreadBytes: 512 * 1024 * 1024,
   connections: 10_000,
   pipelinedRequests: 100,
+  requestsPerSecond: undefined,
   requestMillis: 60_000,
   stallMillis: 30_000,
   closeMillis: 10_000,

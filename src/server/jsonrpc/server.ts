@@ -37,7 +37,11 @@ interface JsonRpcServerOptions {
   webSocketLimits?: Partial<WebSocketLimits>;
 }
 
-const DEFAULT_LIMITS: JsonRpcLimits = { ...DEFAULT_HTTP_LIMITS, batchLength: 1000, batchBytes: 32 * 1024 * 1024 };
+export const DEFAULT_JSON_RPC_LIMITS: JsonRpcLimits = {
+  ...DEFAULT_HTTP_LIMITS,
+  batchLength: 1000,
+  batchBytes: 32 * 1024 * 1024,
+};
 
 /** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
 const REQUEST_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
@@ -48,7 +52,7 @@ const FIRST_METHOD = /"method"\s*:\s*"(\w+)"/;
 
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const { table, logger, webSocketLimits } = options;
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
   const execute = createExecutor({ table, logger, ...limits });
   let closing: Promise<void> | undefined;
   let caller: Caller | undefined;
@@ -61,7 +65,11 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   };
   const server = createServer(http, (req, res) => {
     const exchange = exchanges.begin(res);
-    if (req.method !== "POST") {
+    const refusal = exchanges.refusal(req);
+    if (refusal) {
+      req.resume();
+      sendRefusal(res, refusal.status, refusal.message, refusal.headers);
+    } else if (req.method !== "POST") {
       req.resume();
       answerOtherMethod(req, res);
     } else if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {

@@ -78,6 +78,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   app.addHook("onRequest", async (request, reply) => {
     exchanges.begin(reply.raw);
     origins.setHeaders(request.raw, reply.raw);
+    const refusal = exchanges.refusal(request.raw);
+    if (refusal) await answer(request.raw, reply, () => Promise.reject(refusal));
   });
   for (const [path, routes] of byPath(table)) addPath(app, path, routes);
 
