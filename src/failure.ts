@@ -9,6 +9,7 @@ export type FailureKind =
   | "rejected"
   | "unsupported"
   | "limit-exceeded"
+  | "overloaded"
   | "server";
 
 /** One refused item of a submission that carried several. */
@@ -43,4 +44,5 @@ export const invalidParams = (message: string, details?: FailureDetails) =>
 export const notFound = (message: string, details?: FailureDetails) => new Failure("not-found", message, details);
 export const unavailable = (message: string, details?: FailureDetails) => new Failure("unavailable", message, details);
 export const rejected = (message: string, details?: FailureDetails) => new Failure("rejected", message, details);
+export const overloaded = (message: string, details?: FailureDetails) => new Failure("overloaded", message, details);
 export const unsupported = (message: string, details?: FailureDetails) => new Failure("unsupported", message, details);

@@ -61,7 +61,7 @@ describe("rpc.discover", () => {
     });
     expect(root.externalDocs?.description).toContain("GET /eth/v1/beacon/states/{state_id}/root");
     const codes = root.errors.map(({ $ref }) => OPENRPC_ERRORS[$ref.split("/").at(-1) as FailureKind].code);
-    expect(codes).toEqual([-32602, -32001, -32000]);
+    expect(codes).toEqual([-32602, -32001, -32005, -32000]);
   });
 
   it("describes an alias like its target, and says whose alias it is", () => {

@@ -69,7 +69,7 @@ describe("the method table", () => {
 
   it("refuses two methods of one name", () => {
     const [method] = methods;
-    expect(() => createMethodTable(api, [method!, method!])).toThrow(`two methods called ${method!.name}`);
+    expect(() => createMethodTable(api, { methods: [method!, method!] })).toThrow(`two methods called ${method!.name}`);
   });
 
   it("calls operations with bound arguments", async () => {

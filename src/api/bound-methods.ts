@@ -1,11 +1,12 @@
 import { nearestName } from "../nearest-name.ts";
-import type { Method as CallableMethod, MethodTable, Params } from "../server/method-table.ts";
+import type { Method as CallableMethod, Caller, MethodTable, Params, Waiting } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
 import { bind } from "./bind.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
-import type { Method, Param } from "./definition.ts";
+import type { CallContext, Method, Param } from "./definition.ts";
 import { type JsonExecutor, jsonExecutor } from "./encoding.ts";
+import { Lanes } from "./lanes.ts";
 import { methods as allMethods } from "./method-groups.ts";
 
 /** A method of a node: the one executor behind every server. */
@@ -18,15 +19,23 @@ export interface BoundMethod extends CallableMethod {
   /** What reads it from an SSZ body, where that can be. */
   readonly requestCodec: RequestCodec | undefined;
   readonly executeJson: JsonExecutor;
+  /** Runs a call of the method when its turn has come. */
+  inTurn<T>(args: Record<string, unknown>, waiting: Waiting | undefined, work: () => Promise<T>): Promise<T>;
+}
+
+interface MethodTableOptions {
+  methods?: readonly Method[];
+  lanes?: Lanes;
 }
 
 export interface BoundMethods extends Required<MethodTable> {
   readonly all: readonly BoundMethod[];
 }
 
-export function createMethodTable({ context }: Api, methods: readonly Method[] = allMethods): BoundMethods {
+export function createMethodTable({ context }: Api, options: MethodTableOptions = {}): BoundMethods {
+  const { methods = allMethods, lanes = new Lanes() } = options;
   const codecs = createCodecs(context.chain.config);
-  const bound = methods.map((definition) => bindMethod(definition, context, codecs));
+  const bound = methods.map((definition) => bindMethod(definition, { context, codecs, lanes }));
   const byName = new Map<string, BoundMethod>();
   for (const method of bound) {
     for (const name of [method.name, ...method.definition.aliases]) {
@@ -41,15 +50,38 @@ export function createMethodTable({ context }: Api, methods: readonly Method[] =
   };
 }
 
-function bindMethod(definition: Method, context: ApiContext, codecs: ReturnType<typeof createCodecs>): BoundMethod {
-  const { name, sameAs, arrange, cost, access, operation } = definition;
+/** The signal is made only for those who look at it. */
+export class Call implements CallContext {
+  readonly caller: Caller | undefined;
+  readonly #waiting: Waiting | undefined;
+
+  constructor(caller: Caller | undefined, waiting: Waiting | undefined) {
+    this.caller = caller;
+    this.#waiting = waiting;
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#waiting?.signal;
+  }
+}
+
+interface Surroundings {
+  context: ApiContext;
+  codecs: ReturnType<typeof createCodecs>;
+  lanes: Lanes;
+}
+
+function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings): BoundMethod {
+  const { name, sameAs, arrange, cost, access, operation, rest } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
   const restParams = definition.restParams.map(({ schemaFor, ...param }) =>
     schemaFor ? { ...param, schema: schemaFor(context.chain.config) } : param,
   );
   const signature = { name: sameAs ?? name, params: restParams.filter(({ isRestOnly }) => !isRestOnly), arrange };
-  const executeJson = jsonExecutor(definition, codec, context);
+  const executeJson = jsonExecutor(definition, codec, context, lanes);
+  const inTurn: BoundMethod["inTurn"] = (args, waiting, work) =>
+    cost === "cheap" || (cost === "state" && args.stateId === "head") ? work() : lanes.run(cost, waiting, work);
   return {
     definition,
     context,
@@ -57,13 +89,16 @@ function bindMethod(definition: Method, context: ApiContext, codecs: ReturnType<
     codec,
     requestCodec: route?.req,
     executeJson,
+    inTurn,
     name,
     cost,
     access,
+    takesLargeBody: rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
     // Not an async function, which would take three turns more to settle than the promise that it returns.
-    call: (params: Params, caller) => {
+    call: (params: Params, caller, waiting) => {
       try {
-        return executeJson(bind(signature, params), caller);
+        const args = bind(signature, params);
+        return inTurn(args, waiting, () => executeJson(args, new Call(caller, waiting)));
       } catch (failure) {
         // A wrong parameter is a rejection like every other failure, not an exception of the caller.
         return Promise.reject(failure);

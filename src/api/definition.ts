@@ -56,21 +56,32 @@ export interface Method {
    * `args` holds what the schemas of `params` made of a call's parameters, by their keys. A method that writes its JSON
    * itself and is not asked for anything else can do without.
    */
-  handler?(context: ApiContext, args: Record<string, unknown>, caller?: Caller): unknown;
+  handler?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): unknown;
   /** Writes the JSON of an answer that is too large to be made of objects. */
   json?(
     context: ApiContext,
     args: Record<string, unknown>,
     codec: ResponseCodec<unknown, unknown> | undefined,
+    call?: CallContext,
   ): Promise<Answer>;
   /** The events that REST streams at the method's path. */
   feed?(context: ApiContext, args: Record<string, unknown>): Feed;
   /** Gives the SSZ bytes of an answer that is too large to be made of objects. */
-  ssz?(context: ApiContext, args: Record<string, unknown>): Promise<{ data: Uint8Array; meta: unknown }>;
+  ssz?(
+    context: ApiContext,
+    args: Record<string, unknown>,
+    call?: CallContext,
+  ): Promise<{ data: Uint8Array; meta: unknown }>;
 }
 
-/** A wrong parameter and a node that is closing can meet every call. */
-export type MethodFailure = Exclude<FailureKind, "invalid-params" | "limit-exceeded" | "server">;
+/** Who calls, and whether somebody still waits; callers inside the process are nobody and wait for ever. */
+export interface CallContext {
+  readonly caller?: Caller | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A wrong parameter, a limit and a node that is busy or closing can meet every call. */
+export type MethodFailure = Exclude<FailureKind, "invalid-params" | "limit-exceeded" | "overloaded" | "server">;
 
 export interface Result {
   /** A name for what comes back, as OpenRPC wants one. */
@@ -177,12 +188,13 @@ type Writer<Definitions extends ParamDefinitions, Data, Meta> = (
   context: ApiContext,
   args: ArgsOf<Definitions>,
   codec: ResponseCodec<Data, Meta>,
+  call?: CallContext,
 ) => Promise<Answer>;
 
 type Handler<Definitions extends ParamDefinitions, Response> = (
   context: ApiContext,
   args: ArgsOf<Definitions>,
-  caller?: Caller,
+  call?: CallContext,
 ) => Response;
 
 /** A method together with the types of its handler. */

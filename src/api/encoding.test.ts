@@ -5,6 +5,7 @@ import type { ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import { defineMethod, type Method, STATUS_ALONE } from "./definition.ts";
 import { besideData, jsonExecutor } from "./encoding.ts";
+import { Lanes } from "./lanes.ts";
 
 const config = createChainForkConfig({});
 const beacon = routes.beacon.getDefinitions(config);
@@ -32,6 +33,7 @@ function execute(codec: unknown, handler: Method["handler"], facts: Partial<Meth
     { ...method, ...facts, handler },
     codec as ResponseCodec<unknown, unknown> | undefined,
     context,
+    new Lanes(),
   );
   return executor({ given: 1 });
 }
@@ -96,6 +98,7 @@ describe("an encoding that is kept", () => {
       { ...method, keepsEncoded: true, handler },
       beacon.getStateFork.resp as unknown as ResponseCodec<unknown, unknown>,
       context,
+      new Lanes(),
     );
 
   it("is made once for the object that it is made of", async () => {

@@ -1,9 +1,10 @@
 import { encodeJson } from "../json/encode.ts";
-import type { Answer, Caller } from "../server/method-table.ts";
+import type { Answer } from "../server/method-table.ts";
 import { failingAsCall, toFailure } from "./chain-failures.ts";
 import type { MetaCodec, ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
-import type { Method } from "./definition.ts";
+import type { CallContext, Method } from "./definition.ts";
+import type { Lanes } from "./lanes.ts";
 
 type Args = Record<string, unknown>;
 type Codec = ResponseCodec<unknown, unknown>;
@@ -16,17 +17,27 @@ export interface Response {
 }
 
 /** Calls a method and encodes its answer as JSON. */
-export type JsonExecutor = (args: Args, caller?: Caller) => Promise<Answer>;
+export type JsonExecutor = (args: Args, call?: CallContext) => Promise<Answer>;
 
 /** The small calls are most calls, so that each form has as few promises on its way as it can. */
-export function jsonExecutor(method: Method, codec: Codec | undefined, context: ApiContext): JsonExecutor {
+export function jsonExecutor(
+  method: Method,
+  codec: Codec | undefined,
+  context: ApiContext,
+  lanes: Pick<Lanes, "stream">,
+): JsonExecutor {
   const { json, handler, resultOfStatus = () => true } = method;
-  if (json) return failingAsCall((args) => json(context, args, codec));
+  if (json) {
+    return failingAsCall(async (args, call) => {
+      const answer = await json(context, args, codec, call);
+      return Buffer.isBuffer(answer.body) ? answer : { ...answer, body: lanes.stream(answer.body) };
+    });
+  }
   if (!handler) throw new Error(`The method ${method.name} has neither a handler nor a writer.`);
   const encode = encoderOf(codec, method.keepsEncoded, resultOfStatus);
-  return async (args, caller) => {
+  return async (args, call) => {
     try {
-      return encode(await handler(context, args, caller));
+      return encode(await handler(context, args, call));
     } catch (error) {
       throw toFailure(error);
     }

@@ -32,6 +32,11 @@ export const OPENRPC_ERRORS: Readonly<Record<FailureKind, ErrorForm>> = {
     data: "The method cannot be served in this build, configuration or fork.",
   },
   "limit-exceeded": { code: -32005, message: "Limit exceeded", data: "A limit on batches or answers." },
+  overloaded: {
+    code: -32005,
+    message: "Overloaded",
+    data: "Too many calls that cost as much are under way and wait; ask again later.",
+  },
   server: { code: -32000, message: "Server error", data: "The node is shutting down, or the call took too long." },
 };
 
@@ -116,8 +121,9 @@ function describeName(method: Method, tag: string): OpenRpcMethod {
 }
 
 /** In the order in which the kinds are documented. A wrong parameter can be given to every method. */
-export function failuresOf({ failures }: Pick<Method, "failures">): FailureKind[] {
-  const all: readonly FailureKind[] = ["invalid-params", ...failures];
+export function failuresOf({ failures, cost }: Pick<Method, "failures" | "cost">): FailureKind[] {
+  const all: FailureKind[] = ["invalid-params", ...failures];
+  if (cost !== "cheap") all.push("overloaded");
   return (Object.keys(OPENRPC_ERRORS) as FailureKind[]).filter((kind) => all.includes(kind));
 }
 

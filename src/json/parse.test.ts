@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { IrregularNumber, MAX_NESTING, parseMessage, UnreadableMessage } from "./parse.ts";
+import {
+  IRREGULAR_NUMBERS_BELOW_BYTES,
+  IrregularNumber,
+  MAX_NESTING,
+  MAX_VALUES,
+  parseMessage,
+  UnreadableMessage,
+} from "./parse.ts";
 
 const parse = (text: string) => parseMessage(Buffer.from(text));
 
@@ -46,6 +53,20 @@ describe("numbers", () => {
 
   it("finds a number behind a string that ends in an escaped backslash", () => {
     expect(parse('["\\\\",1.5]')).toEqual(["\\", new IrregularNumber("1.5")]);
+  });
+});
+
+describe("texts that would take too long to read", () => {
+  it("refuses irregular numbers in large messages, and only there", () => {
+    const large = (number: string) => `[${number},"${"x".repeat(IRREGULAR_NUMBERS_BELOW_BYTES)}"]`;
+    expect(() => parse(large("1.5"))).toThrow("may hold no fractions");
+    expect(() => parse(large("12345678901234567890"))).toThrow("write large numbers as strings");
+    expect(parse(large('12345,"1.5"'))).toHaveLength(3);
+  });
+
+  it("refuses more values than any list needs", () => {
+    expect(parse(`[0${",0".repeat(MAX_VALUES)}]`)).toHaveLength(MAX_VALUES + 1);
+    expect(() => parse(`[0${",0".repeat(MAX_VALUES + 1)}]`)).toThrow(`more than ${MAX_VALUES} values`);
   });
 });
 

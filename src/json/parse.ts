@@ -23,7 +23,14 @@ export class UnreadableMessage extends Error {}
  */
 export const MAX_NESTING = 512;
 
+/** A list of all validators of the largest network fits in; what holds more keeps everybody else waiting while it is read. */
+export const MAX_VALUES = 2_000_000;
+
+/** To keep irregular numbers takes some twenty times as long as to read others, so that a large message may hold none. */
+export const IRREGULAR_NUMBERS_BELOW_BYTES = 256 * 1024;
+
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;
@@ -43,13 +50,18 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads one message. Throws an `UnreadableMessage` when the bytes are not UTF-8 or not JSON. */
 export function parseMessage(bytes: Uint8Array): unknown {
+  const irregular = mayHoldIrregularNumbers(bytes);
+  if (irregular && bytes.length >= IRREGULAR_NUMBERS_BELOW_BYTES) {
+    throw new UnreadableMessage(
+      "A message this large may hold no fractions, exponents or numbers beyond 2^53-1; write large numbers as strings.",
+    );
+  }
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     throw new UnreadableMessage("The message is not valid UTF-8.");
   }
-  const irregular = mayHoldIrregularNumbers(bytes);
   try {
     return irregular ? JSON.parse(text, keepIrregularNumber) : JSON.parse(text);
   } catch (error) {
@@ -58,13 +70,14 @@ export function parseMessage(bytes: Uint8Array): unknown {
 }
 
 /**
- * One pass over the text outside its strings. It may err on the side of `true` (integers of 16 digits that are still
+ * One pass over the text outside its strings, which also finds out whether it can be read within bounds. It may err on the side of `true` (integers of 16 digits that are still
  * safe), because the reviver decides; most messages hold no such number and are spared the far slower reviver.
  */
 function mayHoldIrregularNumbers(bytes: Uint8Array): boolean {
   const { length } = bytes;
   let irregular = false;
   let depth = 0;
+  let values = 0;
   for (let at = 0; at < length; at++) {
     const byte = bytes[at]!;
     if (byte === QUOTE) {
@@ -74,6 +87,8 @@ function mayHoldIrregularNumbers(bytes: Uint8Array): boolean {
       while (isDigit(bytes[at + 1])) at++;
       const next = bytes[at + 1];
       irregular ||= at - start >= ALWAYS_SAFE_DIGITS || next === DOT || next === LOWER_E || next === UPPER_E;
+    } else if (byte === COMMA) {
+      if (++values > MAX_VALUES) throw new UnreadableMessage(`The message holds more than ${MAX_VALUES} values.`);
     } else if (byte === MINUS) {
       irregular ||= bytes[at + 1] === ZERO;
     } else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {

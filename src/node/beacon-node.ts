@@ -3,6 +3,7 @@ import { createPubkeyCache } from "@lodestar/state-transition";
 import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext } from "../api/context.ts";
+import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
@@ -115,7 +116,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
 
   /** Starts the servers that are asked for. */
   async serve(options: ServersOptions): Promise<Servers> {
-    const methods = createMethodTable(this.api);
+    const methods = createMethodTable(this.api, { lanes: new Lanes(options.limits?.calls) });
     const servers = await startServers({ methods, routes: () => createRouteTable(methods) }, options, this.#logger);
     this.own(servers);
     return servers;

@@ -4,6 +4,7 @@ import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import type { MethodTable } from "../server/method-table.ts";
 import type { RouteTable } from "../server/rest/route-table.ts";
 import { createRestServer } from "../server/rest/server.ts";
+import type { ServerLimits } from "./server-limits.ts";
 import { StartError, type StartErrorKind } from "./start-error.ts";
 
 interface ListenOptions {
@@ -14,6 +15,7 @@ interface ListenOptions {
 
 /** Those that are wanted. */
 export interface ServersOptions {
+  limits?: ServerLimits;
   jsonRpc?: ListenOptions;
   rest?: ListenOptions & {
     /** Origins of web pages; "*" for all. */
@@ -38,7 +40,7 @@ export interface Servers {
 /** Starts the servers that are asked for. */
 export async function startServers(
   { methods, routes }: ServedTables,
-  { jsonRpc, rest }: ServersOptions,
+  { jsonRpc, rest, limits }: ServersOptions,
   logger: Logger,
 ): Promise<Servers> {
   const listening: HttpServer[] = [];
@@ -50,13 +52,13 @@ export async function startServers(
   let jsonRpcUrl: string | undefined;
   let restUrl: string | undefined;
   if (jsonRpc) {
-    const server = createJsonRpcServer({ table: methods, logger: logger.topic("rpc") });
+    const server = createJsonRpcServer({ table: methods, limits, logger: logger.topic("rpc") });
     jsonRpcUrl = await listen(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
     listening.push(server);
   }
   if (rest) {
     const { allowedOrigins } = rest;
-    const server = createRestServer({ table: routes(), allowedOrigins, logger: logger.topic("rest") });
+    const server = createRestServer({ table: routes(), allowedOrigins, limits, logger: logger.topic("rest") });
     restUrl = await listen(server, rest, "REST", "restPortInUse");
     listening.push(server);
   }

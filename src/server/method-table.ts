@@ -20,11 +20,18 @@ export interface Caller {
   unsubscribe(id: string): boolean;
 }
 
+/** How long somebody waits for the answer to a call. */
+export interface Waiting {
+  /** Aborted when nobody does any more: the client has left, or the time for the call is over. */
+  readonly signal: AbortSignal;
+}
+
 /**
- * What a call may cost: `cheap` ones answer from what is at hand, `heavy` ones may replay blocks, walk through the registry
- * of validators, or make a block.
+ * What a call may cost: `cheap` ones answer from what is at hand. So do those of cost `state` for the head's state; for
+ * others they may replay blocks. `heavy` ones also walk through the registry of validators. A `duty` is what a validator
+ * waits for, and goes before all others.
  */
-export type Cost = "cheap" | "heavy";
+export type Cost = "cheap" | "duty" | "state" | "heavy";
 
 /**
  * Who should be able to call it: `read` changes nothing; `submit` brings something to the chain or tells of duties; `admin`
@@ -37,8 +44,10 @@ export interface Method {
   readonly cost: Cost;
   /** Inside a batch, calls that do more than read run one after the other, in request order. */
   readonly access: Access;
+  /** Whether its parameters may be large, as a block or a list of validators is. */
+  readonly takesLargeBody: boolean;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
-  call(params: Params, caller?: Caller): Promise<Answer>;
+  call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
 }
 
 /** All that a server knows of what can be asked. */

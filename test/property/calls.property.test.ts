@@ -5,6 +5,7 @@ import { createMethodTable } from "../../src/api/bound-methods.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
+import { Deadline } from "../../src/server/http/deadline.ts";
 import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";
 import { ExampleDevChain, type ExampleFork } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder, isServedOn } from "../support/examples.ts";
@@ -59,7 +60,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       table: createMethodTable(chain.api),
       logger: createRecordingLogger(log),
       batchLength: 1000,
-      requestMillis: REQUEST_MILLIS,
+      batchBytes: 2 ** 30,
     });
   });
   afterAll(() => chain?.close());
@@ -124,7 +125,7 @@ function editedParams(
 }
 
 async function outcomeOf(execute: Execute, request: object): Promise<number | "result"> {
-  const response = await execute(Buffer.from(JSON.stringify(request)));
+  const response = await execute(Buffer.from(JSON.stringify(request)), new Deadline(REQUEST_MILLIS));
   if (!Array.isArray(response?.body)) {
     for await (const _chunk of response!.body);
     return "result";

@@ -48,7 +48,7 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
   result: { name: "attestation_data", schema: shape("AttestationData") },
   failures: ["not-found", "unavailable"],
   rest: [get("/eth/v1/validator/attestation_data")],
-  cost: "heavy",
+  cost: "duty",
   access: "read",
   example: { stage: "attest", params: (chain) => [String(chain.slot), "0"] },
   async handler({ chain }, { slot, committeeIndex }) {

@@ -68,7 +68,7 @@ const produceBlockV2 = defineEncoded({
   result: PRODUCED_BLOCK,
   failures: ["unavailable", "unsupported"],
   rest: [get("/eth/v2/validator/blocks/{slot}"), get("/eth/v1/validator/blocks/{slot}")],
-  cost: "heavy",
+  cost: "duty",
   access: "read",
   until: ForkName.gloas,
   example: {
@@ -105,7 +105,7 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
   result: PRODUCED_BLOCK,
   failures: ["unavailable", "unsupported"],
   rest: [get("/eth/v3/validator/blocks/{slot}")],
-  cost: "heavy",
+  cost: "duty",
   access: "read",
   until: ForkName.gloas,
   example: {

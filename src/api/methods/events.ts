@@ -1,6 +1,6 @@
 import { unsupported } from "../../failure.ts";
 import type { Caller } from "../../server/method-table.ts";
-import { defineMethod, get, required } from "../definition.ts";
+import { type CallContext, defineMethod, get, required } from "../definition.ts";
 import { TOPICS } from "../event-stream.ts";
 import { arrayOf, text as textParam, word } from "../params/scalars.ts";
 import { boolean, text } from "../schemas.ts";
@@ -23,7 +23,7 @@ const subscribe = defineMethod({
   needsConnection: true,
   example: { params: [["head", "finalized_checkpoint"]] },
   feed: ({ events }, { topics }) => events.feed(topics),
-  handler: ({ events }, { topics }, caller) => reachable(caller).subscribe(events.feed(topics)),
+  handler: ({ events }, { topics }, call) => reachable(call).subscribe(events.feed(topics)),
 });
 
 const unsubscribe = defineMethod({
@@ -36,13 +36,13 @@ const unsubscribe = defineMethod({
   access: "read",
   needsConnection: true,
   example: { params: (chain) => [chain.subscriptionId] },
-  handler: (_context, { subscription }, caller) => reachable(caller).unsubscribe(subscription),
+  handler: (_context, { subscription }, call) => reachable(call).unsubscribe(subscription),
 });
 
 export const eventMethods = [subscribe, unsubscribe] as const;
 
 /** A server whose callers hear nothing but answers need not say so. */
-function reachable(caller: Caller | undefined): Caller {
+function reachable({ caller }: CallContext = {}): Caller {
   if (!caller) throw unsupported("Events are not delivered here.");
   return caller;
 }

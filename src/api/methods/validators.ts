@@ -114,7 +114,7 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
   result: { name: "validator", schema: shape("StateValidator") },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/states/{state_id}/validators/{validator_id}")],
-  cost: "heavy",
+  cost: "state",
   access: "read",
   example: { params: (chain) => ["head", chain.pubkey(2)] },
   async handler({ chain }, query) {

@@ -1,5 +1,5 @@
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
-import type { BoundMethod, BoundMethods } from "../bound-methods.ts";
+import { type BoundMethod, type BoundMethods, Call } from "../bound-methods.ts";
 import { failingAsCall } from "../chain-failures.ts";
 import type { RestPath } from "../definition.ts";
 import type { Response } from "../encoding.ts";
@@ -47,9 +47,11 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     answers: answersOf(method),
     accepts: reader.bodyParam ? acceptsOf(method, isCurrent) : [],
     bodyOptional: method.definition.access === "read",
+    takesLargeBody: verb === "POST",
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
-      return answer(method, readArgs(method, reader, request), request);
+      const args = readArgs(method, reader, request);
+      return method.inTurn(args, request.waiting, () => answer(method, args, request));
     },
   };
 }
@@ -82,12 +84,13 @@ async function answerAs(
   args: Record<string, unknown>,
   request: RestRequest,
 ): Promise<RestAnswer> {
-  const respond = async () => (await definition.handler!(context, args)) as Response | undefined;
+  const call = new Call(undefined, request.waiting);
+  const respond = async () => (await definition.handler!(context, args, call)) as Response | undefined;
   if (codec?.isEmpty) return { status: (await respond())?.status ?? 200 };
   if (request.format === "ssz") {
-    const response = definition.ssz ? await definition.ssz(context, args) : await respond();
+    const response = definition.ssz ? await definition.ssz(context, args, call) : await respond();
     return sszAnswer(codec!, response!, request);
   }
   if (codec?.transform) return transformedAnswer(codec, (await respond())!, request);
-  return dataAnswer(await executeJson(args), request);
+  return dataAnswer(await executeJson(args, call), request);
 }

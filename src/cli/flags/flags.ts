@@ -14,6 +14,7 @@ import {
   wholeNumber,
 } from "./flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
+import { LIMIT_FLAGS } from "./limit-flags.ts";
 import { networkFlags } from "./network-flags.ts";
 import { parseValidatorList } from "./validator-list.ts";
 
@@ -98,6 +99,7 @@ const SHARED_FLAGS = {
     name: "track-futures",
     description: "Keep track of pending promises for debug_getChronosFutures, which slows the node down",
   }),
+  ...LIMIT_FLAGS,
   configFile: CONFIG_FILE_FLAG,
 } as const satisfies FlagTable;
 

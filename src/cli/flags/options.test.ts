@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DEFAULT_SERVER_LIMITS } from "../../node/server-limits.ts";
 import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts";
 
 const { folder, dev, node, file } = optionsInTemporaryDirectory();
@@ -15,6 +16,7 @@ describe("defaults", () => {
       restAddress: "127.0.0.1",
       restAllowOrigin: [],
       dataDir: join(folder, ".fanal/dev"),
+      limits: DEFAULT_SERVER_LIMITS,
       logLevel: "INFO",
       logFormat: "text",
       graffiti: undefined,
@@ -40,6 +42,7 @@ describe("defaults", () => {
       restAddress: "127.0.0.1",
       restAllowOrigin: [],
       dataDir: join(folder, ".fanal/mainnet"),
+      limits: DEFAULT_SERVER_LIMITS,
       logLevel: "INFO",
       logFormat: "text",
       graffiti: undefined,
@@ -242,5 +245,26 @@ describe("values that are refused", () => {
     expect(refusal(() => node(["--genesis-state", "ftp://x/y"]))).toMatch(/http:\/\/ or https:\/\//);
     expect(refusal(() => node(["--sync-horizon", "x"]))).toMatch(/whole number/);
     expect(refusal(() => node(["--network", "nowhere"]))).toMatch(/neither a network/);
+  });
+});
+
+describe("limits of the servers", () => {
+  it("are those of the flags", () => {
+    const { limits } = dev([
+      "--max-heavy-calls",
+      "2",
+      "--max-body-bytes",
+      "1000",
+      "--call-timeout",
+      "5",
+      "--rate-limit",
+      "9",
+    ]);
+    expect(limits).toMatchObject({ bodyBytes: 1000, smallBodyBytes: 1000, requestMillis: 5000, requestsPerSecond: 9 });
+    expect(limits.calls.heavy).toEqual({ ...DEFAULT_SERVER_LIMITS.calls.heavy, running: 2 });
+  });
+
+  it("are whole numbers above zero", () => {
+    expect(refusal(() => dev(["--max-streams", "0"]))).toContain("--max-streams");
   });
 });

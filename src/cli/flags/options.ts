@@ -3,12 +3,14 @@ import type { ScheduledFork } from "../../dev/forks.ts";
 import type { LogFormat } from "../../log/pino-logger.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
 import type { CheckpointSource } from "../../node/anchor-block.ts";
+import type { ServerLimits } from "../../node/server-limits.ts";
 import { usageError } from "../exit.ts";
 import { givenBootnodes, networkBootnodes } from "./bootnodes.ts";
 import { absoluteSource, checkpointSource } from "./checkpoint-source.ts";
 import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS } from "./flags.ts";
 import { forkSchedule } from "./fork-schedule.ts";
+import { type LIMIT_FLAGS, serverLimits } from "./limit-flags.ts";
 import type { networkFlags } from "./network-flags.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
 import { listedValidators, type ValidatorList } from "./validator-list.ts";
@@ -24,6 +26,7 @@ export interface SharedOptions {
   restAddress: string;
   /** Origins of web pages; "*" for all. */
   restAllowOrigin: readonly string[];
+  limits: ServerLimits;
   /** An absolute path. */
   dataDir: string;
   /** A log specification. */
@@ -66,11 +69,13 @@ export interface NodeOptions extends SharedOptions {
 /** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
 const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 
-function sharedOptions(values: Pick<FlagValues<typeof NODE_FLAGS>, SharedFlag>): Pick<SharedOptions, SharedFlag> {
+function sharedOptions(
+  values: Pick<FlagValues<typeof NODE_FLAGS>, Exclude<SharedFlag, "limits"> | keyof typeof LIMIT_FLAGS>,
+): Pick<SharedOptions, SharedFlag> {
   const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin } = values;
   const { logLevel, logFormat, graffiti, trackFutures } = values;
   const servers = { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin };
-  return { ...servers, logLevel, logFormat, graffiti, trackFutures };
+  return { ...servers, limits: serverLimits(values), logLevel, logFormat, graffiti, trackFutures };
 }
 
 /** Each command has its own ways to name the data directory and to find other nodes. */

@@ -4,8 +4,9 @@ import type { SharedOptions } from "../flags/options.ts";
 
 /** The servers that the flags ask for. */
 export function serverOptions(options: SharedOptions): ServersOptions {
-  const { rpc, rpcAddress, rpcPort, rest, restAddress, restPort, restAllowOrigin } = options;
+  const { rpc, rpcAddress, rpcPort, rest, restAddress, restPort, restAllowOrigin, limits } = options;
   return {
+    limits,
     ...(rpc && { jsonRpc: { host: rpcAddress, port: rpcPort } }),
     ...(rest && { rest: { host: restAddress, port: restPort, allowedOrigins: restAllowOrigin } }),
   };

@@ -45,20 +45,32 @@ export class Deadlines {
   }
 }
 
-/** One time limit for everything that one message asks for. */
+/** One time limit for everything that one message asks for. It also ends when its client leaves. */
 export class Deadline {
   readonly at: number;
   readonly #millis: number;
   readonly #waiting = new Set<(reason: Failure) => void>();
-  #passed = false;
+  #controller: AbortController | undefined;
+  /** Why nobody waits any more. */
+  #over: Failure | undefined;
 
   constructor(millis: number) {
     this.#millis = millis;
     this.at = performance.now() + millis;
   }
 
-  get passed(): boolean {
-    return this.#passed;
+  /** Undefined as long as somebody waits. */
+  get over(): Failure | undefined {
+    return this.#over;
+  }
+
+  /** Aborted when nobody waits any more. It is made for who asks for it, since most calls end before they could. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#over) this.#controller.abort(this.#over);
+    }
+    return this.#controller.signal;
   }
 
   /** The result of the work, or a `Failure` once the time is over; a result that comes later goes to `tooLate`. */
@@ -78,17 +90,24 @@ export class Deadline {
     });
   }
 
-  failure(): Failure {
-    return new Failure("server", `The call was not finished within ${this.#millis} milliseconds.`, {
-      detail: "The node gave up waiting for it; a submission may still take effect.",
-    });
+  /** The client is gone: what has not begun for it need not, and what has may stop. */
+  abandon(): void {
+    this.#end(new Failure("server", "The client has left before it was answered."));
   }
 
   /** Only for who keeps the time. */
   pass(): void {
-    this.#passed = true;
-    const reason = this.failure();
+    const reason = new Failure("server", `The call was not finished within ${this.#millis} milliseconds.`, {
+      detail: "The node gave up waiting for it; a submission may still take effect.",
+    });
     for (const reject of this.#waiting) reject(reason);
     this.#waiting.clear();
+    this.#end(reason);
+  }
+
+  #end(reason: Failure): void {
+    if (this.#over) return;
+    this.#over = reason;
+    this.#controller?.abort(reason);
   }
 }

@@ -13,6 +13,9 @@ export class HttpRefusal extends Error {
   }
 }
 
+export const TOO_MUCH_UNREAD =
+  "The node holds as many answers that are not read yet as it can; ask for less, or again later.";
+
 /** What a caller learns of something that was thrown. */
 interface ThrownReport {
   status: number;
@@ -30,6 +33,7 @@ const STATUSES: Record<FailureKind, number> = {
   rejected: 400,
   unsupported: 501,
   "limit-exceeded": 413,
+  overloaded: 503,
 };
 
 /** Whatever is no refusal is a defect of the node, of which the caller learns nothing but that it happened. */

@@ -3,16 +3,8 @@ import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ChunkStream } from "./chunk-stream.ts";
 
-/** Answers below this leave for the operating system at once; above it a client that stops reading would hold them. */
-const WATCH_FROM_BYTES = 64 * 1024;
-
 /** Up to here, copying a body costs less than a second buffer to write. */
 const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
-
-/** Disconnects a client that takes nothing of a large answer for so long; a stream has no length and counts as large. */
-export function cutWhenStalled(res: ServerResponse, stallMillis: number, length = Number.POSITIVE_INFINITY): void {
-  if (length >= WATCH_FROM_BYTES) res.setTimeout(stallMillis, () => res.destroy());
-}
 
 /** Writes a body of that length behind its head. */
 export function writeWhole(res: ServerResponse, pieces: readonly Buffer[], length: number): void {

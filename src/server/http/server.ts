@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../log/logger.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
@@ -18,16 +18,40 @@ export interface ListeningAddress {
 }
 
 export interface HttpLimits {
-  /** The largest request body. */
+  /** The largest body of a request that brings a list or an object, such as a block. */
   bodyBytes: number;
-  /** How long a request may run, and how long a client may stop reading its answer. */
+  /** The largest body of any other request, and of a batch that begins with one. */
+  smallBodyBytes: number;
+  /** How much of requests that are not answered yet is held, of all clients together. */
+  heldBytes: number;
+  /** How much of answers that are not read yet is held, of all clients together. */
+  unreadBytes: number;
+  /** How many connections there may be at once. */
+  connections: number;
+  /** How many requests a connection may have sent ahead of the answer that it gets next. */
+  pipelinedRequests: number;
+  /** How many requests a second an address may make; undefined for as many as it likes. */
+  requestsPerSecond: number | undefined;
+  /** How long a request may run. */
   requestMillis: number;
+  /** How long a client may neither send the rest of its request nor read the rest of its answer. */
+  stallMillis: number;
+  /** How long the clients may hold off the closing of the server. */
+  closeMillis: number;
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   // A block with its blobs passes one MiB easily.
   bodyBytes: 32 * 1024 * 1024,
+  smallBodyBytes: 1024 * 1024,
+  heldBytes: 256 * 1024 * 1024,
+  unreadBytes: 512 * 1024 * 1024,
+  connections: 10_000,
+  pipelinedRequests: 100,
+  requestsPerSecond: undefined,
   requestMillis: 60_000,
+  stallMillis: 30_000,
+  closeMillis: 10_000,
 };
 
 /** In milliseconds, as options of Node's HTTP server. */
@@ -52,47 +76,6 @@ export function listeningAddress(name: string, server: Server, logger: Logger, g
 
 function isLoopback(address: string): boolean {
   return address.startsWith("127.") || address === "::1";
-}
-
-/** The responses that a server still owes. */
-export class OpenResponses implements Iterable<ServerResponse> {
-  readonly #open = new Set<ServerResponse>();
-  #whenNoneIsLeft: (() => void) | undefined;
-
-  [Symbol.iterator](): Iterator<ServerResponse> {
-    return this.#open.values();
-  }
-
-  add(res: ServerResponse): void {
-    this.#open.add(res);
-  }
-
-  delete(res: ServerResponse): void {
-    this.#open.delete(res);
-    if (this.#open.size === 0) this.#whenNoneIsLeft?.();
-  }
-
-  async drained(): Promise<void> {
-    if (this.#open.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#whenNoneIsLeft = resolve;
-    });
-  }
-}
-
-/** Closes a server once its open responses are sent; `endStreams` ends what would never end by itself. */
-export async function closeGracefully(
-  server: Server,
-  open: OpenResponses,
-  endStreams: () => Promise<void> | void,
-): Promise<void> {
-  // Also closes the connections that are idle now.
-  const closed = new Promise((resolve) => server.close(resolve));
-  await endStreams();
-  await open.drained();
-  // What remains has no call running: half-sent requests, and connections whose streamed answer promised keep-alive.
-  server.closeAllConnections();
-  await closed;
 }
 
 const CLIENT_ERRORS: Record<string, [status: number, reason: string, message: string]> = {

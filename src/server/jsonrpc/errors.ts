@@ -22,6 +22,7 @@ const CODES: Record<FailureKind, number> = {
   rejected: -32003,
   unsupported: -32004,
   "limit-exceeded": -32005,
+  overloaded: -32005,
 };
 
 const INTERNAL_ERROR = -32603;

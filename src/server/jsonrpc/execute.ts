@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { inspect } from "node:util";
 import { Failure } from "../../failure.ts";
 import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
 import { abandon, abandonParts, ChunkStream, type ResponsePart } from "../http/chunk-stream.ts";
-import { type Deadline, Deadlines } from "../http/deadline.ts";
+import type { Deadline } from "../http/deadline.ts";
 import type { Caller, Method, MethodTable } from "../method-table.ts";
 import { type Call, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
 import { type ErrorObject, invalidRequest, methodNotFound, parseError, thrownError } from "./errors.ts";
@@ -14,8 +15,8 @@ interface ExecutorOptions {
   logger: Logger;
   /** A longer batch is refused as a whole. */
   batchLength: number;
-  /** The time after which whatever a message asked for is given up. */
-  requestMillis: number;
+  /** When the answers to a batch are larger than this together, the rest of its calls is refused. */
+  batchBytes: number;
 }
 
 /** What goes back for one message: all of it, or a stream whose consumer calls `return()` when it stops early. */
@@ -26,19 +27,28 @@ export interface MessageResponse {
 }
 
 /** Runs one message (a request object or a batch) of any transport; there is no response when nothing asks for one. */
-export type Execute = (message: Uint8Array, caller?: Caller) => Promise<MessageResponse | undefined>;
+export type Execute = (
+  message: Uint8Array,
+  deadline: Deadline,
+  caller?: Caller,
+) => Promise<MessageResponse | undefined>;
+
+/** How many calls of a batch are under way at once. More would only wait for each other. */
+const BATCH_CALLS_AT_ONCE = 4;
+
+/** How long a batch may keep everybody else waiting. */
+const TURN_MILLIS = 5;
 
 interface CallResponse {
   parts: ResponsePart[];
   headers?: Record<string, string>;
 }
 
-export function createExecutor({ table, logger, batchLength, requestMillis }: ExecutorOptions): Execute {
+export function createExecutor({ table, logger, batchLength, batchBytes }: ExecutorOptions): Execute {
   const suggest = table.suggest?.bind(table);
-  const deadlines = new Deadlines(requestMillis);
 
   // Not an async function: one that returns a promise takes three turns more to settle than that promise.
-  return function execute(message, caller) {
+  return function execute(message, deadline, caller) {
     let request: unknown;
     try {
       request = parseMessage(message);
@@ -46,20 +56,15 @@ export function createExecutor({ table, logger, batchLength, requestMillis }: Ex
       if (!(error instanceof UnreadableMessage)) return Promise.reject(error);
       return Promise.resolve(whole(parseError(error.message)));
     }
-    return Array.isArray(request) ? runBatch(request, caller) : runSingle(request, caller);
+    if (Array.isArray(request)) return runBatch(request, deadline, caller);
+    return runElement(request, deadline, immediately, caller).then(messageOf);
   };
 
-  async function runSingle(request: unknown, caller?: Caller): Promise<MessageResponse | undefined> {
-    const deadline = deadlines.begin();
-    try {
-      const response = await runElement(request, deadline, immediately, caller);
-      return response && { body: toBody(response.parts), headers: response.headers };
-    } finally {
-      deadlines.end(deadline);
-    }
-  }
-
-  async function runBatch(requests: unknown[], caller?: Caller): Promise<MessageResponse | undefined> {
+  async function runBatch(
+    requests: unknown[],
+    deadline: Deadline,
+    caller?: Caller,
+  ): Promise<MessageResponse | undefined> {
     if (requests.length === 0) {
       return whole(invalidRequest("A batch must hold at least one request."));
     }
@@ -67,15 +72,35 @@ export function createExecutor({ table, logger, batchLength, requestMillis }: Ex
       const message = `A batch may hold at most ${batchLength} requests, but this one holds ${requests.length}.`;
       return whole(thrownError(new Failure("limit-exceeded", message)));
     }
-    const deadline = deadlines.begin();
-    try {
-      const inOrder = createQueue();
-      const responses = await Promise.all(requests.map((request) => runElement(request, deadline, inOrder, caller)));
-      const wanted = responses.filter((response) => response !== undefined);
-      return wanted.length === 0 ? undefined : { body: toBody(batchResponse(wanted.map(({ parts }) => parts))) };
-    } finally {
-      deadlines.end(deadline);
+    const responses = new Array<CallResponse | undefined>(requests.length);
+    const inOrder = createQueue();
+    let next = 0;
+    let bytes = 0;
+    let turnBegan = performance.now();
+    async function runNext(): Promise<void> {
+      while (next < requests.length) {
+        const position = next++;
+        const request = requests[position];
+        const response = bytes > batchBytes ? refuse(request) : await runElement(request, deadline, inOrder, caller);
+        responses[position] = response;
+        if (response) bytes += bytesOf(response.parts);
+        if (performance.now() - turnBegan < TURN_MILLIS) continue;
+        await nextTurn();
+        turnBegan = performance.now();
+      }
     }
+    await Promise.all(Array.from({ length: BATCH_CALLS_AT_ONCE }, runNext));
+    const wanted = responses.filter((response) => response !== undefined);
+    return wanted.length === 0 ? undefined : { body: toBody(batchResponse(wanted.map(({ parts }) => parts))) };
+  }
+
+  /** Of the calls for whose answers a batch has no room left. */
+  function refuse(request: unknown): CallResponse | undefined {
+    const call = readRequest(request);
+    const message = `The answers to the calls before it in the batch have more than ${batchBytes} bytes; it was not made.`;
+    return isInvalid(call)
+      ? { parts: [errorResponse(call.id, invalidRequest(call.reason))] }
+      : failed(call, thrownError(new Failure("limit-exceeded", message)));
   }
 
   /** Never rejects. Submissions are run through `schedule`; everything else starts at once. */
@@ -111,12 +136,17 @@ export function createExecutor({ table, logger, batchLength, requestMillis }: Ex
 
 function runCall(call: Call, method: Method, deadline: Deadline, caller?: Caller): Promise<CallResponse | undefined> {
   // A submission that had to wait for those before it must not start after its caller was told that time is over.
-  if (deadline.passed) return Promise.reject(deadline.failure());
-  return deadline.race(answer(call, method, caller), abandonResponse);
+  if (deadline.over) return Promise.reject(deadline.over);
+  return deadline.race(answer(call, method, deadline, caller), abandonResponse);
 }
 
-async function answer(call: Call, method: Method, caller?: Caller): Promise<CallResponse | undefined> {
-  const { body, meta, headers } = await method.call(call.params, caller);
+async function answer(
+  call: Call,
+  method: Method,
+  deadline: Deadline,
+  caller?: Caller,
+): Promise<CallResponse | undefined> {
+  const { body, meta, headers } = await method.call(call.params, caller, deadline);
   if (call.id === undefined) {
     if (!Buffer.isBuffer(body)) abandon(body[Symbol.asyncIterator]());
     return undefined;
@@ -135,6 +165,17 @@ function abandonResponse(response: CallResponse | undefined): void {
 /** The answer to a message in which no single request can be made out. */
 function whole(error: ErrorObject): MessageResponse {
   return { body: [errorResponse(NULL_ID, error)] };
+}
+
+function messageOf(response: CallResponse | undefined): MessageResponse | undefined {
+  return response && { body: toBody(response.parts), headers: response.headers };
+}
+
+/** Of a stream only what is there. */
+function bytesOf(parts: readonly ResponsePart[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += Buffer.isBuffer(part) ? part.length : part.first.length;
+  return bytes;
 }
 
 function toBody(parts: ResponsePart[]): Buffer[] | ChunkStream {

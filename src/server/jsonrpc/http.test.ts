@@ -114,7 +114,7 @@ describe("paths", () => {
 });
 
 describe("body size", () => {
-  const limits = { bodyBytes: 100_000 };
+  const limits = { bodyBytes: 100_000, smallBodyBytes: 50_000 };
   const bodyOf = (length: number) => requestText({}).padEnd(length);
 
   it("the largest allowed body is read", async () => {
@@ -127,6 +127,18 @@ describe("body size", () => {
     const received = await own.post(bodyOf(limits.bodyBytes + surplus));
     expect(received.status).toBe(413);
     expect(JSON.parse(received.text).message).toBe("The request body is larger than 100000 bytes.");
+  });
+
+  it("a large body is for methods that take such, named at its beginning", async () => {
+    const own = await open({ limits });
+    const large = (member: string) => `{"jsonrpc":"2.0","id":1,${member},"params":["${"x".repeat(60_000)}"]}`;
+    expect((await own.post(large('"method":"echo"'))).status).toBe(200);
+    expect((await own.post(`[${large('"method": "echo"')}]`)).status).toBe(200);
+    for (const member of ['"method":"null"', '"method":"unknown"', '"other":1', `"other":"${"x".repeat(2000)}"`]) {
+      const received = await own.post(large(member));
+      expect(received.status).toBe(413);
+      expect(JSON.parse(received.text).message).toContain("larger than 50000 bytes");
+    }
   });
 
   it("a body without a declared length is measured as it comes", async () => {

@@ -1,18 +1,17 @@
 import type { ServerResponse } from "node:http";
+import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
 import { MEDIA_TYPES } from "../http/negotiation.ts";
-import { errorBody } from "../http/refusal.ts";
-import { cutWhenStalled, writeStream, writeWhole } from "../http/send.ts";
+import { errorBody, TOO_MUCH_UNREAD } from "../http/refusal.ts";
+import { writeStream, writeWhole } from "../http/send.ts";
 import type { MessageResponse } from "./execute.ts";
 
 /**
- * Writes the response to one message. A client that takes nothing for `stallMillis` is disconnected. Rejects with
- * what a streamed result throws; the connection is then already cut, which is all that is left to tell the client.
+ * Writes the response to one message. Rejects with what a streamed result throws; the connection is then already cut, which
+ * is all that is left to tell the client.
  */
-export async function sendResponse(
-  res: ServerResponse,
-  response: MessageResponse | undefined,
-  stallMillis: number,
-): Promise<void> {
+export async function sendResponse(exchange: Exchange, response: MessageResponse | undefined): Promise<void> {
+  const { res } = exchange;
+  exchange.answer();
   if (response === undefined) {
     if (!res.destroyed) res.writeHead(204).end();
     return;
@@ -22,13 +21,15 @@ export async function sendResponse(
     if (res.destroyed) return;
     let length = 0;
     for (const piece of body) length += piece.length;
+    if (length >= HELD_FROM_BYTES && !exchange.holdAnswer(length)) {
+      sendRefusal(res, 503, TOO_MUCH_UNREAD);
+      return;
+    }
     res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": length });
     writeWhole(res, body, length);
-    cutWhenStalled(res, stallMillis, length);
   } else if (res.destroyed) {
     await body.return();
   } else {
-    cutWhenStalled(res, stallMillis);
     res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json });
     await writeStream(res, body);
   }

@@ -2,11 +2,11 @@ import { Failure, type FailureKind } from "../../failure.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
-import type { Answer, Caller, Method, MethodTable, Params } from "../method-table.ts";
+import type { Answer, Caller, Method, MethodTable, Params, Waiting } from "../method-table.ts";
 import { createJsonRpcServer, type JsonRpcLimits } from "./server.ts";
 import type { WebSocketLimits } from "./websocket/websockets.ts";
 
-type Handler = (params: Params, caller?: Caller) => Promise<Answer>;
+type Handler = (params: Params, caller?: Caller, waiting?: Waiting) => Promise<Answer>;
 
 export const json = (value: unknown): Answer => ({ body: Buffer.from(JSON.stringify(value)) });
 
@@ -55,6 +55,8 @@ export interface TestServerOptions {
   handlers?: Record<string, Handler>;
   /** Those of the test's methods that are submissions. */
   submissions?: string[];
+  /** Those that take large parameters. */
+  large?: string[];
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
   suggest?: MethodTable["suggest"];
@@ -64,10 +66,16 @@ export interface TestServerOptions {
 
 /** A server before a table of made-up methods, on a free port unless told otherwise. */
 export async function openTestServer(options: TestServerOptions = {}) {
-  const { handlers = {}, submissions = [], limits, webSocketLimits, suggest } = options;
+  const { handlers = {}, submissions = [], large = ["echo"], limits, webSocketLimits, suggest } = options;
   const methods = new Map<string, Method>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
-    methods.set(name, { name, cost: "cheap", access: submissions.includes(name) ? "submit" : "read", call });
+    methods.set(name, {
+      name,
+      cost: "cheap",
+      access: submissions.includes(name) ? "submit" : "read",
+      takesLargeBody: large.includes(name),
+      call,
+    });
   }
   const log: LogRecord[] = [];
   const table: MethodTable = { find: (name) => methods.get(name), suggest };

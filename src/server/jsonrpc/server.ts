@@ -1,26 +1,24 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
+import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { encodingRefusal, mediaTypeOf } from "../http/negotiation.ts";
+import { type BodyLimit, receiveBody } from "../http/receive.ts";
 import {
   CONNECTION_TIMEOUTS,
-  closeGracefully,
   DEFAULT_HTTP_LIMITS,
   type HttpLimits,
   type HttpServer,
   type ListeningAddress,
   listeningAddress,
-  OpenResponses,
 } from "../http/server.ts";
 import type { Caller, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { thrownError } from "./errors.ts";
 import { createExecutor } from "./execute.ts";
-import { receiveBody } from "./receive.ts";
 import { errorResponse } from "./respond.ts";
 import { sendRefusal, sendResponse } from "./send.ts";
 import { createWebSockets, isWebSocketUpgrade, type WebSocketLimits } from "./websocket/websockets.ts";
@@ -28,6 +26,8 @@ import { createWebSockets, isWebSocketUpgrade, type WebSocketLimits } from "./we
 export interface JsonRpcLimits extends HttpLimits {
   /** The longest batch. */
   batchLength: number;
+  /** How large the answers to a batch may grow before the rest of its calls is refused. */
+  batchBytes: number;
 }
 
 interface JsonRpcServerOptions {
@@ -37,17 +37,23 @@ interface JsonRpcServerOptions {
   webSocketLimits?: Partial<WebSocketLimits>;
 }
 
-const DEFAULT_LIMITS: JsonRpcLimits = { ...DEFAULT_HTTP_LIMITS, batchLength: 1000 };
+export const DEFAULT_JSON_RPC_LIMITS: JsonRpcLimits = {
+  ...DEFAULT_HTTP_LIMITS,
+  batchLength: 1000,
+  batchBytes: 32 * 1024 * 1024,
+};
 
 /** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
 const REQUEST_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
+/** Where a large message has to name its method, as all clients do that put it before its parameters. */
+const METHOD_WITHIN_BYTES = 1024;
+const FIRST_METHOD = /"method"\s*:\s*"(\w+)"/;
+
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const { table, logger, webSocketLimits } = options;
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
   const execute = createExecutor({ table, logger, ...limits });
-  const webSockets = createWebSockets({ execute, logger, messageBytes: limits.bodyBytes, limits: webSocketLimits });
-  const running = new OpenResponses();
   let closing: Promise<void> | undefined;
   let caller: Caller | undefined;
 
@@ -59,59 +65,55 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   };
   const server = createServer(http, (req, res) => {
     const { "content-type": type, "content-encoding": encoding } = req.headers;
-    const unreadable = encodingRefusal(encoding);
-    if (req.method !== "POST") {
+    const exchange = exchanges.begin(res);
+    const refusal = exchanges.refusal(req) ?? encodingRefusal(encoding);
+    if (refusal) {
+      req.resume();
+      sendRefusal(res, refusal.status, refusal.message, refusal.headers);
+    } else if (req.method !== "POST") {
       req.resume();
       answerOtherMethod(req, res);
     } else if (!REQUEST_TYPES.includes(mediaTypeOf(type))) {
       req.resume();
       sendRefusal(res, 415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
-    } else if (unreadable) {
-      req.resume();
-      sendRefusal(res, unreadable.status, unreadable.message, unreadable.headers);
     } else {
       receiveBody(
         req,
-        limits.bodyBytes,
-        (body) => void serve(body, res),
-        () => sendRefusal(res, 413, `The request body is larger than ${limits.bodyBytes} bytes.`),
+        exchange,
+        bodyLimit,
+        (body) => void serve(body, exchange),
+        ({ status, message }) => sendRefusal(res, status, message),
       );
     }
   });
+  const exchanges = new Exchanges(server, limits, logger);
+  const webSockets = createWebSockets({ execute, logger, exchanges, httpLimits: limits, limits: webSocketLimits });
+  const bodyLimit: BodyLimit = {
+    bytes: limits.smallBodyBytes,
+    raise: (beginning) => (takesLargeBody(beginning) ? limits.bodyBytes : limits.smallBodyBytes),
+  };
   server.on("upgrade", webSockets.accept);
-  server.on("connection", (socket) => {
-    socket.once("close", () => closePipelined(socket));
-  });
 
-  async function serve(body: Buffer, res: ServerResponse): Promise<void> {
-    running.add(res);
+  /** Whether the method that a message names, or a batch names first, takes large parameters. */
+  function takesLargeBody(beginning: Buffer): boolean {
+    const name = FIRST_METHOD.exec(beginning.toString("latin1", 0, METHOD_WITHIN_BYTES))?.[1];
+    return name !== undefined && table.find(name)?.takesLargeBody === true;
+  }
+
+  async function serve(body: Buffer, exchange: Exchange): Promise<void> {
+    const { res } = exchange;
+    exchange.work();
     try {
-      const response = await execute(body, caller);
+      const response = await execute(body, exchange.deadline, caller);
       if (closing !== undefined) res.shouldKeepAlive = false;
-      await sendResponse(res, response, limits.requestMillis);
+      await sendResponse(exchange, response);
     } catch (error) {
       logger.error("A JSON-RPC request could not be answered as it should.", { error: inspect(error) });
       if (!res.destroyed && !res.headersSent) {
-        await sendResponse(res, { body: [errorResponse(NULL_ID, thrownError(error))] }, limits.requestMillis);
+        await sendResponse(exchange, { body: [errorResponse(NULL_ID, thrownError(error))] });
       }
     }
-    if (res.destroyed) forget.call(res);
-    else res.on("close", forget);
-  }
-
-  // One function for all responses, since this is added to every one of them.
-  function forget(this: ServerResponse): void {
-    running.delete(this);
-  }
-
-  /** Node closes only the response whose turn it is; those behind it on the same connection would wait for ever. */
-  function closePipelined(socket: Socket): void {
-    for (const res of running) {
-      if (res.req.socket === socket && res.socket === null) {
-        res.destroy();
-        res.emit("close");
-      }
-    }
+    exchanges.finish(exchange);
   }
 
   async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
@@ -126,7 +128,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   return {
     listen,
     close: () => {
-      closing ??= closeGracefully(server, running, webSockets.close);
+      closing ??= exchanges.close(webSockets.close);
       return closing;
     },
   };

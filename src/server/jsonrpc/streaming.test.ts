@@ -153,7 +153,7 @@ it("a client that leaves while the source is stuck stops it at once", async () =
 
 it("a client that takes nothing for too long is cut off", async () => {
   const body = createEndlessStream();
-  const server = await open({ handlers: { endless: async () => ({ body }) }, limits: { requestMillis: 50 } });
+  const server = await open({ handlers: { endless: async () => ({ body }) }, limits: { stallMillis: 50 } });
   const incoming = await startPost(server, requestText({ method: '"endless"' }));
   await body.stopped;
   await expect(text(incoming)).rejects.toMatchObject({ code: "ECONNRESET" });

@@ -1,5 +1,6 @@
 import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
+import type { Waiting } from "../method-table.ts";
 
 /** A request as a route sees it: what HTTP carried, with nothing interpreted but the formats. */
 export interface RestRequest {
@@ -11,6 +12,7 @@ export interface RestRequest {
   headers: Record<string, string | undefined>;
   /** Undefined when there is none. */
   body: Buffer | undefined;
+  waiting: Waiting;
   /** The one of the route's `answers` that suits the header Accept best; undefined when the route has none. */
   readonly format: Format | undefined;
   /**
@@ -54,6 +56,8 @@ export interface RestRoute {
   accepts: readonly Format[];
   /** Whether the body may be left out, and its type with it; its format is then the first of `accepts`. */
   bodyOptional?: boolean;
+  /** Whether its body may be large, as a block or a list of validators is. */
+  takesLargeBody?: boolean;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   handle(request: RestRequest): Promise<RestAnswer>;
 }

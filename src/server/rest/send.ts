@@ -3,8 +3,10 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import { promisify } from "node:util";
 import { constants, createGzip, gzip } from "node:zlib";
 import { ChunkStream, openStream, type ResponsePart } from "../http/chunk-stream.ts";
+import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
 import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
-import { cutWhenStalled, writeStream, writeWhole } from "../http/send.ts";
+import { HttpRefusal, TOO_MUCH_UNREAD } from "../http/refusal.ts";
+import { writeStream, writeWhole } from "../http/send.ts";
 import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
 
 const compress = promisify(gzip);
@@ -29,12 +31,18 @@ export interface OpenAnswer {
   body: Buffer | ChunkStream | undefined;
 }
 
-/** Waits for the first bytes of a streamed answer; rejects with what fails before them. */
-export async function openAnswer(answer: RestAnswer): Promise<OpenAnswer> {
+/**
+ * Waits for the first bytes of a streamed answer; rejects with what fails before them. Refuses one that nothing else has room
+ * beside until it is read.
+ */
+export async function openAnswer(answer: RestAnswer, exchange: Exchange): Promise<OpenAnswer> {
   const parts = answer.content?.parts;
   if (parts === undefined) return { answer, body: undefined };
   if (parts.every((part) => Buffer.isBuffer(part))) {
-    return { answer, body: parts.length === 1 ? parts[0] : Buffer.concat(parts) };
+    const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    if (body.length >= HELD_FROM_BYTES && !exchange.holdAnswer(body.length))
+      throw new HttpRefusal(503, TOO_MUCH_UNREAD);
+    return { answer, body };
   }
   return { answer, body: new ChunkStream(await Promise.all(parts.map(opened))) };
 }
@@ -45,14 +53,13 @@ export function abandonAnswer({ body }: OpenAnswer): void {
 }
 
 /**
- * Writes an answer. A client that takes nothing for `stallMillis` is disconnected. Rejects with what a stream throws; the
- * connection is then already cut, which is all that is left to tell the client.
+ * Writes an answer. Rejects with what a stream throws; the connection is then already cut, which is all that is left to tell
+ * the client.
  */
 export async function sendAnswer(
   req: IncomingMessage,
   res: ServerResponse,
   { answer, body }: OpenAnswer,
-  stallMillis: number,
 ): Promise<void> {
   if (res.destroyed) {
     abandonAnswer({ answer, body });
@@ -70,10 +77,8 @@ export async function sendAnswer(
   headers.Vary = res.hasHeader("Vary") ? `${res.getHeader("Vary")}, ${VARIES_WITH}` : VARIES_WITH;
   const compressed = acceptsGzip(req.headers["accept-encoding"]);
   if (Buffer.isBuffer(body)) {
-    cutWhenStalled(res, stallMillis, body.length);
     await sendWhole(req, res, status, headers, body, { compressed, lasting });
   } else {
-    cutWhenStalled(res, stallMillis);
     await sendStream(req, res, status, headers, body, compressed);
   }
 }

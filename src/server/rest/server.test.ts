@@ -9,7 +9,7 @@ import { json, LARGE, openTestServer, type TestServer } from "./server.test-supp
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await openTestServer({ limits: { bodyBytes: 1000 } });
+  server = await openTestServer({ limits: { bodyBytes: 1000, smallBodyBytes: 1000 } });
 });
 afterAll(() => server.close());
 

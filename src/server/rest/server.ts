@@ -5,19 +5,18 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
-import { Deadlines } from "../http/deadline.ts";
+import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { bodyFormat, chooseFormat, encodingRefusal, type Format } from "../http/negotiation.ts";
+import { receiveBody } from "../http/receive.ts";
 import { errorBody, HttpRefusal, reportThrown } from "../http/refusal.ts";
 import {
   answerClientError,
   CONNECTION_TIMEOUTS,
-  closeGracefully,
   DEFAULT_HTTP_LIMITS,
   type HttpLimits,
   type HttpServer,
   type ListeningAddress,
   listeningAddress,
-  OpenResponses,
 } from "../http/server.ts";
 import { CrossOriginPolicy } from "./cross-origin.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
@@ -32,6 +31,11 @@ export interface RestServerOptions {
   eventLimits?: Partial<EventStreamLimits>;
 }
 
+/** What is known of a route before its request is read. */
+interface RouteConfig {
+  bodyBytes?: number;
+}
+
 /** Room for a hundred public keys in a query. */
 const LONGEST_URL = 16 * 1024;
 const LARGEST_HEADERS = 16 * 1024;
@@ -43,13 +47,10 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const eventStreams = createEventStreams(options.eventLimits);
   const origins = new CrossOriginPolicy(allowedOrigins);
-  const deadlines = new Deadlines(limits.requestMillis);
-  const running = new OpenResponses();
   let closing: Promise<void> | undefined;
 
   const app = fastify({
     logger: false,
-    bodyLimit: limits.bodyBytes,
     ...CONNECTION_TIMEOUTS,
     http: { maxHeaderSize: LARGEST_HEAD },
     routerOptions: { maxParamLength: LONGEST_URL, querystringParser: () => ({}) },
@@ -61,18 +62,23 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       });
     },
   });
+  const exchanges = new Exchanges(app.server, limits, logger);
   app.removeAllContentTypeParsers();
   // What a body is, its route knows.
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser("*", (request, payload, done) => {
+    const { bodyBytes = limits.smallBodyBytes } = request.routeOptions.config as RouteConfig;
+    const exchange = exchanges.of(request.raw)!;
+    receiveBody(payload, exchange, { bytes: bodyBytes }, (body) => done(null, body), done);
+  });
   const paths = [...byPath(table)].map(([path, routes]) => new ServedPath(path, routes));
   app.setErrorHandler((error, request, reply) =>
-    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error, limits.bodyBytes))),
+    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error))),
   );
   app.addHook("onRequest", async (request, reply) => {
-    const res = reply.raw;
-    running.add(res);
-    res.once("close", () => running.delete(res));
-    origins.setHeaders(request.raw, res);
+    exchanges.begin(reply.raw);
+    origins.setHeaders(request.raw, reply.raw);
+    const refusal = exchanges.refusal(request.raw);
+    if (refusal) throw refusal;
     requireSizes(request.raw);
     if (request.is404) throw notServed(pathOf(request));
   });
@@ -91,7 +97,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       instance.route({
         method: route.verb,
         url,
-        handler: (request, reply) => answer(request.raw, reply, () => run(route, request)),
+        config: { bodyBytes: route.takesLargeBody ? limits.bodyBytes : limits.smallBodyBytes } satisfies RouteConfig,
+        handler: (request, reply) => answer(request.raw, reply, (exchange) => run(route, request, exchange)),
       });
     }
     instance.options(url, (request, reply) =>
@@ -102,7 +109,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     );
   }
 
-  async function run(route: RestRoute, request: FastifyRequest): Promise<RestAnswer> {
+  async function run(route: RestRoute, request: FastifyRequest, exchange: Exchange): Promise<RestAnswer> {
     // Pages of other sites could else change the node with requests that browsers send without asking first.
     if (route.verb !== "GET" && !origins.allows(request.headers.origin)) {
       throw new HttpRefusal(403, `Pages of ${request.headers.origin} may not use this node.`);
@@ -119,6 +126,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       // Node joins repeated headers, but for one that no route reads.
       headers: request.headers as Record<string, string | undefined>,
       body,
+      waiting: exchange.deadline,
       format: route.answers.length === 0 ? undefined : chooseFormat(accept, route.answers),
       get bodyFormat() {
         return bodyFormatOf(route, contentType, body);
@@ -131,28 +139,34 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   }
 
   /** Never rejects. */
-  async function answer(req: IncomingMessage, reply: FastifyReply, work: () => Promise<RestAnswer>): Promise<void> {
+  async function answer(
+    req: IncomingMessage,
+    reply: FastifyReply,
+    work: (exchange: Exchange) => Promise<RestAnswer>,
+  ): Promise<void> {
     reply.hijack();
     const res = reply.raw;
-    const deadline = deadlines.begin();
+    const exchange = exchanges.of(req) ?? exchanges.begin(res);
+    exchange.work();
     let open: OpenAnswer;
     try {
-      open = await deadline.race(work().then(openAnswer), abandonAnswer);
+      const opened = work(exchange).then((given) => openAnswer(given, exchange));
+      open = await exchange.deadline.race(opened, abandonAnswer);
     } catch (error) {
       report(req, error);
-      open = await openAnswer(refusalAnswer(error));
-    } finally {
-      deadlines.end(deadline);
+      open = await openAnswer(refusalAnswer(error), exchange);
     }
+    exchange.answer();
     if (closing !== undefined) res.shouldKeepAlive = false;
     const { feed } = open.answer;
     try {
       if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res);
-      else await sendAnswer(req, res, open, limits.requestMillis);
+      else await sendAnswer(req, res, open);
     } catch (error) {
       logger.error("A REST request could not be answered as it should.", { url: req.url, error: inspect(error) });
       res.destroy();
     }
+    exchanges.finish(exchange);
   }
 
   function report({ method, url }: IncomingMessage, error: unknown): void {
@@ -170,7 +184,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   }
 
   async function shutDown(): Promise<void> {
-    await closeGracefully(app.server, running, eventStreams.close);
+    await exchanges.close(eventStreams.close);
     await app.close();
   }
 
@@ -245,10 +259,9 @@ function requireSizes({ url = "", rawHeaders }: IncomingMessage): void {
 }
 
 /** What fastify refuses before a route sees it: a body that is too large or cut short, a type that is none. */
-function bodyRefusal(error: unknown, bodyBytes: number): unknown {
+function bodyRefusal(error: unknown): unknown {
   const { statusCode, message } = error as { statusCode?: number; message?: string };
   if (statusCode === undefined || statusCode >= 500) return error;
-  if (statusCode === 413) return new HttpRefusal(413, `The request body is larger than ${bodyBytes} bytes.`);
   if (statusCode === 415) return new HttpRefusal(415, "The header Content-Type is not a media type.");
   return new HttpRefusal(statusCode, `The request cannot be read: ${message}.`);
 }

@@ -1,6 +1,9 @@
+import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import type { RawData, WebSocket } from "ws";
 import type { Logger } from "../../../log/logger.ts";
+import type { Deadline, Deadlines } from "../../http/deadline.ts";
+import type { ByteBudget } from "../../http/exchanges.ts";
 import type { Caller } from "../../method-table.ts";
 import type { Execute } from "../execute.ts";
 import { Outbox } from "./outbox.ts";
@@ -14,13 +17,19 @@ export interface ConnectionLimits extends SubscriptionLimits {
 }
 
 interface ConnectionOptions {
+  /** Below the protocol. */
+  socket: Socket;
   execute: Execute;
+  deadlines: Deadlines;
+  /** For what has been received of messages that are not answered yet. */
+  budget: ByteBudget;
   logger: Logger;
   limits: ConnectionLimits;
 }
 
 /** WebSocket close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER = 1013;
 
 /** One client: its calls, their answers and its subscriptions. */
 export class Connection {
@@ -29,12 +38,16 @@ export class Connection {
   readonly #outbox: Outbox;
   readonly #subscriptions: Subscriptions;
   readonly #closed: Promise<void>;
-  #running = 0;
+  readonly #running = new Set<Deadline>();
+  /** Received since the last message was complete: what a client sends in fragments, the node has to hold. */
+  #incompleteBytes = 0;
   #nothingRuns: (() => void) | undefined;
   #closing = false;
   /** Whether anything was heard since the last look. */
   #heard = true;
   #flushesAtLastLook = 0;
+  /** Whether there was something left to read at the last look. */
+  #wasOwed = false;
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
     this.#socket = socket;
@@ -44,10 +57,20 @@ export class Connection {
     this.#closed = new Promise((resolve) => {
       socket.once("close", resolve);
     });
-    void this.#closed.then(() => this.#subscriptions.close());
+    void this.#closed.then(() => {
+      this.#subscriptions.close();
+      options.budget.giveBack(this.#incompleteBytes);
+      this.#incompleteBytes = 0;
+      for (const deadline of this.#running) deadline.abandon();
+    });
+    // Before the protocol's own listener, so that a message finds its bytes counted.
+    options.socket.prependListener("data", (chunk: Buffer) => this.#count(chunk.length));
     socket.on("message", (data) => {
       this.#heard = true;
-      if (!this.#closing) void this.#serve(data);
+      const bytes = this.#incompleteBytes;
+      this.#incompleteBytes = 0;
+      if (this.#closing) options.budget.giveBack(bytes);
+      else void this.#serve(data, bytes);
     });
     socket.on("pong", () => {
       this.#heard = true;
@@ -60,14 +83,21 @@ export class Connection {
     return this.#closed;
   }
 
-  /** Asks for a sign of life; a client that has shown none since the last time is cut off. */
+  /**
+   * Asks for a sign of life; a client that has shown none since the last time is cut off. Who has something to read shows
+   * it by reading.
+   */
   check(): void {
     const isReading = this.#outbox.flushes > this.#flushesAtLastLook;
-    if (!this.#heard && !isReading && !this.#isWaitingForCalls) {
+    const isOwed = this.#socket.bufferedAmount > 0;
+    const isAlive = isReading || (isOwed ? !this.#wasOwed : this.#heard);
+    if (!isAlive && !this.#isWaitingForCalls) {
+      this.#options.logger.debug("A WebSocket client that reads nothing, or is silent, is cut off.");
       this.#socket.terminate();
       return;
     }
     this.#heard = false;
+    this.#wasOwed = isOwed;
     this.#flushesAtLastLook = this.#outbox.flushes;
     this.#socket.ping();
   }
@@ -76,7 +106,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#closing = true;
     this.#subscriptions.close();
-    if (this.#running > 0) {
+    if (this.#running.size > 0) {
       const finished = new Promise<void>((resolve) => {
         this.#nothingRuns = resolve;
       });
@@ -95,12 +125,19 @@ export class Connection {
     return this.#socket.isPaused && this.#socket.bufferedAmount === 0;
   }
 
-  async #serve(data: RawData): Promise<void> {
-    const { execute, logger, limits } = this.#options;
-    if (++this.#running >= limits.runningMessages) this.#socket.pause();
+  #count(bytes: number): void {
+    if (this.#options.budget.take(bytes)) this.#incompleteBytes += bytes;
+    else this.#socket.close(TRY_AGAIN_LATER, "The node holds as much of other requests as it can.");
+  }
+
+  async #serve(data: RawData, bytes: number): Promise<void> {
+    const { execute, logger, limits, deadlines, budget } = this.#options;
+    const deadline = deadlines.begin();
+    this.#running.add(deadline);
+    if (this.#running.size >= limits.runningMessages) this.#socket.pause();
     const started: string[] = [];
     try {
-      const response = await execute(data as Buffer, this.#callerOf(started));
+      const response = await execute(data as Buffer, deadline, this.#callerOf(started));
       const sent = response && this.#outbox.respond(response);
       for (const id of started) this.#subscriptions.release(id);
       await sent;
@@ -109,8 +146,11 @@ export class Connection {
       // Part of the answer may be written; to cut the connection is all that is left to tell the client.
       this.#socket.terminate();
     } finally {
-      if (--this.#running < limits.runningMessages) this.#socket.resume();
-      if (this.#running === 0) this.#nothingRuns?.();
+      deadlines.end(deadline);
+      budget.giveBack(bytes);
+      this.#running.delete(deadline);
+      if (this.#running.size < limits.runningMessages) this.#socket.resume();
+      if (this.#running.size === 0) this.#nothingRuns?.();
     }
   }
 

@@ -3,6 +3,9 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Logger } from "../../../log/logger.ts";
+import { Deadlines } from "../../http/deadline.ts";
+import type { Exchanges } from "../../http/exchanges.ts";
+import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
 import { Connection, type ConnectionLimits } from "./connection.ts";
@@ -16,8 +19,9 @@ export interface WebSocketLimits extends ConnectionLimits {
 interface WebSocketsOptions {
   execute: Execute;
   logger: Logger;
-  /** The largest message that is read. */
-  messageBytes: number;
+  /** What the messages of all clients take of the node's memory until they are answered counts there. */
+  exchanges: Exchanges;
+  httpLimits: Pick<HttpLimits, "bodyBytes" | "requestMillis">;
   limits?: Partial<WebSocketLimits>;
 }
 
@@ -39,19 +43,24 @@ const DEFAULT_LIMITS: WebSocketLimits = {
   leaveMillis: 2_000,
 };
 
+/** How long a client whose upgrade is refused has to read why. */
+const REFUSAL_MILLIS = 2_000;
+
 export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
 }
 
-export function createWebSockets({ execute, logger, messageBytes, limits: given }: WebSocketsOptions): WebSockets {
+export function createWebSockets(options: WebSocketsOptions): WebSockets {
+  const { execute, logger, exchanges, httpLimits, limits: given } = options;
   const limits = { ...DEFAULT_LIMITS, ...given };
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    maxPayload: messageBytes,
+    maxPayload: httpLimits.bodyBytes,
     perMessageDeflate: false,
   });
   const connections = new Set<Connection>();
+  const deadlines = new Deadlines(httpLimits.requestMillis);
   let closing: Promise<void> | undefined;
   const checks = setInterval(() => {
     for (const connection of connections) connection.check();
@@ -68,7 +77,14 @@ export function createWebSockets({ execute, logger, messageBytes, limits: given 
       refuse(request, socket, 503, `There are ${limits.connections} WebSocket connections already.`);
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const connection = new Connection(webSocket, { execute, logger, limits });
+        const connection = new Connection(webSocket, {
+          execute,
+          logger,
+          limits,
+          deadlines,
+          socket: request.socket,
+          budget: exchanges.requestBytes,
+        });
         connections.add(connection);
         void connection.closed.then(() => connections.delete(connection));
       });
@@ -101,7 +117,9 @@ function refuse(request: IncomingMessage, socket: Duplex, status: number, messag
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Socket);
-  response.once("finish", () => socket.end());
+  const impatience = setTimeout(() => socket.destroy(), REFUSAL_MILLIS);
+  response.once("finish", () => (socket as Socket).destroySoon());
+  socket.once("close", () => clearTimeout(impatience));
   socket.on("error", () => socket.destroy());
   sendRefusal(response, status, message);
 }

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_CALL_LIMITS, Lanes } from "./lanes.ts";
+
+const waitingFor = (controller: AbortController) => ({ signal: controller.signal });
+
+/** Work that ends when it is told to. */
+function gated() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let begun = 0;
+  return {
+    get begun() {
+      return begun;
+    },
+    finish: resolve,
+    work: async () => {
+      begun++;
+      await promise;
+    },
+  };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("lanes", () => {
+  const limits = { ...DEFAULT_CALL_LIMITS, heavy: { running: 2, waiting: 3 } };
+
+  it("do so much at once, in order, and refuse at once what would wait behind too many", async () => {
+    const lanes = new Lanes(limits);
+    const gate = gated();
+    const calls = Array.from({ length: 5 }, () => lanes.run("heavy", undefined, gate.work));
+    await expect(lanes.run("heavy", undefined, gate.work)).rejects.toMatchObject({ kind: "overloaded" });
+    expect(lanes.load.heavy).toEqual({ running: 2, waiting: 3, refused: 1 });
+    expect(gate.begun).toBe(2);
+    gate.finish();
+    await Promise.all(calls);
+    expect(gate.begun).toBe(5);
+    expect(lanes.load.heavy).toEqual({ running: 0, waiting: 0, refused: 1 });
+  });
+
+  it("let duties and what is cheap pass", async () => {
+    const lanes = new Lanes(limits);
+    const gate = gated();
+    const calls = Array.from({ length: 5 }, () => lanes.run("state", undefined, gate.work));
+    expect(await lanes.run("duty", undefined, async () => "duty")).toBe("duty");
+    expect(await lanes.run("cheap", undefined, async () => "cheap")).toBe("cheap");
+    expect(gate.begun).toBe(2);
+    gate.finish();
+    await Promise.all(calls);
+  });
+
+  it("do not begin what nobody waits for, and give its place to others", async () => {
+    const lanes = new Lanes(limits);
+    const gate = gated();
+    const running = [1, 2].map(() => lanes.run("heavy", undefined, gate.work));
+    const leaving = new AbortController();
+    const left = [1, 2, 3].map(() => lanes.run("heavy", waitingFor(leaving), gate.work));
+    const outcomes = Promise.allSettled(left);
+    leaving.abort(new Error("left"));
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    const stays = lanes.run("heavy", undefined, gate.work);
+    await expect(lanes.run("heavy", waitingFor(leaving), gate.work)).rejects.toThrow("left");
+    gate.finish();
+    await Promise.all([...running, stays]);
+    expect(gate.begun).toBe(3);
+  });
+
+  it("go on after work that fails", async () => {
+    const lanes = new Lanes({ ...limits, heavy: { running: 1, waiting: 1 } });
+    const fails = lanes.run("heavy", undefined, () => Promise.reject(new Error("broken")));
+    const next = lanes.run("heavy", undefined, async () => "done");
+    await expect(fails).rejects.toThrow("broken");
+    expect(await next).toBe("done");
+  });
+});
+
+describe("streams", () => {
+  async function* bytes() {
+    yield Buffer.from("a");
+    yield Buffer.from("b");
+  }
+
+  it("count until they are read, given up, or broken", async () => {
+    const lanes = new Lanes({ ...DEFAULT_CALL_LIMITS, streams: 3 });
+    const [read, left] = [lanes.stream(bytes()), lanes.stream(bytes())];
+    const broken = lanes.stream(
+      // biome-ignore lint/correctness/useYield: it fails before it has anything to yield.
+      (async function* () {
+        throw new Error("broken");
+      })(),
+    );
+    expect(() => lanes.stream(bytes())).toThrow("3 large answers");
+    for await (const _ of read);
+    await left[Symbol.asyncIterator]().return?.();
+    await expect(broken[Symbol.asyncIterator]().next()).rejects.toThrow("broken");
+    await turn();
+    expect(lanes.load.streams).toBe(0);
+  });
+});

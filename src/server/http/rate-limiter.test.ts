@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { RateLimiter } from "./rate-limiter.ts";
+
+it("lets an address make as many requests in a second as it may, and tells it when to come back", () => {
+  let now = 0;
+  const limiter = new RateLimiter(3, () => now);
+  const burst = () => Array.from({ length: 4 }, () => limiter.take("a"));
+  expect(burst()).toEqual([undefined, undefined, undefined, 1]);
+  expect(limiter.take("b")).toBeUndefined();
+  now += 334;
+  expect(burst()).toEqual([undefined, 1, 1, 1]);
+  now += 60_000;
+  expect(burst()).toEqual([undefined, undefined, undefined, 1]);
+});

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from "node:http";
+import type { Exchange } from "./exchanges.ts";
+import { HttpRefusal } from "./refusal.ts";
+
+const EMPTY_BODY = Buffer.alloc(0);
+
+export interface BodyLimit {
+  bytes: number;
+  /** The limit of a body that begins like this, when it passes the limit above. */
+  raise?(beginning: Buffer): number;
+}
+
+/**
+ * Reads the body of a request and hands it on, or says why not: it is too large, or the node holds as much as it can. A body
+ * that breaks off is handed to nobody: its sender is gone.
+ */
+export function receiveBody(
+  req: IncomingMessage,
+  exchange: Exchange,
+  limit: BodyLimit,
+  onBody: (body: Buffer) => void,
+  onRefusal: (refusal: HttpRefusal) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let bytes = limit.bytes;
+  let isRefused = false;
+  // What is left of a refused body is read and dropped: closing at once would reset the connection, and the client, still
+  // sending, would never see the answer.
+  const refuse = (refusal: HttpRefusal) => {
+    isRefused = true;
+    chunks.length = 0;
+    exchange.releaseRequest();
+    onRefusal(refusal);
+  };
+  req.on("data", (chunk: Buffer) => {
+    if (isRefused) return;
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > bytes && limit.raise) bytes = Math.max(bytes, limit.raise(joined(chunks)));
+    if (length > bytes) refuse(tooLarge(bytes));
+    else if (!exchange.holdRequest(chunk.length)) refuse(noRoom());
+  });
+  req.on("end", () => {
+    if (!isRefused) onBody(joined(chunks));
+  });
+}
+
+const tooLarge = (bytes: number) => new HttpRefusal(413, `The request body is larger than ${bytes} bytes.`);
+
+const noRoom = () =>
+  new HttpRefusal(503, "The node holds as much of other requests as it can; send the request again later.");
+
+function joined(chunks: Buffer[]): Buffer {
+  if (chunks.length === 1) return chunks[0]!;
+  return chunks.length === 0 ? EMPTY_BODY : Buffer.concat(chunks);
+}

@@ -1,0 +1,215 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
+import { createSignal } from "../http/http.test-support.ts";
+import type { Waiting } from "../method-table.ts";
+import { json, openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
+
+async function open(options?: TestServerOptions): Promise<TestServer> {
+  const server = await openTestServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A client that sends what it is told to, and reads nothing before it is asked to. */
+async function connectTo({ port }: TestServer): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  await once(socket, "connect");
+  return socket;
+}
+
+const head = (length: number) =>
+  `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+const post = (body: string) => head(body.length) + body;
+
+it("who leaves before the answer is there is not waited for by the handler", async () => {
+  const called = createSignal();
+  const aborted = createSignal();
+  const server = await open({
+    handlers: {
+      long: (_params, _caller, waiting?: Waiting) => {
+        called.happen();
+        waiting?.signal.addEventListener("abort", aborted.happen);
+        return aborted.happened.then(() => json("stopped"));
+      },
+    },
+  });
+  const socket = await connectTo(server);
+  socket.write(post(requestText({ method: '"long"' })));
+  await called.happened;
+  socket.destroy();
+  await aborted.happened;
+});
+
+it("the rest of a batch is not begun when its sender has left", async () => {
+  const called = createSignal();
+  const go = createSignal();
+  let calls = 0;
+  const server = await open({
+    handlers: {
+      counted: async () => {
+        calls++;
+        called.happen();
+        await go.happened;
+        return json(calls);
+      },
+    },
+  });
+  const socket = await connectTo(server);
+  socket.write(
+    post(
+      `[${Array(100)
+        .fill(requestText({ method: '"counted"' }))
+        .join(",")}]`,
+    ),
+  );
+  await called.happened;
+  socket.destroy();
+  // The server has noticed when it has answered somebody who came later.
+  await server.post(requestText({}));
+  go.happen();
+  await server.close();
+  expect(calls).toBeLessThan(10);
+});
+
+it("a batch lets others in between its calls", async () => {
+  const order: string[] = [];
+  const begun = createSignal();
+  const busy = async () => {
+    begun.happen();
+    for (const until = performance.now() + 4; performance.now() < until; );
+    order.push("batch");
+    return json(1);
+  };
+  const server = await open({ handlers: { busy, other: async () => json(order.push("other")) } });
+  const batch = server.post(
+    `[${Array(50)
+      .fill(requestText({ method: '"busy"' }))
+      .join(",")}]`,
+  );
+  await begun.happened;
+  await server.post(requestText({ method: '"other"' }));
+  await batch;
+  expect(order.lastIndexOf("batch")).toBeGreaterThan(order.indexOf("other"));
+  expect(order.filter((each) => each === "batch")).toHaveLength(50);
+});
+
+it("calls whose answers a batch has no room for are refused, and not made", async () => {
+  let calls = 0;
+  const large = async () => {
+    calls++;
+    return json("x".repeat(1000));
+  };
+  const server = await open({ handlers: { large }, limits: { batchBytes: 5000 } });
+  const requests = Array.from({ length: 40 }, (_, id) => requestText({ id: String(id), method: '"large"' }));
+  const answers = JSON.parse((await server.post(`[${requests.join(",")}]`)).text) as { id: number; error?: object }[];
+  expect(answers.map(({ id }) => id)).toEqual(requests.map((_, id) => id));
+  const refused = answers.filter(({ error }) => error);
+  expect(refused.length).toBe(40 - calls);
+  expect(calls).toBeLessThan(12);
+  expect(refused[0]?.error).toMatchObject({ code: -32005, message: expect.stringContaining("more than 5000 bytes") });
+});
+
+it("half-sent bodies are held up to a limit for all clients, and given back", async () => {
+  const server = await open({ limits: { heldBytes: 200_000 } });
+  const sockets = await Promise.all([connectTo(server), connectTo(server)]);
+  for (const socket of sockets) socket.write(head(150_000) + " ".repeat(80_000));
+  await expect.poll(async () => (await server.post(" ".repeat(50_000))).status).toBe(503);
+  expect((await server.post(requestText({}))).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(async () => (await server.post(" ".repeat(50_000))).status).toBe(200);
+});
+
+it("fragments of a WebSocket message count as well", async () => {
+  const server = await open({ limits: { heldBytes: 200_000 } });
+  const client = new WebSocket(server.url.replace("http", "ws"));
+  await once(client, "open");
+  const closed = once(client, "close");
+  for (let sent = 0; sent < 5; sent++) client.send(" ".repeat(60_000), { fin: false });
+  expect((await closed)[0]).toBe(1013);
+  await expect.poll(async () => (await server.post(" ".repeat(150_000))).status).toBe(200);
+});
+
+it.each([
+  ["sends no more of a head", "POST / HTTP/1.1\r\nHost: 127"],
+  ["sends no more of a body", `${head(100)}{`],
+  ["has not even begun", ""],
+])("who %s is cut off", async (_what, text) => {
+  const server = await open({ limits: { stallMillis: 50 } });
+  const socket = await connectTo(server);
+  socket.write(text);
+  socket.resume();
+  await once(socket, "close");
+});
+
+it("small answers that nobody reads do not pile up: who sends too far ahead is cut off", async () => {
+  const go = createSignal();
+  const gated = async () => {
+    await go.happened;
+    return json(1);
+  };
+  const server = await open({ handlers: { gated }, limits: { pipelinedRequests: 10 } });
+  const socket = await connectTo(server);
+  socket.write(post(requestText({ method: '"gated"' })).repeat(11));
+  socket.resume();
+  await once(socket, "close");
+  go.happen();
+});
+
+it("large answers that nobody reads are held up to a limit for all clients", async () => {
+  const huge = async () => json("x".repeat(8_000_000));
+  const server = await open({ handlers: { huge }, limits: { unreadBytes: 10_000_000 } });
+  const socket = await connectTo(server);
+  socket.pause();
+  socket.write(post(requestText({ method: '"huge"' })));
+  await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(503);
+  socket.destroy();
+  await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(200);
+});
+
+it("more connections than there may be are refused", async () => {
+  const server = await open({ limits: { connections: 3 } });
+  await Promise.all([connectTo(server), connectTo(server), connectTo(server)]);
+  const fourth = await connectTo(server);
+  fourth.resume();
+  await once(fourth, "close");
+  expect(server.log.map(({ message }) => message)).toContain("Connections are refused because there are too many.");
+});
+
+it.each([
+  ["reads nothing of its answer", post(requestText({ method: '"huge"' }))],
+  ["keeps a refused upgrade open", "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"],
+  ["waits for a call that does not end", post(requestText({ method: '"never"' }))],
+])("a client that %s does not hold off the end", async (_what, text) => {
+  const huge = async () => json("x".repeat(8_000_000));
+  const server = await openTestServer({ handlers: { huge }, limits: { closeMillis: 50 } });
+  const socket = await connectTo(server);
+  socket.pause();
+  socket.write(text);
+  await server.post(requestText({}));
+  await server.close();
+});
+
+it("a WebSocket reader that only answers pings is cut off", async () => {
+  const server = await open({
+    handlers: { huge: async () => json("x".repeat(8_000_000)) },
+    webSocketLimits: { checkMillis: 20 },
+  });
+  const client = new WebSocket(server.url.replace("http", "ws"));
+  await once(client, "open");
+  // It pongs whatever it reads, which is nothing.
+  client.send(requestText({ method: '"huge"' }));
+  client.pause();
+  const pongs = setInterval(() => client.pong(), 5);
+  client.on("error", () => {});
+  // A paused client notices the end when it reads again.
+  await expect.poll(() => server.log.some(({ message }) => message.includes("reads nothing"))).toBe(true);
+  clearInterval(pongs);
+  client.terminate();
+});
