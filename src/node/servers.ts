@@ -1,4 +1,5 @@
 import type { Logger } from "../log/logger.ts";
+import type { AccessOptions } from "../server/http/access-policy.ts";
 import type { HttpServer } from "../server/http/server.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import type { MethodTable } from "../server/method-table.ts";
@@ -10,15 +11,13 @@ interface ListenOptions {
   host: string;
   /** 0 for any free port. */
   port: number;
+  access?: AccessOptions;
 }
 
 /** Those that are wanted. */
 export interface ServersOptions {
   jsonRpc?: ListenOptions;
-  rest?: ListenOptions & {
-    /** Origins of web pages; "*" for all. */
-    allowedOrigins?: readonly string[];
-  };
+  rest?: ListenOptions;
 }
 
 /** What the servers can be asked. */
@@ -50,13 +49,12 @@ export async function startServers(
   let jsonRpcUrl: string | undefined;
   let restUrl: string | undefined;
   if (jsonRpc) {
-    const server = createJsonRpcServer({ table: methods, logger: logger.topic("rpc") });
+    const server = createJsonRpcServer({ table: methods, access: jsonRpc.access, logger: logger.topic("rpc") });
     jsonRpcUrl = await listen(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
     listening.push(server);
   }
   if (rest) {
-    const { allowedOrigins } = rest;
-    const server = createRestServer({ table: routes(), allowedOrigins, logger: logger.topic("rest") });
+    const server = createRestServer({ table: routes(), access: rest.access, logger: logger.topic("rest") });
     restUrl = await listen(server, rest, "REST", "restPortInUse");
     listening.push(server);
   }

@@ -1,3 +1,4 @@
+import type { Access } from "../access.ts";
 import type { Feed } from "./events/feed.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
@@ -18,6 +19,8 @@ export interface Caller {
   subscribe(feed: Feed): string;
   /** Whether there was such a subscription of this caller. */
   unsubscribe(id: string): boolean;
+  /** Why methods of the class are not served to the caller; undefined when they are. */
+  refusal(access: Access): string | undefined;
 }
 
 /**
@@ -26,16 +29,10 @@ export interface Caller {
  */
 export type Cost = "cheap" | "heavy";
 
-/**
- * Who should be able to call it: `read` changes nothing; `submit` brings something to the chain or tells of duties; `admin`
- * changes how the node runs; `dev` changes the chain of a developer.
- */
-export type Access = "read" | "submit" | "admin" | "dev";
-
 export interface Method {
   readonly name: string;
   readonly cost: Cost;
-  /** Inside a batch, calls that do more than read run one after the other, in request order. */
+  /** Inside a batch, calls that change something run one after the other, in request order. */
   readonly access: Access;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller): Promise<Answer>;

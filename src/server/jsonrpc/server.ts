@@ -5,7 +5,9 @@ import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
+import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { mediaTypeOf } from "../http/negotiation.ts";
+import { reportThrown } from "../http/refusal.ts";
 import {
   CONNECTION_TIMEOUTS,
   closeGracefully,
@@ -33,6 +35,7 @@ export interface JsonRpcLimits extends HttpLimits {
 interface JsonRpcServerOptions {
   table: MethodTable;
   logger: Logger;
+  access?: AccessOptions;
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
 }
@@ -46,10 +49,18 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const { table, logger, webSocketLimits } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const execute = createExecutor({ table, logger, ...limits });
-  const webSockets = createWebSockets({ execute, logger, messageBytes: limits.bodyBytes, limits: webSocketLimits });
+  const policy = new AccessPolicy("rpc", options.access);
+  const webSockets = createWebSockets({
+    execute,
+    policy,
+    logger,
+    messageBytes: limits.bodyBytes,
+    limits: webSocketLimits,
+  });
   const running = new OpenResponses();
   let closing: Promise<void> | undefined;
-  let caller: Caller | undefined;
+  let webSocketUrl = "";
+  const callers = createPostCallers(() => webSocketUrl, policy);
 
   // There is one resource; whatever path a client was configured with leads to it.
   const http = {
@@ -58,9 +69,22 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     shouldUpgradeCallback: isWebSocketUpgrade,
   };
   const server = createServer(http, (req, res) => {
-    if (req.method !== "POST") {
+    policy.origins.setHeaders(req, res);
+    try {
+      policy.admit(req);
+    } catch (refusal) {
+      const { status, message, headers } = reportThrown(refusal);
       req.resume();
-      answerOtherMethod(req, res);
+      sendRefusal(res, status, message, headers);
+      return;
+    }
+    if (req.method === "OPTIONS") {
+      policy.origins.setPreflightHeaders(req, res, "POST");
+      req.resume();
+      res.writeHead(204, { Allow: "OPTIONS, POST" }).end();
+    } else if (req.method !== "POST") {
+      req.resume();
+      sendRefusal(res, 405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: "POST" });
     } else if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
       req.resume();
       sendRefusal(res, 415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
@@ -68,7 +92,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
       receiveBody(
         req,
         limits.bodyBytes,
-        (body) => void serve(body, res),
+        (body) => void serve(body, req, res),
         () => sendRefusal(res, 413, `The request body is larger than ${limits.bodyBytes} bytes.`),
       );
     }
@@ -78,9 +102,10 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     socket.once("close", () => closePipelined(socket));
   });
 
-  async function serve(body: Buffer, res: ServerResponse): Promise<void> {
+  async function serve(body: Buffer, req: IncomingMessage, res: ServerResponse): Promise<void> {
     running.add(res);
     try {
+      const caller = policy.isPrivileged(req) ? callers.privileged : callers.other;
       const response = await execute(body, caller);
       if (closing !== undefined) res.shouldKeepAlive = false;
       await sendResponse(res, response, limits.requestMillis);
@@ -113,8 +138,9 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     const { address } = await lookup(host);
     server.listen({ host: address, port });
     await once(server, "listening");
-    const where = listeningAddress("JSON-RPC", server, logger);
-    caller = createPostCaller(where.url.replace("http", "ws"));
+    const where = listeningAddress(server);
+    policy.listensOn({ name: host, address: where.host, url: where.url }, logger);
+    webSocketUrl = where.url.replace("http", "ws");
     return where;
   }
 
@@ -127,18 +153,21 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   };
 }
 
-function answerOtherMethod(req: IncomingMessage, res: ServerResponse): void {
-  if (req.method === "OPTIONS") {
-    res.writeHead(204, { Allow: "OPTIONS, POST" }).end();
-  } else {
-    sendRefusal(res, 405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: "POST" });
-  }
+/** Nothing is known of who calls by POST but whether it is privileged. */
+interface PostCallers {
+  privileged: Caller;
+  other: Caller;
 }
 
 /** Who calls by POST hears nothing but answers; for more there is WebSocket. */
-function createPostCaller(webSocketUrl: string): Caller {
+function createPostCallers(webSocketUrl: () => string, policy: AccessPolicy): PostCallers {
   const refuse = () => {
-    throw unsupported(`Events are sent over WebSocket only: connect to ${webSocketUrl} and call the method there.`);
+    throw unsupported(`Events are sent over WebSocket only: connect to ${webSocketUrl()} and call the method there.`);
   };
-  return { subscribe: refuse, unsubscribe: refuse };
+  const callerOf = (isPrivileged: boolean): Caller => ({
+    subscribe: refuse,
+    unsubscribe: refuse,
+    refusal: (access) => policy.refusal(access, isPrivileged),
+  });
+  return { privileged: callerOf(true), other: callerOf(false) };
 }

@@ -5,6 +5,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
+import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { Deadlines } from "../http/deadline.ts";
 import { bodyFormat, chooseFormat, type Format } from "../http/negotiation.ts";
 import { errorBody, HttpRefusal, reportThrown } from "../http/refusal.ts";
@@ -19,15 +20,13 @@ import {
   listeningAddress,
   OpenResponses,
 } from "../http/server.ts";
-import { CrossOriginPolicy } from "./cross-origin.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 
 export interface RestServerOptions {
   table: RouteTable;
   logger: Logger;
-  /** Origins whose pages may use the server from a browser; "*" stands for all, none given for none. */
-  allowedOrigins?: readonly string[];
+  access?: AccessOptions;
   limits?: Partial<HttpLimits>;
   eventLimits?: Partial<EventStreamLimits>;
 }
@@ -38,10 +37,10 @@ const LONGEST_PATH_PARAMETER = 500;
 const OTHER_VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 export function createRestServer(options: RestServerOptions): HttpServer {
-  const { table, logger, allowedOrigins = [] } = options;
+  const { table, logger } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const eventStreams = createEventStreams(options.eventLimits);
-  const origins = new CrossOriginPolicy(allowedOrigins);
+  const policy = new AccessPolicy("rest", options.access);
   const deadlines = new Deadlines(limits.requestMillis);
   const running = new OpenResponses();
   let closing: Promise<void> | undefined;
@@ -73,7 +72,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const res = reply.raw;
     running.add(res);
     res.once("close", () => running.delete(res));
-    origins.setHeaders(request.raw, res);
+    policy.origins.setHeaders(request.raw, res);
+    policy.admit(request.raw);
   });
   for (const [path, routes] of byPath(table)) addPath(app, path, routes);
 
@@ -85,6 +85,11 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       instance.route({
         method: route.verb,
         url,
+        // Before the body is read.
+        onRequest: async ({ raw }) => {
+          const refusal = policy.refusal(route.access, policy.isPrivileged(raw));
+          if (refusal !== undefined) throw new HttpRefusal(403, refusal);
+        },
         handler: (request, reply) => answer(request.raw, reply, () => run(route, request)),
       });
     }
@@ -99,17 +104,13 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     });
     instance.options(url, (request, reply) =>
       answer(request.raw, reply, async () => {
-        origins.setPreflightHeaders(request.raw, reply.raw, served.join(", "));
+        policy.origins.setPreflightHeaders(request.raw, reply.raw, served.join(", "));
         return { status: 204, headers: { Allow: allow } };
       }),
     );
   }
 
   async function run(route: RestRoute, request: FastifyRequest): Promise<RestAnswer> {
-    // Pages of other sites could else change the node with requests that browsers send without asking first.
-    if (route.verb !== "GET" && !origins.allows(request.headers.origin)) {
-      throw new HttpRefusal(403, `Pages of ${request.headers.origin} may not use this node.`);
-    }
     const { accept, "content-type": contentType } = request.headers;
     const body = request.body as Buffer | undefined;
     const { url = "" } = request.raw;
@@ -167,7 +168,9 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
     const { address } = await lookup(host);
     const url = await app.listen({ host: address, port });
-    return listeningAddress("REST", app.server, logger, url);
+    const where = listeningAddress(app.server, url);
+    policy.listensOn({ name: host, address: where.host, url }, logger);
+    return where;
   }
 
   async function shutDown(): Promise<void> {

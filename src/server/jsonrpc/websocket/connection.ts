@@ -15,6 +15,8 @@ export interface ConnectionLimits extends SubscriptionLimits {
 
 interface ConnectionOptions {
   execute: Execute;
+  /** Why methods of a class are not served to the client. */
+  refusal: Caller["refusal"];
   logger: Logger;
   limits: ConnectionLimits;
 }
@@ -122,6 +124,7 @@ export class Connection {
         return id;
       },
       unsubscribe: (id) => this.#subscriptions.end(id),
+      refusal: this.#options.refusal,
     };
   }
 }

@@ -2,7 +2,10 @@ import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
+import type { Access } from "../../../access.ts";
 import type { Logger } from "../../../log/logger.ts";
+import type { AccessPolicy } from "../../http/access-policy.ts";
+import { reportThrown } from "../../http/refusal.ts";
 import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
 import { Connection, type ConnectionLimits } from "./connection.ts";
@@ -15,6 +18,7 @@ export interface WebSocketLimits extends ConnectionLimits {
 
 interface WebSocketsOptions {
   execute: Execute;
+  policy: AccessPolicy;
   logger: Logger;
   /** The largest message that is read. */
   messageBytes: number;
@@ -43,7 +47,8 @@ export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
 }
 
-export function createWebSockets({ execute, logger, messageBytes, limits: given }: WebSocketsOptions): WebSockets {
+export function createWebSockets(options: WebSocketsOptions): WebSockets {
+  const { execute, policy, logger, messageBytes, limits: given } = options;
   const limits = { ...DEFAULT_LIMITS, ...given };
   const server = new WebSocketServer({
     noServer: true,
@@ -60,15 +65,22 @@ export function createWebSockets({ execute, logger, messageBytes, limits: given 
   checks.unref();
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    try {
+      policy.admit(request);
+    } catch (refusal) {
+      const { status, message, headers } = reportThrown(refusal);
+      refuse(request, socket, status, message, headers);
+      return;
+    }
     if (closing) {
       refuse(request, socket, 503, "The node is shutting down.");
-    } else if (!isSameOrigin(request)) {
-      refuse(request, socket, 403, "WebSocket connections from pages of other origins are not accepted.");
     } else if (connections.size >= limits.connections) {
       refuse(request, socket, 503, `There are ${limits.connections} WebSocket connections already.`);
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const connection = new Connection(webSocket, { execute, logger, limits });
+        const isPrivileged = policy.isPrivileged(request);
+        const refusal = (access: Access) => policy.refusal(access, isPrivileged);
+        const connection = new Connection(webSocket, { execute, refusal, logger, limits });
         connections.add(connection);
         void connection.closed.then(() => connections.delete(connection));
       });
@@ -89,19 +101,17 @@ export function createWebSockets({ execute, logger, messageBytes, limits: given 
   };
 }
 
-/**
- * A browser lets every page open WebSocket connections to every address, this node's included, and says in `Origin`
- * which page it is. Other clients send no such header, or the address that they connect to.
- */
-function isSameOrigin({ headers: { origin, host } }: IncomingMessage): boolean {
-  return origin === undefined || URL.parse(origin)?.host === host?.toLowerCase();
-}
-
-function refuse(request: IncomingMessage, socket: Duplex, status: number, message: string): void {
+function refuse(
+  request: IncomingMessage,
+  socket: Duplex,
+  status: number,
+  message: string,
+  headers?: Record<string, string>,
+): void {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Socket);
   response.once("finish", () => socket.end());
   socket.on("error", () => socket.destroy());
-  sendRefusal(response, status, message);
+  sendRefusal(response, status, message, headers);
 }
