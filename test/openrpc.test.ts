@@ -1,6 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { Ajv } from "ajv";
 import { beforeAll, describe, expect, it } from "vitest";
+import { changesNothing } from "../src/access.ts";
 import { createApi } from "../src/api/api.ts";
 import { createMethodTable } from "../src/api/bound-methods.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../src/api/fake-chain.test-support.ts";
@@ -99,7 +100,7 @@ describe("rpc.discover", () => {
         .map(({ name }) => method(name))
         .filter(({ errors }) => errors.some(({ $ref }) => $ref.endsWith(`/${kind}`)))
         .map(({ name }) => name);
-    const submissions = methods.filter(({ access }) => access !== "read").map(({ name }) => name);
+    const submissions = methods.filter(({ access }) => !changesNothing(access)).map(({ name }) => name);
     const onlyChecked = [
       "post_v1_validator_beacon_committee_subscriptions",
       "post_v1_validator_prepare_beacon_proposer",

@@ -16,6 +16,10 @@ list, \`rpc.discover\` gives it to programs, and \`fanal call METHOD PARAM...\` 
 - Integers are accepted as decimal strings or as JSON integers, and answered as decimal strings. Bytes are \`0x\` and hex.
 - A \`state_id\` is \`head\`, \`genesis\`, \`finalized\`, \`justified\`, a slot or a state root. A \`block_id\` is \`head\`, \`genesis\`,
   \`finalized\`, a slot or a block root.
+- A method is of an access class: it reads, unless it is said to be of another. \`submit\` brings something to the chain or
+  tells of duties, \`debug\` shows the inside of the node, \`admin\` changes how it runs. A server on an address of this machine
+  answers all of them, one that other machines can reach only the first two, unless \`--rpc-api\` says otherwise; what it does
+  not answer fails with -32004 and the status 403 in \`data\`.
 - The same address takes WebSocket connections: every method can be called there too, and \`subscribe\` has what happens
   sent as notifications, \`{"method": "subscription", "params": {"subscription", "topic", "data"}}\`.
 

@@ -33,7 +33,11 @@ async function makeOn(fork: ExampleFork, shown: readonly Method[]): Promise<Map<
     const table = createMethodTable(chain.api);
     const { subscriptionId } = chain;
     /** Stands for a WebSocket client. */
-    const caller: Caller = { subscribe: () => subscriptionId, unsubscribe: (id) => id === subscriptionId };
+    const caller: Caller = {
+      subscribe: () => subscriptionId,
+      unsubscribe: (id) => id === subscriptionId,
+      refusal: () => undefined,
+    };
     for (const method of inExampleOrder(shown)) {
       const params = await exampleParams(method, chain);
       made.set(method.name, anywhere({ fork, params, ...(await answerOf(table.find(method.name)!, params, caller)) }));

@@ -1,9 +1,10 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import type { ForkName } from "@lodestar/params";
 import type { z } from "zod";
+import type { Access } from "../access.ts";
 import type { FailureKind } from "../failure.ts";
 import type { Feed } from "../server/events/feed.ts";
-import type { Access, Answer, Caller, Cost } from "../server/method-table.ts";
+import type { Answer, Caller, Cost } from "../server/method-table.ts";
 import { type Codecs, codecOf, type EndpointOf, type OperationId, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { Example } from "./example.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { changesNothing } from "../access.ts";
 import type { FailureKind } from "../failure.ts";
 import type { Method, Param, RestPath } from "./definition.ts";
 import { type JsonSchema, SHAPES } from "./schemas.ts";
@@ -29,7 +30,7 @@ export const OPENRPC_ERRORS: Readonly<Record<FailureKind, ErrorForm>> = {
   unsupported: {
     code: -32004,
     message: "Unsupported",
-    data: "The method cannot be served in this build, configuration or fork.",
+    data: "The method cannot be served in this build, configuration or fork, or is not served to this caller.",
   },
   "limit-exceeded": { code: -32005, message: "Limit exceeded", data: "A limit on batches or answers." },
   overloaded: {
@@ -108,7 +109,7 @@ function describeName(method: Method, tag: string): OpenRpcMethod {
   return {
     name,
     summary,
-    description: access === "read" ? summary : `${summary} A submission: it changes the node.`,
+    description: changesNothing(access) ? summary : `${summary} A submission: it changes the node.`,
     tags: [{ name: tag }],
     paramStructure: "either",
     params: params.map(paramOf),

@@ -11,7 +11,7 @@ export const EXIT_CODES = {
   dataDirInUse: 4,
   /** The data directory belongs to another network, to other chain parameters, or to a newer version of the schema. */
   dataDirMismatch: 5,
-  /** A state or network file cannot be read, is truncated or is of the wrong fork. */
+  /** A state, network or token file cannot be read, is truncated or is of the wrong fork. */
   unreadableInput: 6,
   /** The data directory cannot be created or opened, or what it holds is damaged. */
   dataDirUnusable: 7,

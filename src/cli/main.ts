@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { VERSION } from "../version.ts";
@@ -10,6 +11,7 @@ import type { PresetName } from "./flags/preset.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
+import { readToken } from "./token-file.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
 type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;
@@ -76,13 +78,14 @@ async function call(written: readonly string[], sources: FlagSources, terminal: 
       'The method to call is missing: "fanal methods" lists the methods, "fanal call --help" shows how.',
     );
   }
-  const flags = resolveFlags("call", sources);
+  const { tokenFile, ...flags } = resolveFlags("call", sources);
+  const token = tokenFile === undefined ? undefined : readToken(resolve(sources.workingDirectory, tokenFile));
   const texts = await paramTexts(params, {
     workingDirectory: sources.workingDirectory,
     readInput: () => terminal.readInput(),
   });
   const { runCall } = await import("./call/call.ts");
-  return runCall({ ...flags, method, params: texts }, terminal);
+  return runCall({ ...flags, token, method, params: texts }, terminal);
 }
 
 async function listMethods(sources: FlagSources, terminal: Terminal): Promise<number> {

@@ -1,3 +1,4 @@
+import { changesNothing } from "../access.ts";
 import type { Method, Param } from "../api/definition.ts";
 import { methodGroups } from "../api/method-groups.ts";
 
@@ -39,7 +40,7 @@ export function methodsJson(): string {
         description: param.description,
       })),
       rest: rest[0] === undefined ? null : { verb: rest[0].verb, path: rest[0].path },
-      submission: access !== "read",
+      submission: !changesNothing(access),
     })),
   );
   return `${JSON.stringify(listed, null, 2)}\n`;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { applyLogSpec, LEVEL_VALUES, LogSpecError, parseLogSpec, topicThreshold } from "./log-spec.ts";
-import { LOG_LEVELS } from "./logger.ts";
+import { LOG_LEVELS, LOG_TOPICS, type LogTopic } from "./logger.ts";
 
 const NOTHING = Number.POSITIVE_INFINITY;
-const thresholds = (specs: string[], topics: string[]) => {
+const thresholds = (specs: string[], topics: LogTopic[]) => {
   const selection = specs.reduce(applyLogSpec, parseLogSpec("INFO"));
   return topics.map((topic) => topicThreshold(selection, topic));
 };
@@ -69,6 +69,12 @@ describe("log specification", () => {
     });
   }
 
+  it("has room for every topic with a level and a state", () => {
+    const topics = LOG_TOPICS.join(",");
+    const selection = parseLogSpec(`INFO; TRACE:${topics}; REQUIRED:${topics}`);
+    for (const topic of LOG_TOPICS) expect(topicThreshold(selection, topic)).toBe(LEVEL_VALUES.trace);
+  });
+
   const malformed: [spec: string, complaint: RegExp][] = [
     ["", /starts with "".*TRACE, DEBUG, INFO, NOTICE, WARN, ERROR, FATAL/],
     ["LOUD", /starts with "LOUD"/],
@@ -77,10 +83,13 @@ describe("log specification", () => {
     ["INFO;", /"" .*no colon/],
     ["INFO; LOUD:chain", /"LOUD".*REQUIRED or DISABLED/],
     ["INFO; TRACE:", /topic ""/],
-    ["INFO; TRACE:a,,b", /topic ""/],
+    ["INFO; TRACE:rpc,,chain", /topic ""/],
     ["INFO; TRACE:a b", /topic "a b"/],
     ["INFO; TRACE:a:b", /topic "a:b"/],
     ["INFO; REQUIRED:none,chain", /"none" stands alone/],
+    ["INFO; TRACE:rpc,chian", /"chian", which there is not. Did you mean "chain"\? The topics are node, chain,/],
+    ["INFO; DISABLED:everything", /"everything", which there is not. The topics are node, chain,/],
+    [`INFO; TRACE:${"chain,".repeat(200)}rpc`, /1215 characters; it may have 1000 at most/],
   ];
   for (const [spec, complaint] of malformed) {
     it(`refuses ${JSON.stringify(spec)}`, () => {

@@ -1,4 +1,5 @@
-import { LOG_LEVELS, type LogLevel } from "./logger.ts";
+import { nearestName } from "../nearest-name.ts";
+import { LOG_LEVELS, LOG_TOPICS, type LogLevel, type LogTopic } from "./logger.ts";
 
 /** Severity as a number, spaced as pino spaces its own levels so that the two orders never disagree. */
 export const LEVEL_VALUES: Readonly<Record<LogLevel, number>> = {
@@ -22,7 +23,7 @@ interface TopicSetting {
 /** Which records are written: the level of the whole log and what was said about single topics. */
 export interface LogSelection {
   readonly level: LogLevel;
-  readonly topics: ReadonlyMap<string, TopicSetting>;
+  readonly topics: ReadonlyMap<LogTopic, TopicSetting>;
 }
 
 export const DEFAULT_SELECTION: LogSelection = { level: "info", topics: new Map() };
@@ -40,11 +41,13 @@ type ClauseKey = LogLevel | "required" | "disabled";
 interface Clause {
   key: ClauseKey;
   /** Empty for the word `none`. */
-  topics: string[];
+  topics: LogTopic[];
 }
 
 const LEVEL_LIST = LOG_LEVELS.map((level) => level.toUpperCase()).join(", ");
 const TOPIC = /^[^\s,:;]+$/;
+/** Every topic at a level of its own takes a sixth of it. */
+const LONGEST_SPEC = 1000;
 
 function isLevel(word: string): word is LogLevel {
   return (LOG_LEVELS as readonly string[]).includes(word);
@@ -64,12 +67,12 @@ function parseClause(part: string): Clause {
       `The word "${keyText}" in the log specification is not known; before a colon stands one of ${LEVEL_LIST}, REQUIRED or DISABLED.`,
     );
   }
-  const topics = part
+  const words = part
     .slice(colon + 1)
     .split(",")
     .map((topic) => topic.trim());
-  if (topics.length === 1 && topics[0]?.toLowerCase() === "none") return { key, topics: [] };
-  for (const topic of topics) {
+  if (words.length === 1 && words[0]?.toLowerCase() === "none") return { key, topics: [] };
+  const topics = words.map((topic) => {
     if (!TOPIC.test(topic)) {
       throw new LogSpecError(
         `The part "${part}" of the log specification names the topic "${topic}"; a topic is a word, and several are separated by commas.`,
@@ -80,8 +83,22 @@ function parseClause(part: string): Clause {
         `The part "${part}" of the log specification mixes "none" with topics; "none" stands alone.`,
       );
     }
-  }
+    if (!isTopic(topic)) throw unknownTopic(topic);
+    return topic;
+  });
   return { key, topics };
+}
+
+function isTopic(word: string): word is LogTopic {
+  return (LOG_TOPICS as readonly string[]).includes(word);
+}
+
+function unknownTopic(word: string): LogSpecError {
+  const nearest = nearestName(word, LOG_TOPICS);
+  const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+  return new LogSpecError(
+    `The log specification names the topic "${word}", which there is not.${hint} The topics are ${LOG_TOPICS.join(", ")}.`,
+  );
 }
 
 /** `KEY:none` says that no topic has that setting, so it is taken away wherever it was. */
@@ -98,6 +115,9 @@ function withoutSetting(setting: TopicSetting, key: ClauseKey): TopicSetting {
  * keeps its earlier setting.
  */
 export function applyLogSpec(current: LogSelection, spec: string): LogSelection {
+  if (spec.length > LONGEST_SPEC) {
+    throw new LogSpecError(`The log specification has ${spec.length} characters; it may have ${LONGEST_SPEC} at most.`);
+  }
   const [levelText = "", ...parts] = spec.split(";").map((part) => part.trim());
   const level = levelText.toLowerCase();
   if (!isLevel(level)) {
@@ -129,7 +149,7 @@ export function parseLogSpec(spec: string): LogSelection {
 }
 
 /** The lowest severity that is written for a topic; `Infinity` when nothing of it is. */
-export function topicThreshold(selection: LogSelection, topic: string): number {
+export function topicThreshold(selection: LogSelection, topic: LogTopic): number {
   const setting = selection.topics.get(topic);
   const state = setting?.state ?? "normal";
   if (state === "disabled") return Number.POSITIVE_INFINITY;

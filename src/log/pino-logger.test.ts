@@ -94,13 +94,6 @@ describe("logger", () => {
     expect(() => capture("LOUD")).toThrow(LogSpecError);
   });
 
-  it("warns about a topic it does not know, once", () => {
-    const { setSpec, records } = capture("INFO");
-    setSpec("INFO; TRACE:chian");
-    setSpec("INFO; TRACE:chian");
-    expect(records()).toEqual([expect.objectContaining({ level: "warn", _topic: "chian" })]);
-  });
-
   it("writes lines for people in the text format, without colour to a destination that is no terminal", () => {
     const { logger, lines } = capture("INFO", "text");
     logger.topic("rpc").info("Listening", { port: 9190 });

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { applyLogSpec, DEFAULT_SELECTION, LEVEL_VALUES, type LogSelection, topicThreshold } from "./log-spec.ts";
 import { plainLogValue } from "./log-value.ts";
-import { LOG_LEVELS, type LogFields, type Logger, type LogLevel } from "./logger.ts";
+import { LOG_LEVELS, type LogFields, type Logger, type LogLevel, type LogTopic } from "./logger.ts";
 import { formatText, type LogRecord } from "./text-format.ts";
 
 export const LOG_FORMATS = ["text", "json"] as const;
@@ -31,7 +31,7 @@ export interface LogControl {
 }
 
 /** The topic of records made by a logger nobody asked for a topic of its own. */
-const ROOT_TOPIC = "node";
+const ROOT_TOPIC: LogTopic = "node";
 
 type Sink = (record: LogRecord) => void;
 
@@ -89,9 +89,9 @@ export function createLogger(options: LoggerOptions): LogControl {
       : textSink(destination, options.colour ?? (options.destination === undefined && terminalWantsColour()));
 
   let selection: LogSelection = applyLogSpec(DEFAULT_SELECTION, options.spec);
-  const gates = new Map<string, TopicGate>();
+  const gates = new Map<LogTopic, TopicGate>();
 
-  function topicLogger(topic: string): Logger {
+  function topicLogger(topic: LogTopic): Logger {
     const known = gates.get(topic);
     if (known !== undefined) return known.logger;
     const methodOf = (level: LogLevel) => (message: string, fields?: LogFields) => {
@@ -105,18 +105,11 @@ export function createLogger(options: LoggerOptions): LogControl {
     return logger;
   }
 
-  const root = topicLogger(ROOT_TOPIC);
   return {
-    logger: root,
+    logger: topicLogger(ROOT_TOPIC),
     setSpec(spec) {
-      const before = selection;
       selection = applyLogSpec(selection, spec);
       for (const [topic, gate] of gates) gate.threshold = topicThreshold(selection, topic);
-      for (const topic of selection.topics.keys()) {
-        if (!gates.has(topic) && !before.topics.has(topic)) {
-          root.warn("The log specification names a topic that nothing has been logged under so far", { topic });
-        }
-      }
     },
   };
 }

@@ -24,6 +24,7 @@ export async function readSource(source: string, timeoutMs: number): Promise<Uin
 
 /** What a beacon node, or something that is none, may mean by the refusals that are met most. */
 function hintFor(status: number): string {
+  if (status === 401 || status === 403) return "; it does not give states to everybody";
   if (status === 404) return "; there may be no beacon node at this address, or it does not serve states";
   if (status === 406 || status === 415) return "; it does not answer in SSZ";
   if (status === 410) return "; it no longer has what was asked for";

@@ -1,4 +1,5 @@
 import type { Logger } from "../log/logger.ts";
+import type { AccessOptions } from "../server/http/access-policy.ts";
 import type { HttpServer } from "../server/http/server.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import type { MethodTable } from "../server/method-table.ts";
@@ -11,16 +12,14 @@ interface ListenOptions {
   host: string;
   /** 0 for any free port. */
   port: number;
+  access?: AccessOptions;
 }
 
 /** Those that are wanted. */
 export interface ServersOptions {
   limits?: ServerLimits;
   jsonRpc?: ListenOptions;
-  rest?: ListenOptions & {
-    /** Origins of web pages; "*" for all. */
-    allowedOrigins?: readonly string[];
-  };
+  rest?: ListenOptions;
 }
 
 /** What the servers can be asked. */
@@ -52,13 +51,12 @@ export async function startServers(
   let jsonRpcUrl: string | undefined;
   let restUrl: string | undefined;
   if (jsonRpc) {
-    const server = createJsonRpcServer({ table: methods, limits, logger: logger.topic("rpc") });
+    const server = createJsonRpcServer({ table: methods, limits, access: jsonRpc.access, logger: logger.topic("rpc") });
     jsonRpcUrl = await listen(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
     listening.push(server);
   }
   if (rest) {
-    const { allowedOrigins } = rest;
-    const server = createRestServer({ table: routes(), allowedOrigins, limits, logger: logger.topic("rest") });
+    const server = createRestServer({ table: routes(), limits, access: rest.access, logger: logger.topic("rest") });
     restUrl = await listen(server, rest, "REST", "restPortInUse");
     listening.push(server);
   }

@@ -1,3 +1,4 @@
+import type { Access } from "../access.ts";
 import type { Feed } from "./events/feed.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
@@ -18,6 +19,8 @@ export interface Caller {
   subscribe(feed: Feed): string;
   /** Whether there was such a subscription of this caller. */
   unsubscribe(id: string): boolean;
+  /** Why methods of the class are not served to the caller; undefined when they are. */
+  refusal(access: Access): string | undefined;
 }
 
 /** How long somebody waits for the answer to a call. */
@@ -33,16 +36,10 @@ export interface Waiting {
  */
 export type Cost = "cheap" | "duty" | "state" | "heavy";
 
-/**
- * Who should be able to call it: `read` changes nothing; `submit` brings something to the chain or tells of duties; `admin`
- * changes how the node runs; `dev` changes the chain of a developer.
- */
-export type Access = "read" | "submit" | "admin" | "dev";
-
 export interface Method {
   readonly name: string;
   readonly cost: Cost;
-  /** Inside a batch, calls that do more than read run one after the other, in request order. */
+  /** Inside a batch, calls that change something run one after the other, in request order. */
   readonly access: Access;
   /** Whether its parameters may be large, as a block or a list of validators is. */
   readonly takesLargeBody: boolean;

@@ -1,7 +1,11 @@
 import { execFile } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
+import { BIN } from "../support/program-process.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const run = promisify(execFile);
@@ -45,13 +49,31 @@ test("without --rpc nothing is served", async () => {
   expect(program.output).not.toMatch(/http:/);
 });
 
-test("an address that other machines can reach is warned about, once", async () => {
-  const flags = ["--data-dir", tempDirectory(), "--warmup-epochs", "0", "--validators", "8"];
-  const program = await Program.dev([...flags, "--rpc-address", "0.0.0.0"]);
+test("an address that other machines can reach takes a token", async () => {
+  const directory = tempDirectory();
+  const flags = ["--data-dir", join(directory, "data"), "--warmup-epochs", "0", "--validators", "8"];
+  const open = [...flags, "--rpc-address", "0.0.0.0"];
+  const refused = new Program(["dev", ...open, "--rpc"]);
+  expect(await refused.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
+  expect(refused.errors).toEqual([
+    expect.stringMatching(/--rpc-token-file FILE.*--rpc-allow-anyone.*such as 127\.0\.0\.1/),
+  ]);
+
+  const tokenFile = join(directory, "token");
+  const program = await Program.dev([...open, "--rpc-token-file", tokenFile]);
+  expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
+  expect(readFileSync(tokenFile, "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
   const [, curl] = await program.untilLine(/Try: (curl .+)$/);
   const { stdout } = await run("/bin/sh", ["-c", curl!]);
-  expect(JSON.parse(stdout)).toMatchObject({ result: { head_slot: "0" } });
-  const warnings = program.lines.filter((line) => / WARN /.test(line));
-  expect(warnings).toHaveLength(1);
-  expect(warnings[0]).toMatch(/no authentication and can be reached from other machines/);
+  expect(JSON.parse(stdout)).toMatchObject({ result: { head_slot: expect.any(String) } });
+  expect(program.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
+
+  const call = (...args: string[]) => run(process.execPath, [BIN, "call", ...args, "--url", program.url]);
+  const asked = await call("setGraffiti", "by token", "--token-file", tokenFile).catch((error: unknown) => error);
+  expect(asked).toMatchObject({ stderr: expect.stringContaining("--rpc-api") });
+  expect(await call("getSyncing", "--token-file", tokenFile)).toMatchObject({ stdout: "false\n" });
+  await expect(call("getSyncing")).rejects.toMatchObject({
+    code: EXIT_CODES.internal,
+    stderr: expect.stringMatching(/^fanal: What answers at \S+ refuses the call: This server wants .*--token-file/),
+  });
 });

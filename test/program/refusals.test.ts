@@ -67,7 +67,7 @@ test("a port in use", async () => {
 
 test("an address that is not this machine's", async () => {
   // From a range that is reserved for documentation (RFC 5737).
-  const flags = [...devFlags(tempDirectory()), "--rpc", "--rpc-address", "192.0.2.1"];
+  const flags = [...devFlags(tempDirectory()), "--rpc", "--rpc-address", "192.0.2.1", "--rpc-allow-anyone"];
   expect(await refusal(flags, "listen")).toMatch(
     /^The JSON-RPC server cannot listen on 192\.0\.2\.1:9190: .*EADDRNOTAVAIL/,
   );

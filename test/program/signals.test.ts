@@ -86,7 +86,7 @@ async function unreadAnswer(url: string) {
   const call = { jsonrpc: "2.0", id: 1, method: "getBeaconState", params: ["genesis"] };
   const body = JSON.stringify(Array.from({ length: 500 }, () => call));
   socket.write(
-    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   // Its beginning shows that the call is running.
   await once(socket, "readable");

@@ -1,5 +1,6 @@
 import { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { changesNothing } from "../../src/access.ts";
 import type { Method, Param } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
@@ -77,7 +78,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       if (data.status === 501) expect(JSON.parse(reply.text).message).toBe(message);
     } else if (name === "get_v1_node_health") {
       expect(reply).toMatchObject({ status: (response.result as { health: number }).health, text: "" });
-    } else if (method.access !== "read") {
+    } else if (!changesNothing(method.access)) {
       expect(reply).toMatchObject({ status: response.result === true ? 200 : response.result, text: "" });
     } else {
       expect(reply.status).toBe(200);

@@ -21,7 +21,7 @@ const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
   failures: [],
   rest: [get("/eth/v2/debug/beacon/heads")],
   cost: "cheap",
-  access: "read",
+  access: "debug",
   example: {},
   handler: async ({ chain }) => ({
     data: chain.forkChoice.leaves().map(({ root, slot, execution }) => ({
@@ -39,7 +39,7 @@ const getDebugChainHeads = defineMethod({
   failures: [],
   rest: [get("/eth/v1/debug/beacon/heads")],
   cost: "cheap",
-  access: "read",
+  access: "debug",
   example: {},
   handler: ({ chain }) => chain.forkChoice.leaves().map(({ root, slot }) => ({ root, slot: String(slot) })),
 });
@@ -69,7 +69,7 @@ const getDebugForkChoice = defineOperation("debug.getDebugForkChoice", {
   failures: [],
   rest: [get("/eth/v1/debug/fork_choice")],
   cost: "cheap",
-  access: "read",
+  access: "debug",
   example: {},
   async handler({ chain: { forkChoice } }) {
     return {
@@ -119,7 +119,7 @@ const getDebugDataColumnSidecars = defineOperation("debug.getDebugDataColumnSide
   failures: ["not-found", "unsupported"],
   rest: [get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}")],
   cost: "cheap",
-  access: "read",
+  access: "debug",
   since: ForkName.fulu,
   example: { params: ["head"] },
   async handler({ chain }, { blockId }) {
@@ -148,7 +148,7 @@ const getPendingPromises = defineMethod({
   failures: ["unsupported"],
   rest: [get("/fanal/v1/debug/chronos/futures"), get("/nimbus/v1/debug/chronos/futures")],
   cost: "cheap",
-  access: "read",
+  access: "debug",
   example: {},
   handler({ futures }) {
     if (futures) return futures.pending();

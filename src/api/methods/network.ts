@@ -213,7 +213,7 @@ const getGossipSubPeers = defineMethod({
   failures: [],
   rest: [get("/fanal/v1/debug/gossip/peers"), get("/nimbus/v1/debug/gossip/peers")],
   cost: "cheap",
-  access: "read",
+  access: "debug",
   example: {},
   handler: ({ network }) => network.gossipPeers(),
 });

@@ -262,7 +262,7 @@ const getState = defineOperation("debug.getStateV2", {
   failures: ["not-found"],
   rest: [get("/eth/v2/debug/beacon/states/{state_id}"), get("/eth/v1/debug/beacon/states/{state_id}")],
   cost: "heavy",
-  access: "read",
+  access: "debug",
   example: { params: ["finalized"] },
   async handler({ chain }, { stateId }) {
     const resolved = await resolveState(chain, stateId);
@@ -288,7 +288,7 @@ const getBeaconState = defineEncoded({
   result: { name: "state", schema: either(shape("BeaconState"), nothing) },
   failures: [],
   cost: "heavy",
-  access: "read",
+  access: "debug",
   example: { params: (chain) => [String(chain.slot - 1)] },
   codec: (codecs) => codecs.debug.getStateV2.resp,
   async json({ chain }, args, codec) {

@@ -1,3 +1,4 @@
+import { changesNothing } from "../../access.ts";
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
 import { type BoundMethod, type BoundMethods, Call } from "../bound-methods.ts";
 import { failingAsCall } from "../chain-failures.ts";
@@ -22,10 +23,12 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   const { feed } = method.definition;
   const reader = new RequestReader(method.restParams, rest);
   const { verb, path } = rest;
+  const { access } = method.definition;
   if (feed) {
     return {
       verb,
       path,
+      access,
       answers: [],
       accepts: [],
       handle: async (request) => ({ status: 200, feed: feed(method.context, reader.args(request, undefined)) }),
@@ -35,6 +38,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     return {
       verb,
       path,
+      access,
       answers: ["json"],
       accepts: [],
       handle: async (request) => dataAnswer(await method.executeJson(reader.args(request, textOf(request))), request),
@@ -44,9 +48,10 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   return {
     verb,
     path,
+    access,
     answers: answersOf(method),
     accepts: reader.bodyParam ? acceptsOf(method, isCurrent) : [],
-    bodyOptional: method.definition.access === "read",
+    bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
@@ -72,7 +77,7 @@ function acceptsOf({ requestCodec }: BoundMethod, isCurrent: boolean): RestRoute
 function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Record<string, unknown> {
   if (!reader.bodyParam) return reader.args(request, undefined);
   if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!);
-  const isLeftOut = method.definition.access === "read" && !request.body?.length;
+  const isLeftOut = changesNothing(method.definition.access) && !request.body?.length;
   return reader.args(request, isLeftOut ? reader.bodyParam.whenNoBody : parseJson(request.body ?? Buffer.alloc(0)));
 }
 

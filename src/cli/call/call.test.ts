@@ -84,6 +84,49 @@ describe("fanal call", () => {
     expect(await call(url, {}, terminal({ isInteractive: true }))).toMatchObject({ out: "0xabababab…abababab\n" });
   });
 
+  it("prints nothing that a terminal would take for a command", async () => {
+    // Escape, a C1 control, DEL, a right-to-left override, a line separator; raw, and those that JSON allows as escapes.
+    const raw = "a\u001b[2Jb\u009b31mc\u007fd\u202ee\u2028f\rg\u{e0041}";
+    const result = `{"${raw}":\t["${raw}", "\\u001b[2J"]}`;
+    const CONTROLS = /[^\P{Cc}\n\t]|[\p{Cf}\u2028]/u;
+    const url = await answering(`{"jsonrpc":"2.0","id":1,"result":${result},"meta":{"m":"${raw}"}}`);
+    const asJson = await call(url, { json: true, meta: true });
+    expect(asJson.out).not.toMatch(CONTROLS);
+    const text = raw.replace("\r", " ");
+    expect(JSON.parse(asJson.out)).toEqual({ result: { [text]: [text, "\u001b[2J"] }, meta: { m: text } });
+    // An error is read as a whole, so that what JSON does not allow in it is refused.
+    const allowed = text.replace("\u001b", "");
+    const failed = await answering(`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"${allowed}"}}`);
+    const error = await call(failed, { json: true });
+    expect(error.err).not.toMatch(CONTROLS);
+    expect(JSON.parse(error.err)).toEqual({ code: 1, message: allowed });
+    const readable = await call(await answering(`{"jsonrpc":"2.0","id":1,"result":["\\u001b[2J\u202e\\r"]}`));
+    expect(readable.out).toBe('["\\u001b[2J\\u202e\\r"]\n');
+  });
+
+  it("escapes a character that comes in two pieces", async () => {
+    const { fake, written } = terminal();
+    const printer = new CallPrinter({ json: true, meta: false }, fake);
+    const bytes = Buffer.from('"é\u202eé"');
+    for (let at = 0; at < bytes.length; at++) await printer.takeResult(bytes.subarray(at, at + 1));
+    await printer.finish(Buffer.alloc(0));
+    expect(written.out).toBe('"é\\u202eé"\n');
+  });
+
+  it("sends the token, and tells why a node refuses a caller, with exit code 1", async () => {
+    const url = await serve((request, response) => {
+      if (request.headers.authorization === "Bearer secret") response.end('{"jsonrpc":"2.0","id":1,"result":true}');
+      else response.writeHead(401).end('{"code":401,"message":"Who are you?\\u001b[2J"}');
+    });
+    expect(await call(url, { token: "secret" })).toMatchObject({ code: 0, out: "true\n" });
+    await expect(call(url)).rejects.toMatchObject({
+      exitCode: 1,
+      message: `What answers at ${url} refuses the call: "Who are you?\\u001b[2J" --token-file names the file with the token to send.`,
+    });
+    const forbidding = await answering("<html>", 403);
+    await expect(call(forbidding)).rejects.toThrow(`at ${forbidding} refuses the call: its HTTP status is 403.`);
+  });
+
   it("tells an error on standard error, with exit code 1", async () => {
     const error = '{"code":-32001,"message":"There is none.","data":{"status":404}}';
     const url = await answering(`{"jsonrpc":"2.0","id":1,"error":${error}}`, 404);

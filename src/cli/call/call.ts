@@ -2,8 +2,12 @@ import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import type { Terminal } from "../terminal.ts";
 import { EnvelopeSplitter } from "./envelope-splitter.ts";
+import { printable } from "./printable.ts";
 import { CallPrinter } from "./printer.ts";
 import { type HttpAnswer, NoAnswerError, postJson } from "./request.ts";
+
+/** A refusal is a sentence. */
+const LONGEST_REFUSAL_BYTES = 10_000;
 
 export interface CallOptions {
   method: string;
@@ -13,12 +17,16 @@ export interface CallOptions {
   json: boolean;
   meta: boolean;
   timeout: number;
+  /** What the node wants of its callers. */
+  token?: string;
 }
 
 /** Calls a method of a node and prints what it answers; the result is the exit code. */
 export async function runCall(options: CallOptions, terminal: Terminal): Promise<number> {
   try {
-    const answer = await postJson(options.url, requestText(options), options.timeout);
+    const { url, token, timeout } = options;
+    const answer = await postJson({ url, json: requestText(options), token, timeoutSeconds: timeout });
+    if (answer.status === 401 || answer.status === 403) throw await refusal(answer, options);
     return await printAnswer(answer, options, terminal);
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
@@ -56,6 +64,29 @@ async function printAnswer(answer: HttpAnswer, options: CallOptions, terminal: T
     return EXIT_CODES.internal;
   } catch (cause) {
     throw cause instanceof UnreadableMessage ? unreadable(cause) : cause;
+  }
+}
+
+/** What a node says that does not let the caller in. */
+async function refusal({ status, body }: HttpAnswer, { url }: CallOptions): Promise<StartupError> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > LONGEST_REFUSAL_BYTES) break;
+  }
+  const reason = messageOf(Buffer.concat(chunks)) ?? `its HTTP status is ${status}.`;
+  const hint = status === 401 ? " --token-file names the file with the token to send." : "";
+  return new StartupError("internal", `What answers at ${url} refuses the call: ${printable(reason)}${hint}`);
+}
+
+function messageOf(body: Buffer): string | undefined {
+  try {
+    const { message } = JSON.parse(body.toString("utf8")) as { message?: unknown };
+    return typeof message === "string" ? message : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { parseMessage } from "../../json/parse.ts";
 import type { Terminal } from "../terminal.ts";
+import { PrintableJson, printableJson } from "./printable.ts";
 import { type ReadableOptions, readableLines } from "./readable.ts";
 
 /** A result beyond this is printed as JSON as it arrives: laid out for people, it would have to be held as a whole. */
@@ -13,6 +14,7 @@ export class CallPrinter {
   readonly #withMeta: boolean;
   readonly #readable: ReadableOptions;
   readonly #largestReadableBytes: number;
+  readonly #json = new PrintableJson();
   #asJson: boolean;
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -44,7 +46,7 @@ export class CallPrinter {
     if (!this.#hasResult && this.#asJson && this.#withMeta) await this.#write('{"result":');
     this.#hasResult = true;
     if (this.#asJson) {
-      await this.#write(bytes);
+      await this.#write(this.#json.piece(bytes));
       return;
     }
     this.#held.push(bytes);
@@ -55,7 +57,9 @@ export class CallPrinter {
   /** After the last of the result; `meta` is the JSON of the metadata, empty where there is none. */
   async finish(meta: Buffer): Promise<void> {
     if (this.#asJson) {
-      await this.#write(this.#withMeta ? `,"meta":${meta.length === 0 ? "{}" : meta.toString("utf8")}}\n` : "\n");
+      await this.#write(
+        this.#withMeta ? `,"meta":${meta.length === 0 ? "{}" : printableJson(meta.toString("utf8"))}}\n` : "\n",
+      );
       return;
     }
     await this.#writeLines(readableLines(parseMessage(Buffer.concat(this.#held)), this.#readable));
@@ -66,7 +70,7 @@ export class CallPrinter {
 
   printError({ code, message, data }: { code: unknown; message: unknown; data?: unknown }, json: Buffer): void {
     if (this.#asJson) {
-      this.#terminal.complain(`${json.toString("utf8").trim()}\n`);
+      this.#terminal.complain(`${printableJson(json.toString("utf8").trim())}\n`);
       return;
     }
     const [sentence] = readableLines(String(message), this.#readable);
@@ -81,7 +85,7 @@ export class CallPrinter {
     );
     this.#asJson = true;
     if (this.#withMeta) await this.#write('{"result":');
-    for (const bytes of this.#held) await this.#write(bytes);
+    for (const bytes of this.#held) await this.#write(this.#json.piece(bytes));
     this.#held = [];
   }
 
@@ -97,7 +101,7 @@ export class CallPrinter {
     if (text !== "") await this.#write(text);
   }
 
-  async #write(chunk: string | Uint8Array): Promise<void> {
+  async #write(chunk: string): Promise<void> {
     if (this.#isRead) this.#isRead = await this.#terminal.write(chunk);
   }
 }

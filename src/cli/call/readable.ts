@@ -1,4 +1,5 @@
 import { IrregularNumber } from "../../json/parse.ts";
+import { printable } from "./printable.ts";
 
 export interface ReadableOptions {
   /** Whether long hex strings are shown by their ends only. */
@@ -8,8 +9,6 @@ export interface ReadableOptions {
 /** Lists of plain values up to this many characters stand on one line. */
 const LONGEST_INLINE_LIST = 60;
 const LONG_HEX = /^0x[0-9a-fA-F]{25,}$/;
-/** Characters that would move the cursor or hide something: a node's text must not steer a terminal. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 const STEP = "  ";
 
 /** A JSON value as lines for people: aligned members, tables, and indentation for the rest. */
@@ -89,21 +88,6 @@ function scalarText(value: unknown, { shortenHex }: ReadableOptions): string {
   if (typeof value !== "string") return String(value);
   if (shortenHex && LONG_HEX.test(value)) return `${value.slice(0, 10)}…${value.slice(-8)}`;
   return printable(value);
-}
-
-function printable(text: string): string {
-  return text === "" || UNPRINTABLE.test(text) ? escapeAll(text) : text;
-}
-
-/** JSON.stringify leaves some of the unprintable characters as they are. */
-function escapeAll(text: string): string {
-  const escaped = JSON.stringify(text);
-  return escaped.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
-    ).join(""),
-  );
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -14,20 +14,32 @@ export interface HttpAnswer {
   body: AsyncIterable<Buffer>;
 }
 
+interface JsonPost {
+  url: string;
+  json: string;
+  /** What the node wants of its callers; undefined when there is none to send. */
+  token: string | undefined;
+  timeoutSeconds: number;
+}
+
 /** Posts a JSON text. The time limit is for each wait on the node, not for the time that the caller takes to read. */
-export async function postJson(url: string, json: string, timeoutSeconds: number): Promise<HttpAnswer> {
+export async function postJson({ url, json, token, timeoutSeconds }: JsonPost): Promise<HttpAnswer> {
   const limit = new TimeLimit(url, timeoutSeconds);
-  const response = await limit.within(send(url, json, limit.signal));
+  const response = await limit.within(send({ url, json, token }, limit.signal));
   return { status: response.statusCode ?? 0, body: chunksOf(url, response, limit) };
 }
 
-function send(url: string, json: string, signal: AbortSignal): Promise<IncomingMessage> {
+function send({ url, json, token }: Omit<JsonPost, "timeoutSeconds">, signal: AbortSignal): Promise<IncomingMessage> {
   const target = new URL(url);
   const body = Buffer.from(json);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = (target.protocol === "https:" ? requestHttps : requestHttp)(target, {
     method: "POST",
-    headers: { "Content-Type": "application/json", "Content-Length": body.length },
+    headers: {
+      "Content-Type": "application/json",
+      "Content-Length": body.length,
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    },
     agent: false,
     signal,
   });

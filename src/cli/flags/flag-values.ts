@@ -93,6 +93,14 @@ export function graffiti(text: string): Uint8Array {
   return bytes;
 }
 
+/** A name without a port. Some that are used inside of clusters have underscores. */
+export function virtualHost(text: string): string {
+  if (text !== "*" && !/^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?$/i.test(text)) {
+    throw new FlagValueError("it must be * or a host name such as node.example, without a scheme and a port");
+  }
+  return text.toLowerCase();
+}
+
 /** As browsers name the site of a page: scheme, host and port, nothing after them. */
 export function webOrigin(text: string): string {
   if (text === "*") return text;

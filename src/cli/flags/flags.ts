@@ -1,5 +1,6 @@
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { LOG_FORMATS } from "../../log/pino-logger.ts";
+import { accessFlags } from "./access-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   address,
@@ -10,7 +11,6 @@ import {
   nonEmpty,
   oneOf,
   positiveNumber,
-  webOrigin,
   wholeNumber,
 } from "./flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
@@ -30,7 +30,10 @@ export const CONFIG_FILE_FLAG = valueFlag({
   parse: nonEmpty("a file"),
 });
 
-const SHARED_FLAGS = {
+const rpcAccess = accessFlags("rpc", "the JSON-RPC interface");
+const restAccess = accessFlags("rest", "the REST API");
+
+export const SHARED_FLAGS = {
   rpc: booleanFlag({ name: "rpc", description: "Serve the JSON-RPC interface" }),
   rpcPort: valueFlag({
     name: "rpc-port",
@@ -48,6 +51,11 @@ const SHARED_FLAGS = {
     fallback: "127.0.0.1",
     parse: address,
   }),
+  rpcVhosts: rpcAccess.vhosts,
+  rpcAllowOrigin: rpcAccess.allowOrigin,
+  rpcApi: rpcAccess.api,
+  rpcTokenFile: rpcAccess.tokenFile,
+  rpcAllowAnyone: rpcAccess.allowAnyone,
   rest: booleanFlag({ name: "rest", description: "Serve the standard REST API" }),
   restPort: valueFlag({
     name: "rest-port",
@@ -65,12 +73,11 @@ const SHARED_FLAGS = {
     fallback: "127.0.0.1",
     parse: address,
   }),
-  restAllowOrigin: listFlag({
-    name: "rest-allow-origin",
-    placeholder: "ORIGIN",
-    description: "Origin whose web pages may use the REST API, such as http://localhost:3000, or * for all; repeatable",
-    parse: webOrigin,
-  }),
+  restVhosts: restAccess.vhosts,
+  restAllowOrigin: restAccess.allowOrigin,
+  restApi: restAccess.api,
+  restTokenFile: restAccess.tokenFile,
+  restAllowAnyone: restAccess.allowAnyone,
   logLevel: valueFlag({
     name: "log-level",
     kind: "text",
@@ -262,6 +269,14 @@ export const CALL_FLAGS = {
     description: "Where the node serves JSON-RPC",
     fallback: "http://127.0.0.1:9190",
     parse: httpUrl,
+  }),
+  tokenFile: valueFlag({
+    name: "token-file",
+    kind: "text",
+    placeholder: "FILE",
+    description: "File with the token that the node wants of its callers",
+    fallback: undefined,
+    parse: nonEmpty("a file"),
   }),
   json: booleanFlag({ name: "json", description: "Print the result as the JSON that the node sent" }),
   meta: booleanFlag({ name: "meta", description: "Ask for the metadata of the result, and print it after it" }),

@@ -11,10 +11,11 @@ describe("defaults", () => {
       rpc: false,
       rpcPort: 9190,
       rpcAddress: "127.0.0.1",
+      rpcAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
       rest: false,
       restPort: 5052,
       restAddress: "127.0.0.1",
-      restAllowOrigin: [],
+      restAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
       dataDir: join(folder, ".fanal/dev"),
       limits: DEFAULT_SERVER_LIMITS,
       logLevel: "INFO",
@@ -37,10 +38,11 @@ describe("defaults", () => {
       rpc: false,
       rpcPort: 9190,
       rpcAddress: "127.0.0.1",
+      rpcAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
       rest: false,
       restPort: 5052,
       restAddress: "127.0.0.1",
-      restAllowOrigin: [],
+      restAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
       dataDir: join(folder, ".fanal/mainnet"),
       limits: DEFAULT_SERVER_LIMITS,
       logLevel: "INFO",
@@ -105,6 +107,35 @@ describe("the command line", () => {
       checkpoint: { state: url, block: undefined, api: "https://example.org/" },
       dataDir: "/d",
     });
+  });
+});
+
+describe("who may use a server", () => {
+  it("is said for each apart", () => {
+    const options = dev(
+      "--rpc-vhosts Node.Example,other_host --rpc-api read,debug --rest-allow-origin * --rest-token-file token".split(
+        " ",
+      ),
+    );
+    expect(options.rpcAccess).toMatchObject({ vhosts: ["node.example", "other_host"], api: ["read", "debug"] });
+    expect(options.restAccess).toMatchObject({ allowOrigin: ["*"], api: undefined, tokenFile: join(folder, "token") });
+  });
+
+  it.each(["rpc", "rest"])("has to be said of --%s on an address of other machines", (server) => {
+    const open = [`--${server}-address`, "0.0.0.0", `--${server}`];
+    const complaint = refusal(() => dev(open));
+    for (const flag of ["address 0.0.0.0", "token-file FILE", "allow-anyone"]) {
+      expect(complaint).toContain(`--${server}-${flag}`);
+    }
+    for (const address of ["::", "192.0.2.1", "node.lan"]) {
+      expect(refusal(() => dev([`--${server}-address`, address, `--${server}`]))).toContain("lets other machines call");
+    }
+    for (const way of [[`--${server}-token-file`, "t"], [`--${server}-allow-anyone`], [`--no-${server}`]]) {
+      expect(() => dev([...open, ...way])).not.toThrow();
+    }
+    for (const address of ["127.0.0.2", "::1", "localhost"]) {
+      expect(() => dev([`--${server}-address`, address, `--${server}`])).not.toThrow();
+    }
   });
 });
 
@@ -198,6 +229,10 @@ describe("values that are refused", () => {
       /it must be \* or an origin such as http:\/\/localhost:3000, without a path/,
     ],
     [["--rest-allow-origin", "localhost"], /it must be \* or an origin/],
+    [["--rpc-vhosts", "http://node.example"], /it must be \* or a host name such as node\.example, without a scheme/],
+    [["--rpc-vhosts", "node.example:9190"], /without a scheme and a port/],
+    [["--rpc-api", "read,everything"], /"read,everything" of --rpc-api.*it must be read, submit, debug, admin or dev/],
+    [["--log-level", "INFO; TRACE:chian"], /the topic "chian", which there is not. Did you mean "chain"\?/],
     [["--rpc-port", "-1"], /"-1" of --rpc-port/],
     [["--rpc-port", "0x10"], /whole number/],
     [["--rpc-address", "300.1.1.1"], /IP address or a host name/],
@@ -239,6 +274,29 @@ describe("values that are refused", () => {
   it("says which variable holds the value", () => {
     const attempt = () => dev([], { FANAL_RPC_PORT: "http" });
     expect(refusal(attempt)).toMatch(/^The value "http" of the environment variable FANAL_RPC_PORT is not accepted/);
+  });
+
+  it("names a variable that is none, and the one that was probably meant", () => {
+    expect(refusal(() => dev([], { FANAL_RPC_PROT: "1" }))).toBe(
+      "The environment variable FANAL_RPC_PROT is not that of a flag. Did you mean FANAL_RPC_PORT?",
+    );
+    expect(refusal(() => node([], { FANAL_ZZZZZZZZ: "1" }))).toMatch(/FANAL_ZZZZZZZZ .* docs\/flags\.md/);
+  });
+
+  it("leaves variables of other commands and of others alone", () => {
+    const others = {
+      FANAL_URL: "http://x",
+      FANAL_TEST_SEED: "7",
+      FANAL_RPC_PROT: "",
+      FANAL: "1",
+      XFANAL_RPC_PROT: "1",
+    };
+    const ofKubernetes = {
+      FANAL_SERVICE_HOST: "10.0.0.1",
+      FANAL_PORT: "tcp://10.0.0.1:9190",
+      FANAL_PORT_9190_TCP: "x",
+    };
+    expect(dev([], { ...others, ...ofKubernetes }).rpcPort).toBe(9190);
   });
 
   it("of node", () => {

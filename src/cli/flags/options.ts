@@ -8,11 +8,12 @@ import { usageError } from "../exit.ts";
 import { givenBootnodes, networkBootnodes } from "./bootnodes.ts";
 import { absoluteSource, checkpointSource } from "./checkpoint-source.ts";
 import type { FlagValues } from "./flag.ts";
-import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS } from "./flags.ts";
+import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS, SHARED_FLAGS } from "./flags.ts";
 import { forkSchedule } from "./fork-schedule.ts";
-import { type LIMIT_FLAGS, serverLimits } from "./limit-flags.ts";
+import { serverLimits } from "./limit-flags.ts";
 import type { networkFlags } from "./network-flags.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
+import { type ServerAccess, serverAccess } from "./server-access.ts";
 import { listedValidators, type ValidatorList } from "./validator-list.ts";
 
 export interface SharedOptions {
@@ -20,12 +21,12 @@ export interface SharedOptions {
   /** 0 for any free port. */
   rpcPort: number;
   rpcAddress: string;
+  rpcAccess: ServerAccess;
   rest: boolean;
   /** 0 for any free port. */
   restPort: number;
   restAddress: string;
-  /** Origins of web pages; "*" for all. */
-  restAllowOrigin: readonly string[];
+  restAccess: ServerAccess;
   limits: ServerLimits;
   /** An absolute path. */
   dataDir: string;
@@ -69,17 +70,43 @@ export interface NodeOptions extends SharedOptions {
 /** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
 const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 
-function sharedOptions(
-  values: Pick<FlagValues<typeof NODE_FLAGS>, Exclude<SharedFlag, "limits"> | keyof typeof LIMIT_FLAGS>,
-): Pick<SharedOptions, SharedFlag> {
-  const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin } = values;
+function sharedOptions(values: SharedValues, workingDirectory: string): Pick<SharedOptions, SharedOption> {
+  const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress } = values;
   const { logLevel, logFormat, graffiti, trackFutures } = values;
-  const servers = { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin };
+  const rpcAccess = serverAccess(
+    {
+      flagPrefix: "rpc",
+      isOn: rpc,
+      address: rpcAddress,
+      vhosts: values.rpcVhosts,
+      allowOrigin: values.rpcAllowOrigin,
+      api: values.rpcApi,
+      tokenFile: values.rpcTokenFile,
+      allowAnyone: values.rpcAllowAnyone,
+    },
+    workingDirectory,
+  );
+  const restAccess = serverAccess(
+    {
+      flagPrefix: "rest",
+      isOn: rest,
+      address: restAddress,
+      vhosts: values.restVhosts,
+      allowOrigin: values.restAllowOrigin,
+      api: values.restApi,
+      tokenFile: values.restTokenFile,
+      allowAnyone: values.restAllowAnyone,
+    },
+    workingDirectory,
+  );
+  const servers = { rpc, rpcPort, rpcAddress, rpcAccess, rest, restPort, restAddress, restAccess };
   return { ...servers, limits: serverLimits(values), logLevel, logFormat, graffiti, trackFutures };
 }
 
+type SharedValues = FlagValues<typeof SHARED_FLAGS>;
+
 /** Each command has its own ways to name the data directory and to find other nodes. */
-type SharedFlag = Exclude<keyof SharedOptions, "dataDir" | "networking">;
+type SharedOption = Exclude<keyof SharedOptions, "dataDir" | "networking">;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
   const { preset, validators, slotSeconds, speed, warmupEpochs, reset } = values;
@@ -90,7 +117,7 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
     );
   }
   return {
-    ...sharedOptions(values),
+    ...sharedOptions(values, workingDirectory),
     dataDir: resolve(workingDirectory, values.dataDir ?? ".fanal/dev"),
     preset,
     validators,
@@ -107,7 +134,7 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
 export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {
   const network = resolveNetwork(values.network, workingDirectory);
   return {
-    ...sharedOptions(values),
+    ...sharedOptions(values, workingDirectory),
     dataDir: resolve(workingDirectory, values.dataDir ?? `.fanal/${network.name}`),
     network,
     syncHorizon: values.syncHorizon,

@@ -5,6 +5,7 @@ import { readConfigFile } from "./config-file.ts";
 import { environmentName, type Flag, type FlagTable, type FlagValues, flagNames } from "./flag.ts";
 import { FlagValueError } from "./flag-values.ts";
 import { CONFIG_FILE_FLAG } from "./flags.ts";
+import { refuseUnknownVariables } from "./unknown-variables.ts";
 
 export interface FlagSources {
   /** What the command line says, by the flag's name. */
@@ -46,6 +47,7 @@ export function resolveFlags<Name extends CommandName>(
   command: Name,
   sources: FlagSources,
 ): FlagValues<(typeof COMMANDS)[Name]["flags"]> {
+  refuseUnknownVariables(sources.environment);
   const table: FlagTable = COMMANDS[command].flags;
   const takesFile = Object.values(table).includes(CONFIG_FILE_FLAG);
   const configFile = takesFile ? readValue(CONFIG_FILE_FLAG, writtenOutsideFile(CONFIG_FILE_FLAG, sources)) : undefined;

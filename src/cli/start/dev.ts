@@ -17,12 +17,12 @@ export async function runDev(options: DevOptions, logger: Logger, { setSpec }: L
   const node = await DevNode.open({
     ...options,
     networkDirectory: join(options.dataDir, "network"),
-    servers: serverOptions(options),
+    servers: serverOptions(options, logger),
     logger,
     setLogSpec: setSpec,
     futures,
   });
-  announceServers(node.servers, logger);
+  announceServers(node.servers, options, logger);
   return live(node, logger);
 }
 

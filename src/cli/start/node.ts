@@ -26,14 +26,14 @@ export async function runNode(options: NodeOptions, logger: Logger, { setSpec }:
     ...options,
     syncHorizonSlots: options.syncHorizon,
     validators: runsValidators ? (count) => listedValidators(devValidators, count, "--dev-validators") : undefined,
-    servers: serverOptions(options),
+    servers: serverOptions(options, logger),
     logger,
     setLogSpec: setSpec,
     futures,
     onStale: (stale) => warnOfStaleState(stale, logger),
   });
   if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, logger);
-  announceServers(servers, logger);
+  announceServers(servers, options, logger);
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   return {
     stopped,

@@ -1,25 +1,37 @@
 import type { Logger } from "../../log/logger.ts";
 import type { Servers, ServersOptions } from "../../node/servers.ts";
 import type { SharedOptions } from "../flags/options.ts";
+import type { ServerAccess } from "../flags/server-access.ts";
+import { openToken } from "../token-file.ts";
 
 /** The servers that the flags ask for. */
-export function serverOptions(options: SharedOptions): ServersOptions {
-  const { rpc, rpcAddress, rpcPort, rest, restAddress, restPort, restAllowOrigin, limits } = options;
+export function serverOptions(options: SharedOptions, logger: Logger): ServersOptions {
+  const { rpc, rpcAddress, rpcPort, rpcAccess, rest, restAddress, restPort, restAccess, limits } = options;
   return {
     limits,
-    ...(rpc && { jsonRpc: { host: rpcAddress, port: rpcPort } }),
-    ...(rest && { rest: { host: restAddress, port: restPort, allowedOrigins: restAllowOrigin } }),
+    ...(rpc && { jsonRpc: { host: rpcAddress, port: rpcPort, access: accessOptions(rpcAccess, logger) } }),
+    ...(rest && { rest: { host: restAddress, port: restPort, access: accessOptions(restAccess, logger) } }),
   };
 }
 
+function accessOptions({ vhosts, allowOrigin, api, tokenFile }: ServerAccess, logger: Logger) {
+  const token = tokenFile === undefined ? undefined : openToken(tokenFile, logger);
+  return { virtualHosts: vhosts, allowedOrigins: allowOrigin, classes: api, token };
+}
+
 /** Says where the servers are and how they are used, or how they are turned on. */
-export function announceServers({ jsonRpcUrl, restUrl }: Servers, logger: Logger): void {
+export function announceServers(
+  { jsonRpcUrl, restUrl }: Servers,
+  { rpcAccess: { tokenFile } }: SharedOptions,
+  logger: Logger,
+): void {
   if (jsonRpcUrl === undefined) {
     logger.info("The JSON-RPC server is off; --rpc turns it on");
   } else {
     logger.notice(`JSON-RPC is served at ${jsonRpcUrl}`);
+    const authorization = tokenFile === undefined ? "" : ` -H "Authorization: Bearer $(cat '${tokenFile}')"`;
     logger.notice(
-      `Try: curl -s ${jsonRpcUrl} -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}'`,
+      `Try: curl -s ${jsonRpcUrl}${authorization} -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}'`,
     );
   }
   if (restUrl === undefined) logger.info("The REST server is off; --rest turns it on");

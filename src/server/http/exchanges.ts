@@ -176,12 +176,12 @@ export class Exchanges {
     return exchange;
   }
 
-  /** For a request of an address that makes too many. */
-  refusal({ socket }: IncomingMessage): HttpRefusal | undefined {
+  /** Throws for a request of an address that makes too many. */
+  requireRate({ socket }: IncomingMessage): void {
     const seconds = this.#limiter?.take(socket.remoteAddress ?? "");
-    if (seconds === undefined) return undefined;
+    if (seconds === undefined) return;
     const message = `An address may make ${this.#limits.requestsPerSecond} requests a second; wait ${seconds} s.`;
-    return new HttpRefusal(429, message, { "Retry-After": String(seconds) });
+    throw new HttpRefusal(429, message, { "Retry-After": String(seconds) });
   }
 
   /** The exchange of a request, if it has begun and is not over. */

@@ -30,12 +30,12 @@ export function bodyFormat(contentType: string | undefined, formats: readonly Fo
   return format;
 }
 
-/** What is wrong with the header Content-Encoding of a request; undefined when its body can be read as it comes. */
-export function encodingRefusal(contentEncoding: string | undefined): HttpRefusal | undefined {
-  if (contentEncoding === undefined) return undefined;
+/** Throws for a request whose header Content-Encoding says that its body cannot be read as it comes. */
+export function requirePlainBody(contentEncoding: string | undefined): void {
+  if (contentEncoding === undefined) return;
   const encodings = contentEncoding.split(",").map((encoding) => encoding.trim().toLowerCase());
-  if (encodings.every((encoding) => encoding === "" || encoding === "identity")) return undefined;
-  return new HttpRefusal(415, "Request bodies are read uncompressed: leave out the header Content-Encoding.", {
+  if (encodings.every((encoding) => encoding === "" || encoding === "identity")) return;
+  throw new HttpRefusal(415, "Request bodies are read uncompressed: leave out the header Content-Encoding.", {
     "Accept-Encoding": "identity",
   });
 }

@@ -1,6 +1,5 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import type { Logger } from "../../log/logger.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 import { errorBody } from "./refusal.ts";
 
@@ -62,20 +61,13 @@ export const CONNECTION_TIMEOUTS = {
   keepAliveTimeout: 72_000,
 };
 
-/** Where a server listens. Warns when others than this machine can reach it. */
-export function listeningAddress(name: string, server: Server, logger: Logger, givenUrl?: string): ListeningAddress {
+/** Where a server listens. */
+export function listeningAddress(server: Server, givenUrl?: string): ListeningAddress {
   const bound = server.address();
   if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
   const { address, family, port } = bound;
   const url = givenUrl ?? `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
-  if (!isLoopback(address)) {
-    logger.warn(`The ${name} server has no authentication and can be reached from other machines.`, { url });
-  }
   return { host: address, port, url };
-}
-
-function isLoopback(address: string): boolean {
-  return address.startsWith("127.") || address === "::1";
 }
 
 const CLIENT_ERRORS: Record<string, [status: number, reason: string, message: string]> = {

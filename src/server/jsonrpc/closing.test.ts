@@ -90,7 +90,7 @@ it("idle connections and half-sent requests do not hold it up", async () => {
   const sockets = [idle, halfway, used];
   await Promise.all(sockets.map((socket) => once(socket, "connect")));
   const body = requestText({});
-  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const head = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
   halfway.write(`${head}{`);
   used.write(head + body);
   await once(used, "data");

@@ -46,6 +46,11 @@ export function methodNotFound(name: string, suggest?: (name: string) => string 
   return { code: -32601, message: `The method ${quoted} does not exist.${hint}`, data: { status: 404 } };
 }
 
+/** The method exists, but not on this server, or not for this caller. */
+export function methodNotServed(message: string): ErrorObject {
+  return { code: CODES.unsupported, message, data: { status: 403 } };
+}
+
 export function thrownError(thrown: unknown): ErrorObject {
   const code = thrown instanceof Failure ? CODES[thrown.kind] : INTERNAL_ERROR;
   const { status, message, detail, failures } = reportThrown(thrown);

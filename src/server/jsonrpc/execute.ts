@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { inspect } from "node:util";
+import { changesNothing } from "../../access.ts";
 import { Failure } from "../../failure.ts";
 import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -7,7 +8,14 @@ import { abandon, abandonParts, ChunkStream, type ResponsePart } from "../http/c
 import type { Deadline } from "../http/deadline.ts";
 import type { Caller, Method, MethodTable } from "../method-table.ts";
 import { type Call, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
-import { type ErrorObject, invalidRequest, methodNotFound, parseError, thrownError } from "./errors.ts";
+import {
+  type ErrorObject,
+  invalidRequest,
+  methodNotFound,
+  methodNotServed,
+  parseError,
+  thrownError,
+} from "./errors.ts";
 import { batchResponse, errorResponse, resultResponse, streamedResponse } from "./respond.ts";
 
 interface ExecutorOptions {
@@ -117,9 +125,11 @@ export function createExecutor({ table, logger, batchLength, batchBytes }: Execu
     try {
       const method = table.find(call.method);
       if (method === undefined) return failed(call, methodNotFound(call.method, suggest));
-      return await (method.access !== "read"
-        ? schedule(() => runCall(call, method, deadline, caller))
-        : runCall(call, method, deadline, caller));
+      const refusal = caller?.refusal(method.access);
+      if (refusal !== undefined) return failed(call, methodNotServed(refusal));
+      return await (changesNothing(method.access)
+        ? runCall(call, method, deadline, caller)
+        : schedule(() => runCall(call, method, deadline, caller)));
     } catch (error) {
       if (!(error instanceof Failure)) {
         logger.error("A method failed unexpectedly.", { method: call.method, error: inspect(error) });

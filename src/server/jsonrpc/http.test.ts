@@ -52,10 +52,7 @@ describe("methods", () => {
   });
 
   it("OPTIONS: 204 with Allow and nothing about origins", async () => {
-    const received = await send(server.url, {
-      method: "OPTIONS",
-      headers: { Origin: "http://example.org", "Access-Control-Request-Method": "POST" },
-    });
+    const received = await send(server.url, { method: "OPTIONS" });
     expect(received.status).toBe(204);
     expect(received.headers.allow).toBe("OPTIONS, POST");
     expect(Object.keys(received.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
@@ -179,7 +176,7 @@ describe("connections", () => {
   it("that carry several requests at once get the answers in order", async () => {
     const socket = connect(server.port, "127.0.0.1");
     const message = (body: string, headers = "") =>
-      `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
+      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
     socket.end(
       message(requestText({ id: "1", method: '"large"' })) +
         message(requestText({ id: "2", method: '"stream"' })) +
@@ -198,8 +195,9 @@ describe("connections", () => {
   it("that break in the middle of a request leave the server standing", async () => {
     const socket = connect(server.port, "127.0.0.1");
     await once(socket, "connect");
-    socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", () =>
-      socket.destroy(),
+    socket.write(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+      () => socket.destroy(),
     );
     await once(socket, "close");
     expect((await server.post(requestText({}))).status).toBe(200);

@@ -1,6 +1,8 @@
+import type { Access } from "../../access.ts";
 import { Failure, type FailureKind } from "../../failure.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import type { AccessOptions } from "../http/access-policy.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import type { Answer, Caller, Method, MethodTable, Params, Waiting } from "../method-table.ts";
 import { createJsonRpcServer, type JsonRpcLimits } from "./server.ts";
@@ -55,6 +57,9 @@ export interface TestServerOptions {
   handlers?: Record<string, Handler>;
   /** Those of the test's methods that are submissions. */
   submissions?: string[];
+  /** Those of the test's methods that are of other classes. */
+  classes?: Record<string, Access>;
+  access?: AccessOptions;
   /** Those that take large parameters. */
   large?: string[];
   limits?: Partial<JsonRpcLimits>;
@@ -66,20 +71,21 @@ export interface TestServerOptions {
 
 /** A server before a table of made-up methods, on a free port unless told otherwise. */
 export async function openTestServer(options: TestServerOptions = {}) {
-  const { handlers = {}, submissions = [], large = ["echo"], limits, webSocketLimits, suggest } = options;
+  const { handlers = {}, submissions = [], classes = {}, large = ["echo"] } = options;
+  const { access, limits, webSocketLimits, suggest } = options;
   const methods = new Map<string, Method>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
     methods.set(name, {
       name,
       cost: "cheap",
-      access: submissions.includes(name) ? "submit" : "read",
+      access: classes[name] ?? (submissions.includes(name) ? "submit" : "read"),
       takesLargeBody: large.includes(name),
       call,
     });
   }
   const log: LogRecord[] = [];
   const table: MethodTable = { find: (name) => methods.get(name), suggest };
-  const server = createJsonRpcServer({ table, logger: createRecordingLogger(log), limits, webSocketLimits });
+  const server = createJsonRpcServer({ table, logger: createRecordingLogger(log), access, limits, webSocketLimits });
   const { url, port } = await server.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
   return {
     url,

@@ -1,12 +1,14 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
+import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
-import { encodingRefusal, mediaTypeOf } from "../http/negotiation.ts";
+import { mediaTypeOf, requirePlainBody } from "../http/negotiation.ts";
 import { type BodyLimit, receiveBody } from "../http/receive.ts";
+import { reportThrown } from "../http/refusal.ts";
 import {
   CONNECTION_TIMEOUTS,
   DEFAULT_HTTP_LIMITS,
@@ -33,6 +35,7 @@ export interface JsonRpcLimits extends HttpLimits {
 interface JsonRpcServerOptions {
   table: MethodTable;
   logger: Logger;
+  access?: AccessOptions;
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
 }
@@ -54,8 +57,10 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const { table, logger, webSocketLimits } = options;
   const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
   const execute = createExecutor({ table, logger, ...limits });
+  const policy = new AccessPolicy("rpc", options.access);
   let closing: Promise<void> | undefined;
-  let caller: Caller | undefined;
+  let webSocketUrl = "";
+  const callers = createPostCallers(() => webSocketUrl, policy);
 
   // There is one resource; whatever path a client was configured with leads to it.
   const http = {
@@ -64,16 +69,24 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     shouldUpgradeCallback: isWebSocketUpgrade,
   };
   const server = createServer(http, (req, res) => {
-    const { "content-type": type, "content-encoding": encoding } = req.headers;
     const exchange = exchanges.begin(res);
-    const refusal = exchanges.refusal(req) ?? encodingRefusal(encoding);
-    if (refusal) {
+    policy.origins.setHeaders(req, res);
+    try {
+      admit(req);
+    } catch (refusal) {
+      const { status, message, headers } = reportThrown(refusal);
       req.resume();
-      sendRefusal(res, refusal.status, refusal.message, refusal.headers);
+      sendRefusal(res, status, message, headers);
+      return;
+    }
+    if (req.method === "OPTIONS") {
+      policy.origins.setPreflightHeaders(req, res, "POST");
+      req.resume();
+      res.writeHead(204, { Allow: "OPTIONS, POST" }).end();
     } else if (req.method !== "POST") {
       req.resume();
-      answerOtherMethod(req, res);
-    } else if (!REQUEST_TYPES.includes(mediaTypeOf(type))) {
+      sendRefusal(res, 405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: "POST" });
+    } else if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
       req.resume();
       sendRefusal(res, 415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
     } else {
@@ -87,12 +100,26 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     }
   });
   const exchanges = new Exchanges(server, limits, logger);
-  const webSockets = createWebSockets({ execute, logger, exchanges, httpLimits: limits, limits: webSocketLimits });
+  const webSockets = createWebSockets({
+    execute,
+    policy,
+    logger,
+    exchanges,
+    httpLimits: limits,
+    limits: webSocketLimits,
+  });
   const bodyLimit: BodyLimit = {
     bytes: limits.smallBodyBytes,
     raise: (beginning) => (takesLargeBody(beginning) ? limits.bodyBytes : limits.smallBodyBytes),
   };
   server.on("upgrade", webSockets.accept);
+
+  /** Throws for a request that is not to be read. */
+  function admit(req: IncomingMessage): void {
+    exchanges.requireRate(req);
+    policy.admit(req);
+    requirePlainBody(req.headers["content-encoding"]);
+  }
 
   /** Whether the method that a message names, or a batch names first, takes large parameters. */
   function takesLargeBody(beginning: Buffer): boolean {
@@ -104,6 +131,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     const { res } = exchange;
     exchange.work();
     try {
+      const caller = policy.isPrivileged(res.req) ? callers.privileged : callers.other;
       const response = await execute(body, exchange.deadline, caller);
       if (closing !== undefined) res.shouldKeepAlive = false;
       await sendResponse(exchange, response);
@@ -120,8 +148,9 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     const { address } = await lookup(host);
     server.listen({ host: address, port });
     await once(server, "listening");
-    const where = listeningAddress("JSON-RPC", server, logger);
-    caller = createPostCaller(where.url.replace("http", "ws"));
+    const where = listeningAddress(server);
+    policy.listensOn({ name: host, address: where.host, url: where.url }, logger);
+    webSocketUrl = where.url.replace("http", "ws");
     return where;
   }
 
@@ -134,18 +163,21 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   };
 }
 
-function answerOtherMethod(req: IncomingMessage, res: ServerResponse): void {
-  if (req.method === "OPTIONS") {
-    res.writeHead(204, { Allow: "OPTIONS, POST" }).end();
-  } else {
-    sendRefusal(res, 405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: "POST" });
-  }
+/** Nothing is known of who calls by POST but whether it is privileged. */
+interface PostCallers {
+  privileged: Caller;
+  other: Caller;
 }
 
 /** Who calls by POST hears nothing but answers; for more there is WebSocket. */
-function createPostCaller(webSocketUrl: string): Caller {
+function createPostCallers(webSocketUrl: () => string, policy: AccessPolicy): PostCallers {
   const refuse = () => {
-    throw unsupported(`Events are sent over WebSocket only: connect to ${webSocketUrl} and call the method there.`);
+    throw unsupported(`Events are sent over WebSocket only: connect to ${webSocketUrl()} and call the method there.`);
   };
-  return { subscribe: refuse, unsubscribe: refuse };
+  const callerOf = (isPrivileged: boolean): Caller => ({
+    subscribe: refuse,
+    unsubscribe: refuse,
+    refusal: (access) => policy.refusal(access, isPrivileged),
+  });
+  return { privileged: callerOf(true), other: callerOf(false) };
 }

@@ -194,7 +194,7 @@ it("streams that wait behind another answer on a broken connection are stopped t
     handlers: { first: async () => ({ body: first }), second: async () => ({ body: second }) },
   });
   const message = (body: string) =>
-    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const socket = connect(server.port, "127.0.0.1");
   socket.write(message(requestText({ method: '"first"' })) + message(requestText({ method: '"second"' })));
   await once(socket, "data");

@@ -1,3 +1,4 @@
+import type { Access } from "../../access.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
 import type { Waiting } from "../method-table.ts";
@@ -46,6 +47,7 @@ export interface RestRoute {
   verb: "GET" | "POST";
   /** Placeholders are names in braces. */
   path: string;
+  access: Access;
   /**
    * The formats in which the route can answer; of two that suit a caller as well, the first is chosen. When none suits, the
    * server refuses the request with 406 before `handle`. Empty for a route that answers by its status alone or with events:

@@ -1,3 +1,4 @@
+import type { Access } from "../../access.ts";
 import { invalidParams, rejected, unavailable } from "../../failure.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
@@ -42,17 +43,20 @@ const HANDLERS: Record<string, Handle> = {
 
 interface TestServerOptions extends Partial<Omit<RestServerOptions, "table" | "logger">> {
   handlers?: Record<string, Handle>;
+  /** Of those handlers that do not only read. */
+  classes?: Record<string, Access>;
   /** Routes of one test that negotiate formats; the others do not. */
   routes?: RestRoute[];
   port?: number;
 }
 
 /** A REST server before a table of made-up routes. */
-export async function openTestServer({ handlers = {}, routes = [], port = 0, ...options }: TestServerOptions = {}) {
+export async function openTestServer(testOptions: TestServerOptions = {}) {
+  const { handlers = {}, classes = {}, routes = [], port = 0, ...options } = testOptions;
   const log: LogRecord[] = [];
   const table: RestRoute[] = Object.entries({ ...HANDLERS, ...handlers }).map(([key, handle]) => {
     const [verb, path] = key.split(" ") as [RestRoute["verb"], string];
-    return { verb, path, answers: [], accepts: [], handle };
+    return { verb, path, access: classes[key] ?? "read", answers: [], accepts: [], handle };
   });
   const server = createRestServer({ ...options, table: [...table, ...routes], logger: createRecordingLogger(log) });
   const { url, port: bound } = await server.listen({ host: "127.0.0.1", port });

@@ -42,6 +42,7 @@ describe("formats", () => {
     {
       verb: "GET",
       path: "/state",
+      access: "read",
       answers: ["json", "ssz"],
       accepts: [],
       handle: async ({ format, bodyFormat }) => ({
@@ -53,6 +54,7 @@ describe("formats", () => {
       return {
         verb: "POST",
         path: bodyOptional ? "/filter" : "/submit",
+        access: bodyOptional ? "read" : "submit",
         answers: ["json"],
         accepts: ["json", "ssz"],
         bodyOptional,
@@ -299,13 +301,13 @@ describe("pages of other sites", () => {
 
   it("are told nothing, and cannot change the node", async () => {
     const read = await server.ask("/empty", { headers });
-    expect(read.status).toBe(206);
+    expect(read.status).toBe(403);
     expect(read.headers["access-control-allow-origin"]).toBeUndefined();
     expect((await server.ask("/echo/n", { method: "POST", headers })).status).toBe(403);
   });
 
   it("can use the server when they are allowed to", async () => {
-    const open = await openTestServer({ allowedOrigins: [origin] });
+    const open = await openTestServer({ access: { allowedOrigins: [origin] } });
     try {
       const read = await open.ask("/empty", { headers });
       expect(read.headers["access-control-allow-origin"]).toBe(origin);
@@ -326,7 +328,7 @@ describe("pages of other sites", () => {
   });
 
   it("are all allowed by a star", async () => {
-    const open = await openTestServer({ allowedOrigins: ["*"] });
+    const open = await openTestServer({ access: { allowedOrigins: ["*"] } });
     try {
       expect((await open.ask("/empty", { headers })).headers["access-control-allow-origin"]).toBe("*");
     } finally {

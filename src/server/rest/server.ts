@@ -5,8 +5,9 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
+import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
-import { bodyFormat, chooseFormat, encodingRefusal, type Format } from "../http/negotiation.ts";
+import { bodyFormat, chooseFormat, type Format, requirePlainBody } from "../http/negotiation.ts";
 import { receiveBody } from "../http/receive.ts";
 import { errorBody, HttpRefusal, reportThrown } from "../http/refusal.ts";
 import {
@@ -18,15 +19,13 @@ import {
   type ListeningAddress,
   listeningAddress,
 } from "../http/server.ts";
-import { CrossOriginPolicy } from "./cross-origin.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 
 export interface RestServerOptions {
   table: RouteTable;
   logger: Logger;
-  /** Origins whose pages may use the server from a browser; "*" stands for all, none given for none. */
-  allowedOrigins?: readonly string[];
+  access?: AccessOptions;
   limits?: Partial<HttpLimits>;
   eventLimits?: Partial<EventStreamLimits>;
 }
@@ -43,10 +42,10 @@ const LARGEST_HEADERS = 16 * 1024;
 const LARGEST_HEAD = 1024 * 1024;
 
 export function createRestServer(options: RestServerOptions): HttpServer {
-  const { table, logger, allowedOrigins = [] } = options;
+  const { table, logger } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const eventStreams = createEventStreams(options.eventLimits);
-  const origins = new CrossOriginPolicy(allowedOrigins);
+  const policy = new AccessPolicy("rest", options.access);
   let closing: Promise<void> | undefined;
 
   const app = fastify({
@@ -76,10 +75,10 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   );
   app.addHook("onRequest", async (request, reply) => {
     exchanges.begin(reply.raw);
-    origins.setHeaders(request.raw, reply.raw);
-    const refusal = exchanges.refusal(request.raw);
-    if (refusal) throw refusal;
+    policy.origins.setHeaders(request.raw, reply.raw);
+    exchanges.requireRate(request.raw);
     requireSizes(request.raw);
+    policy.admit(request.raw);
     if (request.is404) throw notServed(pathOf(request));
   });
   for (const path of paths) addPath(app, path);
@@ -98,24 +97,24 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         method: route.verb,
         url,
         config: { bodyBytes: route.takesLargeBody ? limits.bodyBytes : limits.smallBodyBytes } satisfies RouteConfig,
+        // Before the body is read.
+        onRequest: async ({ raw }) => {
+          const refusal = policy.refusal(route.access, policy.isPrivileged(raw));
+          if (refusal !== undefined) throw new HttpRefusal(403, refusal);
+        },
         handler: (request, reply) => answer(request.raw, reply, (exchange) => run(route, request, exchange)),
       });
     }
     instance.options(url, (request, reply) =>
       answer(request.raw, reply, async () => {
-        origins.setPreflightHeaders(request.raw, reply.raw, verbs.join(", "));
+        policy.origins.setPreflightHeaders(request.raw, reply.raw, verbs.join(", "));
         return { status: 204, headers: { Allow: allow } };
       }),
     );
   }
 
   async function run(route: RestRoute, request: FastifyRequest, exchange: Exchange): Promise<RestAnswer> {
-    // Pages of other sites could else change the node with requests that browsers send without asking first.
-    if (route.verb !== "GET" && !origins.allows(request.headers.origin)) {
-      throw new HttpRefusal(403, `Pages of ${request.headers.origin} may not use this node.`);
-    }
-    const unreadable = route.verb === "POST" && encodingRefusal(request.headers["content-encoding"]);
-    if (unreadable) throw unreadable;
+    if (route.verb === "POST") requirePlainBody(request.headers["content-encoding"]);
     const { accept, "content-type": contentType } = request.headers;
     const body = request.body as Buffer | undefined;
     const { url = "" } = request.raw;
@@ -180,7 +179,9 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
     const { address } = await lookup(host);
     const url = await app.listen({ host: address, port });
-    return listeningAddress("REST", app.server, logger, url);
+    const where = listeningAddress(app.server, url);
+    policy.listensOn({ name: host, address: where.host, url }, logger);
+    return where;
   }
 
   async function shutDown(): Promise<void> {

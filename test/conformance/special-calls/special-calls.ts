@@ -53,6 +53,8 @@ export const SPECIAL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("an unknown level", INVALID, () => ["LOUD"]),
     fails("a part without topics", INVALID, () => ["INFO; TRACE"]),
     fails("an unknown key", INVALID, () => ["INFO; SOMETIMES:chain"]),
+    fails("an unknown topic", INVALID, () => ["INFO; TRACE:weather"]),
+    fails("more than anybody writes", INVALID, () => [`INFO; TRACE:${"chain,".repeat(200)}rpc`]),
   ],
   setGraffiti: [
     fails("more than 32 bytes", INVALID, () => ["é".repeat(17)]),

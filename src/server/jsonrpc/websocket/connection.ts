@@ -23,6 +23,8 @@ interface ConnectionOptions {
   deadlines: Deadlines;
   /** For what has been received of messages that are not answered yet. */
   budget: ByteBudget;
+  /** Why methods of a class are not served to the client. */
+  refusal: Caller["refusal"];
   logger: Logger;
   limits: ConnectionLimits;
 }
@@ -162,6 +164,7 @@ export class Connection {
         return id;
       },
       unsubscribe: (id) => this.#subscriptions.end(id),
+      refusal: this.#options.refusal,
     };
   }
 }

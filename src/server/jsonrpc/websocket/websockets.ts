@@ -2,9 +2,12 @@ import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
+import type { Access } from "../../../access.ts";
 import type { Logger } from "../../../log/logger.ts";
+import type { AccessPolicy } from "../../http/access-policy.ts";
 import { Deadlines } from "../../http/deadline.ts";
 import type { Exchanges } from "../../http/exchanges.ts";
+import { reportThrown } from "../../http/refusal.ts";
 import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
@@ -18,6 +21,7 @@ export interface WebSocketLimits extends ConnectionLimits {
 
 interface WebSocketsOptions {
   execute: Execute;
+  policy: AccessPolicy;
   logger: Logger;
   /** What the messages of all clients take of the node's memory until they are answered counts there. */
   exchanges: Exchanges;
@@ -51,7 +55,7 @@ export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
 }
 
 export function createWebSockets(options: WebSocketsOptions): WebSockets {
-  const { execute, logger, exchanges, httpLimits, limits: given } = options;
+  const { execute, policy, logger, exchanges, httpLimits, limits: given } = options;
   const limits = { ...DEFAULT_LIMITS, ...given };
   const server = new WebSocketServer({
     noServer: true,
@@ -69,16 +73,24 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   checks.unref();
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    try {
+      policy.admit(request);
+    } catch (refusal) {
+      const { status, message, headers } = reportThrown(refusal);
+      refuse(request, socket, status, message, headers);
+      return;
+    }
     if (closing) {
       refuse(request, socket, 503, "The node is shutting down.");
-    } else if (!isSameOrigin(request)) {
-      refuse(request, socket, 403, "WebSocket connections from pages of other origins are not accepted.");
     } else if (connections.size >= limits.connections) {
       refuse(request, socket, 503, `There are ${limits.connections} WebSocket connections already.`);
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
+        const isPrivileged = policy.isPrivileged(request);
+        const refusal = (access: Access) => policy.refusal(access, isPrivileged);
         const connection = new Connection(webSocket, {
           execute,
+          refusal,
           logger,
           limits,
           deadlines,
@@ -105,15 +117,13 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   };
 }
 
-/**
- * A browser lets every page open WebSocket connections to every address, this node's included, and says in `Origin`
- * which page it is. Other clients send no such header, or the address that they connect to.
- */
-function isSameOrigin({ headers: { origin, host } }: IncomingMessage): boolean {
-  return origin === undefined || URL.parse(origin)?.host === host?.toLowerCase();
-}
-
-function refuse(request: IncomingMessage, socket: Duplex, status: number, message: string): void {
+function refuse(
+  request: IncomingMessage,
+  socket: Duplex,
+  status: number,
+  message: string,
+  headers?: Record<string, string>,
+): void {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Socket);
@@ -121,5 +131,5 @@ function refuse(request: IncomingMessage, socket: Duplex, status: number, messag
   response.once("finish", () => (socket as Socket).destroySoon());
   socket.once("close", () => clearTimeout(impatience));
   socket.on("error", () => socket.destroy());
-  sendRefusal(response, status, message);
+  sendRefusal(response, status, message, headers);
 }

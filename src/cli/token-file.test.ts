@@ -1,0 +1,49 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { EXIT_CODES } from "./exit.ts";
+import { openToken, readToken } from "./token-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "fanal-token-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it("makes a token that only its owner can read, once", () => {
+  const file = join(folder, "made");
+  const logger = createRecordingLogger();
+  const token = openToken(file, logger);
+  expect(token).toMatch(/^[0-9a-f]{64}$/);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(openToken(file, logger)).toBe(token);
+  expect(readToken(file)).toBe(token);
+  expect(logger.records).toEqual([expect.objectContaining({ level: "notice", fields: { file } })]);
+  // The log does not tell it.
+  expect(JSON.stringify(logger.records)).not.toContain(token);
+  expect(openToken(join(folder, "another"), logger)).not.toBe(token);
+});
+
+it("takes a token that was given, and leaves the file as it is", () => {
+  const file = join(folder, "given");
+  writeFileSync(file, "a-token-of-my-own/1234=\r\n");
+  chmodSync(file, 0o640);
+  expect(openToken(file, createRecordingLogger())).toBe("a-token-of-my-own/1234=");
+  expect(readFileSync(file, "utf8")).toBe("a-token-of-my-own/1234=\r\n");
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+});
+
+it.each(["", "short", "two words of some length", "ein-schlüssel-mit-umlaut", "x".repeat(1001)])(
+  "refuses a file with %j",
+  (text) => {
+    const file = join(folder, "wrong");
+    writeFileSync(file, text);
+    expect(() => openToken(file, createRecordingLogger())).toThrow(`The token file ${file} must hold one word`);
+  },
+);
+
+it("says what cannot be read or made", () => {
+  const file = join(folder, "nowhere", "token");
+  const logger = createRecordingLogger();
+  expect(() => openToken(file, logger)).toThrow(/^The token file .*nowhere\/token cannot be made: ENOENT/);
+  expect(() => readToken(file)).toThrow(expect.objectContaining({ exitCode: EXIT_CODES.unreadableInput }));
+});

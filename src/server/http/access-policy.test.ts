@@ -1,0 +1,46 @@
+import type { IncomingMessage } from "node:http";
+import { expect, it } from "vitest";
+import { ACCESS_CLASSES } from "../../access.ts";
+import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import { type AccessOptions, AccessPolicy } from "./access-policy.ts";
+
+function listening(address: string, options: AccessOptions = {}) {
+  const policy = new AccessPolicy("rpc", options);
+  const log: LogRecord[] = [];
+  policy.listensOn({ name: "Node.Lan", address, url: "http://node.lan:1" }, createRecordingLogger(log));
+  const served = ACCESS_CLASSES.filter((access) => policy.refusal(access, true) === undefined);
+  return { policy, served, warnings: log.filter(({ level }) => level === "warn").length };
+}
+
+const requestFrom = (remoteAddress: string, headers: Record<string, string> = {}) =>
+  ({ socket: { remoteAddress }, headers, method: "POST" }) as unknown as IncomingMessage;
+
+it("serves everything where only this machine can connect, and less elsewhere unless told so", () => {
+  expect(listening("127.0.0.1").served).toEqual(ACCESS_CLASSES);
+  expect(listening("::1").served).toEqual(ACCESS_CLASSES);
+  for (const address of ["0.0.0.0", "::", "192.0.2.1"]) expect(listening(address).served).toEqual(["read", "submit"]);
+  expect(listening("0.0.0.0", { classes: ["debug"] }).served).toEqual(["debug"]);
+  expect(listening("127.0.0.1", { classes: ["read"] }).served).toEqual(["read"]);
+});
+
+it("warns when strangers could call", () => {
+  expect(listening("0.0.0.0").warnings).toBe(1);
+  expect(listening("0.0.0.0", { token: "a token" }).warnings).toBe(0);
+  expect(listening("127.0.0.1").warnings).toBe(0);
+});
+
+it("takes the name that the server listens on for one of its own", () => {
+  const { policy } = listening("192.0.2.1");
+  expect(() => policy.admit(requestFrom("192.0.2.2", { host: "node.lan:9190" }))).not.toThrow();
+  expect(() => policy.admit(requestFrom("192.0.2.2", { host: "lan:9190" }))).toThrow("--rpc-vhosts");
+});
+
+it("trusts this machine, not others", () => {
+  const { policy } = listening("0.0.0.0");
+  for (const address of ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"]) {
+    expect(policy.isPrivileged(requestFrom(address)), address).toBe(true);
+  }
+  for (const address of ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", ""]) {
+    expect(policy.isPrivileged(requestFrom(address)), address).toBe(false);
+  }
+});
