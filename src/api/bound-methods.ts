@@ -55,7 +55,7 @@ function bindMethod(definition: Method, context: ApiContext, codecs: ReturnType<
     context,
     restParams,
     codec,
-    requestCodec: route?.req,
+    requestCodec: definition.requestCodec?.(codecs, context) ?? route?.req,
     executeJson,
     name,
     cost,

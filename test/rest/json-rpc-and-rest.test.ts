@@ -1,4 +1,5 @@
 import { ForkName } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Method } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
@@ -83,6 +84,17 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       }
     }
     await askTwin(served, chain, { method, call, response });
+  });
+
+  it("takes a block in SSZ at the first version's path without being told its fork", async () => {
+    const json = await chain.signedBlock();
+    const body =
+      fork === ForkName.phase0
+        ? ssz.phase0.SignedBeaconBlock.serialize(ssz.phase0.SignedBeaconBlock.fromJson(json))
+        : ssz.fulu.SignedBlockContents.serialize(ssz.fulu.SignedBlockContents.fromJson(json));
+    const headers = { "Content-Type": "application/octet-stream" };
+    const reply = await served.ask("/eth/v1/beacon/blocks", { method: "POST", headers, body: new Uint8Array(body) });
+    expect(reply).toMatchObject({ status: 200, text: "" });
   });
 
   it("complained of nothing", () => {

@@ -44,8 +44,8 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   return {
     verb,
     path,
-    answers: answersOf(method),
-    accepts: reader.bodyParam ? acceptsOf(method, isCurrent) : [],
+    answers: method.codec?.isEmpty ? [] : formatsOf(rest, "answer"),
+    accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: method.definition.access === "read",
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
@@ -54,17 +54,8 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   };
 }
 
-/** Only operations of the standard have an SSZ form, and not all of them. */
-function answersOf({ codec, definition }: BoundMethod): RestRoute["answers"] {
-  if (codec?.isEmpty) return [];
-  const hasSsz = codec !== undefined && definition.operation !== undefined && codec.onlySupport === undefined;
-  return hasSsz ? ["json", "ssz"] : ["json"];
-}
-
-/** SSZ is read by the fork that a header names, which earlier versions did not have. */
-function acceptsOf({ requestCodec }: BoundMethod, isCurrent: boolean): RestRoute["accepts"] {
-  const readsSsz = isCurrent && requestCodec?.parseReqSsz !== undefined && requestCodec.onlySupport === undefined;
-  return readsSsz ? ["json", "ssz"] : ["json"];
+function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["answers"] {
+  return ssz === what ? ["json", "ssz"] : ["json"];
 }
 
 async function handle(method: BoundMethod, reader: RequestReader, request: RestRequest): Promise<RestAnswer> {

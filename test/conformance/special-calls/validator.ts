@@ -70,7 +70,7 @@ const syncSubscriptionWith = (
   changes: (chain: ExampleDevChain) => Record<string, unknown>,
 ): SpecialCall => {
   const valid = { validator_index: "1", sync_committee_indices: ["0"], until_epoch: "9" };
-  return fails(what, INVALID, (chain) => [[{ ...valid, ...changes(chain) }]], ForkName.fulu);
+  return fails(what, INVALID, (chain) => [[{ ...valid, ...changes(chain) }]]);
 };
 
 /** Of the methods for validator clients. */
@@ -81,6 +81,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   get_v2_validator_duties_proposer_epoch: duties(),
   get_v1_validator_block: wrongProductions,
   get_v3_validator_blocks_slot: wrongProductions,
+  get_v1_validator_blinded_blocks_slot: wrongProductions,
   get_v1_validator_attestation_data: attestationData,
   get_v1_validator_attestation: attestationData,
   get_v1_validator_aggregate_attestation: unknownAggregate,
@@ -115,13 +116,13 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     fails("an unknown key", INVALID, (chain) => [0, chain.slot, true, PUBKEY, SIGNATURE]),
   ],
   post_v1_validator_duties_sync_epoch: [
-    fails("an epoch too far ahead", INVALID, () => [16 * 8, ["0"]], ForkName.fulu),
+    fails("an epoch too far ahead", INVALID, () => [16 * 8, ["0"]]),
     fails("no validators", INVALID, (chain) => [chain.epoch, []]),
     { ...answers("unknown validators", [], (chain) => [chain.epoch, [PUBKEY, "99"]]), only: ForkName.fulu },
   ],
   get_v1_validator_sync_committee_contribution: [
     fails("an unknown block", NOT_FOUND, (chain) => [chain.slot, 0, ROOT], ForkName.fulu),
-    fails("a subcommittee that does not exist", INVALID, (chain) => [chain.slot, 4, ROOT], ForkName.fulu),
+    fails("a subcommittee that does not exist", INVALID, (chain) => [chain.slot, 4, ROOT]),
   ],
   post_v1_validator_contribution_and_proofs: [
     fails("no contributions", INVALID, () => [[]]),
@@ -153,21 +154,13 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   ],
   post_v1_validator_prepare_beacon_proposer: [
     fails("no preparations", INVALID, () => [[]]),
-    {
-      ...answers("a validator that does not exist yet", true, () => [
-        [{ validator_index: "99", fee_recipient: `0x${"ab".repeat(20)}` }],
-      ]),
-      only: ForkName.fulu,
-    },
+    answers("a validator that does not exist yet", true, () => [
+      [{ validator_index: "99", fee_recipient: `0x${"ab".repeat(20)}` }],
+    ]),
   ],
   post_v1_validator_register_validator: [
     fails("no registrations", INVALID, () => [[]]),
-    {
-      ...answers("a key that nobody has", true, (chain) => [
-        [changedMessage(chain.registration(1), { pubkey: PUBKEY })],
-      ]),
-      only: ForkName.fulu,
-    },
+    answers("a key that nobody has", true, (chain) => [[changedMessage(chain.registration(1), { pubkey: PUBKEY })]]),
   ],
   post_v1_validator_sync_committee_subscriptions: [
     fails("no subscriptions", INVALID, () => [[]]),
