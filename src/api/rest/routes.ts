@@ -3,7 +3,7 @@ import type { BoundMethod, BoundMethods } from "../bound-methods.ts";
 import { failingAsCall } from "../chain-failures.ts";
 import type { RestPath } from "../definition.ts";
 import type { Response } from "../encoding.ts";
-import { dataAnswer, sszAnswer, transformedAnswer } from "./answer.ts";
+import { answerAboutState, dataAnswer, sszAnswer, transformedAnswer } from "./answer.ts";
 import { parseJson, RequestReader, textOf } from "./request.ts";
 
 /** Everything that REST answers: every path of every method. */
@@ -64,7 +64,8 @@ async function handle(method: BoundMethod, reader: RequestReader, request: RestR
   if (isSubmission && reader.takesList && request.bodyFormat === "json" && isEmptyList(request.body)) {
     return { status: 200 };
   }
-  return answer(method, readArgs(method, reader, request), request);
+  const args = readArgs(method, reader, request);
+  return answerAboutState(method.context, request, () => answer(method, args, request));
 }
 
 function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Record<string, unknown> {

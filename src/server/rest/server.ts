@@ -20,6 +20,7 @@ import {
   OpenResponses,
 } from "../http/server.ts";
 import { CrossOriginPolicy } from "./cross-origin.ts";
+import { entityTag, namesTag } from "./entity-tag.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 
@@ -114,15 +115,20 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const body = request.body as Buffer | undefined;
     const { url = "" } = request.raw;
     const mark = url.indexOf("?");
+    const format = route.answers.length === 0 ? undefined : chooseFormat(accept, route.answers);
     const answer = await route.handle({
       params: request.params as Record<string, string>,
       query: mark === -1 ? "" : url.slice(mark + 1),
       // Node joins repeated headers, but for one that no route reads.
       headers: request.headers as Record<string, string | undefined>,
       body,
-      format: route.answers.length === 0 ? undefined : chooseFormat(accept, route.answers),
+      format,
       get bodyFormat() {
         return bodyFormatOf(route, contentType, body);
+      },
+      entity(source) {
+        const tag = entityTag(JSON.stringify([url, format, source]));
+        return { tag, isHeld: route.verb === "GET" && namesTag(request.headers["if-none-match"], tag) };
       },
     });
     if (answer.feed && !eventStreams.hasRoom) {
