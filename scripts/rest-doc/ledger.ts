@@ -6,11 +6,7 @@ import { isServedOn } from "../../test/support/examples.ts";
 
 /** Operations that are deliberately not served, and why. */
 const LEFT_OUT: Record<string, string> = {
-  "GET /eth/v1/beacon/blob_sidecars/{block_id}": "deprecated; blobs are not stored",
   "GET /eth/v1/beacon/deposit_snapshot": "removed from the standard; the node follows no deposit contract",
-  "GET /eth/v1/builder/states/{state_id}/expected_withdrawals": "removed from the standard",
-  "GET /eth/v1/validator/blinded_blocks/{slot}":
-    "removed from the standard; `/eth/v3/validator/blocks/{slot}` replaces it",
 };
 
 /** The operations that answer 501 whatever the fork is. */
@@ -39,22 +35,27 @@ export interface Ledger {
 
 /** Every operation that one of the documents or the node has, with its state, as Markdown. */
 export function ledger(): Ledger {
-  const served = new Set(methods.flatMap(({ rest }) => rest.map(({ verb, path }) => `${verb} ${path}`)));
+  const served = new Map<string, string>(
+    methods.flatMap(({ rest }) => rest.map(({ verb, path, ssz }) => [`${verb} ${path}`, ssz ?? ""] as const)),
+  );
   const documents = [operationsOf(v2 as Document), operationsOf(v4 as Document)].map((list) => new Set(list));
-  const all = [...new Set([...documents.flatMap((document) => [...document]), ...served])];
+  const all = [...new Set([...documents.flatMap((document) => [...document]), ...served.keys()])];
   const rows = all.sort(byPath).map((operation) => {
     const within = documents.map((document) => (document.has(operation) ? "yes" : ""));
     const state = served.has(operation) ? stateOf(operation) : `not served: ${reasonFor(operation)}`;
-    return `| \`${operation}\` | ${within.join(" | ")} | ${state} |`;
+    return `| \`${operation}\` | ${within.join(" | ")} | ${served.get(operation) ?? ""} | ${state} |`;
   });
   const text = [
     "# REST operations",
     "",
+    '<!-- Made by "npm run docs" from the definitions of the methods. Changes here are lost: make them there. -->',
+    "",
     "Every operation of the standard beacon API in its versions 2.5.0 and 4.0.0, and those that are served beside them.",
+    "All answer and take JSON; where SSZ is named, the answer or the body may be SSZ as well, as the standard has it.",
     "An operation of a fork to come, or of middleware that this node is not, answers 501.",
     "",
-    "| Operation | 2.5.0 | 4.0.0 | Fanal |",
-    "|---|---|---|---|",
+    "| Operation | 2.5.0 | 4.0.0 | SSZ | Fanal |",
+    "|---|---|---|---|---|",
     ...rows,
     "",
   ].join("\n");

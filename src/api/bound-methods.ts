@@ -87,7 +87,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     context,
     restParams,
     codec,
-    requestCodec: route?.req,
+    requestCodec: definition.requestCodec?.(codecs, context) ?? route?.req,
     executeJson,
     inTurn,
     name,

@@ -53,7 +53,6 @@ export interface ResponseCodec<Data, Meta> {
   transform?: { toResponse(data: unknown, meta: unknown): unknown };
   /** Set where the status says everything. */
   isEmpty?: boolean;
-  onlySupport?: string;
 }
 
 /** What reads the SSZ body of a request: a route definition's codec gives all arguments of the operation. */
@@ -64,7 +63,6 @@ export interface RequestCodec {
     headers: Record<string, string | undefined>;
     body: Uint8Array;
   }): unknown;
-  onlySupport?: string;
 }
 
 export interface RouteCodec {

@@ -5,7 +5,14 @@ import type { Access } from "../access.ts";
 import type { FailureKind } from "../failure.ts";
 import type { Feed } from "../server/events/feed.ts";
 import type { Answer, Caller, Cost } from "../server/method-table.ts";
-import { type Codecs, codecOf, type EndpointOf, type OperationId, type ResponseCodec } from "./codecs.ts";
+import {
+  type Codecs,
+  codecOf,
+  type EndpointOf,
+  type OperationId,
+  type RequestCodec,
+  type ResponseCodec,
+} from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { Example } from "./example.ts";
 import type { ForkSchema, ParamSchema } from "./params/schema.ts";
@@ -38,7 +45,10 @@ export interface Method {
   readonly rest: readonly RestPath[];
   readonly cost: Cost;
   readonly access: Access;
-  /** The fork that brought what the method is about; before it, and on chains that never come to it, it is refused. */
+  /**
+   * The fork that brought what the method is about. Arguments of before it are wrong, whether or not the chain comes to it;
+   * a method that takes none finds nothing yet, and a submission is rejected.
+   */
   readonly since?: ForkName;
   /** The fork from which on another version takes the method's place. */
   readonly until?: ForkName;
@@ -49,6 +59,8 @@ export interface Method {
   readonly operation?: OperationId;
   /** The codec of a response; undefined for a handler whose answer is the JSON value itself. */
   readonly codec?: (codecs: Codecs, context: ApiContext) => ResponseCodec<unknown, unknown>;
+  /** What reads its SSZ body, where that is not the codec of its operation. */
+  readonly requestCodec?: (codecs: Codecs, context: ApiContext) => RequestCodec;
   /** What stands for the status in the result of an operation that REST answers by its status alone; by default `true`. */
   readonly resultOfStatus?: (status: number) => unknown;
   /** Whether the handler answers with the same object as long as nothing has changed, so that its JSON can be kept. */
@@ -82,7 +94,7 @@ export interface CallContext {
 }
 
 /** A wrong parameter, a limit and a node that is busy or closing can meet every call. */
-export type MethodFailure = Exclude<FailureKind, "invalid-params" | "limit-exceeded" | "overloaded" | "server">;
+type MethodFailure = Exclude<FailureKind, "invalid-params" | "limit-exceeded" | "overloaded" | "server">;
 
 export interface Result {
   /** A name for what comes back, as OpenRPC wants one. */
@@ -93,12 +105,16 @@ export interface Result {
 export interface RestPath {
   readonly verb: "GET" | "POST";
   readonly path: string;
+  /** What of a request may be SSZ instead of JSON. It is what the standard says, whatever the codecs could do. */
+  readonly ssz?: "answer" | "body";
   /** Set where the body is the text of the only parameter, whatever its type is said to be. */
   readonly takesText?: true;
 }
 
-export const get = (path: string): RestPath => ({ verb: "GET", path });
-export const post = (path: string): RestPath => ({ verb: "POST", path });
+type PathOptions = Omit<RestPath, "verb" | "path">;
+
+export const get = (path: string, options: PathOptions = {}): RestPath => ({ verb: "GET", path, ...options });
+export const post = (path: string, options: PathOptions = {}): RestPath => ({ verb: "POST", path, ...options });
 
 export interface Param {
   /** The handler's name for it. */
@@ -177,7 +193,7 @@ function schemasOf<T>(schema: ParamSchema<T> | ForkSchema<T>): Pick<Param, "sche
 /** What every definition must say; without any of it, it does not compile. */
 interface Facts<Definitions extends ParamDefinitions>
   extends Pick<Method, "name" | "summary" | "result" | "failures" | "cost" | "access" | "example">,
-    Partial<Pick<Method, "number" | "aliases" | "rest" | "since" | "until" | "needsConnection">> {
+    Partial<Pick<Method, "number" | "aliases" | "rest" | "since" | "until" | "needsConnection" | "requestCodec">> {
   /** In positional order. */
   readonly params?: Definitions;
   /** It must leave alone what it does not know. */

@@ -108,7 +108,8 @@ function encodeBesideData<Meta>(codec: MetaCodec<Meta>, meta: Meta): BesideData 
   const all = codec.toHeadersObject(meta);
   for (const name in all) {
     // Which headers a browser may read is a matter of the server's CORS settings, not of the answer.
-    if (!name.startsWith("Eth-")) continue;
+    // The forks of an empty list are none, and a header without a value says nothing.
+    if (!name.startsWith("Eth-") || all[name] === "") continue;
     beside.headers ??= {};
     beside.headers[name] = all[name]!;
   }

@@ -124,7 +124,7 @@ function nullWhereUnavailable(error: unknown): null {
 }
 
 /** The root of the last block that the state has processed. */
-const latestBlockRoot = perState((state) =>
+export const latestBlockRoot = perState((state) =>
   toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state))),
 );
 

@@ -1,5 +1,6 @@
 import type { Method } from "./definition.ts";
 import { attestationProductionMethods } from "./methods/attestation-production.ts";
+import { blobMethods } from "./methods/blobs.ts";
 import { blockProductionMethods } from "./methods/block-production.ts";
 import { blockPublicationMethods } from "./methods/block-publication.ts";
 import { blockMethods } from "./methods/blocks.ts";
@@ -21,6 +22,7 @@ import { stateMethods, wholeStateMethods } from "./methods/states.ts";
 import { subscriptionMethods } from "./methods/subscriptions.ts";
 import { syncCommitteeMethods } from "./methods/sync-committee.ts";
 import { validatorMethods } from "./methods/validators.ts";
+import { withdrawalMethods } from "./methods/withdrawals.ts";
 import type { MethodGroup } from "./openrpc.ts";
 
 const beacon = [
@@ -29,6 +31,8 @@ const beacon = [
   ...stateMethods,
   ...blockPublicationMethods,
   ...blockMethods,
+  ...blobMethods,
+  ...withdrawalMethods,
   ...rewardMethods,
   ...beaconGloasMethods,
 ] as const;

@@ -1,7 +1,7 @@
 import type { ChainForkConfig } from "@lodestar/config";
-import type { ForkName } from "@lodestar/params";
+import { type ForkName, ForkSeq } from "@lodestar/params";
 import type { RootHex, Slot } from "@lodestar/types";
-import { invalidParams, unavailable, unsupported } from "../failure.ts";
+import { invalidParams, unavailable } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
 
 /** Refuses what would be wrong to answer from a view of the chain that lies far behind the clock. */
@@ -28,27 +28,11 @@ export function requireVerifiedBlock({ forkChoice }: Pick<ChainView, "forkChoice
   }
 }
 
-/** Refuses what has to do with sync committees on a chain that never gets any. */
-export function requireSyncCommittees({ config }: Pick<ChainView, "config">): void {
-  if (config.ALTAIR_FORK_EPOCH === Number.POSITIVE_INFINITY) {
-    throw unsupported("This chain has no sync committees: no altair fork is scheduled.");
-  }
-}
-
-/** Refuses what a fork brought on a chain that never comes to it; `what` begins a sentence and is in the plural. */
-export function requireScheduled({ forks }: ChainForkConfig, fork: ForkName, what: string): void {
-  if (forks[fork].epoch === Number.POSITIVE_INFINITY) {
-    throw unsupported(`${what} came with ${fork}, a fork that is not scheduled on this chain.`);
-  }
-}
-
-/** Refuses an argument of before the fork that brought what is asked of it. */
+/** Refuses an argument of before the fork that brought what is asked of it; `what` begins a sentence and is in the plural. */
 export function requireForkAt(config: ChainForkConfig, fork: ForkName, slot: Slot, what: string): void {
-  requireScheduled(config, fork, what);
-  if (config.getForkSeq(slot) < config.forks[fork].seq) {
-    throw invalidParams(
-      `${what} came with ${fork}, which begins at epoch ${config.forks[fork].epoch}: slot ${slot} is of ` +
-        `${config.getForkName(slot)}.`,
-    );
-  }
+  if (config.getForkSeq(slot) >= ForkSeq[fork]) return;
+  const { epoch } = config.forks[fork];
+  const begins =
+    epoch === Number.POSITIVE_INFINITY ? "which this chain does not schedule" : `which begins at epoch ${epoch}`;
+  throw invalidParams(`${what} came with ${fork}, ${begins}: slot ${slot} is of ${config.getForkName(slot)}.`);
 }

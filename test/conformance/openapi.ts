@@ -14,10 +14,11 @@ interface JsonSchema {
 }
 
 interface Document {
-  paths: Record<
-    string,
-    Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>
-  >;
+  paths: Record<string, Record<string, { requestBody?: Body; responses: Record<string, Body> }>>;
+}
+
+interface Body {
+  content?: Record<string, { schema: object }>;
 }
 
 /** Checks what the successful response of an operation of the standard looks like. */
@@ -50,6 +51,14 @@ export class OpenApi {
 
   has({ verb, path }: RestPath): boolean {
     return this.#operation({ verb, path }) !== undefined;
+  }
+
+  /** What of the operation may be SSZ. */
+  sszOf(path: RestPath): RestPath["ssz"] {
+    const { requestBody, responses } = this.#operation(path) ?? {};
+    const isSsz = (body: Body | undefined) => body?.content?.["application/octet-stream"] !== undefined;
+    if (isSsz(requestBody)) return "body";
+    return isSsz(responses?.["200"]) ? "answer" : undefined;
   }
 
   /**

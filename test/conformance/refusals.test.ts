@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
 import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
-import { exampleParams, isServedOn } from "../support/examples.ts";
+import { exampleParams, isServedOn, refusalOn } from "../support/examples.ts";
 import { SPECIAL_CALLS } from "./special-calls/special-calls.ts";
 import { wrongCalls } from "./wrong-params.ts";
 import type { Mistake } from "./wrong-payloads.ts";
 
 const INVALID_PARAMS = OPENRPC_ERRORS["invalid-params"].code;
-const UNSUPPORTED = OPENRPC_ERRORS.unsupported.code;
 
 /** Parameters that are nothing but text or true and false, of which every value of their form is legal. */
 const NO_GENERATED_FORM: readonly string[] = ["setLogLevel", "setGraffiti", "get_v1_node_peers_peerId", "unsubscribe"];
@@ -59,8 +58,9 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       if (method.params.length > 0 && !NO_GENERATED_FORM.includes(name)) expect(mistakes).toContain("form");
 
       // Had the right parameters been refused too, none of the above would have said anything.
-      if (isServedOn(method, fork) && !method.needsConnection) await chain.caller.call(name, given);
-      else expect(await chain.caller.error(name, given)).toMatchObject({ code: UNSUPPORTED });
+      const refusal = method.needsConnection ? "unsupported" : refusalOn(method, fork);
+      if (refusal === undefined) await chain.caller.call(name, given);
+      else expect(await chain.caller.error(name, given)).toMatchObject({ code: OPENRPC_ERRORS[refusal].code });
     },
   );
 

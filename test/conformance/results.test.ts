@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { methodGroups, methods } from "../../src/api/method-groups.ts";
 import { OPENRPC_ERRORS, openRpcDocument } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
-import { exampleParams, inExampleOrder, isServedOn } from "../support/examples.ts";
+import { exampleParams, inExampleOrder, refusalOn } from "../support/examples.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
 import { OWN_SCHEMAS } from "./own-schemas.ts";
 import { twinValidator } from "./twins.ts";
@@ -14,8 +14,6 @@ interface Response {
   error?: unknown;
   meta?: Record<string, unknown>;
 }
-
-const UNSUPPORTED = OPENRPC_ERRORS.unsupported.code;
 
 function expectValid(validate: ValidateFunction, value: unknown): void {
   validate(value);
@@ -49,9 +47,11 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
   it.each(byName)("%s answers as its twin does", async (name, method) => {
     const params = await exampleParams(method, chain);
     // Nobody but a WebSocket client hears of events.
-    if (!isServedOn(method, fork) || method.needsConnection) {
-      expect(await chain.caller.error(name, params)).toMatchObject({ code: UNSUPPORTED });
-      expect(JSON.parse((await served.call(name, params)).text)).toMatchObject({ error: { code: UNSUPPORTED } });
+    const refusal = method.needsConnection ? "unsupported" : refusalOn(method, fork);
+    if (refusal !== undefined) {
+      const { code } = OPENRPC_ERRORS[refusal];
+      expect(await chain.caller.error(name, params)).toMatchObject({ code });
+      expect(JSON.parse((await served.call(name, params)).text)).toMatchObject({ error: { code } });
       return;
     }
 

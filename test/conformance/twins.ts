@@ -31,6 +31,9 @@ const younger = (operation: RestPath, variant = 0): Twins => ({
 /** Of two forms of attestations, the second is that of before electra. */
 const ofAttestations = (path: string): Twins => younger(get(path), 1);
 
+/** What the first versions of block production do not tell. */
+const BESIDE_VERSION_3 = ["execution_payload_blinded", "execution_payload_value", "consensus_block_value"];
+
 /** What a document of the standard has under another path than the method, or does not have where the other one does. */
 const ELSEWHERE: Readonly<Record<string, Twins>> = {
   get_v2_validator_duties_proposer_epoch: inBoth(get("/eth/v1/validator/duties/proposer/{epoch}")),
@@ -38,11 +41,7 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
     [ForkName.phase0]: { document: "v2.5.0", operation: get("/eth/v2/validator/blocks/{slot}") },
   },
   get_v1_validator_duties_attester: inBoth(post("/eth/v1/validator/duties/attester/{epoch}")),
-  get_v1_validator_block: inV4(get("/eth/v3/validator/blocks/{slot}"), [
-    "execution_payload_blinded",
-    "execution_payload_value",
-    "consensus_block_value",
-  ]),
+  get_v1_validator_block: inV4(get("/eth/v3/validator/blocks/{slot}"), BESIDE_VERSION_3),
   post_v1_beacon_blocks: inV4(post("/eth/v2/beacon/blocks")),
   get_v1_validator_attestation: inBoth(get("/eth/v1/validator/attestation_data")),
   post_v1_beacon_pool_attestations: inV4(post("/eth/v2/beacon/pool/attestations")),
@@ -65,6 +64,22 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
   get_v2_beacon_blocks_blockId_attestations: ofAttestations("/eth/v2/beacon/blocks/{block_id}/attestations"),
   get_v2_beacon_pool_attestations: ofAttestations("/eth/v2/beacon/pool/attestations"),
   get_v2_beacon_pool_attester_slashings: ofAttestations("/eth/v2/beacon/pool/attester_slashings"),
+  // The document knows no version after electra.
+  get_v1_beacon_blob_sidecars_blockId: inV4(get("/eth/v1/beacon/blob_sidecars/{block_id}"), ["version"]),
+  get_v1_builder_states_stateId_expected_withdrawals: {
+    [ForkName.fulu]: {
+      document: "v2.5.0",
+      operation: get("/eth/v1/builder/states/{state_id}/expected_withdrawals"),
+    },
+  },
+  get_v1_validator_blinded_blocks_slot: {
+    [ForkName.fulu]: {
+      document: "v4.0.0",
+      operation: get("/eth/v3/validator/blocks/{slot}"),
+      variant: 2,
+      younger: BESIDE_VERSION_3,
+    },
+  },
   get_v1_debug_fork_choice: younger(get("/eth/v1/debug/fork_choice")),
 };
 

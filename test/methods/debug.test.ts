@@ -12,10 +12,9 @@ import { openQuietDevChain } from "../support/dev-chain.ts";
 
 const FORK_CHOICE = "get_v1_debug_fork_choice";
 const BLOBS = "get_v1_beacon_blobs_blockId";
+const SIDECARS = "get_v1_beacon_blob_sidecars_blockId";
 const COLUMNS = "get_v1_debug_beacon_data_column_sidecars_blockId";
 const NOT_FOUND = -32001;
-const INVALID = -32602;
-const UNSUPPORTED = -32004;
 const GWEI_PER_ETH = 1_000_000_000;
 
 interface ForkChoiceNode {
@@ -93,22 +92,23 @@ describe("blobs and columns, of which the node keeps none", () => {
       code: NOT_FOUND,
       message: expect.stringMatching(/keeps no blobs/),
     });
-    expect(await caller.error(COLUMNS, ["head"])).toMatchObject({
-      code: UNSUPPORTED,
-      message: expect.stringMatching(/fulu/),
-    });
+    expect(await caller.error(COLUMNS, ["head"])).toMatchObject({ code: NOT_FOUND });
+    expect(await caller.error(SIDECARS, ["head"])).toMatchObject({ code: NOT_FOUND });
+    expect(await caller.error(SIDECARS, ["head", [0]])).toMatchObject({ code: NOT_FOUND });
+    expect(await caller.call(SIDECARS, ["head", [1]])).toEqual([]);
     const hashes = versionedHashesOf([commitment]).map((hash) => toHex(hash));
     expect(await caller.error(BLOBS, ["head", hashes])).toMatchObject({ code: NOT_FOUND });
     expect(await caller.call(BLOBS, ["head", [`0x01${"00".repeat(31)}`]])).toEqual([]);
   });
 
-  it("are unsupported on chains that never get them", async () => {
-    expect(await callerOn("capella").error(BLOBS, ["head"])).toMatchObject({ code: UNSUPPORTED });
-    expect(await callerOn("deneb").error(COLUMNS, ["head"])).toMatchObject({ code: UNSUPPORTED });
+  it("are none on chains that never get them", async () => {
+    expect(await callerOn("capella").call(BLOBS, ["head"])).toEqual([]);
+    expect(await callerOn("capella").call(SIDECARS, ["head"])).toEqual([]);
+    expect(await callerOn("deneb", withBlob).call(COLUMNS, ["head"])).toEqual([]);
   });
 });
 
-it("blobs and columns are refused for blocks of before their fork", async () => {
+it("blocks of before their fork have no blobs and no columns", async () => {
   const forks = [
     { fork: "deneb", epoch: 1 },
     { fork: "electra", epoch: 2 },
@@ -116,6 +116,5 @@ it("blobs and columns are refused for blocks of before their fork", async () => 
   ] as const;
   const { devChain } = await openQuietDevChain(2, { validators: 8, forks });
   const caller = new Caller(devChain.api);
-  expect(await caller.error(BLOBS, ["head"])).toMatchObject({ code: INVALID });
-  expect(await caller.error(COLUMNS, ["head"])).toMatchObject({ code: INVALID });
+  for (const method of [BLOBS, SIDECARS, COLUMNS]) expect(await caller.call(method, ["head"])).toEqual([]);
 });

@@ -104,12 +104,18 @@ describe("changes of credentials", () => {
     expect(validator.withdrawal_credentials).toBe(`0x01${"00".repeat(11)}${"07".repeat(20)}`);
   });
 
-  it("are unsupported on a chain that never gets them", async () => {
+  it("are not taken on a chain that never gets them", async () => {
     const { devChain } = await openQuietDevChain(1, { validators: 8 });
     const caller = new Caller(devChain.api);
-    expect(await caller.error(`get_${CHANGES}`)).toMatchObject({
-      code: UNSUPPORTED,
-      message: expect.stringMatching(/capella/),
+    expect(await caller.call(`get_${CHANGES}`)).toEqual([]);
+    const change = ssz.capella.SignedBLSToExecutionChange.toJson(
+      new SignedOperations(devChain).credentialsChange(3, address),
+    );
+    expect(await caller.error(`post_${CHANGES}`, [[change]])).toMatchObject({
+      code: REJECTED,
+      data: {
+        failures: [{ index: 0, message: expect.stringMatching(/Capella on, which this chain does not schedule/) }],
+      },
     });
   });
 });

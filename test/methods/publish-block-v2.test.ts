@@ -1,6 +1,7 @@
-import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { DOMAIN_BEACON_PROPOSER, ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { signedBlindedBlockToFull } from "@lodestar/state-transition";
 import { type SignedBeaconBlock, type SignedBlindedBeaconBlock, sszTypesFor } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
@@ -142,14 +143,35 @@ describe("blinded blocks", () => {
     expect(await blind(second.root)).toEqual(blinded);
   });
 
-  it("cannot be posted with a payload that nobody has seen, nor before bellatrix", async () => {
+  it("are produced without a payload that the node remembers", async () => {
+    const { devChain } = opened;
+    const byHand = new ByHand(devChain);
+    const slot = HEAD + 2;
+    await devChain.clock.advanceTo(slot);
+    const preState = await devChain.chain.states.afterBlock(devChain.chain.head.root, slot);
+    const proposer = preState.epochCtx.getBeaconProposer(slot);
+    const params = [slot, toHex(byHand.signer.randaoReveal(proposer, slot))];
+    const produced = await caller.call("get_v1_validator_blinded_blocks_slot", params);
+    expect(await caller.meta("get_v1_validator_blinded_blocks_slot", params)).toEqual({ version: "capella" });
+    const type = devChain.config.getPostBellatrixForkTypes(slot).BlindedBeaconBlock;
+    const signingRoot = byHand.signer.signingRoot(type as never, type.fromJson(produced), DOMAIN_BEACON_PROPOSER, slot);
+    const signed = { message: produced, signature: toHex(byHand.signer.sign(proposer, signingRoot)) };
+    expect(await caller.call(POST_BLINDED, [signed])).toBe(200);
+    expect(devChain.chain.head.slot).toBe(slot);
+    expect(await caller.call(BLINDED, ["head"])).toEqual(signed);
+  });
+
+  it("of before bellatrix are posted as the blocks that they are", async () => {
+    expect(await caller.call(POST_BLINDED, [await caller.call(BLINDED, [3])])).toBe(200);
+  });
+
+  it("cannot be posted with a payload that nobody has seen", async () => {
     const blinded = await caller.call(BLINDED, ["head"]);
     blinded.message.body.execution_payload_header.block_hash = `0x${"11".repeat(32)}`;
     expect(await caller.error(POST_BLINDED, [blinded])).toMatchObject({
       code: UNSUPPORTED,
       message: expect.stringMatching(/no builder/),
     });
-    expect(await caller.error(POST_BLINDED, [await caller.call(BLOCK, [3])])).toMatchObject({ code: INVALID });
   });
 
   it("and attestations tell their fork", async () => {

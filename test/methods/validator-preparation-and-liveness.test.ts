@@ -23,7 +23,6 @@ const PROPOSERS = "get_v2_validator_duties_proposer_epoch";
 const FULU = { forks: [{ fork: "fulu", epoch: 0 }] as const };
 const FEE_RECIPIENT = `0x${"ab".repeat(20)}`;
 const INVALID = -32602;
-const UNSUPPORTED = -32004;
 const EVERYBODY = Array.from({ length: 16 }, (_, index) => String(index));
 
 /** The proposer of a slot of the first epoch, and the reveal that it signs. */
@@ -124,13 +123,15 @@ test("sync committee subnets are remembered until the last subscription ends, al
   expect(chain.syncSubscriptions.list()).toEqual([{ subnet: 1, untilEpoch: 16 }]);
 });
 
-test("a chain without payloads and sync committees says so", async () => {
+test("what validators prepare is remembered on a chain that has no use for it yet", async () => {
   const { devChain } = await openDevChain(QUIET);
   const caller = new Caller(devChain.api);
   const preparations = [{ validator_index: "1", fee_recipient: FEE_RECIPIENT }];
-  expect((await caller.error(PREPARE, [preparations])).code).toBe(UNSUPPORTED);
+  expect(await caller.call(PREPARE, [preparations])).toBe(true);
+  expect(toHex(devChain.chain.preparations.feeRecipient(1, 0)!)).toBe(FEE_RECIPIENT);
   const subscriptions = [{ validator_index: "1", sync_committee_indices: ["0"], until_epoch: "1" }];
-  expect((await caller.error(SUBSCRIBE, [subscriptions])).code).toBe(UNSUPPORTED);
+  expect(await caller.call(SUBSCRIBE, [subscriptions])).toBe(true);
+  expect(devChain.chain.syncSubscriptions.list()).toEqual([{ subnet: 0, untilEpoch: 1 }]);
 });
 
 describe.each([

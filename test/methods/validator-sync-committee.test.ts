@@ -118,13 +118,13 @@ test("a chain without altair has no sync committees, and one with it has none be
     ssz.altair.SignedContributionAndProof.defaultValue(),
   );
   const phase0 = new Caller((await openDevChain(QUIET)).devChain.api);
-  for (const [name, params] of [
-    [DUTIES, [0, [1]]],
-    [MESSAGES, [[message]]],
-    [CONTRIBUTION, [0, 0, root]],
-    [CONTRIBUTIONS, [[contribution]]],
+  for (const [name, params, code] of [
+    [DUTIES, [0, [1]], -32602],
+    [MESSAGES, [[message]], -32003],
+    [CONTRIBUTION, [0, 0, root], -32602],
+    [CONTRIBUTIONS, [[contribution]], -32003],
   ] as const) {
-    expect(await phase0.error(name, [...params]), name).toMatchObject({ code: -32004, data: { status: 501 } });
+    expect(await phase0.error(name, [...params]), name).toMatchObject({ code, data: { status: 400 } });
   }
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "altair", epoch: 2 }] });
   const later = new Caller(devChain.api);

@@ -1,4 +1,5 @@
 import { ForkName } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changesNothing } from "../../src/access.ts";
 import type { Method, Param } from "../../src/api/definition.ts";
@@ -102,6 +103,17 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     const { status, text } = await served.ask(call.path, init(call));
     expect(status).toBe(error?.data.status ?? 200);
     if (!error && method.access === "read") expect(JSON.parse(text).data).toEqual(result);
+  });
+
+  it("takes a block in SSZ at the first version's path without being told its fork", async () => {
+    const json = await chain.signedBlock();
+    const body =
+      fork === ForkName.phase0
+        ? ssz.phase0.SignedBeaconBlock.serialize(ssz.phase0.SignedBeaconBlock.fromJson(json))
+        : ssz.fulu.SignedBlockContents.serialize(ssz.fulu.SignedBlockContents.fromJson(json));
+    const headers = { "Content-Type": "application/octet-stream" };
+    const reply = await served.ask("/eth/v1/beacon/blocks", { method: "POST", headers, body: new Uint8Array(body) });
+    expect(reply).toMatchObject({ status: 200, text: "" });
   });
 
   it("complained of nothing", () => {

@@ -1,6 +1,9 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { RestPath } from "../../src/api/definition.ts";
+import { createRouteTable } from "../../src/api/rest/routes.ts";
+import { OpenApi } from "../conformance/openapi.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
 
@@ -21,6 +24,11 @@ afterAll(async () => {
 const data = async (path: string) => JSON.parse((await served.ask(path)).text).data;
 const post = (path: string, body: unknown, headers: Record<string, string> = JSON_HEADERS) =>
   served.ask(path, { method: "POST", headers, body: typeof body === "string" ? body : JSON.stringify(body) });
+const askBytes = async (path: string) => {
+  const response = await fetch(served.restUrl + path, { headers: { Accept: SSZ_TYPE } });
+  const { status, headers } = response;
+  return { status, headers, body: new Uint8Array(await response.arrayBuffer()) };
+};
 const resultOf = async (method: string, params: unknown[] = []) =>
   JSON.parse((await served.call(method, params)).text).result;
 
@@ -60,6 +68,74 @@ describe.each(["fanal", "nimbus"])("the extensions under /%s", (namespace) => {
     }
     expect((await post(`/${namespace}/v1/chronicles/settings`, "INFO; TRACE:chain", {})).status).toBe(200);
     expect((await post(`/${namespace}/v1/chronicles/settings`, "LOUD", {})).status).toBe(400);
+  });
+});
+
+describe("SSZ", () => {
+  const documents = [new OpenApi("v2.5.0"), new OpenApi("v4.0.0")];
+  /** What other versions of the standard than those of the documents say of paths that these do not have, or later. */
+  const OTHER_VERSIONS: Record<string, RestPath["ssz"]> = {
+    "GET /eth/v1/beacon/blocks/{block_id}": "answer",
+    "GET /eth/v1/debug/beacon/states/{state_id}": "answer",
+    "GET /eth/v1/beacon/states/{state_id}/validator_balances": "answer",
+    "POST /eth/v1/beacon/states/{state_id}/validator_balances": "answer",
+    "POST /eth/v1/beacon/execution_payload_bids": "body",
+    "POST /eth/v1/beacon/execution_payload_envelopes": "body",
+    "GET /eth/v1/beacon/execution_payload_envelopes/{block_id}": "answer",
+    "GET /eth/v1/beacon/pool/payload_attestations": "answer",
+    "POST /eth/v1/beacon/pool/payload_attestations": "body",
+    "GET /eth/v4/validator/blocks/{slot}": "answer",
+    "GET /eth/v1/validator/payload_attestation_data": "answer",
+    "POST /eth/v1/validator/proposer_preferences": "body",
+    "GET /eth/v1/validator/execution_payload_bids/{slot}/{builder_index}": "answer",
+    "GET /eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}": "answer",
+  };
+
+  it("is where the standard has it, and nowhere else", () => {
+    const routes = createRouteTable(served.methods);
+    const inStandard = routes.map(({ verb, path }) => {
+      const ssz = documents.map((document) => document.sszOf({ verb, path })).find((each) => each !== undefined);
+      return [`${verb} ${path}`, ssz ?? OTHER_VERSIONS[`${verb} ${path}`]] as const;
+    });
+    const here = routes.map(({ verb, path, answers, accepts }) => {
+      const ssz = answers.includes("ssz") ? "answer" : accepts.includes("ssz") ? "body" : undefined;
+      return [`${verb} ${path}`, ssz] as const;
+    });
+    expect(Object.fromEntries(here)).toEqual(Object.fromEntries(inStandard));
+    expect(inStandard.filter(([, ssz]) => ssz !== undefined).length).toBeGreaterThan(30);
+  });
+
+  it.each([
+    [SSZ_TYPE, 406],
+    [`${SSZ_TYPE}, application/json;q=0`, 406],
+    [`${SSZ_TYPE}, application/json;q=0.1`, 200],
+    [`${SSZ_TYPE}, */*;q=0.1`, 200],
+  ])("that an operation does not have: Accept %s is %i", async (accept, status) => {
+    for (const path of ["/eth/v1/beacon/genesis", "/eth/v1/beacon/states/head/validators", "/eth/v1/beacon/headers"]) {
+      const reply = await served.ask(path, { headers: { Accept: accept } });
+      expect(reply.status, path).toBe(status);
+      expect(reply.headers.get("content-type")).toBe("application/json");
+    }
+  });
+
+  it("of a block to be signed is the block, also in the second version", async () => {
+    const query = `${chain.slot}?randao_reveal=${await chain.randaoReveal()}`;
+    for (const path of ["/eth/v2/validator/blocks", "/eth/v3/validator/blocks", "/eth/v1/validator/blinded_blocks"]) {
+      const { status, headers, body } = await askBytes(`${path}/${query}`);
+      expect({ path, status, type: headers.get("content-type") }).toEqual({ path, status: 200, type: SSZ_TYPE });
+      expect(headers.get("eth-consensus-version")).toBe("phase0");
+      expect(ssz.phase0.BeaconBlock.toJson(ssz.phase0.BeaconBlock.deserialize(body))).toEqual(
+        await data(`${path}/${query}`),
+      );
+    }
+    const first = await served.ask(`/eth/v1/validator/blocks/${query}`, { headers: { Accept: SSZ_TYPE } });
+    expect(first.status).toBe(406);
+  });
+
+  it("of no light client updates has no forks in a header", async () => {
+    const { status, headers, body } = await askBytes("/eth/v1/beacon/light_client/updates?start_period=0&count=0");
+    expect({ status, length: body.length }).toEqual({ status: 200, length: 0 });
+    expect(headers.has("eth-consensus-version")).toBe(false);
   });
 });
 
@@ -231,21 +307,31 @@ describe("bodies", () => {
     expect(await resultOf("get_v1_beacon_states_stateId_validators", ["head", [], []])).toEqual(all);
   });
 
-  it("must be of a type that is known", async () => {
+  it("must be of a type that the operation takes", async () => {
     const exit = chain.voluntaryExit(12);
-    expect((await post("/eth/v1/beacon/pool/voluntary_exits", exit, { "Content-Type": "text/plain" })).status).toBe(
-      415,
-    );
-    const bytes = Buffer.from(ssz.phase0.SignedVoluntaryExit.serialize(ssz.phase0.SignedVoluntaryExit.fromJson(exit)));
-    const send = (body: Buffer) =>
-      served.ask("/eth/v1/beacon/pool/voluntary_exits", {
-        method: "POST",
-        headers: { "Content-Type": SSZ_TYPE },
-        body,
-      });
-    expect((await send(bytes.subarray(1))).status).toBe(400);
-    expect((await send(bytes)).status).toBe(200);
+    for (const type of ["text/plain", SSZ_TYPE]) {
+      const { status, text } = await post("/eth/v1/beacon/pool/voluntary_exits", exit, { "Content-Type": type });
+      expect(status).toBe(415);
+      expect(JSON.parse(text).message).toContain("must be application/json");
+    }
   });
+
+  it.each(["/eth/v1/beacon/blocks", "/eth/v1/beacon/blinded_blocks", "/eth/v2/beacon/blocks"])(
+    "of blocks may be SSZ at %s",
+    async (path) => {
+      const held = await askBytes(`/eth/v2/beacon/blocks/${chain.chain.head.root}`);
+      const send = (body: Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
+        served.ask(path, { method: "POST", headers: { "Content-Type": SSZ_TYPE, ...headers }, body });
+      const version = { "Eth-Consensus-Version": "phase0" };
+      expect((await send(held.body, version)).status).toBe(200);
+      // The first versions do without the header, and know the fork by the slot.
+      expect((await send(held.body, {})).status).toBe(path.startsWith("/eth/v1") ? 200 : 400);
+      expect((await send(held.body, { "Eth-Consensus-Version": "altair" })).status).toBe(400);
+      for (const length of [0, 3, 50, held.body.length - 1]) {
+        expect((await send(held.body.slice(0, length), {})).status).toBe(400);
+      }
+    },
+  );
 
   it("of another fork than they say are refused", async () => {
     const headers = { ...JSON_HEADERS, "Eth-Consensus-Version": "altair" };
@@ -285,6 +371,54 @@ describe("answers that cannot change", () => {
     for (const id of ["finalized", "genesis", "head", chain.chain.head.root, String(chain.chain.head.slot)]) {
       expect((await served.ask(`/eth/v2/beacon/blocks/${id}`)).headers.get("cache-control"), id).toBe("no-store");
     }
+  });
+
+  it.each([
+    "/eth/v2/debug/beacon/states/{state_id}",
+    "/eth/v1/beacon/states/{state_id}/root",
+    "/eth/v1/beacon/states/{state_id}/validators",
+    "/eth/v1/beacon/states/{state_id}/validator_balances?id=1",
+    "/eth/v1/beacon/states/{state_id}/committees",
+  ])("about states: %s", async (template) => {
+    const ask = (id: string, headers: Record<string, string> = {}) =>
+      served.ask(template.replace("{state_id}", id), { headers });
+    const { root } = await data("/eth/v1/beacon/states/3/root");
+    for (const [id, caching] of [
+      ["3", "no-cache"],
+      [root, "immutable"],
+    ]) {
+      const { headers, text } = await ask(id);
+      expect(headers.get("cache-control")).toContain(caching);
+      const tag = headers.get("etag")!;
+      expect((await ask(id, { "If-None-Match": '"other"' })).text).toBe(text);
+
+      const states = vi.spyOn(chain.chain.states, "afterBlock");
+      const again = await ask(id, { "If-None-Match": tag });
+      expect(again).toMatchObject({ status: 304, text: "" });
+      expect(again.headers.get("etag")).toBe(tag);
+      expect(again.headers.get("cache-control")).toContain(caching);
+      expect(states).not.toHaveBeenCalled();
+      states.mockRestore();
+      expect((await ask("4", { "If-None-Match": tag })).status).toBe(200);
+    }
+    for (const id of ["finalized", "genesis", "head", String(chain.chain.head.slot)]) {
+      const { headers } = await ask(id);
+      expect([headers.get("cache-control"), headers.has("etag")], id).toEqual(["no-store", false]);
+    }
+    expect((await ask("3x", { "If-None-Match": "*" })).status).toBe(400);
+  });
+
+  it("may be about a state in JSON or in SSZ, of all or of some", async () => {
+    const tagOf = async (path: string, accept = "application/json") =>
+      (await served.ask(`/eth/${path}`, { headers: { Accept: accept } })).headers.get("etag");
+    const tags = await Promise.all([
+      tagOf("v2/debug/beacon/states/3"),
+      tagOf("v2/debug/beacon/states/3", SSZ_TYPE),
+      tagOf("v1/beacon/states/3/validators"),
+      tagOf("v1/beacon/states/3/validators?id=1"),
+    ]);
+    expect(tags).not.toContain(null);
+    expect(new Set(tags).size).toBe(tags.length);
   });
 
   it("are different in JSON and in SSZ", async () => {

@@ -1,7 +1,8 @@
-import { type ForkName, ForkSeq } from "@lodestar/params";
+import { ForkName, ForkSeq } from "@lodestar/params";
 import type { Method } from "../../src/api/definition.ts";
 import type { ExampleChain } from "../../src/api/example.ts";
 import { EXAMPLE_STAGES } from "../../src/api/example.ts";
+import type { FailureKind } from "../../src/failure.ts";
 
 /** The methods in the order in which their examples can be made on one chain. */
 export function inExampleOrder(methods: readonly Method[]): Method[] {
@@ -15,7 +16,16 @@ export async function exampleParams({ example }: Method, chain: ExampleChain): P
 }
 
 /** Whether calls of a method succeed on a chain that is in the fork from its genesis on. */
-export function isServedOn({ since, until, example }: Method, fork: ForkName): boolean {
+export function isServedOn(method: Method, fork: ForkName): boolean {
+  return refusalOn(method, fork) === undefined;
+}
+
+/** How calls of a method fail on a chain that is in the fork from its genesis on; undefined where they succeed. */
+export function refusalOn({ since, until, example, access, params }: Method, fork: ForkName): FailureKind | undefined {
   const seq = ForkSeq[fork];
-  return !example.isRefused && (!since || seq >= ForkSeq[since]) && (!until || seq < ForkSeq[until]);
+  if (example.isRefused || since === ForkName.gloas || (until && seq >= ForkSeq[until])) return "unsupported";
+  if (!since || seq >= ForkSeq[since]) return undefined;
+  if (access !== "read") return "rejected";
+  // What takes no arguments is not asked about anything of before the fork: there just is nothing yet.
+  return params.length === 0 ? "not-found" : "invalid-params";
 }

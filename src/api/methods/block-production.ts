@@ -1,15 +1,30 @@
 import type { routes } from "@lodestar/api";
-import { ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import {
+  ForkName,
+  type ForkPostBellatrix,
+  type ForkPreGloas,
+  ForkSeq,
+  isForkPostBellatrix,
+  SLOTS_PER_EPOCH,
+} from "@lodestar/params";
+import {
+  beaconBlockToBlinded,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   getEth1DepositCount,
   getRandaoRevealSignatureSet,
 } from "@lodestar/state-transition";
-import { type BeaconBlock, type BlockContents, ProducedBlockSource, type Slot } from "@lodestar/types";
+import {
+  type BeaconBlock,
+  type BlindedBeaconBlock,
+  type BlockContents,
+  ProducedBlockSource,
+  type Slot,
+} from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ProducedBlock } from "../../chain/production/block-producer.ts";
 import { invalidParams, unavailable, unsupported } from "../../failure.ts";
+import type { Codecs, ResponseCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, optional, required } from "../definition.ts";
 import {
   boolean,
@@ -23,7 +38,7 @@ import {
   uint64,
 } from "../params/scalars.ts";
 import { requireSynced, requireVerifiedHead } from "../preconditions.ts";
-import { either, list, object, shape, text } from "../schemas.ts";
+import { described, either, list, object, shape, text } from "../schemas.ts";
 
 interface BlockProductionRequest {
   slot: Slot;
@@ -67,7 +82,7 @@ const produceBlockV2 = defineEncoded({
   arrange: arrangeRevealBeforeGraffiti,
   result: PRODUCED_BLOCK,
   failures: ["unavailable", "unsupported"],
-  rest: [get("/eth/v2/validator/blocks/{slot}"), get("/eth/v1/validator/blocks/{slot}")],
+  rest: [get("/eth/v2/validator/blocks/{slot}", { ssz: "answer" }), get("/eth/v1/validator/blocks/{slot}")],
   cost: "duty",
   access: "read",
   until: ForkName.gloas,
@@ -75,19 +90,45 @@ const produceBlockV2 = defineEncoded({
     stage: "propose",
     params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example"],
   },
-  codec: ({ validator: { produceBlockV3, getAggregatedAttestationV2 } }) => ({
-    data: produceBlockV3.resp.data,
-    meta: {
-      // Validator clients of the second version's time read the value under this name, and some insist on it.
-      toJson: (meta: routes.validator.ProduceBlockV3Meta) => ({
-        ...(getAggregatedAttestationV2.resp.meta.toJson(meta) as object),
-        block_value: meta.executionPayloadValue.toString(),
-      }),
-      toHeadersObject: (meta: routes.validator.ProduceBlockV3Meta) =>
-        getAggregatedAttestationV2.resp.meta.toHeadersObject(meta),
-    },
-  }),
+  codec: (codecs) => {
+    const { data, meta } = withForkAlone(codecs);
+    // Validator clients of the second version's time read the value under this name, and some insist on it.
+    const toJson = (produced: routes.validator.ProduceBlockV3Meta) => ({
+      ...(meta.toJson(produced) as object),
+      block_value: produced.executionPayloadValue.toString(),
+    });
+    return { data, meta: { ...meta, toJson } };
+  },
   handler: ({ chain }, request) => producedContents(chain, request),
+});
+
+const produceBlindedBlock = defineEncoded({
+  name: "get_v1_validator_blinded_blocks_slot",
+  summary: "A new block with the header of its payload instead of the payload; before bellatrix the block itself.",
+  params: BLOCK_PRODUCTION_PARAMS,
+  result: {
+    name: "blinded_block",
+    schema: described(
+      shape("BeaconBlock"),
+      "From bellatrix on with execution_payload_header instead of execution_payload.",
+    ),
+  },
+  failures: ["unavailable", "unsupported"],
+  rest: [get("/eth/v1/validator/blinded_blocks/{slot}", { ssz: "answer" })],
+  cost: "heavy",
+  access: "read",
+  until: ForkName.gloas,
+  example: {
+    stage: "propose",
+    params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example"],
+  },
+  codec: withForkAlone,
+  async handler({ chain }, request) {
+    const { data, meta } = await producedContents(chain, request);
+    if (!isForkPostBellatrix(meta.version)) return { data, meta };
+    const block = data.block as BeaconBlock<ForkPostBellatrix & ForkPreGloas>;
+    return { data: beaconBlockToBlinded(chain.config, block), meta: { ...meta, executionPayloadBlinded: true } };
+  },
 });
 
 const produceBlockV3 = defineOperation("validator.produceBlockV3", {
@@ -104,7 +145,7 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
   },
   result: PRODUCED_BLOCK,
   failures: ["unavailable", "unsupported"],
-  rest: [get("/eth/v3/validator/blocks/{slot}")],
+  rest: [get("/eth/v3/validator/blocks/{slot}", { ssz: "answer" })],
   cost: "duty",
   access: "read",
   until: ForkName.gloas,
@@ -115,7 +156,14 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
   handler: ({ chain }, request) => producedContents(chain, request),
 });
 
-export const blockProductionMethods = [produceBlockV2, produceBlockV3] as const;
+export const blockProductionMethods = [produceBlockV2, produceBlockV3, produceBlindedBlock] as const;
+
+/** Of the versions before the third, which have the fork alone beside the block. */
+function withForkAlone({
+  validator: { produceBlockV3, getAggregatedAttestationV2 },
+}: Codecs): ResponseCodec<BlockContents | BlindedBeaconBlock, routes.validator.ProduceBlockV3Meta> {
+  return { data: produceBlockV3.resp.data, meta: getAggregatedAttestationV2.resp.meta };
+}
 
 /** Servers of old took the graffiti first; their lengths tell the two apart. */
 function arrangeRevealBeforeGraffiti(params: unknown[]): unknown[] {

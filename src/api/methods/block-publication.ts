@@ -1,5 +1,6 @@
 import { HttpStatusCode, routes } from "@lodestar/api";
-import { CELLS_PER_EXT_BLOB, ForkName, isForkPostFulu } from "@lodestar/params";
+import type { ChainForkConfig } from "@lodestar/config";
+import { CELLS_PER_EXT_BLOB, type ForkName, isForkPostBellatrix, isForkPostFulu } from "@lodestar/params";
 import { getBlockProposerSignatureSet, signedBlindedBlockToFull } from "@lodestar/state-transition";
 import type {
   bellatrix,
@@ -18,12 +19,13 @@ import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { rejected, unsupported } from "../../failure.ts";
+import { codecOf, type RequestCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineMethod, defineOperation, optional, post, required, STATUS_ALONE } from "../definition.ts";
 import { broadcastValidation } from "../params/common.ts";
 import { CONSENSUS_VERSION, requireVersion } from "../params/consensus-version.ts";
-import { signedBlindedBlock, signedBlock } from "../params/signed-blocks.ts";
-import { requireForkAt, requireSynced } from "../preconditions.ts";
+import { signedBlindedBlock, signedBlindedBlockType, signedBlock } from "../params/signed-blocks.ts";
+import { requireSynced } from "../preconditions.ts";
 import { isTrue } from "../schemas.ts";
 
 const { BroadcastValidation } = routes.beacon;
@@ -41,20 +43,31 @@ const BROADCAST_VALIDATION = optional(
 const STATUS = { name: "status", schema: { type: "integer", enum: [200, 202] } };
 const itself = (status: number) => status;
 
+const VERSION_HEADER = CONSENSUS_VERSION.header!.name;
+/** The first version leaves it to the caller whether to name the fork. */
+const VERSION_IF_GIVEN = { ...CONSENSUS_VERSION, header: { name: VERSION_HEADER, isRequired: false } };
+
 const publishBlock = defineEncoded({
   number: 11,
   name: "post_v1_beacon_blocks",
   summary: "Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast.",
-  params: { signedBlockContents: SIGNED_BLOCK },
+  params: {
+    signedBlockContents: SIGNED_BLOCK,
+    consensusVersion: { ...VERSION_IF_GIVEN, isRestOnly: true as const },
+  },
   result: STATUS,
   failures: ["unavailable", "rejected"],
-  rest: [post("/eth/v1/beacon/blocks")],
+  rest: [post("/eth/v1/beacon/blocks", { ssz: "body" })],
   cost: "duty",
   access: "submit",
   example: { stage: "publish", params: async (chain) => [await chain.signedBlock()] },
   codec: () => STATUS_ALONE,
+  requestCodec: (codecs, { chain }) => versionedBySlot(chain.config, codecOf(codecs, "beacon.publishBlockV2").req),
   resultOfStatus: itself,
-  handler: async (context, { signedBlockContents }) => statusOf(await publish(context, signedBlockContents)),
+  async handler(context, { signedBlockContents, consensusVersion }) {
+    requireVersionOf(context.chain, signedBlockContents.signedBlock, consensusVersion);
+    return statusOf(await publish(context, signedBlockContents));
+  },
 });
 
 const publishBlockV2 = defineOperation("beacon.publishBlockV2", {
@@ -67,7 +80,7 @@ const publishBlockV2 = defineOperation("beacon.publishBlockV2", {
   },
   result: STATUS,
   failures: ["unavailable", "rejected"],
-  rest: [post("/eth/v2/beacon/blocks")],
+  rest: [post("/eth/v2/beacon/blocks", { ssz: "body" })],
   cost: "duty",
   access: "submit",
   example: { stage: "publish", params: async (chain) => [await chain.signedBlock(), "consensus", chain.fork] },
@@ -78,11 +91,18 @@ const publishBlockV2 = defineOperation("beacon.publishBlockV2", {
   },
 });
 
+const BLINDED_BODY: RequestCodec = {
+  parseReqSsz: ({ headers, body }) => ({
+    signedBlindedBlock: signedBlindedBlockType(headers[VERSION_HEADER.toLowerCase()] as ForkName).deserialize(body),
+  }),
+};
+
 const publishBlindedBlock = defineOperation("beacon.publishBlindedBlockV2", {
   name: "post_v2_beacon_blinded_blocks",
   aliases: ["post_v1_beacon_blinded_blocks"],
   summary:
-    "Takes a signed block without its payload, which must be one that the node knows; answers like post_v2_beacon_blocks.",
+    "Takes a signed block without its payload, which must be one that the node knows; before bellatrix the block itself. " +
+    "Answers like post_v2_beacon_blocks.",
   params: {
     signedBlindedBlock: required(signedBlindedBlock, "A signed blinded block of the fork of its slot."),
     broadcastValidation: BROADCAST_VALIDATION,
@@ -90,14 +110,17 @@ const publishBlindedBlock = defineOperation("beacon.publishBlindedBlockV2", {
   },
   result: STATUS,
   failures: ["unavailable", "rejected", "unsupported"],
-  rest: [post("/eth/v2/beacon/blinded_blocks"), post("/eth/v1/beacon/blinded_blocks")],
+  rest: [
+    post("/eth/v2/beacon/blinded_blocks", { ssz: "body" }),
+    post("/eth/v1/beacon/blinded_blocks", { ssz: "body" }),
+  ],
   cost: "duty",
   access: "submit",
-  since: ForkName.bellatrix,
   example: {
     stage: "publish",
     params: async (chain) => [await chain.blindedBlock(), "consensus_and_equivocation", chain.fork],
   },
+  requestCodec: (_codecs, { chain }) => versionedBySlot(chain.config, BLINDED_BODY),
   resultOfStatus: itself,
   async handler(context, { signedBlindedBlock, broadcastValidation, consensusVersion }) {
     requireVersionOf(context.chain, signedBlindedBlock, consensusVersion);
@@ -130,6 +153,28 @@ export const blockPublicationMethods = [
   publishBlockV2,
   publishBlindedBlock,
 ] as const;
+
+/** Names the fork of an SSZ body by the slot of the block in it where no header does. */
+function versionedBySlot(config: ChainForkConfig, { parseReqSsz }: RequestCodec): RequestCodec {
+  const header = VERSION_HEADER.toLowerCase();
+  return {
+    parseReqSsz: (request) => {
+      const version = request.headers[header]?.toLowerCase() ?? config.getForkName(slotInSsz(request.body));
+      return parseReqSsz?.({ ...request, headers: { ...request.headers, [header]: version } });
+    },
+  };
+}
+
+/** A signed block begins with the place of its message, behind the signature; contents begin with the place of the block. */
+const MESSAGE_AT = 4 + 96;
+
+function slotInSsz(bytes: Uint8Array): Slot {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const first = view.byteLength < 4 ? 0 : view.getUint32(0, true);
+  const slotAt = first === MESSAGE_AT ? first : first + MESSAGE_AT;
+  if (slotAt + 8 > view.byteLength) throw new Error("it is too short to be a signed block.");
+  return Number(view.getBigUint64(slotAt, true));
+}
 
 function requireVersionOf(
   { config }: BeaconChain,
@@ -240,10 +285,12 @@ function refused(reason: string) {
   return rejected(`The block was rejected: ${reason}`, { detail: reason });
 }
 
-/** The whole block. There is no builder to ask, so the payload must be one that a block of the node has. */
+/** The whole block. There is no builder to ask, so the payload must be one that the node built or that a block of it has. */
 async function unblinded(chain: BeaconChain, signed: SignedBlindedBeaconBlock): Promise<SignedBlockContents> {
   const { slot, body } = signed.message;
-  requireForkAt(chain.config, ForkName.bellatrix, slot, "Execution payloads, which blinded blocks leave out,");
+  const fork = chain.config.getForkName(slot);
+  // There is no payload to leave out, so that the blinded form is the block itself.
+  if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
   const { blockHash } = body.executionPayloadHeader;
   const payload = await knownPayload(chain, slot, toRootHex(blockHash));
   if (payload === null) {
@@ -251,10 +298,12 @@ async function unblinded(chain: BeaconChain, signed: SignedBlindedBeaconBlock): 
       `The payload ${toRootHex(blockHash)} of the blinded block is not known to the node, which has no builder to get it from.`,
     );
   }
-  return { signedBlock: signedBlindedBlockToFull(chain.config.getForkName(slot), signed, payload) };
+  return { signedBlock: signedBlindedBlockToFull(fork, signed, payload) };
 }
 
 async function knownPayload(chain: BeaconChain, slot: Slot, blockHash: RootHex): Promise<ExecutionPayload | null> {
+  const built = chain.producer.builtPayload(blockHash);
+  if (built !== undefined) return built;
   const atSlot = await chain.blocks.atSlot(slot);
   for (const { signed } of atSlot) {
     const { executionPayload } = signed.message.body as bellatrix.BeaconBlockBody;

@@ -1,21 +1,18 @@
-import { type routes, WireFormat } from "@lodestar/api";
-import { ForkName, type ForkPostBellatrix, type ForkPreGloas, isForkPostBellatrix } from "@lodestar/params";
+import type { routes } from "@lodestar/api";
+import { type ForkPostBellatrix, type ForkPreGloas, isForkPostBellatrix } from "@lodestar/params";
 import { signedBeaconBlockToBlinded, signedBlockToSignedHeader } from "@lodestar/state-transition";
-import type { deneb, RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
-import { fromHex, toHex } from "@lodestar/utils";
+import type { RootHex, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { versionedHashesOf } from "../../execution/engine.ts";
-import { notFound } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { defineEncoded, defineOperation, get, optional } from "../definition.ts";
 import { besideData } from "../encoding.ts";
 import { findBlock, metaOf, onlyOne, resolveBlock, resolveBlockPosition, versionedMetaOf } from "../lookup.ts";
 import { BLOCK_ID } from "../params/common.ts";
 import { blockId } from "../params/identifiers.ts";
-import { arrayOf, root, slot } from "../params/scalars.ts";
-import { requireForkAt, requireScheduled } from "../preconditions.ts";
-import { described, either, list, nothing, object, shape, text } from "../schemas.ts";
+import { root, slot } from "../params/scalars.ts";
+import { described, either, list, nothing, object, shape } from "../schemas.ts";
 
 const getBlockHeaders = defineOperation("beacon.getBlockHeaders", {
   number: 9,
@@ -69,7 +66,10 @@ const getBlock = defineOperation("beacon.getBlockV2", {
   params: { blockId: BLOCK_ID },
   result: { name: "signed_block", schema: shape("SignedBeaconBlock") },
   failures: ["not-found"],
-  rest: [get("/eth/v2/beacon/blocks/{block_id}"), get("/eth/v1/beacon/blocks/{block_id}")],
+  rest: [
+    get("/eth/v2/beacon/blocks/{block_id}", { ssz: "answer" }),
+    get("/eth/v1/beacon/blocks/{block_id}", { ssz: "answer" }),
+  ],
   cost: "cheap",
   access: "read",
   example: { params: (chain) => [chain.headRoot] },
@@ -113,7 +113,6 @@ const getBlockAttestations = defineEncoded({
   codec: ({ beacon }) => ({
     ...beacon.getBlockAttestationsV2.resp,
     meta: beacon.getBlockRoot.resp.meta,
-    onlySupport: WireFormat.json,
   }),
   handler: ({ chain }, { blockId }) => attestationsOf(chain, blockId),
 });
@@ -143,7 +142,7 @@ const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
     ),
   },
   failures: ["not-found"],
-  rest: [get("/eth/v1/beacon/blinded_blocks/{block_id}")],
+  rest: [get("/eth/v1/beacon/blinded_blocks/{block_id}", { ssz: "answer" })],
   cost: "cheap",
   access: "read",
   example: { params: ["head"] },
@@ -151,42 +150,6 @@ const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
     const block = await resolveBlock(chain, blockId);
     const meta = versionedMetaOf(chain, block.slot, block);
     return { data: isForkPostBellatrix(meta.version) ? blinded(chain, block.signed) : block.signed, meta };
-  },
-});
-
-const BLOBS = "Blobs";
-
-const getBlobs = defineOperation("beacon.getBlobs", {
-  name: "get_v1_beacon_blobs_blockId",
-  summary: "The blobs of a block, from deneb on. The node keeps none, so it answers only for blocks without any.",
-  params: {
-    blockId: BLOCK_ID,
-    versionedHashes: optional(
-      arrayOf(root, { noun: "versioned hashes" }),
-      "Only the blobs with these versioned hashes; by default all.",
-    ),
-  },
-  result: { name: "blobs", schema: list(text) },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/beacon/blobs/{block_id}")],
-  cost: "cheap",
-  access: "read",
-  since: ForkName.deneb,
-  example: { params: ["head"] },
-  async handler({ chain }, { blockId, versionedHashes = [] }) {
-    requireScheduled(chain.config, ForkName.deneb, BLOBS);
-    const block = await resolveBlock(chain, blockId);
-    requireForkAt(chain.config, ForkName.deneb, block.slot, BLOBS);
-    const { blobKzgCommitments } = block.signed.message.body as deneb.BeaconBlockBody;
-    const hashes = versionedHashesOf(blobKzgCommitments).map((hash) => toHex(hash));
-    const wanted = new Set(versionedHashes.map((hash) => hash.toLowerCase()));
-    const asked = wanted.size === 0 ? hashes : hashes.filter((hash) => wanted.has(hash));
-    if (asked.length > 0) {
-      throw notFound(
-        `The block of slot ${block.slot} commits to ${asked.length} blobs that are asked for, but the node keeps no blobs.`,
-      );
-    }
-    return { data: [], meta: metaOf(block) };
   },
 });
 
@@ -220,7 +183,6 @@ export const blockMethods = [
   getBlockAttestations,
   getBlindedBlock,
   getBlockAttestationsV2,
-  getBlobs,
   getBeaconBlock,
 ] as const;
 

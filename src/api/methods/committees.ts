@@ -23,7 +23,7 @@ import { defineOperation, get, optional } from "../definition.ts";
 import { metaOf, resolveState } from "../lookup.ts";
 import { STATE_ID } from "../params/common.ts";
 import { epoch, slot, uint64 } from "../params/scalars.ts";
-import { requireForkAt, requireScheduled } from "../preconditions.ts";
+import { requireForkAt } from "../preconditions.ts";
 import { list, object, shape } from "../schemas.ts";
 import { type SlicedList, wholeList, writeList } from "../sliced-list.ts";
 
@@ -60,8 +60,6 @@ const getEpochCommittees = defineOperation("beacon.getEpochCommittees", {
   json: async ({ chain }, query, codec) => writeList(await listCommittees(chain, query), committeeJson, codec.meta),
 });
 
-const SYNC_COMMITTEES = "Sync committees";
-
 const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", {
   name: "get_v1_beacon_states_stateId_sync_committees",
   summary: "The members of a sync committee in order, together and by subcommittee; from altair on.",
@@ -70,7 +68,7 @@ const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", 
     name: "sync_committee",
     schema: object({ validators: list(shape("Uint64")), validator_aggregates: list(list(shape("Uint64"))) }),
   },
-  failures: ["not-found", "unsupported"],
+  failures: ["not-found"],
   rest: [get("/eth/v1/beacon/states/{state_id}/sync_committees")],
   cost: "state",
   access: "read",
@@ -78,10 +76,9 @@ const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", 
   example: { params: (chain) => ["head", String(chain.epoch)] },
   async handler({ chain }, { stateId, epoch: givenEpoch }) {
     const { config } = chain;
-    requireScheduled(config, ForkName.altair, SYNC_COMMITTEES);
     const resolved = await resolveState(chain, stateId);
     const { slot, epochCtx } = resolved.state;
-    requireForkAt(config, ForkName.altair, slot, SYNC_COMMITTEES);
+    requireForkAt(config, ForkName.altair, slot, "Sync committees");
     const epoch = givenEpoch ?? computeEpochAtSlot(slot);
     // A state holds two committees: that of its own period and the next one.
     const periodsAhead = computeSyncPeriodAtEpoch(epoch) - epochCtx.syncPeriod;

@@ -1,5 +1,4 @@
-import { EFFECTIVE_BALANCE_INCREMENT, ForkName, NUMBER_OF_COLUMNS, ZERO_HASH_HEX } from "@lodestar/params";
-import type { deneb } from "@lodestar/types";
+import { EFFECTIVE_BALANCE_INCREMENT, isForkPostFulu, NUMBER_OF_COLUMNS, ZERO_HASH_HEX } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import type { Checkpoint, ForkChoiceBlock } from "../../chain/fork-choice/types.ts";
 import { unsupported } from "../../failure.ts";
@@ -7,8 +6,8 @@ import { defineMethod, defineOperation, get, optional } from "../definition.ts";
 import { resolveBlock, versionedMetaOf } from "../lookup.ts";
 import { BLOCK_ID } from "../params/common.ts";
 import { arrayOf, integerUpTo } from "../params/scalars.ts";
-import { requireForkAt, requireScheduled } from "../preconditions.ts";
 import { boolean, list, number, object, shape, text } from "../schemas.ts";
+import { blobCommitments, requireNoBlobs } from "./blobs.ts";
 
 const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
   number: 46,
@@ -103,35 +102,27 @@ function forkChoiceNode({ slot, root, parentRoot, justified, finalized, executio
   };
 }
 
-const DATA_COLUMNS = "Data columns";
-
 const LAST_COLUMN = NUMBER_OF_COLUMNS - 1;
 const columnIndex = integerUpTo(BigInt(LAST_COLUMN), `a column index: an integer from 0 to ${LAST_COLUMN}`);
 
 const getDebugDataColumnSidecars = defineOperation("debug.getDebugDataColumnSidecars", {
   name: "get_v1_debug_beacon_data_column_sidecars_blockId",
-  summary: "The data columns of a block, from fulu on. The node keeps none, so it answers only for blocks without any.",
+  summary:
+    "The data columns of a block; none before fulu. The node keeps none, so it answers only for blocks without any.",
   params: {
     blockId: BLOCK_ID,
     indices: optional(arrayOf(columnIndex, { noun: "column indices" }), "Only these columns; by default all."),
   },
   result: { name: "sidecars", schema: list({ type: "object" }) },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}")],
+  failures: ["not-found"],
+  rest: [get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}", { ssz: "answer" })],
   cost: "cheap",
   access: "debug",
-  since: ForkName.fulu,
   example: { params: ["head"] },
   async handler({ chain }, { blockId }) {
-    requireScheduled(chain.config, ForkName.fulu, DATA_COLUMNS);
     const block = await resolveBlock(chain, blockId);
-    requireForkAt(chain.config, ForkName.fulu, block.slot, DATA_COLUMNS);
-    const { blobKzgCommitments } = block.signed.message.body as deneb.BeaconBlockBody;
-    if (blobKzgCommitments.length > 0) {
-      throw unsupported(
-        `${DATA_COLUMNS} came with fulu; the node does not keep those of the block of slot ${block.slot}.`,
-      );
-    }
+    // Columns hold the blobs of a block from fulu on.
+    if (isForkPostFulu(chain.config.getForkName(block.slot))) requireNoBlobs(block, blobCommitments(block));
     return { data: [], meta: versionedMetaOf(chain, block.slot, block) };
   },
 });

@@ -120,7 +120,7 @@ const getSyncCommitteeDuties = defineOperation("validator.getSyncCommitteeDuties
       }),
     ),
   },
-  failures: ["not-found", "unavailable", "unsupported"],
+  failures: ["not-found", "unavailable"],
   rest: [post("/eth/v1/validator/duties/sync/{epoch}")],
   cost: "duty",
   access: "read",

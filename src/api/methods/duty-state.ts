@@ -1,4 +1,4 @@
-import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD } from "@lodestar/params";
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkName } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   type CachedBeaconStateAltair,
@@ -8,7 +8,7 @@ import {
 import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams, notFound, unavailable } from "../../failure.ts";
-import { requireSyncCommittees } from "../preconditions.ts";
+import { requireForkAt } from "../preconditions.ts";
 
 /** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
 const CLOCK_DISPARITY_MS = 500;
@@ -36,10 +36,7 @@ export async function stateForDuties(chain: BeaconChain, epoch: Epoch): Promise<
 
 /** A state that knows the sync committee of the epoch: its own period's, or the next one's. */
 export async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAltair> {
-  requireSyncCommittees(chain);
-  if (epoch < chain.config.ALTAIR_FORK_EPOCH) {
-    throw invalidParams(`There are no sync committees in epoch ${epoch}, which comes before the altair fork.`);
-  }
+  requireForkAt(chain.config, ForkName.altair, computeStartSlotAtEpoch(epoch), "Sync committees");
   const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
   const period = (e: Epoch) => Math.floor(e / EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
   if (period(epoch) > period(currentEpoch) + 1) {

@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { type Failure, unsupported } from "../../failure.ts";
-import { defineMethod, defineOperation, get, optional, post, type Result, required } from "../definition.ts";
+import { defineEncoded, defineOperation, get, optional, post, type Result, required } from "../definition.ts";
 import { BLOCK_ID, broadcastValidation, STATE_ID } from "../params/common.ts";
 import { CONSENSUS_VERSION } from "../params/consensus-version.ts";
 import { validatorIndices } from "../params/identifiers.ts";
@@ -12,6 +12,7 @@ import { payloadList, plainSszPayload, readSszJson, requireObject, sszPayload, T
 // What the fork after those that the node knows will bring: known by name, so that a caller hears why it is not answered.
 
 const {
+  ExecutionPayloadBid,
   PayloadAttestationMessage,
   SignedExecutionPayloadBid,
   SignedExecutionPayloadEnvelope,
@@ -61,7 +62,7 @@ const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPaylo
     consensusVersion: CONSENSUS_VERSION,
   },
   result: anything("accepted"),
-  rest: [post("/eth/v1/beacon/execution_payload_bids")],
+  rest: [post("/eth/v1/beacon/execution_payload_bids", { ssz: "body" })],
   access: "submit",
   example: {
     params: () => [SignedExecutionPayloadBid.toJson(SignedExecutionPayloadBid.defaultValue()), ForkName.gloas],
@@ -93,7 +94,7 @@ const publishExecutionPayloadEnvelope = defineOperation("beacon.publishExecution
     }),
   },
   result: anything("status"),
-  rest: [post("/eth/v1/beacon/execution_payload_envelopes")],
+  rest: [post("/eth/v1/beacon/execution_payload_envelopes", { ssz: "body" })],
   access: "submit",
   example: {
     params: () => {
@@ -112,7 +113,7 @@ const getSignedExecutionPayloadEnvelope = defineOperation("beacon.getSignedExecu
   summary: "The payload of a block in its envelope. Envelopes come with gloas, which the node does not support.",
   params: { blockId: BLOCK_ID },
   result: anything("envelope"),
-  rest: [get("/eth/v1/beacon/execution_payload_envelopes/{block_id}")],
+  rest: [get("/eth/v1/beacon/execution_payload_envelopes/{block_id}", { ssz: "answer" })],
   access: "read",
   example: { params: ["head"] },
   async handler() {
@@ -126,7 +127,7 @@ const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttesta
   summary: "Attestations to the timeliness of payloads. They come with gloas, which the node does not support.",
   params: { slot: optional(slot, "Only those of this slot.") },
   result: anything("payload_attestations"),
-  rest: [get("/eth/v1/beacon/pool/payload_attestations")],
+  rest: [get("/eth/v1/beacon/pool/payload_attestations", { ssz: "answer" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot)] },
   async handler() {
@@ -150,7 +151,7 @@ const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestati
     consensusVersion: CONSENSUS_VERSION,
   },
   result: anything("accepted"),
-  rest: [post("/eth/v1/beacon/pool/payload_attestations")],
+  rest: [post("/eth/v1/beacon/pool/payload_attestations", { ssz: "body" })],
   access: "submit",
   example: {
     params: () => [[PayloadAttestationMessage.toJson(PayloadAttestationMessage.defaultValue())], ForkName.gloas],
@@ -192,7 +193,7 @@ const produceBlockV4 = defineOperation("validator.produceBlockV4", {
     builderBoostFactor: optional(uint64, "How much a builder's bid counts, in percent."),
   },
   result: anything("block"),
-  rest: [get("/eth/v4/validator/blocks/{slot}")],
+  rest: [get("/eth/v4/validator/blocks/{slot}", { ssz: "answer" })],
   access: "read",
   example: {
     params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example", false, true, "100"],
@@ -208,7 +209,7 @@ const producePayloadAttestationData = defineOperation("validator.producePayloadA
   summary: "What to sign on the timeliness of a payload. This comes with gloas, which the node does not support.",
   params: { slot: required(slot, "The slot of the payload.") },
   result: anything("payload_attestation_data"),
-  rest: [get("/eth/v1/validator/payload_attestation_data")],
+  rest: [get("/eth/v1/validator/payload_attestation_data", { ssz: "answer" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot)] },
   async handler() {
@@ -232,7 +233,7 @@ const submitProposerPreferences = defineOperation("validator.submitProposerPrefe
     consensusVersion: CONSENSUS_VERSION,
   },
   result: anything("accepted"),
-  rest: [post("/eth/v1/validator/proposer_preferences")],
+  rest: [post("/eth/v1/validator/proposer_preferences", { ssz: "body" })],
   access: "submit",
   example: {
     params: () => [[SignedProposerPreferences.toJson(SignedProposerPreferences.defaultValue())], ForkName.gloas],
@@ -242,15 +243,16 @@ const submitProposerPreferences = defineOperation("validator.submitProposerPrefe
   },
 });
 
-const getExecutionPayloadBid = defineMethod({
+const getExecutionPayloadBid = defineEncoded({
   ...REFUSED,
   name: "get_v1_validator_execution_payload_bids_slot_builderIndex",
   summary: "The bid of a builder to sign. Bids come with gloas, which the node does not support.",
   params: { slot: required(slot, "The slot of the block."), builderIndex: required(uint64, "The builder.") },
   result: anything("bid"),
-  rest: [get("/eth/v1/validator/execution_payload_bids/{slot}/{builder_index}")],
+  rest: [get("/eth/v1/validator/execution_payload_bids/{slot}/{builder_index}", { ssz: "answer" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
+  codec: ({ validator }) => ({ data: ExecutionPayloadBid, meta: validator.getAggregatedAttestationV2.resp.meta }),
   async handler() {
     throw ofGloas("Bids for execution payloads");
   },
@@ -262,7 +264,7 @@ const getExecutionPayloadEnvelope = defineOperation("validator.getExecutionPaylo
   summary: "The payload of a block to sign. Envelopes come with gloas, which the node does not support.",
   params: { slot: required(slot, "The slot of the block."), beaconBlockRoot: required(root, "The block.") },
   result: anything("envelope"),
-  rest: [get("/eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}")],
+  rest: [get("/eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}", { ssz: "answer" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot), chain.headRoot] },
   async handler() {

@@ -1,11 +1,11 @@
-import { ForkName } from "@lodestar/params";
-import { computeSyncPeriodAtEpoch } from "@lodestar/state-transition";
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkName } from "@lodestar/params";
+import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { LightClientHeader, RootHex } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams, notFound } from "../../failure.ts";
+import { notFound } from "../../failure.ts";
 import { defineOperation, get, required } from "../definition.ts";
 import { root, uint64 } from "../params/scalars.ts";
-import { requireForkAt, requireScheduled } from "../preconditions.ts";
+import { requireForkAt } from "../preconditions.ts";
 import { described, list, object, shape, text } from "../schemas.ts";
 
 const PROOF = list(shape("Root"));
@@ -36,14 +36,13 @@ const getLightClientBootstrap = defineOperation("lightclient.getLightClientBoots
       current_sync_committee_branch: PROOF,
     }),
   },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/beacon/light_client/bootstrap/{block_root}")],
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/light_client/bootstrap/{block_root}", { ssz: "answer" })],
   cost: "heavy",
   access: "read",
   since: ForkName.altair,
   example: { params: (chain) => [chain.headRoot] },
   async handler({ chain }, { blockRoot }) {
-    requireLightClients(chain);
     const block = await chain.blocks.byRoot(blockRoot);
     if (!block) throw noBootstrap(blockRoot, "the block is not known");
     requireForkAt(chain.config, ForkName.altair, block.slot, LIGHT_CLIENTS);
@@ -62,18 +61,15 @@ const getLightClientUpdatesByRange = defineOperation("lightclient.getLightClient
     count: required(uint64, "How many periods; of more than 128 only the first ones are given."),
   },
   result: { name: "updates", schema: list(object({ version: text, data: object(UPDATE) })) },
-  failures: ["unsupported"],
-  rest: [get("/eth/v1/beacon/light_client/updates")],
+  failures: [],
+  rest: [get("/eth/v1/beacon/light_client/updates", { ssz: "answer" })],
   cost: "cheap",
   access: "read",
   since: ForkName.altair,
   example: { params: ["0", "1"] },
   async handler({ chain }, { startPeriod, count }) {
-    requireLightClients(chain);
-    const firstPeriod = computeSyncPeriodAtEpoch(chain.config.ALTAIR_FORK_EPOCH);
-    if (count > 0 && startPeriod + count <= firstPeriod) {
-      throw invalidParams(`Light clients came with altair, which begins in sync committee period ${firstPeriod}.`);
-    }
+    const end = computeStartSlotAtEpoch((startPeriod + count) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+    if (count > 0) requireForkAt(chain.config, ForkName.altair, end - 1, LIGHT_CLIENTS);
     const data = await chain.lightClient.updates(startPeriod, count);
     return { data, meta: { versions: data.map((update) => versionOf(chain, update)) } };
   },
@@ -83,14 +79,13 @@ const getLightClientFinalityUpdate = defineOperation("lightclient.getLightClient
   name: "get_v1_beacon_light_client_finality_update",
   summary: "The newest header that a sync committee signed, with the finalized one that it proves.",
   result: { name: "finality_update", schema: object(FINALITY_UPDATE) },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/beacon/light_client/finality_update")],
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/light_client/finality_update", { ssz: "answer" })],
   cost: "cheap",
   access: "read",
   since: ForkName.altair,
   example: {},
   async handler({ chain }) {
-    requireLightClients(chain);
     const data = await chain.lightClient.finalityUpdate();
     if (!data) throw notFound("No light client finality update is known yet: none of the blocks proves finality.");
     return { data, meta: { version: versionOf(chain, data) } };
@@ -101,14 +96,13 @@ const getLightClientOptimisticUpdate = defineOperation("lightclient.getLightClie
   name: "get_v1_beacon_light_client_optimistic_update",
   summary: "The newest header that a sync committee signed.",
   result: { name: "optimistic_update", schema: object(OPTIMISTIC_UPDATE) },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/beacon/light_client/optimistic_update")],
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/light_client/optimistic_update", { ssz: "answer" })],
   cost: "cheap",
   access: "read",
   since: ForkName.altair,
   example: {},
   async handler({ chain }) {
-    requireLightClients(chain);
     const data = await chain.lightClient.optimisticUpdate();
     if (!data) throw notFound("No light client update is known yet: no block has signatures of a sync committee.");
     return { data, meta: { version: versionOf(chain, data) } };
@@ -122,10 +116,6 @@ export const lightClientMethods = [
   getLightClientFinalityUpdate,
   getLightClientOptimisticUpdate,
 ] as const;
-
-function requireLightClients({ config }: BeaconChain): void {
-  requireScheduled(config, ForkName.altair, LIGHT_CLIENTS);
-}
 
 function versionOf({ config }: BeaconChain, { attestedHeader }: { attestedHeader: LightClientHeader }): ForkName {
   return config.getForkName(attestedHeader.beacon.slot);

@@ -1,4 +1,3 @@
-import { WireFormat } from "@lodestar/api";
 import { ForkName, isForkPostElectra } from "@lodestar/params";
 import {
   type Attestation,
@@ -26,7 +25,6 @@ import { CONSENSUS_VERSION, requireAttestationVersion, requireSlashingVersion } 
 import { attestation, attesterSlashing, proposerSlashing, signedVoluntaryExit } from "../params/operations.ts";
 import { slot, uint64 } from "../params/scalars.ts";
 import { payloadList, plainSszPayload } from "../params/ssz-payload.ts";
-import { requireScheduled, requireSyncCommittees } from "../preconditions.ts";
 import { isTrue, list, object, shape } from "../schemas.ts";
 import { submitAll, submitOne } from "../submissions.ts";
 
@@ -100,7 +98,7 @@ const submitPoolAttestationsV2 = defineOperation("beacon.submitPoolAttestationsV
   },
   result: ACCEPTED,
   failures: ["rejected"],
-  rest: [post("/eth/v2/beacon/pool/attestations")],
+  rest: [post("/eth/v2/beacon/pool/attestations", { ssz: "body" })],
   cost: "cheap",
   access: "submit",
   example: { stage: "attest", params: async (chain) => [await chain.attestations(), chain.fork] },
@@ -130,7 +128,6 @@ const getPoolAttesterSlashings = defineEncoded({
   codec: (codecs) => ({
     ...codecs.beacon.getPoolAttesterSlashingsV2.resp,
     meta: { toJson: () => ({}), toHeadersObject: () => ({}) },
-    onlySupport: WireFormat.json,
   }),
   handler: async ({ chain }) => heldAttesterSlashings(chain),
 });
@@ -246,7 +243,6 @@ const submitPoolVoluntaryExit = defineOperation("beacon.submitPoolVoluntaryExit"
   },
 });
 
-const CREDENTIALS_CHANGES = "Changes of BLS to execution credentials";
 const signedChange = plainSszPayload(
   "a signed change from BLS to execution credentials",
   ssz.capella.SignedBLSToExecutionChange,
@@ -254,7 +250,7 @@ const signedChange = plainSszPayload(
 
 const getPoolBlsToExecutionChanges = defineOperation("beacon.getPoolBLSToExecutionChanges", {
   name: "get_v1_beacon_pool_bls_to_execution_changes",
-  summary: "Changes of withdrawal credentials that wait to be included in a finalized block; from capella on.",
+  summary: "Changes of withdrawal credentials that wait to be included in a finalized block; none before capella.",
   result: {
     name: "changes",
     schema: list(
@@ -268,16 +264,12 @@ const getPoolBlsToExecutionChanges = defineOperation("beacon.getPoolBLSToExecuti
       }),
     ),
   },
-  failures: ["unsupported"],
+  failures: [],
   rest: [get("/eth/v1/beacon/pool/bls_to_execution_changes")],
   cost: "cheap",
   access: "read",
-  since: ForkName.capella,
   example: {},
-  async handler({ chain: { config, pools } }) {
-    requireScheduled(config, ForkName.capella, CREDENTIALS_CHANGES);
-    return { data: pools.operations.listBlsToExecutionChanges() };
-  },
+  handler: async ({ chain }) => ({ data: chain.pools.operations.listBlsToExecutionChanges() }),
 });
 
 const submitPoolBlsToExecutionChanges = defineOperation("beacon.submitPoolBLSToExecutionChange", {
@@ -291,14 +283,13 @@ const submitPoolBlsToExecutionChanges = defineOperation("beacon.submitPoolBLSToE
     ),
   },
   result: ACCEPTED,
-  failures: ["rejected", "unsupported"],
+  failures: ["rejected"],
   rest: [post("/eth/v1/beacon/pool/bls_to_execution_changes")],
   cost: "cheap",
   access: "submit",
   since: ForkName.capella,
   example: { stage: "operate", params: (chain) => [[chain.credentialsChange(13)]] },
-  async handler({ chain: { config, processor }, broadcast }, { blsToExecutionChanges }) {
-    requireScheduled(config, ForkName.capella, CREDENTIALS_CHANGES);
+  async handler({ chain: { processor }, broadcast }, { blsToExecutionChanges }) {
     await submitAll(
       blsToExecutionChanges,
       (changes) => inTurn(changes, (change) => processor.blsToExecutionChange(change)),
@@ -318,14 +309,13 @@ const submitPoolSyncCommitteeMessages = defineOperation("beacon.submitPoolSyncCo
     }),
   },
   result: ACCEPTED,
-  failures: ["rejected", "unsupported"],
+  failures: ["rejected"],
   rest: [post("/eth/v1/beacon/pool/sync_committees")],
   cost: "cheap",
   access: "submit",
   since: ForkName.altair,
   example: { stage: "attest", params: async (chain) => [await chain.syncCommitteeMessages()] },
   async handler({ chain, broadcast }, { signatures }) {
-    requireSyncCommittees(chain);
     await submitAll(
       signatures,
       (messages) => chain.processor.syncMessages(messages),

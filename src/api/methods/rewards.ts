@@ -1,4 +1,3 @@
-import { WireFormat } from "@lodestar/api";
 import { GENESIS_SLOT } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeEndSlotAtEpoch } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
@@ -52,7 +51,6 @@ const getBlockRewards = defineOperation("beacon.getBlockRewards", {
   cost: "heavy",
   access: "read",
   example: { params: (chain) => [String(chain.slot - 1)], isShownLater: true },
-  codec: ({ beacon }) => ({ ...beacon.getBlockRewards.resp, onlySupport: WireFormat.json }),
   async handler({ chain }, { blockId }) {
     const block = await resolveBlock(chain, blockId);
     const isGenesis = block.slot === GENESIS_SLOT;
@@ -73,7 +71,6 @@ const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards"
   cost: "heavy",
   access: "read",
   example: { params: (chain) => [String(chain.slot - 1), ["1", chain.pubkey(2)]], isShownLater: true },
-  codec: ({ beacon }) => ({ ...beacon.getSyncCommitteeRewards.resp, onlySupport: WireFormat.json }),
   async handler({ chain }, { blockId, validatorIds = [] }) {
     const block = await resolveBlock(chain, blockId);
     const isGenesis = block.slot === GENESIS_SLOT;

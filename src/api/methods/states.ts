@@ -20,7 +20,7 @@ import { perChain, perState } from "../memoize.ts";
 import { STATE_ID } from "../params/common.ts";
 import { stateId } from "../params/identifiers.ts";
 import { epoch, root } from "../params/scalars.ts";
-import { requireForkAt, requireScheduled } from "../preconditions.ts";
+import { requireForkAt } from "../preconditions.ts";
 import { either, list, nothing, object, shape } from "../schemas.ts";
 
 const genesisOf = perChain(({ config, genesis }) => ({
@@ -150,8 +150,6 @@ const getStateRandao = defineOperation("beacon.getStateRandao", {
   },
 });
 
-const PENDING_CONSOLIDATIONS = "Pending consolidations";
-
 const getPendingConsolidations = defineOperation("beacon.getPendingConsolidations", {
   name: "get_v1_beacon_states_stateId_pending_consolidations",
   summary: "The consolidations of validators that a state has in its queue; from electra on.",
@@ -160,14 +158,14 @@ const getPendingConsolidations = defineOperation("beacon.getPendingConsolidation
     name: "consolidations",
     schema: list(object({ source_index: shape("Uint64"), target_index: shape("Uint64") })),
   },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/beacon/states/{state_id}/pending_consolidations")],
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_consolidations", { ssz: "answer" })],
   cost: "state",
   access: "read",
   since: ForkName.electra,
   example: { params: ["head"] },
   async handler({ chain }, { stateId }) {
-    const { state, meta } = await resolveStateSince(chain, ForkName.electra, stateId, PENDING_CONSOLIDATIONS);
+    const { state, meta } = await resolveStateSince(chain, ForkName.electra, stateId, "Pending consolidations");
     return { data: (state as CachedBeaconStateElectra).pendingConsolidations.toValue(), meta };
   },
 });
@@ -188,8 +186,8 @@ const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
       }),
     ),
   },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/beacon/states/{state_id}/pending_deposits")],
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_deposits", { ssz: "answer" })],
   cost: "state",
   access: "read",
   since: ForkName.electra,
@@ -214,8 +212,8 @@ const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWi
       }),
     ),
   },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/beacon/states/{state_id}/pending_partial_withdrawals")],
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/pending_partial_withdrawals", { ssz: "answer" })],
   cost: "state",
   access: "read",
   since: ForkName.electra,
@@ -231,8 +229,8 @@ const getProposerLookahead = defineOperation("beacon.getProposerLookahead", {
   summary: "The proposers of the state's epoch and of the next one, slot by slot; from fulu on.",
   params: { stateId: STATE_ID },
   result: { name: "proposers", schema: list(shape("Uint64")) },
-  failures: ["not-found", "unsupported"],
-  rest: [get("/eth/v1/beacon/states/{state_id}/proposer_lookahead")],
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/states/{state_id}/proposer_lookahead", { ssz: "answer" })],
   cost: "state",
   access: "read",
   since: ForkName.fulu,
@@ -245,7 +243,6 @@ const getProposerLookahead = defineOperation("beacon.getProposerLookahead", {
 
 /** Refuses states of before the fork that brought what is asked of them; `what` begins a sentence and is in the plural. */
 async function resolveStateSince(chain: BeaconChain, fork: ForkName, id: routes.beacon.StateId, what: string) {
-  requireScheduled(chain.config, fork, what);
   const resolved = await resolveState(chain, id);
   const { state } = resolved;
   requireForkAt(chain.config, fork, state.slot, what);
@@ -260,7 +257,10 @@ const getState = defineOperation("debug.getStateV2", {
   params: { stateId: STATE_ID },
   result: { name: "state", schema: shape("BeaconState") },
   failures: ["not-found"],
-  rest: [get("/eth/v2/debug/beacon/states/{state_id}"), get("/eth/v1/debug/beacon/states/{state_id}")],
+  rest: [
+    get("/eth/v2/debug/beacon/states/{state_id}", { ssz: "answer" }),
+    get("/eth/v1/debug/beacon/states/{state_id}", { ssz: "answer" }),
+  ],
   cost: "heavy",
   access: "debug",
   example: { params: ["finalized"] },

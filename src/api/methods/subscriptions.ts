@@ -28,7 +28,7 @@ import {
   syncSelections,
   syncSubscriptions,
 } from "../params/validator-preparation.ts";
-import { requireScheduled, requireSyncCommittees, requireSynced } from "../preconditions.ts";
+import { requireSynced } from "../preconditions.ts";
 import { isTrue, list, object, shape } from "../schemas.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
 
@@ -84,15 +84,13 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
   summary: "Tells the node where the fees of validators' blocks are to go, for this epoch and two more.",
   params: { proposers: required(proposerPreparations, "One for each validator.", { name: "preparations" }) },
   result: ACCEPTED,
-  failures: ["unsupported"],
+  failures: [],
   rest: [post("/eth/v1/validator/prepare_beacon_proposer")],
   cost: "cheap",
   access: "submit",
-  since: ForkName.bellatrix,
   example: { params: [[{ validator_index: "3", fee_recipient: FEE_RECIPIENT }]] },
   /** Indices that nobody has yet are taken, too: the standard expects them to become validators. */
   async handler({ chain }, { proposers }) {
-    requireScheduled(chain.config, ForkName.bellatrix, "Execution payloads");
     for (const { validatorIndex, feeRecipient } of proposers) {
       chain.preparations.prepare(validatorIndex, feeRecipient, chain.clock.currentEpoch);
     }
@@ -106,15 +104,13 @@ const registerValidator = defineOperation("validator.registerValidator", {
     registrations: required(signedRegistrations, "One for each validator.", { name: "signed_registrations" }),
   },
   result: ACCEPTED,
-  failures: ["unsupported"],
-  rest: [post("/eth/v1/validator/register_validator")],
+  failures: [],
+  rest: [post("/eth/v1/validator/register_validator", { ssz: "body" })],
   cost: "cheap",
   access: "submit",
-  since: ForkName.bellatrix,
   example: { params: (chain) => [[chain.registration(3)]] },
   /** Registrations of keys that no validator has are left out, as the standard wants it. */
   async handler({ chain }, { registrations }) {
-    requireScheduled(chain.config, ForkName.bellatrix, "Execution payloads");
     for (const registration of registrations) {
       if (chain.headState.epochCtx.getValidatorIndex(registration.message.pubkey) === null) continue;
       chain.preparations.register(registration, chain.clock.currentEpoch);
@@ -127,18 +123,16 @@ const prepareSyncCommitteeSubnets = defineOperation("validator.prepareSyncCommit
   summary: "Tells the node in which sync subcommittees validators take part.",
   params: { subscriptions: required(syncSubscriptions, "One for each validator.") },
   result: ACCEPTED,
-  failures: ["unsupported"],
+  failures: [],
   rest: [post("/eth/v1/validator/sync_committee_subscriptions")],
   cost: "cheap",
   access: "submit",
-  since: ForkName.altair,
   example: {
     params: (chain) => [
       [{ validator_index: "3", sync_committee_indices: ["0", "9"], until_epoch: String(chain.epoch + 1) }],
     ],
   },
   async handler({ chain }, { subscriptions }) {
-    requireSyncCommittees(chain);
     for (const subscription of subscriptions) requireSoundSubscription(chain, subscription);
     const lastEpoch = endOfNextPeriod(currentEpochOf(chain));
     // None of them takes effect unless all are in order.
@@ -204,8 +198,7 @@ const submitSyncCommitteeSelections = defineOperation("validator.submitSyncCommi
     ],
     isRefused: true,
   },
-  async handler({ chain }) {
-    requireSyncCommittees(chain);
+  async handler() {
     throw noDistributedValidators();
   },
 });

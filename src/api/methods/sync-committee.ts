@@ -4,7 +4,7 @@ import { invalidParams, notFound } from "../../failure.ts";
 import { defineOperation, get, post, required } from "../definition.ts";
 import { root, slot, uint64 } from "../params/scalars.ts";
 import { payloadList, plainSszPayload } from "../params/ssz-payload.ts";
-import { requireSyncCommittees, requireSynced, requireVerifiedBlock, requireVerifiedHead } from "../preconditions.ts";
+import { requireForkAt, requireSynced, requireVerifiedBlock, requireVerifiedHead } from "../preconditions.ts";
 import { isTrue, object, shape } from "../schemas.ts";
 import { submitAll } from "../submissions.ts";
 
@@ -31,7 +31,7 @@ const produceSyncCommitteeContribution = defineOperation("validator.produceSyncC
       signature: shape("Signature"),
     }),
   },
-  failures: ["not-found", "unavailable", "unsupported"],
+  failures: ["not-found", "unavailable"],
   rest: [get("/eth/v1/validator/sync_committee_contribution")],
   cost: "cheap",
   access: "read",
@@ -42,13 +42,13 @@ const produceSyncCommitteeContribution = defineOperation("validator.produceSyncC
   },
   async handler({ chain }, { slot, subcommitteeIndex, beaconBlockRoot }) {
     requireSynced(chain);
-    requireSyncCommittees(chain);
     requireVerifiedHead(chain);
     if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
       throw invalidParams(
         `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${subcommitteeIndex} is too high.`,
       );
     }
+    requireForkAt(chain.config, ForkName.altair, slot, "Sync committees");
     const data = chain.pools.syncCommittee.getContribution(subcommitteeIndex, slot, beaconBlockRoot);
     if (!data) {
       throw notFound(
@@ -67,14 +67,13 @@ const publishContributionAndProofs = defineOperation("validator.publishContribut
     contributionAndProofs: required(signedContributions, "The signed contributions.", { name: "signed_contributions" }),
   },
   result: { name: "accepted", schema: isTrue },
-  failures: ["rejected", "unsupported"],
+  failures: ["rejected"],
   rest: [post("/eth/v1/validator/contribution_and_proofs")],
   cost: "cheap",
   access: "submit",
   since: ForkName.altair,
   example: { stage: "aggregate", params: async (chain) => [[await chain.signedContribution()]] },
   async handler({ chain, broadcast }, { contributionAndProofs }) {
-    requireSyncCommittees(chain);
     await submitAll(
       contributionAndProofs,
       (contributions) => chain.processor.contributions(contributions),

@@ -75,7 +75,7 @@ describe("what is asked wrongly is refused", () => {
 
   test("sync committee duties before altair", async () => {
     const answer = phase0.devChain.api.validator.getSyncCommitteeDuties({ epoch: 2, indices: EVERYBODY });
-    await expect(answer).rejects.toMatchObject({ kind: "unsupported" });
+    await expect(answer).rejects.toMatchObject({ kind: "invalid-params" });
   });
 
   test("sync committee duties of a period that is not decided yet", async () => {

@@ -73,9 +73,14 @@ function bodyMembers(fork: ForkName): string[] {
   return (type as { fieldsEntries: readonly { jsonKey: string }[] }).fieldsEntries.map(({ jsonKey }) => jsonKey);
 }
 
-/** Before Bellatrix a block has no payload to leave out, so that its blinded form is the block itself. */
 export const signedBlindedBlock = sszPayload<SignedBlindedBeaconBlock>("a signed blinded block", (json, config) => {
   const fork = config.getForkName(slotAt(json, ["message", "slot"]));
-  const type = isForkPostBellatrix(fork) ? ssz[fork].SignedBlindedBeaconBlock : ssz[fork].SignedBeaconBlock;
-  return readSszJson(type as unknown as Type<SignedBlindedBeaconBlock>, json);
+  return readSszJson(signedBlindedBlockType(fork), json);
 });
+
+/** Before Bellatrix a block has no payload to leave out, so that its blinded form is the block itself. */
+export function signedBlindedBlockType(fork: ForkName): Type<SignedBlindedBeaconBlock> {
+  const isBlinded = isForkPostBellatrix(fork) && !isForkPostGloas(fork);
+  const type = isBlinded ? ssz[fork].SignedBlindedBeaconBlock : ssz[fork].SignedBeaconBlock;
+  return type as unknown as Type<SignedBlindedBeaconBlock>;
+}

@@ -1,7 +1,10 @@
+import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { encodeJson } from "../../json/encode.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { Lasting, RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
+import type { ChainView } from "../chain-view.ts";
 import type { ResponseCodec } from "../codecs.ts";
+import type { ApiContext } from "../context.ts";
 import { besideData, type Response } from "../encoding.ts";
 
 type Codec = ResponseCodec<unknown, unknown>;
@@ -45,13 +48,43 @@ export function sszAnswer(codec: Codec, { data, meta }: Response, request: RestR
   };
 }
 
-/**
- * What is final never changes. A root names one thing in all the world; a slot only within one chain, and a dev chain can be
- * replaced by another at the same address.
- */
-function lastingOf({ params }: RestRequest, meta: Record<string, unknown> | undefined): Lasting {
-  const id = params.state_id ?? params.block_id;
-  if (id === undefined || meta?.finalized !== true) return "never";
-  if (id.startsWith("0x")) return "forever";
-  return /^\d+$/.test(id) ? "while-unchanged" : "never";
+/** What is final never changes, but for the payloads in it that nobody has checked yet. */
+function lastingOf(request: RestRequest, meta: Record<string, unknown> | undefined): Lasting {
+  const isSettled = meta?.finalized === true && meta.execution_optimistic !== true;
+  return isSettled ? lastingOfFinal(request) : "never";
 }
+
+/**
+ * A root names one thing in all the world; a slot only within one chain, and a dev chain can be replaced by another at the
+ * same address.
+ */
+function lastingOfFinal({ params }: RestRequest): Lasting {
+  const id = params.state_id ?? params.block_id;
+  if (id?.startsWith("0x")) return "forever";
+  return id !== undefined && isSlot(id) ? "while-unchanged" : "never";
+}
+
+/**
+ * All of an answer about a final state follows from the state, the request and the node's version, so that these make its
+ * entity tag. Whoever holds the answer already need not wait for it to be made, nor for the state.
+ */
+export async function answerAboutState(
+  { chain, version }: ApiContext,
+  request: RestRequest,
+  make: () => Promise<RestAnswer>,
+): Promise<RestAnswer> {
+  const state = await identityOfState(chain, request.params.state_id);
+  if (state === undefined) return make();
+  const { tag, isHeld } = request.entity(`${version} ${state}`);
+  if (isHeld) return { status: 304, lasting: lastingOfFinal(request), tag };
+  return { ...(await make()), tag };
+}
+
+/** A state is known by its root or, at a given slot, by the last block before it; undefined for one that may yet be another. */
+async function identityOfState({ blocks, forkChoice }: ChainView, id = ""): Promise<string | undefined> {
+  if (id.startsWith("0x")) return id;
+  if (!isSlot(id) || Number(id) > computeStartSlotAtEpoch(forkChoice.finalized.epoch)) return undefined;
+  return (await blocks.rootAtOrBefore(Number(id))) ?? undefined;
+}
+
+const isSlot = (id: string) => /^\d+$/.test(id);

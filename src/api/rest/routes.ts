@@ -4,7 +4,7 @@ import { type BoundMethod, type BoundMethods, Call } from "../bound-methods.ts";
 import { failingAsCall } from "../chain-failures.ts";
 import type { RestPath } from "../definition.ts";
 import type { Response } from "../encoding.ts";
-import { dataAnswer, sszAnswer, transformedAnswer } from "./answer.ts";
+import { answerAboutState, dataAnswer, sszAnswer, transformedAnswer } from "./answer.ts";
 import { parseJson, RequestReader, textOf } from "./request.ts";
 
 /** Everything that REST answers: every path of every method. */
@@ -49,29 +49,22 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     verb,
     path,
     access,
-    answers: answersOf(method),
-    accepts: reader.bodyParam ? acceptsOf(method, isCurrent) : [],
+    answers: method.codec?.isEmpty ? [] : formatsOf(rest, "answer"),
+    accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
       const args = readArgs(method, reader, request);
-      return method.inTurn(args, request.waiting, () => answer(method, args, request));
+      return answerAboutState(method.context, request, () =>
+        method.inTurn(args, request.waiting, () => answer(method, args, request)),
+      );
     },
   };
 }
 
-/** Only operations of the standard have an SSZ form, and not all of them. */
-function answersOf({ codec, definition }: BoundMethod): RestRoute["answers"] {
-  if (codec?.isEmpty) return [];
-  const hasSsz = codec !== undefined && definition.operation !== undefined && codec.onlySupport === undefined;
-  return hasSsz ? ["json", "ssz"] : ["json"];
-}
-
-/** SSZ is read by the fork that a header names, which earlier versions did not have. */
-function acceptsOf({ requestCodec }: BoundMethod, isCurrent: boolean): RestRoute["accepts"] {
-  const readsSsz = isCurrent && requestCodec?.parseReqSsz !== undefined && requestCodec.onlySupport === undefined;
-  return readsSsz ? ["json", "ssz"] : ["json"];
+function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["answers"] {
+  return ssz === what ? ["json", "ssz"] : ["json"];
 }
 
 function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Record<string, unknown> {

@@ -17,13 +17,15 @@ import {
   type BLSSignature,
   type bellatrix,
   type capella,
+  type ExecutionPayload,
   type electra,
   type RootHex,
   type Slot,
   ssz,
 } from "@lodestar/types";
-import { fromHex } from "@lodestar/utils";
+import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BuiltPayload, ExecutionEngine, PayloadRequest } from "../../execution/engine.ts";
+import { LruMap } from "../lru-map.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
@@ -57,9 +59,13 @@ export interface ProducedBlock {
 
 const WEI_PER_GWEI = 1_000_000_000n;
 
+/** A proposer signs within its slot. */
+const KEPT_PAYLOADS = 4;
+
 /** Builds a block on a parent out of what the pools hold. The pools keep what they gave. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
+  readonly #payloads = new LruMap<RootHex, ExecutionPayload>(KEPT_PAYLOADS);
 
   constructor(parts: BlockProducerParts) {
     this.#parts = parts;
@@ -104,7 +110,14 @@ export class BlockProducer {
     const forkSeq = config.getForkSeq(request.slot);
     if (forkSeq < ForkSeq.bellatrix) return null;
     const fork = config.getForkName(request.slot) as ForkPostBellatrix;
-    return engine.buildPayload(payloadRequest(config, fork, preState, request));
+    const built = await engine.buildPayload(payloadRequest(config, fork, preState, request));
+    this.#payloads.set(toRootHex(built.payload.blockHash), built.payload);
+    return built;
+  }
+
+  /** A payload that was built lately, by its hash: what a proposer who was given the block without it leaves out. */
+  builtPayload(blockHash: RootHex): ExecutionPayload | undefined {
+    return this.#payloads.get(blockHash);
   }
 
   #assembleBody(

@@ -15,12 +15,12 @@ export async function validateBlsChange(
   signedChange: capella.SignedBLSToExecutionChange,
 ): Promise<void> {
   const { validatorIndex } = signedChange.message;
-  if (clock.currentEpoch < config.CAPELLA_FORK_EPOCH) {
-    throw ignore(
-      "wrong-fork",
-      `Withdrawal credentials can be changed from Capella on, which begins at epoch ${config.CAPELLA_FORK_EPOCH}; the ` +
-        `current epoch is ${clock.currentEpoch}.`,
-    );
+  const { CAPELLA_FORK_EPOCH } = config;
+  if (clock.currentEpoch < CAPELLA_FORK_EPOCH) {
+    const begins = Number.isFinite(CAPELLA_FORK_EPOCH)
+      ? `begins at epoch ${CAPELLA_FORK_EPOCH}; the current epoch is ${clock.currentEpoch}`
+      : "this chain does not schedule";
+    throw ignore("wrong-fork", `Withdrawal credentials can be changed from Capella on, which ${begins}.`);
   }
   refuseSecondChange(operations, signedChange);
 

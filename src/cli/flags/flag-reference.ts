@@ -3,8 +3,10 @@ import { environmentName, type Flag } from "./flag.ts";
 
 const INTRODUCTION = `# Commands and flags
 
+<!-- Made by "npm run docs" from the flags of the commands. Changes here are lost: make them there. -->
+
 \`npm run fanal -- COMMAND FLAGS\` runs the command line from the checkout. A flag beats its environment variable, which
-beats the config file, which beats the default. This page is made by \`npm run docs\`.`;
+beats the config file, which beats the default.`;
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
 

@@ -184,7 +184,10 @@ it("more connections than there may be are refused", async () => {
 
 it.each([
   ["reads nothing of its answer", post(requestText({ method: '"huge"' }))],
-  ["keeps a refused upgrade open", "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"],
+  [
+    "keeps a refused upgrade open",
+    "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  ],
   ["waits for a call that does not end", post(requestText({ method: '"never"' }))],
 ])("a client that %s does not hold off the end", async (_what, text) => {
   const huge = async () => json("x".repeat(8_000_000));

@@ -22,6 +22,11 @@ export interface RestRequest {
    * copies a request reads it.
    */
   readonly bodyFormat: Format | undefined;
+  /**
+   * The entity tag of an answer to the request, in its format, of which everything is known by `source` before it is made;
+   * `isHeld` tells whether the caller has that answer already, so that 304 is enough.
+   */
+  entity(source: string): { tag: string; isHeld: boolean };
 }
 
 /**
@@ -39,6 +44,8 @@ export interface RestAnswer {
   /** Undefined for an answer by its status alone. */
   content?: { format: Format; parts: readonly BodyPart[] };
   lasting?: Lasting;
+  /** The entity tag of an answer that lasts; by default one made of the body, unless that is a stream. */
+  tag?: string;
   /** Instead of content: events, which the caller gets until it leaves. */
   feed?: Feed;
 }

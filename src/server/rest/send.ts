@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { constants, createGzip, gzip } from "node:zlib";
@@ -7,6 +6,7 @@ import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
 import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
 import { HttpRefusal, TOO_MUCH_UNREAD } from "../http/refusal.ts";
 import { writeStream, writeWhole } from "../http/send.ts";
+import { entityTag, namesTag } from "./entity-tag.ts";
 import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
 
 const compress = promisify(gzip);
@@ -65,40 +65,42 @@ export async function sendAnswer(
     abandonAnswer({ answer, body });
     return;
   }
-  const { status, content, lasting = "never" } = answer;
+  const { status, content } = answer;
+  // Nobody keeps what was answered to a POST.
+  const lasting = req.method === "POST" ? "never" : (answer.lasting ?? "never");
   // Given to the response all at once: that costs less than one after the other.
   const headers: OutgoingHttpHeaders = { ...answer.headers, "Cache-Control": CACHE_CONTROL[lasting] };
+  const tag = lasting === "never" ? undefined : (answer.tag ?? tagOfBody(body));
+  if (tag !== undefined) headers.ETag = tag;
+  if (content !== undefined || status === 304) {
+    headers.Vary = res.hasHeader("Vary") ? `${res.getHeader("Vary")}, ${VARIES_WITH}` : VARIES_WITH;
+  }
+  if (status === 304 || (tag !== undefined && isHeld(req.headers["if-none-match"], tag))) {
+    abandonAnswer({ answer, body });
+    res.writeHead(304, headers).end();
+    return;
+  }
   if (content === undefined || body === undefined) {
     if (status !== 204) headers["Content-Length"] = 0;
     res.writeHead(status, headers).end();
     return;
   }
   headers["Content-Type"] = MEDIA_TYPES[content.format];
-  headers.Vary = res.hasHeader("Vary") ? `${res.getHeader("Vary")}, ${VARIES_WITH}` : VARIES_WITH;
   const compressed = acceptsGzip(req.headers["accept-encoding"]);
   if (Buffer.isBuffer(body)) {
-    await sendWhole(req, res, status, headers, body, { compressed, lasting });
+    await sendWhole(res, status, headers, body, compressed);
   } else {
     await sendStream(req, res, status, headers, body, compressed);
   }
 }
 
 async function sendWhole(
-  req: IncomingMessage,
   res: ServerResponse,
   status: number,
   headers: OutgoingHttpHeaders,
   body: Buffer,
-  { compressed, lasting }: { compressed: boolean; lasting: Lasting },
+  compressed: boolean,
 ): Promise<void> {
-  if (lasting !== "never") {
-    headers.ETag = entityTag(body);
-    if (matches(req.headers["if-none-match"], headers.ETag)) {
-      delete headers["Content-Type"];
-      res.writeHead(304, headers).end();
-      return;
-    }
-  }
   let sent = body;
   if (compressed && body.length >= COMPRESS_FROM_BYTES) {
     sent = await compress(body, GZIP_OPTIONS);
@@ -132,13 +134,10 @@ async function opened(part: BodyPart): Promise<ResponsePart> {
   return Buffer.isBuffer(part) ? part : openStream(part);
 }
 
-/** Weak, because the same answer may be sent compressed or not (RFC 9110, section 8.8.1). */
-function entityTag(body: Buffer): string {
-  return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
+function tagOfBody(body: OpenAnswer["body"]): string | undefined {
+  return Buffer.isBuffer(body) ? entityTag(body) : undefined;
 }
 
-function matches(ifNoneMatch: string | undefined, tag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const opaque = (text: string) => text.trim().replace(/^W\//, "");
-  return ifNoneMatch.split(",").some((each) => each.trim() === "*" || opaque(each) === opaque(tag));
+function isHeld(ifNoneMatch: string | undefined, tag: string): boolean {
+  return ifNoneMatch?.trim() === "*" || namesTag(ifNoneMatch, tag);
 }

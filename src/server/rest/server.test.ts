@@ -293,6 +293,26 @@ describe("caching", () => {
     expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
     expect(headers.etag).toMatch(/^W\/"/);
   });
+
+  it("of a stream goes by what it is made of", async () => {
+    const { headers, text } = await server.ask("/stream-of/a");
+    expect(text).toBe('{"data":[1,2]}');
+    const tag = headers.etag as string;
+    for (const known of [tag, "*"]) {
+      const again = await server.ask("/stream-of/a", { headers: { "If-None-Match": known } });
+      expect(again).toMatchObject({ status: 304, text: "", headers: { etag: tag, vary: headers.vary } });
+      expect(again.headers["cache-control"]).toContain("immutable");
+      expect(again.headers["content-length"]).toBeUndefined();
+    }
+    expect((await server.ask("/stream-of/b", { headers: { "If-None-Match": tag } })).status).toBe(200);
+    expect((await server.ask("/stream-of/a?x", { headers: { "If-None-Match": tag } })).status).toBe(200);
+  });
+
+  it("is not for answers to a POST", async () => {
+    const reply = await server.ask("/unchanged", { method: "POST", headers: { "If-None-Match": "*" } });
+    expect(reply).toMatchObject({ status: 200, text: '"same"', headers: { "cache-control": "no-store" } });
+    expect(reply.headers.etag).toBeUndefined();
+  });
 });
 
 describe("pages of other sites", () => {

@@ -19,6 +19,7 @@ import {
   type ListeningAddress,
   listeningAddress,
 } from "../http/server.ts";
+import { entityTag, namesTag } from "./entity-tag.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 
@@ -119,6 +120,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const body = request.body as Buffer | undefined;
     const { url = "" } = request.raw;
     const mark = url.indexOf("?");
+    const format = route.answers.length === 0 ? undefined : chooseFormat(accept, route.answers);
     const answer = await route.handle({
       params: request.params as Record<string, string>,
       query: mark === -1 ? "" : url.slice(mark + 1),
@@ -126,9 +128,13 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       headers: request.headers as Record<string, string | undefined>,
       body,
       waiting: exchange.deadline,
-      format: route.answers.length === 0 ? undefined : chooseFormat(accept, route.answers),
+      format,
       get bodyFormat() {
         return bodyFormatOf(route, contentType, body);
+      },
+      entity(source) {
+        const tag = entityTag(JSON.stringify([url, format, source]));
+        return { tag, isHeld: route.verb === "GET" && namesTag(request.headers["if-none-match"], tag) };
       },
     });
     if (answer.feed && !eventStreams.hasRoom) {

@@ -33,9 +33,6 @@ const wrongBlocks: SpecialCall[] = [
   fails("the last of all slots", REJECTED, (chain) => blockWith(chain, { slot: LAST_UINT64 })),
 ];
 
-const onFulu = (calls: readonly SpecialCall[]): SpecialCall[] =>
-  calls.map((call) => ({ ...call, only: ForkName.fulu }));
-
 const unknownValidators = answers("unknown validators", [], (chain) => [
   "head",
   [PUBKEY, chain.validatorCount, LAST_UINT64],
@@ -100,21 +97,27 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   ],
   post_v1_beacon_states_stateId_validator_balances: [...absentState(), unknownValidators, bareValidator],
   post_v1_beacon_states_stateId_validator_identities: [...absentState(), unknownValidators, bareValidator],
-  get_v1_beacon_states_stateId_sync_committees: onFulu([
+  get_v1_beacon_states_stateId_sync_committees: [
     ...absentState(),
     fails("an epoch too far ahead", INVALID, () => ["head", 16]),
     fails("the last of all epochs", INVALID, () => ["head", LAST_EPOCH]),
-  ]),
+  ],
   get_v1_beacon_states_stateId_randao: [
     ...absentState(),
     fails("an epoch that has not come", INVALID, (chain) => ["head", chain.epoch + 1]),
     fails("the last of all epochs", INVALID, () => ["head", LAST_EPOCH]),
     fails("an epoch whose slots are no uint64", INVALID, () => ["head", LAST_UINT64]),
   ],
-  get_v1_beacon_states_stateId_pending_consolidations: onFulu(absentState()),
-  get_v1_beacon_states_stateId_pending_deposits: onFulu(absentState()),
-  get_v1_beacon_states_stateId_pending_partial_withdrawals: onFulu(absentState()),
-  get_v1_beacon_states_stateId_proposer_lookahead: onFulu(absentState()),
+  get_v1_beacon_states_stateId_pending_consolidations: absentState(),
+  get_v1_beacon_states_stateId_pending_deposits: absentState(),
+  get_v1_beacon_states_stateId_pending_partial_withdrawals: absentState(),
+  get_v1_beacon_states_stateId_proposer_lookahead: absentState(),
+  get_v1_builder_states_stateId_expected_withdrawals: [
+    ...absentState(),
+    fails("the state's own slot", INVALID, (chain) => ["head", chain.chain.head.slot]),
+    fails("a slot too far ahead", INVALID, (chain) => ["head", chain.chain.head.slot + 2 * 8 + 1]),
+    fails("the last of all slots", INVALID, () => ["head", LAST_UINT64]),
+  ],
   post_v2_beacon_blocks: [
     ...wrongBlocks,
     fails("a block of another fork than is said", INVALID, async (chain) => [await chain.signedBlock(), null, "deneb"]),
@@ -139,11 +142,16 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   ],
   get_v1_beacon_blinded_blocks_blockId: absentBlock,
   get_v2_beacon_blocks_blockId_attestations: absentBlock,
-  get_v1_beacon_blobs_blockId: onFulu([
+  get_v1_beacon_blobs_blockId: [
     ...absentBlock,
     answers("a blob that the block does not have", [], () => ["head", [ROOT]]),
     fails("the same blob twice", INVALID, () => ["head", [ROOT, ROOT]]),
-  ]),
+  ],
+  get_v1_beacon_blob_sidecars_blockId: [
+    ...absentBlock,
+    answers("a blob that the block does not have", [], () => ["head", ["0", LAST_UINT64]]),
+    fails("the same blob twice", INVALID, () => ["head", ["0", 0]]),
+  ],
   get_v1_beacon_rewards_blocks_blockId: [
     ...absentBlock,
     answers(
@@ -168,26 +176,23 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("the last of all epochs", NOT_FOUND, () => [LAST_EPOCH]),
     fails("an epoch whose slots are no uint64", INVALID, () => [LAST_UINT64]),
   ],
-  get_v1_debug_beacon_data_column_sidecars_blockId: onFulu([
+  get_v1_debug_beacon_data_column_sidecars_blockId: [
     ...absentBlock,
     answers("columns that nobody needs", [], () => ["head", [0, "127"]]),
     fails("a column that no block has", INVALID, () => ["head", [0, 128]]),
-  ]),
+  ],
   post_v1_beacon_states_stateId_builders: ofGloas("head", null),
   post_v1_beacon_execution_payload_bids: [fails("an object that is no bid", INVALID, () => [{}])],
   post_v1_beacon_execution_payload_envelopes: [fails("an object that is no envelope", INVALID, () => [{}])],
   get_v1_beacon_execution_payload_envelopes_blockId: [...ofGloas(ROOT), unparsedBlock],
   get_v1_beacon_light_client_bootstrap_blockRoot: [
-    fails("an unknown block", NOT_FOUND, () => [ROOT], ForkName.fulu),
-    fails(
-      "the root of a state",
-      NOT_FOUND,
-      async (chain) => [(await chain.caller.call("get_v1_beacon_states_root", ["head"])).root],
-      ForkName.fulu,
-    ),
+    fails("an unknown block", NOT_FOUND, () => [ROOT]),
+    fails("the root of a state", NOT_FOUND, async (chain) => [
+      (await chain.caller.call("get_v1_beacon_states_root", ["head"])).root,
+    ]),
   ],
   get_v1_beacon_light_client_updates: [
-    { ...answers("no periods", [], () => [0, 0]), only: ForkName.fulu },
+    answers("no periods", [], () => [0, 0]),
     { ...answers("a period that has not come", [], () => [1, 5]), only: ForkName.fulu },
     { ...answers("the last of all periods", [], () => [LAST_UINT64, LAST_UINT64]), only: ForkName.fulu },
   ],

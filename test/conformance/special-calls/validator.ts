@@ -74,7 +74,7 @@ const syncSubscriptionWith = (
   changes: (chain: ExampleDevChain) => Record<string, unknown>,
 ): SpecialCall => {
   const valid = { validator_index: "1", sync_committee_indices: ["0"], until_epoch: "9" };
-  return fails(what, INVALID, (chain) => [[{ ...valid, ...changes(chain) }]], ForkName.fulu);
+  return fails(what, INVALID, (chain) => [[{ ...valid, ...changes(chain) }]]);
 };
 
 /** Of the methods for validator clients. */
@@ -85,6 +85,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   get_v2_validator_duties_proposer_epoch: duties(),
   get_v1_validator_block: wrongProductions,
   get_v3_validator_blocks_slot: wrongProductions,
+  get_v1_validator_blinded_blocks_slot: wrongProductions,
   get_v1_validator_attestation_data: attestationData,
   get_v1_validator_attestation: attestationData,
   get_v1_validator_aggregate_attestation: unknownAggregate,
@@ -119,7 +120,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     fails("an unknown key", INVALID, (chain) => [0, chain.slot, true, PUBKEY, SIGNATURE]),
   ],
   post_v1_validator_duties_sync_epoch: [
-    fails("an epoch too far ahead", INVALID, () => [16 * 8, ["0"]], ForkName.fulu),
+    fails("an epoch too far ahead", INVALID, () => [16 * 8, ["0"]]),
     fails("no validators", INVALID, (chain) => [chain.epoch, []]),
     fails("one validator that is no list", INVALID, (chain) => [chain.epoch, "0"]),
     fails("an index that no registry has", INVALID, (chain) => [chain.epoch, [LAST_UINT64]]),
@@ -127,7 +128,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   ],
   get_v1_validator_sync_committee_contribution: [
     fails("an unknown block", NOT_FOUND, (chain) => [chain.slot, 0, ROOT], ForkName.fulu),
-    fails("a subcommittee that does not exist", INVALID, (chain) => [chain.slot, 4, ROOT], ForkName.fulu),
+    fails("a subcommittee that does not exist", INVALID, (chain) => [chain.slot, 4, ROOT]),
   ],
   post_v1_validator_contribution_and_proofs: [
     nothing("no contributions"),
@@ -159,21 +160,13 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   ],
   post_v1_validator_prepare_beacon_proposer: [
     nothing("no preparations"),
-    {
-      ...answers("a validator that does not exist yet", true, () => [
-        [{ validator_index: "99", fee_recipient: `0x${"ab".repeat(20)}` }],
-      ]),
-      only: ForkName.fulu,
-    },
+    answers("a validator that does not exist yet", true, () => [
+      [{ validator_index: "99", fee_recipient: `0x${"ab".repeat(20)}` }],
+    ]),
   ],
   post_v1_validator_register_validator: [
     nothing("no registrations"),
-    {
-      ...answers("a key that nobody has", true, (chain) => [
-        [changedMessage(chain.registration(1), { pubkey: PUBKEY })],
-      ]),
-      only: ForkName.fulu,
-    },
+    answers("a key that nobody has", true, (chain) => [[changedMessage(chain.registration(1), { pubkey: PUBKEY })]]),
   ],
   post_v1_validator_sync_committee_subscriptions: [
     nothing("no subscriptions"),
