@@ -78,7 +78,7 @@ async function handle(method: BoundMethod, reader: RequestReader, request: RestR
 
 function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Record<string, unknown> {
   if (!reader.bodyParam) return reader.args(request, undefined);
-  if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!);
+  if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
   const mayBeLeftOut = method.definition.access === "read";
   const body = mayBeLeftOut && !request.body?.length ? null : parseJson(request.body ?? Buffer.alloc(0));
   return reader.args(request, mayBeLeftOut ? (body ?? reader.bodyParam.whenNoBody) : body);
