@@ -78,6 +78,11 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
     expect(Object.keys(alone).includes("committee_bits")).toBe(fork === "fulu");
     // A second copy is as good as the first.
     expect(await caller.call(POST_ATTESTATIONS, [first, first])).toBe(true);
+    const forged = { ...first, signature: second.signature };
+    expect(await caller.error(POST_ATTESTATIONS, [first, forged])).toMatchObject({
+      code: -32003,
+      data: { failures: [{ index: 1, message: expect.stringContaining("is not signed by validator") }] },
+    });
     expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([alone]);
 
     expect(await caller.call(POST_ATTESTATIONS, [second, [third]])).toBe(true);

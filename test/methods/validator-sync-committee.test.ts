@@ -117,6 +117,11 @@ describe("on altair", () => {
     const messages = EVERYBODY.map((validator) => message(validator));
     expect(await caller.call(MESSAGES, [messages])).toBe(true);
     expect(await caller.call(MESSAGES, [messages])).toBe(true);
+    const forged = { ...messages[0]!, signature: messages[1]!.signature };
+    expect(await caller.error(MESSAGES, [[messages[1], forged]])).toMatchObject({
+      code: -32003,
+      data: { failures: [{ index: 1 }] },
+    });
     expect(await caller.call(CONTRIBUTION, [HEAD + 1, 0, root])).toMatchObject({
       slot: String(HEAD + 1),
       beacon_block_root: root,

@@ -83,7 +83,8 @@ async function examineMessage(
   }
   const value = { message, blockRoot: toRootHex(beaconBlockRoot), subcommittees: addressed };
   return {
-    value: { ...value, subcommittees: unseenSubcommittees(context, value) },
+    // A client learns first whether its message is in order.
+    value: arrivedOn === undefined ? value : { ...value, subcommittees: unseenSubcommittees(context, value) },
     signatures: [
       {
         set: createIndexedSignatureSetFromComponents(validatorIndex, blockSigningRoot(context, message), signature),
