@@ -104,7 +104,6 @@ describe("rpc.discover", () => {
     const onlyChecked = [
       "post_v1_validator_beacon_committee_subscriptions",
       "post_v1_validator_prepare_beacon_proposer",
-      "post_v1_validator_register_validator",
       "post_v1_validator_sync_committee_subscriptions",
       "setLogLevel",
       "setGraffiti",

@@ -125,6 +125,8 @@ export interface Param {
   readonly schema: z.ZodType;
   /** Makes the schema to read with, where the form depends on the forks of a chain; `schema` then only describes it. */
   readonly schemaFor?: (config: ChainForkConfig) => z.ZodType;
+  /** What it is, with the article, where it is an object of the chain. */
+  readonly noun?: string;
   readonly required: boolean;
   /** Whether it takes all positional parameters from here on, each one item or an array of items; by name, one array. */
   readonly each: boolean;
@@ -186,8 +188,8 @@ export function each<T>(
   return { ...schemasOf(schema), required: true, each: true, description, ...options };
 }
 
-function schemasOf<T>(schema: ParamSchema<T> | ForkSchema<T>): Pick<Param, "schema" | "schemaFor"> {
-  return "forConfig" in schema ? { schema: schema.form, schemaFor: schema.forConfig } : { schema };
+function schemasOf<T>(schema: ParamSchema<T> | ForkSchema<T>): Pick<Param, "schema" | "schemaFor" | "noun"> {
+  return "forConfig" in schema ? { schema: schema.form, schemaFor: schema.forConfig, noun: schema.noun } : { schema };
 }
 
 /** What every definition must say; without any of it, it does not compile. */

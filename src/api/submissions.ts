@@ -38,10 +38,16 @@ function requireTaken(outcomes: readonly Outcome<unknown>[]): void {
   outcomes.forEach((outcome, index) => {
     if (!outcome.ok && !outcome.refusal.known) failures.push({ index, message: outcome.refusal.message });
   });
-  if (failures.length === 0) return;
-  const count = failures.length === outcomes.length ? "" : `${failures.length} of ${outcomes.length} items: `;
-  throw rejected(`The submission was rejected: ${count}${failures[0]?.message}`, {
-    detail: failures[0]?.message,
-    failures,
-  });
+  refuseItems(failures, outcomes.length, rejected);
+}
+
+/**
+ * Tells the caller of the items that were refused, out of so many; the others have taken effect. `refuse` makes the failure of
+ * the call: `rejected`, or `invalidParams` for what needs no look at the chain's rules to be wrong.
+ */
+export function refuseItems(failures: ItemFailure[], count: number, refuse: typeof rejected): void {
+  const [first] = failures;
+  if (first === undefined) return;
+  const part = failures.length === count ? "" : `${failures.length} of ${count} items: `;
+  throw refuse(`The submission was rejected: ${part}${first.message}`, { detail: first.message, failures });
 }

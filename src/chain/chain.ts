@@ -301,7 +301,7 @@ export class BeaconChain {
   }
 
   #validationContext(): ValidationContext {
-    const { forkChoice, states } = this;
+    const { blocks, forkChoice, states } = this;
     const tracker = this.#tracker;
     const regenerations = new RegenerationQueue(() => this.#changes.idle());
     const shufflings = new Shufflings({ forkChoice, states, regenerations });
@@ -309,6 +309,7 @@ export class BeaconChain {
       config: this.config,
       clock: this.clock,
       forkChoice,
+      blocks,
       bls: this.#bls,
       seen: this.pools.seen,
       operations: this.pools.operations,

@@ -20,7 +20,7 @@ import { type ValidatedAttestation, validateAttestations } from "./validation/at
 import { validateAttesterSlashing } from "./validation/attester-slashing.ts";
 import { validateBlsChange } from "./validation/bls-change.ts";
 import type { ValidationContext } from "./validation/context.ts";
-import { alreadyKnown, type Outcome } from "./validation/outcome.ts";
+import { alreadyKnown, type Origin, type Outcome } from "./validation/outcome.ts";
 import { validateProposerSlashing } from "./validation/proposer-slashing.ts";
 import {
   type ValidatedContribution,
@@ -131,23 +131,23 @@ export class OperationProcessor {
   }
 
   /** Throws a `GossipRefusal`, as do all that take one object. */
-  async voluntaryExit(exit: phase0.SignedVoluntaryExit): Promise<void> {
+  async voluntaryExit(exit: phase0.SignedVoluntaryExit, origin: Origin = "client"): Promise<void> {
     const { context, events, pools } = this.#parts;
-    await validateVoluntaryExit(context, exit);
+    await validateVoluntaryExit(context, exit, origin);
     requireAdded(pools.operations.addVoluntaryExit(exit), "exit");
     events.publish("voluntaryExit", exit);
   }
 
-  async proposerSlashing(slashing: phase0.ProposerSlashing): Promise<void> {
+  async proposerSlashing(slashing: phase0.ProposerSlashing, origin: Origin = "client"): Promise<void> {
     const { context, events, pools } = this.#parts;
-    await validateProposerSlashing(context, slashing);
+    await validateProposerSlashing(context, slashing, origin);
     requireAdded(pools.operations.addProposerSlashing(slashing), "proposer slashing");
     events.publish("proposerSlashing", slashing);
   }
 
-  async attesterSlashing(slashing: AttesterSlashing): Promise<void> {
+  async attesterSlashing(slashing: AttesterSlashing, origin: Origin = "client"): Promise<void> {
     const { context, events, forkChoice, pools } = this.#parts;
-    await validateAttesterSlashing(context, slashing);
+    await validateAttesterSlashing(context, slashing, origin);
     const fork = context.config.getForkName(context.clock.currentSlot);
     requireAdded(pools.operations.addAttesterSlashing(slashing, fork), "attester slashing");
     forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
@@ -155,9 +155,9 @@ export class OperationProcessor {
     await this.#parts.refreshHead();
   }
 
-  async blsToExecutionChange(change: capella.SignedBLSToExecutionChange): Promise<void> {
+  async blsToExecutionChange(change: capella.SignedBLSToExecutionChange, origin: Origin = "client"): Promise<void> {
     const { context, events, pools } = this.#parts;
-    await validateBlsChange(context, change);
+    await validateBlsChange(context, change, origin);
     requireAdded(pools.operations.addBlsToExecutionChange(change), "change of credentials");
     events.publish("blsToExecutionChange", change);
   }
@@ -170,9 +170,9 @@ export class OperationProcessor {
   }
 }
 
-/** Another one that makes this one needless may have been taken while its signatures were verified. */
+/** An operation in order is needless when the pool holds one of the same validator; the first one stays. */
 function requireAdded(outcome: AddOutcome, subject: string): void {
-  if (outcome !== "added") throw alreadyKnown(`Another ${subject} that makes this one needless was taken meanwhile.`);
+  if (outcome !== "added") throw alreadyKnown(`Another ${subject} that makes this one needless was taken before.`);
 }
 
 function votesOf(

@@ -8,7 +8,7 @@ import { Batch } from "./batch.ts";
 import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";
 import type { RangeSyncLimits } from "./limits.ts";
-import { RangePenalties } from "./penalties.ts";
+import { NO_FAULT_REJECTIONS, RangePenalties } from "./penalties.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
@@ -211,7 +211,11 @@ export class RangeRun {
     const { logger } = this.#parts;
     const { giver, range } = batch;
     const { reason, slot, root, message } = rejection;
-    logger.debug("Blocks that a peer gave are refused", { ...range, peer: giver, reason, slot, root, message });
+    if (NO_FAULT_REJECTIONS.has(reason)) {
+      logger.debug("Blocks of a peer do not fit now", { ...range, peer: giver, reason, slot, root, message });
+    } else {
+      logger.warn("A block of a peer is refused", { slot, root, peer: giver, reason, detail: message });
+    }
     if (reason === "data-unavailable" && batch.refusals === 0) {
       logger.warn("The sync cannot go on: the next block refers to blobs, and this node has none", { slot, root });
     }

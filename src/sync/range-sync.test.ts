@@ -80,13 +80,18 @@ describe("range sync", () => {
     const peers = new FakePeers();
     peers.add("honest", few);
     peers.add("forger", few, { byRange: async (blocks) => [...blocks.slice(0, -1), spoiled(blocks.at(-1)!)] });
-    const { chain, sync } = await openFollower(peers, FEW);
+    const { chain, sync, log } = await openFollower(peers, FEW);
 
     sync.start();
     await sync.whenSynced();
 
     expect(chain.head.root).toBe(tipOf(few));
     expect(new Set(peers.penaltiesOf("forger"))).toEqual(new Set(["severe"]));
+    const warnings = log.filter((line) => line.includes("WARN"));
+    expect(warnings).toHaveLength(peers.penaltiesOf("forger").length);
+    for (const warning of warnings) {
+      expect(warning).toMatch(/A block of a peer is refused +slot=\d+ root=0x\w{64} peer=forger reason=[\w-]+ detail=/);
+    }
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
 

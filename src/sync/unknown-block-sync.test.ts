@@ -139,7 +139,7 @@ describe("missing blocks", () => {
 
   test("an invalid ancestor is held against those who gave it and built on it, and never fetched again", async () => {
     const peers = new FakePeers();
-    const { chain, sync } = await openNearHead(peers, 3);
+    const { chain, sync, log } = await openNearHead(peers, 3);
     const before = chain.head;
     const bad = forged(before.slot + 1, before.root);
     const child = forged(before.slot + 2, bad.root);
@@ -158,6 +158,14 @@ describe("missing blocks", () => {
     expect(peers.penaltiesOf("voter")).toEqual(["moderate"]);
     expect(peers.roots).toHaveLength(asked);
     expect(chain.head.root).toBe(before.root);
+    const refused = log.flatMap(
+      (line) => /WARN .* slot=(\d+) .* peer=(\w+) reason=(\S+)/.exec(line)?.slice(1).join(" ") ?? [],
+    );
+    expect(refused).toEqual([
+      `${before.slot + 1} giver wrong-proposer`,
+      `${before.slot + 2} sender invalid-parent`,
+      `${before.slot + 3} newcomer invalid-parent`,
+    ]);
   });
 
   test("a block that arrives otherwise takes along what waited for it", async () => {

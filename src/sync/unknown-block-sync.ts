@@ -127,7 +127,7 @@ export class UnknownBlockSync implements UnknownBlocks {
       return;
     }
     if (slot <= this.#finalizedSlot) {
-      this.#condemn(root, seekers, "on a branch that left the chain before finality");
+      this.#condemn(root, seekers, "is on a branch that left the chain before finality");
       return;
     }
     const held = this.#isFarAhead(slot, giver)
@@ -144,6 +144,7 @@ export class UnknownBlockSync implements UnknownBlocks {
       void this.#import(root);
     } else if (this.#bad.get(parentRoot)) {
       this.#pending.remove(root);
+      this.#warn(held, { reason: "invalid-parent", message: `Its parent ${parentRoot} is not valid.` });
       this.#condemn(root, peers, "builds on an invalid block");
     } else if (this.#pending.descendantsOf(root).length >= MAX_DEPTH) {
       this.#handOver(held);
@@ -163,14 +164,15 @@ export class UnknownBlockSync implements UnknownBlocks {
     this.#importChildrenOf(root);
   }
 
-  async #importHeld({ root, signed, peers, slot, arrivedAt, isAsked }: PendingBlock): Promise<void> {
+  async #importHeld(held: PendingBlock): Promise<void> {
     const { chain, logger } = this.#parts;
+    const { root, signed, peers, slot, arrivedAt, isAsked } = held;
     try {
       await chain.importBlock(signed, { arrivedAt });
       logger.debug("A missing block was fetched", { slot, root });
     } catch (error) {
       if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {
-        logger.debug("A fetched block is refused", { slot, root, reason: error.reason, message: error.message });
+        this.#warn(held, error);
         // Gossip is passed on before the state transition, but blocks that are given by root are of the peer's own chain.
         const severity = isAsked ? "severe" : "moderate";
         for (const peerId of peers) this.#parts.peers.penalize(peerId, severity, `invalid block: ${error.reason}`);
@@ -193,9 +195,16 @@ export class UnknownBlockSync implements UnknownBlocks {
   /** Nothing on this block will ever be valid. */
   #condemn(root: RootHex, culprits: Iterable<string>, reason: string): void {
     const descendants = this.#pending.removeDescendantsOf(root);
+    for (const held of descendants) this.#warn(held, { reason: "invalid-parent", message: `It ${reason}.` });
     for (const bad of [root, ...descendants.map((held) => held.root)]) this.#bad.set(bad, true);
     const senders = new Set([...culprits, ...descendants.flatMap(({ peers }) => [...peers])]);
     for (const peerId of senders) this.#parts.peers.penalize(peerId, "moderate", reason);
+  }
+
+  #warn({ slot, root, peers }: PendingBlock, refusal: Pick<BlockRejection, "reason" | "message">): void {
+    const { reason, message: detail } = refusal;
+    const peer = [...peers].join(", ");
+    this.#parts.logger.warn("A block of a peer is refused", { slot, root, peer, reason, detail });
   }
 
   #handOver(oldest: PendingBlock): void {

@@ -29,6 +29,24 @@ const WRONG_ATTESTERS: [string, (attestation: Json) => void][] = [
   ],
 ];
 
+test("an attestation to a block before the finalized one is refused with that reason", async () => {
+  const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH + 1, { validators: 16 });
+  const caller = new Caller(devChain.api);
+  const { finalized } = await caller.call("get_v1_beacon_states_finality_checkpoints", ["head"]);
+  const slot = Number(finalized.epoch) * SLOTS_PER_EPOCH - 2;
+  const { root } = await caller.call("get_v1_beacon_blocks_blockId_root", [slot]);
+  const attestation = ssz.phase0.Attestation.defaultValue();
+  attestation.data.slot = slot;
+  attestation.data.beaconBlockRoot = ssz.Root.fromJson(root);
+  attestation.data.target.epoch = Math.floor(slot / SLOTS_PER_EPOCH);
+  const error = await caller.error(POST_ATTESTATIONS, [ssz.phase0.Attestation.toJson(attestation)]);
+  expect(error).toMatchObject({ code: -32003 });
+  expect(error.data.detail).toBe(
+    `The attestation votes for block ${root} of slot ${slot}, which lies before the finalized block ${finalized.root} of epoch ` +
+      `${finalized.epoch}: it is too late for votes for it.`,
+  );
+});
+
 describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   const SLOT = 4;
   const OPTIONS: Partial<DevNodeOptions> = { validators: 32, forks: [{ fork, epoch: 0 }] };
@@ -60,6 +78,11 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
     expect(Object.keys(alone).includes("committee_bits")).toBe(fork === "fulu");
     // A second copy is as good as the first.
     expect(await caller.call(POST_ATTESTATIONS, [first, first])).toBe(true);
+    const forged = { ...first, signature: second.signature };
+    expect(await caller.error(POST_ATTESTATIONS, [first, forged])).toMatchObject({
+      code: -32003,
+      data: { failures: [{ index: 1, message: expect.stringContaining("is not signed by validator") }] },
+    });
     expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([alone]);
 
     expect(await caller.call(POST_ATTESTATIONS, [second, [third]])).toBe(true);

@@ -86,9 +86,10 @@ describe("changes of credentials", () => {
   it("wait for capella, and are then included", async () => {
     const { devChain } = await openDevChain({ validators: 8, forks: [{ fork: "capella", epoch: 1 }] });
     const caller = new Caller(devChain.api);
-    const change = ssz.capella.SignedBLSToExecutionChange.toJson(
-      new SignedOperations(devChain).credentialsChange(3, address),
-    );
+    const operations = new SignedOperations(devChain);
+    const changeTo = (to: Uint8Array, options?: { by?: number }) =>
+      ssz.capella.SignedBLSToExecutionChange.toJson(operations.credentialsChange(3, to, options));
+    const change = changeTo(address);
     await devChain.clock.advanceTo(1);
     expect(await caller.error(`post_${CHANGES}`, [[change]])).toMatchObject({ code: REJECTED });
     expect(await caller.call(`get_${CHANGES}`)).toEqual([]);
@@ -98,10 +99,22 @@ describe("changes of credentials", () => {
     const held = await caller.call(`get_${CHANGES}`);
     expect(held).toEqual([change]);
     expectStandard("/eth/v1/beacon/pool/bls_to_execution_changes", 0, held);
+    const other = new Uint8Array(20).fill(8);
+    const again = [change, changeTo(other, { by: 4 }), changeTo(other)];
+    expect(await caller.error(`post_${CHANGES}`, [again])).toMatchObject({
+      code: REJECTED,
+      data: { failures: [{ index: 1, message: expect.stringContaining("is not signed with its withdrawal key") }] },
+    });
+    expect(await caller.call(`get_${CHANGES}`)).toEqual([change]);
 
     await devChain.clock.advanceTo(SLOTS_PER_EPOCH + 1);
     const { validator } = await caller.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", 3]);
     expect(validator.withdrawal_credentials).toBe(`0x01${"00".repeat(11)}${"07".repeat(20)}`);
+    expect(await caller.call(`get_${CHANGES}`)).toEqual([change]);
+    expect(await caller.error(`post_${CHANGES}`, [[change]])).toMatchObject({
+      code: REJECTED,
+      data: { detail: expect.stringContaining(`already execution credentials, with the address 0x${"07".repeat(20)}`) },
+    });
   });
 
   it("are not taken on a chain that never gets them", async () => {

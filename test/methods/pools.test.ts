@@ -70,6 +70,18 @@ describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
     expect(bodies.flatMap((body) => body.voluntary_exits)).toEqual([exit]);
     // Included is not final yet.
     for (const [, list, payload] of submissions) expect(await caller.call(list)).toEqual([payload]);
+    // But done, so that there is nothing left to take, whatever the pool still holds.
+    for (const [submit, why] of [
+      [POST_PROPOSER_SLASHING, "Validator 1 is already slashed"],
+      [POST_ATTESTER_SLASHING, "All 2 attesters in common are already slashed"],
+      [POST_EXIT, "Validator 4 already exits"],
+    ]) {
+      const payload = submissions.find(([method]) => method === submit)![2];
+      expect(await caller.error(submit!, [payload])).toMatchObject({
+        code: -32003,
+        data: { detail: expect.stringContaining(why!) },
+      });
+    }
 
     const [byProposal, byVote, alsoByVote, byExit] = await statusesUntil(devChain, caller, [1, 2, 3, 4], 11);
     expect(byProposal).toEqual(["active_slashed", "exited_slashed"]);
@@ -85,7 +97,7 @@ describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
     }
     expect(await caller.error(POST_PROPOSER_SLASHING, [proposerJson(operations.doubleProposal(2, 6))])).toMatchObject({
       code: -32003,
-      data: { detail: expect.stringContaining("cannot be slashed") },
+      data: { detail: expect.stringContaining("already slashed") },
     });
     expect(await caller.error(POST_ATTESTER_SLASHING, [attesterJson(operations.doubleVote([1], 1))])).toMatchObject({
       code: -32003,
@@ -142,6 +154,48 @@ describe("operations that are not good", () => {
       expect(error.data.detail).toContain(reason);
     }
     for (const pool of [ATTESTER_SLASHINGS, PROPOSER_SLASHINGS, EXITS]) expect(await caller.call(pool)).toEqual([]);
+  });
+
+  it("are rejected also when the validator has another one in the pool", async () => {
+    const { caller, operations } = await open(4 * SLOTS_PER_EPOCH);
+    const [exit, otherExit] = [0, 1].map((epoch) => exitJson(operations.exit(4, { epoch })));
+    const cases: { submit: string; list: string; first: Json; forged: Json[]; other: Json; why: string }[] = [
+      {
+        submit: POST_EXIT,
+        list: EXITS,
+        first: exit,
+        forged: [exitJson(operations.exit(4, { epoch: 1, by: 5 })), { ...exit, signature: otherExit.signature }],
+        other: otherExit,
+        why: "is not signed by that validator",
+      },
+      {
+        submit: POST_ATTESTER_SLASHING,
+        list: ATTESTER_SLASHINGS,
+        first: attesterJson(operations.doubleVote([2, 3], 1)),
+        forged: [attesterJson(operations.doubleVote([2, 3], 2, { by: [2, 4] }))],
+        other: attesterJson(operations.doubleVote([2], 2)),
+        why: "not both signed",
+      },
+      {
+        submit: POST_PROPOSER_SLASHING,
+        list: PROPOSER_SLASHINGS,
+        first: proposerJson(operations.doubleProposal(1, 5)),
+        forged: [proposerJson(operations.doubleProposal(1, 6, { by: 2 }))],
+        other: proposerJson(operations.doubleProposal(1, 6)),
+        why: "not both signed",
+      },
+    ];
+    for (const { submit, list, first, forged, other, why } of cases) {
+      expect(await caller.call(submit, [first])).toBe(true);
+      for (const payload of forged) {
+        expect(await caller.error(submit, [payload])).toMatchObject({
+          code: -32003,
+          data: { detail: expect.stringContaining(why) },
+        });
+      }
+      for (const payload of [other, first]) expect(await caller.call(submit, [payload])).toBe(true);
+      expect(await caller.call(list)).toEqual([first]);
+    }
   });
 
   it("include exits of validators that have served too short a time", async () => {

@@ -1,5 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { getBlockRootAtSlot } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
@@ -80,27 +81,77 @@ test("what was told of proposers is forgotten after two more epochs", async () =
   expect(chain.preparations.feeRecipient(1, 3)).toBeUndefined();
   expect(chain.preparations.feeRecipient(2, 0)).toBeUndefined();
 
-  const registration = (timestamp: number, validator = 1) => ({
-    message: {
-      fee_recipient: FEE_RECIPIENT,
-      gas_limit: "30000000",
-      timestamp: String(timestamp),
-      pubkey: toHex(devChain.keys.publicKey(validator)!),
-    },
-    signature: `0x${"00".repeat(96)}`,
-  });
-  const { pubkey } = registration(0).message;
-  expect(await caller.call(REGISTER, [[registration(5)]])).toBe(true);
-  expect(await caller.call(REGISTER, [[registration(4)]])).toBe(true);
+  const { pubkey } = registration(devChain, 1).message;
+  expect(await caller.call(REGISTER, [[registration(devChain, 1, { timestamp: 5 })]])).toBe(true);
+  expect(await caller.call(REGISTER, [[registration(devChain, 1, { timestamp: 4 })]])).toBe(true);
   expect(chain.preparations.registration(pubkey, 2)?.message.timestamp).toBe(5);
   expect(chain.preparations.registration(pubkey, 3)).toBeUndefined();
-  const stranger = `0x${"22".repeat(48)}`;
-  const unknown = { ...registration(5), message: { ...registration(5).message, pubkey: stranger } };
-  expect(await caller.call(REGISTER, [[unknown]])).toBe(true);
-  expect(chain.preparations.registration(stranger, 0)).toBeUndefined();
 });
 
-test("sync committee subnets are remembered until the last subscription ends, all of a call or none", async () => {
+/** builder-specs: the domain of builders is that of the genesis fork version and no genesis validators root. */
+function registration(devChain: DevChain, validator: number, { timestamp = 5, by = validator } = {}) {
+  const { ValidatorRegistrationV1 } = ssz.bellatrix;
+  const message = {
+    fee_recipient: FEE_RECIPIENT,
+    gas_limit: "30000000",
+    timestamp: String(timestamp),
+    pubkey: toHex(devChain.keys.publicKey(validator)!),
+  };
+  const forkData = { currentVersion: devChain.config.GENESIS_FORK_VERSION, genesisValidatorsRoot: new Uint8Array(32) };
+  const domain = Buffer.concat([
+    Buffer.from("00000001", "hex"),
+    ssz.phase0.ForkData.hashTreeRoot(forkData).subarray(0, 28),
+  ]);
+  const objectRoot = ValidatorRegistrationV1.hashTreeRoot(ValidatorRegistrationV1.fromJson(message));
+  const signature = devChain.keys.secretKey(by)!.sign(ssz.phase0.SigningData.hashTreeRoot({ objectRoot, domain }));
+  return { message, signature: signature.toHex() };
+}
+
+test("registrations are taken one by one, if their validators signed them and their time has come", async () => {
+  const { devChain } = await openDevChain({ ...FULU, ...QUIET, validators: 40 });
+  const { chain } = devChain;
+  const caller = new Caller(devChain.api);
+  const isKept = (validator: number) =>
+    chain.preparations.registration(toHex(devChain.keys.publicKey(validator)!), 0) !== undefined;
+  const altered = registration(devChain, 4);
+  altered.message.gas_limit = "1";
+  const stranger = registration(devChain, 5);
+  stranger.message.pubkey = `0x${"22".repeat(48)}`;
+  const list = [
+    registration(devChain, 1),
+    registration(devChain, 2, { by: 3 }),
+    registration(devChain, 3, { timestamp: Date.UTC(2100, 0) / 1000 }),
+    altered,
+    stranger,
+    { ...registration(devChain, 6), signature: `0x${"00".repeat(96)}` },
+    // So many that they are verified in threads.
+    ...Array.from({ length: 33 }, (_, index) => registration(devChain, 7 + index)),
+  ];
+  const error = await caller.error(REGISTER, [list]);
+  expect(error).toMatchObject({ code: -32003, data: { status: 400 } });
+  expect(error.data.failures).toEqual([
+    { index: 1, message: expect.stringContaining("not signed by validator 2") },
+    { index: 2, message: expect.stringContaining("the timestamp 4102444800") },
+    { index: 3, message: expect.stringContaining("not signed by validator 4") },
+    { index: 5, message: expect.stringContaining("not signed by validator 6") },
+  ]);
+  expect(Array.from({ length: 8 }, (_, validator) => isKept(validator))).toEqual([
+    false,
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+    true,
+  ]);
+  expect(isKept(39)).toBe(true);
+  // As the standard wants it, a key that nobody has is left out and no mistake.
+  expect(await caller.call(REGISTER, [[stranger]])).toBe(true);
+  expect(chain.preparations.registration(stranger.message.pubkey, 0)).toBeUndefined();
+});
+
+test("sync committee subnets are remembered until the last subscription ends", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET });
   const { chain, clock } = devChain;
   const caller = new Caller(devChain.api);
@@ -109,8 +160,6 @@ test("sync committee subnets are remembered until the last subscription ends, al
     sync_committee_indices: positions.map(String),
     until_epoch: String(untilEpoch),
   });
-  expect((await caller.error(SUBSCRIBE, [[subscription([0], 1), subscription([32], 1)]])).code).toBe(INVALID);
-  expect(chain.syncSubscriptions.list()).toEqual([]);
   const accepted = [subscription([0, 31], 2), subscription([7], 1, 2), subscription([9], 1_000_000, 3)];
   expect(await caller.call(SUBSCRIBE, [accepted])).toBe(true);
   expect(chain.syncSubscriptions.list()).toEqual([
@@ -121,6 +170,22 @@ test("sync committee subnets are remembered until the last subscription ends, al
   ]);
   await clock.advanceTo(2 * SLOTS_PER_EPOCH);
   expect(chain.syncSubscriptions.list()).toEqual([{ subnet: 1, untilEpoch: 16 }]);
+  // What is wrong is told of, and what has passed is pointless; neither keeps the others from being taken.
+  const mixed = [subscription([32], 3), subscription([0], 1), subscription([31], 3), subscription([0], 3, 16)];
+  expect(await caller.error(SUBSCRIBE, [mixed])).toMatchObject({
+    code: INVALID,
+    data: {
+      failures: [
+        { index: 0, message: expect.stringContaining("position 32") },
+        { index: 3, message: "No validator has the index 16." },
+      ],
+    },
+  });
+  expect(await caller.call(SUBSCRIBE, [[subscription([0], 1)]])).toBe(true);
+  expect(chain.syncSubscriptions.list()).toEqual([
+    { subnet: 1, untilEpoch: 16 },
+    { subnet: 3, untilEpoch: 3 },
+  ]);
 });
 
 test("what validators prepare is remembered on a chain that has no use for it yet", async () => {

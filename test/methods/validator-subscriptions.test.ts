@@ -81,13 +81,40 @@ it("lets validators subscribe from the slot before the current to the end of the
   }
 });
 
-it("refuses what is wrong, and then takes nothing of the rest either", async () => {
+it("takes the others of a list with slots that have passed", async () => {
+  const list = [subscription({ slot: 0 }), subscription({ slot: NOW - 2 }), subscription()];
+  expect(await caller.call(SUBSCRIBE, [list])).toBe(true);
+  expect(subscribed().map(([slot]) => slot)).toEqual([NOW + 1]);
+  expect(await caller.call(SUBSCRIBE, [[subscription({ slot: NOW - 2 })]])).toBe(true);
+  expect(await caller.call(SUBSCRIBE, proven({ slot: NOW - 2 }))).toBe(true);
+  expect(subscribed()).toHaveLength(1);
+});
+
+it("names those of a list that are wrong, and takes the others", async () => {
+  const list = [
+    subscription({ validator_index: String(VALIDATORS) }),
+    subscription(),
+    subscription({ slot: NOW - 2, committee_index: String(MAX_COMMITTEES_PER_SLOT) }),
+    subscription({ slot: NOW + 2 }),
+  ];
+  expect(await caller.error(SUBSCRIBE, [list])).toMatchObject({
+    code: -32602,
+    data: {
+      failures: [
+        { index: 0, message: `No validator has the index ${VALIDATORS}.` },
+        { index: 2, message: expect.stringContaining("is too high") },
+      ],
+    },
+  });
+  expect(subscribed().map(([slot]) => slot)).toEqual([NOW + 1, NOW + 2]);
+});
+
+it("refuses what is wrong", async () => {
   const { validator_index: _missing, ...incomplete } = subscription();
   const wrong = [
     subscription({ committee_index: String(MAX_COMMITTEES_PER_SLOT) }),
     subscription({ committee_index: "18446744073709551615" }),
     subscription({ validator_index: String(VALIDATORS) }),
-    subscription({ slot: NOW - 2 }),
     subscription({ slot: 2 * SLOTS_PER_EPOCH }),
     subscription({ slot: "18446744073709551615" }),
     subscription({ committees_at_slot: 0 }),
@@ -100,7 +127,6 @@ it("refuses what is wrong, and then takes nothing of the rest either", async () 
     "x",
   ];
   for (const each of wrong) {
-    expect(await caller.error(SUBSCRIBE, [subscription(), each]), JSON.stringify(each)).toMatchObject({ code: -32602 });
     expect(await caller.error(SUBSCRIBE, [[each]]), JSON.stringify(each)).toMatchObject({ code: -32602 });
   }
   for (const params of [[], [[]], {}, { subscription: subscription() }]) {
@@ -116,7 +142,7 @@ it("refuses a selection proof that is none", async () => {
     proven({ key: "0xab" }),
     proven({ committee: "2" }),
     proven({ committee: "x" }),
-    proven({ slot: NOW - 2 }),
+    proven({ slot: NOW - 2, by: 6 }),
     proven({ slot: 2 * SLOTS_PER_EPOCH }),
     proven().with(1, String(NOW + 2)),
     proven().with(2, "true"),

@@ -1,11 +1,26 @@
-import { DOMAIN_SYNC_COMMITTEE, SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE } from "@lodestar/params";
-import { ssz } from "@lodestar/types";
-import { toHex } from "@lodestar/utils";
+import { aggregateSerializedSignatures } from "@chainsafe/blst";
+import { BitArray, type Type } from "@chainsafe/ssz";
+import {
+  DOMAIN_CONTRIBUTION_AND_PROOF,
+  DOMAIN_SYNC_COMMITTEE,
+  DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF,
+  SLOTS_PER_EPOCH,
+  SYNC_COMMITTEE_SIZE,
+} from "@lodestar/params";
+import { type altair, ssz } from "@lodestar/types";
+import { fromHex, toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../src/dev/validators/signer.ts";
+import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
-import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/dev-chain.ts";
+import {
+  type OpenedDevChain,
+  openDevChain,
+  openQuietDevChain,
+  QUIET,
+  startQuietDevChain,
+} from "../support/dev-chain.ts";
 
 const DUTIES = "post_v1_validator_duties_sync_epoch";
 const MESSAGES = "post_v1_beacon_pool_sync_committees";
@@ -100,6 +115,11 @@ describe("on altair", () => {
     const messages = EVERYBODY.map((validator) => message(validator));
     expect(await caller.call(MESSAGES, [messages])).toBe(true);
     expect(await caller.call(MESSAGES, [messages])).toBe(true);
+    const forged = { ...messages[0]!, signature: messages[1]!.signature };
+    expect(await caller.error(MESSAGES, [[messages[1], forged]])).toMatchObject({
+      code: -32003,
+      data: { failures: [{ index: 1 }] },
+    });
     expect(await caller.call(CONTRIBUTION, [HEAD + 1, 0, root])).toMatchObject({
       slot: String(HEAD + 1),
       beacon_block_root: root,
@@ -109,6 +129,68 @@ describe("on altair", () => {
     const block = await caller.call("get_v1_validator_block", [HEAD + 2, `0xc0${"00".repeat(95)}`, null, true]);
     expect(block.body.sync_aggregate.sync_committee_bits).toBe("0xffffffff");
   });
+});
+
+test("the committee that the fork brings signs while the first slots of the fork are empty", async () => {
+  const forkSlot = 2 * SLOTS_PER_EPOCH;
+  const { devChain } = await openQuietDevChain(forkSlot - 1, { forks: [{ fork: "altair", epoch: 2 }] });
+  const { chain, clock } = devChain;
+  const caller = new Caller(devChain.api);
+  const byHand = new ByHand(devChain);
+  const { root } = chain.head;
+  expect(chain.head.slot).toBe(forkSlot - 1);
+  await clock.advanceTo(forkSlot);
+
+  const sign = <T>(validator: number, type: Type<T>, value: T, domain: Uint8Array) =>
+    byHand.signer.sign(validator, byHand.signer.signingRoot(type, value, domain, forkSlot));
+  const committee = await caller.call("get_v1_beacon_states_stateId_sync_committees", [forkSlot]);
+  const members: number[] = committee.validators.map(Number);
+  const duties: SyncDuty[] = await caller.call(DUTIES, [2, EVERYBODY]);
+  for (const { validator_index, validator_sync_committee_indices } of duties) {
+    for (const seat of validator_sync_committee_indices) expect(members[Number(seat)]).toBe(Number(validator_index));
+  }
+  const messageOf = (validator: number) => ({
+    slot: String(forkSlot),
+    beacon_block_root: root,
+    validator_index: String(validator),
+    signature: toHex(sign(validator, ssz.Root, ssz.Root.fromJson(root), DOMAIN_SYNC_COMMITTEE)),
+  });
+  // Of the first two subcommittees messages come, of the third a contribution.
+  const [first, second, third]: number[][] = committee.validator_aggregates.map((part: string[]) => part.map(Number));
+  const signers = [...new Set([...first!, ...second!])];
+  expect(await caller.call(MESSAGES, [signers.map(messageOf)])).toBe(true);
+  expect(await caller.call(CONTRIBUTION, [forkSlot, 0, root])).toMatchObject({ aggregation_bits: "0xff" });
+
+  const signatures = third!.map((member) => fromHex(messageOf(member).signature));
+  const contribution = {
+    slot: forkSlot,
+    beaconBlockRoot: fromHex(root),
+    subcommitteeIndex: 2,
+    aggregationBits: BitArray.fromBoolArray(third!.map(() => true)),
+    signature: aggregateSerializedSignatures(signatures).toBytes(),
+  };
+  const aggregatorIndex = third![0]!;
+  const selection = { slot: forkSlot, subcommitteeIndex: 2 };
+  const selectionProof = sign(
+    aggregatorIndex,
+    ssz.altair.SyncAggregatorSelectionData,
+    selection,
+    DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF,
+  );
+  const message = { aggregatorIndex, contribution, selectionProof };
+  const signature = sign(aggregatorIndex, ssz.altair.ContributionAndProof, message, DOMAIN_CONTRIBUTION_AND_PROOF);
+  const signed = ssz.altair.SignedContributionAndProof.toJson({ message, signature });
+  expect(await caller.call(CONTRIBUTIONS, [[signed]])).toBe(true);
+
+  await clock.advanceTo(forkSlot + 1);
+  const { signed: block } = await byHand.propose(forkSlot + 1, root);
+  const { syncAggregate } = (block as altair.SignedBeaconBlock).message.body;
+  const fourth = members.slice(24);
+  expect(syncAggregate.syncCommitteeBits.toBoolArray()).toEqual([
+    ...members.slice(0, 24).map(() => true),
+    ...fourth.map((member) => signers.includes(member)),
+  ]);
+  expect(chain.head.slot).toBe(forkSlot + 1);
 });
 
 test("a chain without altair has no sync committees, and one with it has none before", async () => {

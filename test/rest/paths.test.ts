@@ -1,3 +1,4 @@
+import { ListCompositeType } from "@chainsafe/ssz";
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -347,6 +348,45 @@ describe("bodies", () => {
     });
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.text).message).toContain("altair");
+  });
+
+  it("in SSZ that the header's fork does not fit are refused with the fork of their slot", async () => {
+    const block = ssz.phase0.SignedBeaconBlock.fromJson(await chain.signedBlock());
+    const [attestation] = await chain.attestations();
+    const attestations = new ListCompositeType(ssz.phase0.Attestation, 8).serialize([
+      ssz.phase0.Attestation.fromJson(attestation),
+    ]);
+    const send = async (path: string, version: string, body: Uint8Array) => {
+      const headers = { "Content-Type": SSZ_TYPE, "Eth-Consensus-Version": version };
+      const { status, text } = await served.ask(path, { method: "POST", headers, body: Buffer.from(body) });
+      return [status, JSON.parse(text).message];
+    };
+    const belongs = `the body is one of phase0, to which its slot ${chain.slot} belongs.`;
+    const blockBytes = ssz.phase0.SignedBeaconBlock.serialize(block);
+    for (const version of ["altair", "deneb", "Fulu"]) {
+      expect(await send("/eth/v2/beacon/blocks", version, blockBytes)).toEqual([
+        400,
+        `The header Eth-Consensus-Version is ${version.toLowerCase()}, but ${belongs}`,
+      ]);
+    }
+    expect(await send("/eth/v2/beacon/pool/attestations", "electra", attestations)).toEqual([
+      400,
+      `The header Eth-Consensus-Version is electra, but ${belongs}`,
+    ]);
+    expect(await send("/eth/v2/beacon/blocks", "altair", blockBytes.subarray(1))).toEqual([
+      400,
+      "The body is not a valid SSZ encoding of a signed block of the fork altair.",
+    ]);
+    expect(await send("/eth/v2/beacon/pool/attestations", "phase0", attestations.subarray(1))).toEqual([
+      400,
+      "The body is not a valid SSZ encoding of a list of attestations of the fork phase0.",
+    ]);
+  });
+
+  it("may name a validator twice whose liveness they ask for", async () => {
+    const { status, text } = await post(`/eth/v1/validator/liveness/${chain.epoch}`, ["1", "1"]);
+    expect(status).toBe(200);
+    expect(JSON.parse(text).data.map(({ index }: { index: string }) => index)).toEqual(["1", "1"]);
   });
 
   it("that hold wrong items are told of each", async () => {

@@ -16,7 +16,7 @@ import { type CommitteeIndex, type Epoch, type Slot, ssz } from "@lodestar/types
 import { toPubkeyHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { CommitteeInterest } from "../../chain/subscriptions/committee-subscriptions.ts";
-import { invalidParams, unsupported } from "../../failure.ts";
+import { Failure, type ItemFailure, invalidParams, unsupported } from "../../failure.ts";
 import { defineOperation, each, post, required } from "../definition.ts";
 import {
   arrangeProvenSubscription,
@@ -30,7 +30,9 @@ import {
 } from "../params/validator-preparation.ts";
 import { requireSynced } from "../preconditions.ts";
 import { isTrue, list, object, shape } from "../schemas.ts";
+import { refuseItems } from "../submissions.ts";
 import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
+import { register } from "./registrations.ts";
 
 type StandardSubscription = routes.validator.BeaconCommitteeSubscription;
 
@@ -63,17 +65,15 @@ const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCom
   },
   async handler({ chain }, { subscriptions }) {
     requireSynced(chain);
-    const interests: CommitteeInterest[] = [];
-    for (const subscription of subscriptions) {
+    await takeEach(subscriptions, async (subscription) => {
       requireCommitteeOfSlotAtHand(chain, subscription);
-      interests.push(
+      const interest =
         "slotSignature" in subscription
           ? await provenInterest(chain, subscription)
-          : declaredInterest(chain, subscription),
-      );
-    }
-    // None of them takes effect unless all are in order.
-    for (const interest of interests) chain.subscriptions.add(interest);
+          : declaredInterest(chain, subscription);
+      // A client that starts in the middle of an epoch subscribes for all of it.
+      if (interest.slot >= chain.clock.currentSlot - 1) chain.subscriptions.add(interest);
+    });
   },
 });
 
@@ -99,22 +99,18 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
 
 const registerValidator = defineOperation("validator.registerValidator", {
   name: "post_v1_validator_register_validator",
-  summary: "Registers validators for builders; the node keeps this, but it asks no builder.",
+  summary: "Registers validators for builders, each judged by itself; the node keeps this, but it asks no builder.",
   params: {
     registrations: required(signedRegistrations, "One for each validator.", { name: "signed_registrations" }),
   },
   result: ACCEPTED,
-  failures: [],
+  failures: ["rejected"],
   rest: [post("/eth/v1/validator/register_validator", { ssz: "body" })],
   cost: "cheap",
   access: "submit",
   example: { params: (chain) => [[chain.registration(3)]] },
-  /** Registrations of keys that no validator has are left out, as the standard wants it. */
   async handler({ chain }, { registrations }) {
-    for (const registration of registrations) {
-      if (chain.headState.epochCtx.getValidatorIndex(registration.message.pubkey) === null) continue;
-      chain.preparations.register(registration, chain.clock.currentEpoch);
-    }
+    await register(chain, registrations);
   },
 });
 
@@ -133,12 +129,13 @@ const prepareSyncCommitteeSubnets = defineOperation("validator.prepareSyncCommit
     ],
   },
   async handler({ chain }, { subscriptions }) {
-    for (const subscription of subscriptions) requireSoundSubscription(chain, subscription);
-    const lastEpoch = endOfNextPeriod(currentEpochOf(chain));
-    // None of them takes effect unless all are in order.
-    for (const { syncCommitteeIndices, untilEpoch } of subscriptions) {
-      chain.syncSubscriptions.add(syncCommitteeIndices, Math.min(untilEpoch, lastEpoch));
-    }
+    const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
+    await takeEach(subscriptions, (subscription) => {
+      requireSoundSubscription(chain, subscription);
+      const { syncCommitteeIndices, untilEpoch } = subscription;
+      if (untilEpoch < currentEpoch) return;
+      chain.syncSubscriptions.add(syncCommitteeIndices, Math.min(untilEpoch, endOfNextPeriod(currentEpoch)));
+    });
   },
 });
 
@@ -212,6 +209,20 @@ export const subscriptionMethods = [
   submitSyncCommitteeSelections,
 ] as const;
 
+/** Each item by itself, so that those in order take effect; those that have become pointless are not wrong. */
+async function takeEach<Item>(items: readonly Item[], take: (item: Item) => void | Promise<void>): Promise<void> {
+  const failures: ItemFailure[] = [];
+  for (const [index, item] of items.entries()) {
+    try {
+      await take(item);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== "invalid-params") throw error;
+      failures.push({ index, message: error.message });
+    }
+  }
+  refuseItems(failures, items.length, invalidParams);
+}
+
 function requireCommitteeOfSlotAtHand(
   chain: BeaconChain,
   { committeeIndex, slot }: { committeeIndex: CommitteeIndex; slot: Slot },
@@ -220,10 +231,6 @@ function requireCommitteeOfSlotAtHand(
     throw invalidParams(
       `The committee index ${committeeIndex} is too high: no slot has more than ${MAX_COMMITTEES_PER_SLOT} committees.`,
     );
-  }
-  const { currentSlot } = chain.clock;
-  if (slot < currentSlot - 1) {
-    throw invalidParams(`Slot ${slot} has passed: the current slot is ${currentSlot}.`);
   }
   const lastEpoch = lastKnownEpoch(chain);
   if (computeEpochAtSlot(slot) > lastEpoch) {
@@ -277,7 +284,7 @@ async function provenInterest(
 
 function requireSoundSubscription(
   chain: BeaconChain,
-  { validatorIndex, syncCommitteeIndices, untilEpoch }: routes.validator.SyncCommitteeSubscription,
+  { validatorIndex, syncCommitteeIndices }: routes.validator.SyncCommitteeSubscription,
 ): void {
   if (validatorIndex >= chain.headState.validators.length) {
     throw invalidParams(`No validator has the index ${validatorIndex}.`);
@@ -286,14 +293,6 @@ function requireSoundSubscription(
   if (tooHigh !== undefined) {
     throw invalidParams(`A sync committee has ${SYNC_COMMITTEE_SIZE} members, so the position ${tooHigh} is too high.`);
   }
-  const currentEpoch = currentEpochOf(chain);
-  if (untilEpoch < currentEpoch) {
-    throw invalidParams(`Epoch ${untilEpoch} has passed: the current epoch is ${currentEpoch}.`);
-  }
-}
-
-function currentEpochOf({ clock, head }: BeaconChain): Epoch {
-  return Math.max(clock.currentEpoch, computeEpochAtSlot(head.slot));
 }
 
 /** No sync committee is known beyond the next period. */

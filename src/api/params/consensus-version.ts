@@ -3,11 +3,13 @@ import { invalidParams } from "../../failure.ts";
 import { optional } from "../definition.ts";
 import { word } from "./scalars.ts";
 
+export const VERSION_HEADER = "Eth-Consensus-Version";
+
 /** REST must name the fork of what it brings. */
 export const CONSENSUS_VERSION = optional(
   word(Object.values(ForkName)),
   "The fork of the object; by default that of its slot.",
-  { header: { name: "Eth-Consensus-Version", isRequired: true } },
+  { header: { name: VERSION_HEADER, isRequired: true } },
 );
 
 /** Refuses an object of another fork than the caller says. */

@@ -9,6 +9,8 @@ export type ParamSchema<T> = z.ZodType<T>;
 
 /** A schema for objects whose form depends on the fork that they belong to, and so on the chain's configuration. */
 export interface ForkSchema<T> {
+  /** What its values are, with the article. */
+  readonly noun: string;
   /** What can be said without a chain, for the documents that are derived from the definitions. */
   readonly form: ParamSchema<unknown>;
   readonly forConfig: (config: ChainForkConfig) => ParamSchema<T>;

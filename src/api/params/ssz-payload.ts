@@ -239,6 +239,7 @@ function parseBitVector(value: unknown, bitCount: number): Uint8Array | undefine
 export function sszPayload<T>(noun: string, decode: (json: unknown, config: ChainForkConfig) => T): ForkSchema<T> {
   const form = z.unknown().meta({ type: "object", description: `The JSON form of ${noun}.` });
   return {
+    noun,
     form,
     forConfig: (config) =>
       form.transform((json, context) => {
@@ -275,6 +276,7 @@ export function slotAt(json: unknown, path: readonly string[]): Slot {
 export function payloadList<T>(noun: string, item: ForkSchema<T>): ForkSchema<T[]> {
   const form = z.unknown().meta({ type: "array", description: `A list of ${noun}.` });
   return {
+    noun: `a list of ${noun}`,
     form,
     forConfig: (config) => {
       const schema = item.forConfig(config);

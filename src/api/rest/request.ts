@@ -1,3 +1,4 @@
+import type { ChainForkConfig } from "@lodestar/config";
 import { z } from "zod";
 import { invalidParams } from "../../failure.ts";
 import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
@@ -6,6 +7,7 @@ import { bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
 import type { Param, RestPath } from "../definition.ts";
 import { firstMessage } from "../params/schema.ts";
+import { readSszBody } from "./ssz-body.ts";
 
 type Args = Record<string, unknown>;
 
@@ -52,11 +54,11 @@ export class RequestReader {
   }
 
   /** The arguments of a request with an SSZ body, which the codec of the operation reads. */
-  sszArgs(request: RestRequest, codec: RequestCodec): Args {
-    const key = this.bodyParam!.key;
+  sszArgs(request: RestRequest, codec: RequestCodec, config: ChainForkConfig): Args {
+    const { key, name, noun = `the parameter "${name}"` } = this.bodyParam!;
     const params = this.#signature.params.filter((param) => param !== this.bodyParam);
     const args = bind({ ...this.#signature, params }, this.#named(request));
-    return { ...args, [key]: (readSsz(request, codec) as Args)[key] };
+    return { ...args, [key]: (readSszBody(request, codec, { noun, config }) as Args)[key] };
   }
 
   #named(request: RestRequest): Args {
@@ -124,16 +126,6 @@ export function textOf({ body, headers }: RestRequest): unknown {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch (cause) {
     throw invalidParams("The body must be text in UTF-8.", { cause });
-  }
-}
-
-function readSsz({ params, headers, body }: RestRequest, codec: RequestCodec): unknown {
-  try {
-    // A plain array of bytes: the codecs rely on its slices being copies.
-    return codec.parseReqSsz?.({ params, query: {}, headers, body: new Uint8Array(body ?? []) });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw invalidParams(`The request cannot be read: ${reason}`, { cause });
   }
 }
 

@@ -69,7 +69,7 @@ function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["answers
 
 function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Record<string, unknown> {
   if (!reader.bodyParam) return reader.args(request, undefined);
-  if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!);
+  if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
   const isLeftOut = changesNothing(method.definition.access) && !request.body?.length;
   return reader.args(request, isLeftOut ? reader.bodyParam.whenNoBody : parseJson(request.body ?? Buffer.alloc(0)));
 }

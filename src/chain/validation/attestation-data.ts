@@ -5,7 +5,7 @@ import {
   type EpochShuffling,
   getAttestationDataSigningRoot,
 } from "@lodestar/state-transition";
-import { type phase0, type RootHex, ssz } from "@lodestar/types";
+import { type phase0, type RootHex, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { ignore, reject } from "./outcome.ts";
@@ -60,7 +60,7 @@ export class AttestationDataRules {
         `${this.#subject} has the data index ${data.index}; since Electra it has to be 0.`,
       );
     }
-    this.#refuseUnfitBlock(data);
+    await this.#refuseUnfitBlock(data);
     const shuffling = await stateOrIgnore(
       states.shuffling(toRootHex(data.beaconBlockRoot), data.target.epoch),
       this.#subject,
@@ -72,11 +72,14 @@ export class AttestationDataRules {
     };
   }
 
-  #refuseUnfitBlock(data: phase0.AttestationData): void {
-    const { forkChoice } = this.#context;
+  async #refuseUnfitBlock(data: phase0.AttestationData): Promise<void> {
+    const { forkChoice, blocks } = this.#context;
     const blockRoot = toRootHex(data.beaconBlockRoot);
     const block = forkChoice.get(blockRoot);
     if (!block) {
+      // Fork choice has let go of what is final; a block above that may be on its way in.
+      const stored = await blocks.link(blockRoot);
+      if (stored) this.#refuseBlockBeforeFinality({ root: blockRoot, slot: stored.slot });
       throw ignore("unknown-block", `${this.#subject} votes for block ${blockRoot}, which is not known.`);
     }
     if (block.execution.status === "invalid") {
@@ -103,6 +106,7 @@ export class AttestationDataRules {
       );
     }
     if (!forkChoice.isDescendantOfFinalized(blockRoot)) {
+      this.#refuseBlockBeforeFinality(block);
       throw ignore(
         "not-descended-from-finalized",
         `${this.#subject} votes for block ${blockRoot}, which does not descend from the finalized block ${forkChoice.finalized.root}.`,
@@ -122,6 +126,16 @@ export class AttestationDataRules {
         `${this.#subject} has the target ${targetRoot}, but the branch of the block it votes for has ${expectedTarget} at epoch ${data.target.epoch}.`,
       );
     }
+  }
+
+  #refuseBlockBeforeFinality({ root, slot }: { root: RootHex; slot: Slot }): void {
+    const { finalized } = this.#context.forkChoice;
+    if (slot > computeStartSlotAtEpoch(finalized.epoch)) return;
+    throw ignore(
+      "not-descended-from-finalized",
+      `${this.#subject} votes for block ${root} of slot ${slot}, which lies before the finalized block ${finalized.root} of ` +
+        `epoch ${finalized.epoch}: it is too late for votes for it.`,
+    );
   }
 }
 

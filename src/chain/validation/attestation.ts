@@ -73,7 +73,8 @@ async function examine(
   const validatorIndex = committee[position]!;
   const fork = context.config.getForkName(data.slot);
   const validated = { data, dataRoot, committeeIndex, committee, position, validatorIndex, signature, fork, subnet };
-  refuseSecondAttestation(context, validated);
+  // A client learns first whether its attestation is in order.
+  if (arrivedOn !== undefined) refuseSecondAttestation(context, validated);
   return {
     value: validated,
     signatures: [

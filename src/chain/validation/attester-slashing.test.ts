@@ -4,6 +4,7 @@ import { computeSigningRoot } from "@lodestar/state-transition";
 import { type AttesterSlashing, type IndexedAttestationBigint, type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { validateAttesterSlashing } from "./attester-slashing.ts";
+import type { Origin } from "./outcome.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of %s", (fork) => {
@@ -29,7 +30,8 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
   }
   const slashing = (attestation1: IndexedAttestationBigint, attestation2: IndexedAttestationBigint) =>
     ({ attestation1, attestation2 }) as AttesterSlashing;
-  const validate = (object: AttesterSlashing) => validateAttesterSlashing(chain.context, object);
+  const validate = (object: AttesterSlashing, origin: Origin = "gossip") =>
+    validateAttesterSlashing(chain.context, object, origin);
 
   test("a slashing in order is accepted and names who signed both", async () => {
     expect(await validate(slashing(vote([1, 2, 3], 1), vote([2, 3, 4], 2)))).toEqual({
@@ -46,6 +48,22 @@ describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of 
       known: true,
     });
     expect(await validate(slashing(vote([2, 3], 1), vote([2, 3], 3)))).toMatchObject({ commonIndices: [2, 3] });
+  });
+
+  test("a client is told what is wrong with a slashing that others in the pool make needless", async () => {
+    chain.operations.addAttesterSlashing(slashing(vote([1, 2], 1), vote([1, 2], 2)), chain.config.getForkName(1));
+    const forged = slashing(vote([2], 1), vote([2], 3, [4]));
+    expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
+    expect(await refusalOf(validate(forged, "client"))).toMatchObject({ reason: "bad-signature", known: false });
+    const needless = slashing(vote([2], 1), vote([2], 3));
+    expect(await refusalOf(validate(needless, "client"))).toMatchObject({ action: "ignore", known: true });
+    const state = chain.headState;
+    state.validators.get(2).slashed = true;
+    state.commit();
+    expect(await refusalOf(validate(needless, "client"))).toMatchObject({
+      reason: "not-slashable",
+      message: "All 1 attesters in common are already slashed.",
+    });
   });
 
   test.each<[why: string, reason: string, make: () => AttesterSlashing]>([

@@ -8,7 +8,7 @@ import {
 } from "@lodestar/state-transition";
 import type { AttesterSlashing, ValidatorIndex } from "@lodestar/types";
 import type { ValidationContext } from "./context.ts";
-import { alreadyKnown, ignore, reject } from "./outcome.ts";
+import { alreadyKnown, ignore, type Origin, reject } from "./outcome.ts";
 
 interface ValidatedAttesterSlashing {
   /** The fork under which the signatures were found good. */
@@ -21,6 +21,7 @@ interface ValidatedAttesterSlashing {
 export async function validateAttesterSlashing(
   { config, bls, operations, states }: ValidationContext,
   slashing: AttesterSlashing,
+  origin: Origin,
 ): Promise<ValidatedAttesterSlashing> {
   const { head } = states;
   const { epoch, pubkeyCache } = head.epochCtx;
@@ -45,17 +46,21 @@ export async function validateAttesterSlashing(
   if (commonIndices.length === 0) {
     throw ignore("no-common-index", "The two attestations have no attester in common.");
   }
-  if (operations.hasAttesterSlashingFor(commonIndices)) {
+  const refuseNeedless = () => {
+    if (!operations.hasAttesterSlashingFor(commonIndices)) return;
     throw alreadyKnown(`Slashings of all ${commonIndices.length} attesters in common were seen before.`);
+  };
+  if (origin === "gossip") refuseNeedless();
+  const common = commonIndices.map((index) => head.validators.getReadonly(index));
+  if (common.every(({ slashed }) => slashed)) {
+    throw reject("not-slashable", `All ${common.length} attesters in common are already slashed.`);
   }
-  if (!commonIndices.some((index) => isSlashableValidator(head.validators.getReadonly(index), epoch))) {
-    throw reject(
-      "not-slashable",
-      `None of the ${commonIndices.length} attesters in common can be slashed in epoch ${epoch}.`,
-    );
+  if (!common.some((attester) => isSlashableValidator(attester, epoch))) {
+    throw reject("not-slashable", `None of the ${common.length} attesters in common can be slashed in epoch ${epoch}.`);
   }
   if (!(await bls.verify(getAttesterSlashingSignatureSets(config, head.slot, slashing)))) {
     throw reject("bad-signature", "The two attestations are not both signed by the attesters they name.");
   }
+  refuseNeedless();
   return { verifiedAt: config.getForkSeq(head.slot), commonIndices };
 }

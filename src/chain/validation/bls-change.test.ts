@@ -4,6 +4,7 @@ import { computeSigningRoot } from "@lodestar/state-transition";
 import { type capella, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { validateBlsChange } from "./bls-change.ts";
+import type { Origin } from "./outcome.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 let chain: TestChain;
@@ -27,18 +28,23 @@ function changeOf(
   const signingRoot = computeSigningRoot(ssz.capella.BLSToExecutionChange, message, domain);
   return { message, signature: chain.sign(signedBy, signingRoot) };
 }
-const validate = (change: capella.SignedBLSToExecutionChange) => validateBlsChange(chain.context, change);
+const validate = (change: capella.SignedBLSToExecutionChange, origin: Origin = "gossip") =>
+  validateBlsChange(chain.context, change, origin);
 
-test("a change in order is accepted and known once it is in the pool; one to another address is refused", async () => {
+test("a change in order is accepted and known once it is in the pool", async () => {
   const change = changeOf(3);
   await validate(change);
   chain.operations.addBlsToExecutionChange(change);
   expect(await refusalOf(validate(change))).toMatchObject({ action: "ignore", reason: "already-known", known: true });
-  expect(await refusalOf(validate(changeOf(3, { address: 0xbb })))).toMatchObject({
-    action: "ignore",
-    reason: "conflicting-change",
-    known: false,
-  });
+  expect(await refusalOf(validate(changeOf(3, { address: 0xbb })))).toMatchObject({ action: "ignore", known: true });
+});
+
+test("a client is told what is wrong with a change of which another is in the pool", async () => {
+  chain.operations.addBlsToExecutionChange(changeOf(3));
+  const forged = changeOf(3, { address: 0xbb, signedBy: 4 });
+  expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
+  expect(await refusalOf(validate(forged, "client"))).toMatchObject({ reason: "bad-signature", known: false });
+  await validate(changeOf(3, { address: 0xbb }), "client");
 });
 
 test("a validator that does not exist is rejected", async () => {
@@ -61,11 +67,21 @@ test("a bad signature is rejected", async () => {
   });
 });
 
-test("credentials that name no BLS key cannot be changed", async () => {
+test.each([
+  [1, `already execution credentials, with the address 0x${"00".repeat(20)}`],
+  [2, `already execution credentials, with the address 0x${"00".repeat(20)}`],
+  [3, `0x03${"00".repeat(31)}, do not name a BLS key`],
+])("credentials with the prefix %i cannot be changed", async (prefix, why) => {
+  const credentials = new Uint8Array(32);
+  credentials[0] = prefix;
   const state = chain.headState;
-  state.validators.get(3).withdrawalCredentials = new Uint8Array(32).fill(1);
+  state.validators.get(3).withdrawalCredentials = credentials;
   state.commit();
-  expect(await refusalOf(validate(changeOf(3)))).toMatchObject({ action: "reject", reason: "no-bls-credentials" });
+  expect(await refusalOf(validate(changeOf(3)))).toMatchObject({
+    action: "reject",
+    reason: "no-bls-credentials",
+    message: expect.stringContaining(why),
+  });
 });
 
 test("credentials made from bytes that are no key can be changed by nobody", async () => {
@@ -82,7 +98,7 @@ test("credentials made from bytes that are no key can be changed by nobody", asy
 
 test("before Capella nothing can be changed", async () => {
   const early = new TestChain("bellatrix");
-  expect(await refusalOf(validateBlsChange(early.context, changeOf(3)))).toMatchObject({
+  expect(await refusalOf(validateBlsChange(early.context, changeOf(3), "gossip"))).toMatchObject({
     action: "ignore",
     reason: "wrong-fork",
   });

@@ -1,18 +1,19 @@
-import { BLS_WITHDRAWAL_PREFIX } from "@lodestar/params";
+import { BLS_WITHDRAWAL_PREFIX, COMPOUNDING_WITHDRAWAL_PREFIX, ETH1_ADDRESS_WITHDRAWAL_PREFIX } from "@lodestar/params";
 import {
   getBlsToExecutionChangeSignatureSet,
   isValidBlsToExecutionChange,
   type SingleSignatureSet,
 } from "@lodestar/state-transition";
-import { type capella, ssz } from "@lodestar/types";
+import type { capella, ValidatorIndex } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import type { ValidationContext } from "./context.ts";
-import { alreadyKnown, ignore, reject } from "./outcome.ts";
+import { alreadyKnown, ignore, type Origin, reject } from "./outcome.ts";
 
 /** The rules of the topic bls_to_execution_change (capella/p2p-interface.md). */
 export async function validateBlsChange(
   { config, clock, bls, operations, states }: ValidationContext,
   signedChange: capella.SignedBLSToExecutionChange,
+  origin: Origin,
 ): Promise<void> {
   const { validatorIndex } = signedChange.message;
   const { CAPELLA_FORK_EPOCH } = config;
@@ -22,7 +23,9 @@ export async function validateBlsChange(
       : "this chain does not schedule";
     throw ignore("wrong-fork", `Withdrawal credentials can be changed from Capella on, which ${begins}.`);
   }
-  refuseSecondChange(operations, signedChange);
+  if (origin === "gossip" && operations.hasBlsToExecutionChange(validatorIndex)) {
+    throw alreadyKnown(`A change of the credentials of validator ${validatorIndex} was seen before.`);
+  }
 
   const { head } = states;
   if (validatorIndex >= head.validators.length) {
@@ -30,10 +33,7 @@ export async function validateBlsChange(
   }
   const validator = head.validators.getReadonly(validatorIndex);
   if (validator.withdrawalCredentials[0] !== BLS_WITHDRAWAL_PREFIX) {
-    throw reject(
-      "no-bls-credentials",
-      `The withdrawal credentials of validator ${validatorIndex} do not name a BLS key, so they cannot be changed any more.`,
-    );
+    throw reject("no-bls-credentials", noBlsKey(validatorIndex, validator.withdrawalCredentials));
   }
   if (!isValidBlsToExecutionChange(config, validator, signedChange, false).valid) {
     throw reject(
@@ -50,22 +50,14 @@ export async function validateBlsChange(
   }
 }
 
-/** The first change wins; to say that another one succeeds too would mislead whoever wants the other address. */
-function refuseSecondChange(
-  operations: ValidationContext["operations"],
-  { message }: capella.SignedBLSToExecutionChange,
-): void {
-  const { validatorIndex } = message;
-  if (!operations.hasBlsToExecutionChange(validatorIndex)) return;
-  const held = operations
-    .listBlsToExecutionChanges()
-    .find((change) => change.message.validatorIndex === validatorIndex);
-  if (!held || ssz.capella.BLSToExecutionChange.equals(held.message, message)) {
-    throw alreadyKnown(`The same change of the credentials of validator ${validatorIndex} was seen before.`);
+function noBlsKey(validatorIndex: ValidatorIndex, credentials: Uint8Array): string {
+  const [prefix] = credentials;
+  if (prefix !== ETH1_ADDRESS_WITHDRAWAL_PREFIX && prefix !== COMPOUNDING_WITHDRAWAL_PREFIX) {
+    return `The withdrawal credentials of validator ${validatorIndex}, ${toHex(credentials)}, do not name a BLS key that could change them.`;
   }
-  throw ignore(
-    "conflicting-change",
-    `A change of the credentials of validator ${validatorIndex} to ${toHex(held.message.toExecutionAddress)} is already pending.`,
+  return (
+    `The withdrawal credentials of validator ${validatorIndex} are already execution credentials, with the address ` +
+    `${toHex(credentials.subarray(12))}: they can be changed from a BLS key once only.`
   );
 }
 

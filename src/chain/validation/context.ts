@@ -2,6 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks, EpochShuffling } from "@lodestar/state-transition";
 import type { Epoch, RootHex, Slot } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
@@ -44,15 +45,12 @@ export interface ValidationContext {
     ForkChoice,
     "get" | "has" | "ancestorAtSlot" | "isDescendantOfFinalized" | "finalized" | "head"
   >;
+  readonly blocks: Pick<BlockStore, "link">;
   readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;
   readonly seen: SeenCaches;
   readonly operations: Pick<
     OperationPool,
-    | "hasVoluntaryExit"
-    | "hasProposerSlashing"
-    | "hasAttesterSlashingFor"
-    | "hasBlsToExecutionChange"
-    | "listBlsToExecutionChanges"
+    "hasVoluntaryExit" | "hasProposerSlashing" | "hasAttesterSlashingFor" | "hasBlsToExecutionChange"
   >;
   readonly states: ValidationStates;
 }

@@ -12,7 +12,6 @@ export type RefusalReason =
   | "already-known"
   | "conflicting-vote"
   | "conflicting-block"
-  | "conflicting-change"
   // Blocks and ancestry
   | "unknown-parent"
   | "invalid-parent"
@@ -57,6 +56,12 @@ export type RefusalReason =
   | "bad-signature"
   | "bad-selection-proof"
   | "bad-aggregator-signature";
+
+/**
+ * Where an operation comes from. Gossip ignores one that another makes needless before anything of it is verified; a client is
+ * told what is wrong with it first, and only an operation in order counts as known.
+ */
+export type Origin = "gossip" | "client";
 
 /** Why an object does not pass the gossip rules of its topic (consensus specification, p2p-interface.md). */
 export class GossipRefusal extends Error {

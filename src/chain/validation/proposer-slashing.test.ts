@@ -2,6 +2,7 @@ import { DOMAIN_BEACON_PROPOSER, ForkSeq } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Origin } from "./outcome.ts";
 import { validateProposerSlashing } from "./proposer-slashing.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
@@ -32,7 +33,8 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
     signedHeader1: header(first),
     signedHeader2: header({ bodyRoot: new Uint8Array(32).fill(1), ...second }),
   });
-  const validate = (object: phase0.ProposerSlashing) => validateProposerSlashing(chain.context, object);
+  const validate = (object: phase0.ProposerSlashing, origin: Origin = "gossip") =>
+    validateProposerSlashing(chain.context, object, origin);
 
   test("a slashing in order is accepted, and known once it is in the pool", async () => {
     expect(await validate(slashing())).toEqual({ verifiedAt: ForkSeq[fork] });
@@ -42,6 +44,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
       reason: "already-known",
       known: true,
     });
+  });
+
+  test("a client is told what is wrong with a slashing of which another is in the pool", async () => {
+    chain.operations.addProposerSlashing(slashing());
+    const forged = slashing({ stateRoot: new Uint8Array(32).fill(2), signedBy: 6 });
+    expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
+    expect(await refusalOf(validate(forged, "client"))).toMatchObject({ reason: "bad-signature", known: false });
+    await validate(slashing({ stateRoot: new Uint8Array(32).fill(2) }), "client");
   });
 
   test.each<[why: string, reason: string, first: HeaderFields, second: HeaderFields]>([
@@ -63,6 +73,10 @@ describe.each(["phase0", "fulu"] as const)("the rules for proposer slashings of 
     const state = chain.headState;
     state.validators.get(5).slashed = true;
     state.commit();
-    expect(await refusalOf(validate(slashing()))).toMatchObject({ action: "reject", reason: "not-slashable" });
+    const refusal = { action: "reject", reason: "not-slashable", message: "Validator 5 is already slashed." };
+    expect(await refusalOf(validate(slashing()))).toMatchObject(refusal);
+    chain.operations.addProposerSlashing(slashing());
+    expect(await refusalOf(validate(slashing()))).toMatchObject({ action: "ignore", known: true });
+    expect(await refusalOf(validate(slashing(), "client"))).toMatchObject(refusal);
   });
 });

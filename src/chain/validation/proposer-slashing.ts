@@ -6,7 +6,7 @@ import {
 } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
 import type { ValidationContext } from "./context.ts";
-import { alreadyKnown, reject } from "./outcome.ts";
+import { alreadyKnown, type Origin, reject } from "./outcome.ts";
 
 /**
  * The rules of the topic proposer_slashing (phase0/p2p-interface.md). Returns the fork under which the signatures were
@@ -15,10 +15,11 @@ import { alreadyKnown, reject } from "./outcome.ts";
 export async function validateProposerSlashing(
   { config, bls, operations, states }: ValidationContext,
   slashing: phase0.ProposerSlashing,
+  origin: Origin,
 ): Promise<{ verifiedAt: ForkSeq }> {
   const { proposerIndex } = slashing.signedHeader1.message;
   const { head } = states;
-  if (operations.hasProposerSlashing(proposerIndex)) {
+  if (origin === "gossip" && operations.hasProposerSlashing(proposerIndex)) {
     throw alreadyKnown(`A slashing of proposer ${proposerIndex} was seen before.`);
   }
   if (proposerIndex >= head.validators.length) {
@@ -26,6 +27,7 @@ export async function validateProposerSlashing(
   }
   const proposer = head.validators.getReadonly(proposerIndex);
   const { epoch, pubkeyCache } = head.epochCtx;
+  if (proposer.slashed) throw reject("not-slashable", `Validator ${proposerIndex} is already slashed.`);
   if (!isSlashableValidator(proposer, epoch)) {
     throw reject("not-slashable", `Validator ${proposerIndex} cannot be slashed in epoch ${epoch}.`);
   }

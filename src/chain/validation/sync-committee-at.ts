@@ -1,7 +1,12 @@
 import { ForkSeq, SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
-import { computeSyncPeriodAtSlot, type SyncCommitteeCache } from "@lodestar/state-transition";
+import {
+  computeEpochAtSlot,
+  computeStartSlotAtEpoch,
+  computeSyncPeriodAtSlot,
+  type SyncCommitteeCache,
+} from "@lodestar/state-transition";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
-import type { ValidationContext } from "./context.ts";
+import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { ignore } from "./outcome.ts";
 
 export const SYNC_SUBCOMMITTEE_SIZE = Math.floor(SYNC_COMMITTEE_SIZE / SYNC_COMMITTEE_SUBNET_COUNT);
@@ -12,21 +17,46 @@ export interface SubcommitteePositions {
   indicesInSubcommittee: number[];
 }
 
-/** The committee whose signatures of that slot go into the block of the next (altair/validator.md). */
-export function syncCommitteeAt({ config, states }: ValidationContext, slot: Slot): SyncCommitteeCache {
-  if (config.getForkSeq(slot) < ForkSeq.altair) {
-    throw ignore("wrong-fork", `Slot ${slot} is before Altair, so there is no sync committee to sign it.`);
+/** The sync committees of the head's chain. Many messages of one slot share the state that knows its committee. */
+export class SyncCommittees {
+  readonly #context: ValidationContext;
+  readonly #found = new Map<Slot, Promise<SyncCommitteeCache>>();
+
+  constructor(context: ValidationContext) {
+    this.#context = context;
   }
-  const { head } = states;
-  const periodsAhead = computeSyncPeriodAtSlot(slot + 1) - head.epochCtx.syncPeriod;
-  // A state holds the committees of its own and the next period.
-  if (config.getForkSeq(head.slot) < ForkSeq.altair || periodsAhead < 0 || periodsAhead > 1) {
-    throw ignore(
-      "state-unavailable",
-      `The sync committee of slot ${slot} is not known at the head, which is of slot ${head.slot}.`,
-    );
+
+  /** The committee whose signatures of that slot go into the block of the next (altair/validator.md). */
+  at(slot: Slot): Promise<SyncCommitteeCache> {
+    let found = this.#found.get(slot);
+    if (!found) {
+      found = this.#find(slot);
+      this.#found.set(slot, found);
+    }
+    return found;
   }
-  return head.epochCtx.getIndexedSyncCommittee(slot);
+
+  async #find(slot: Slot): Promise<SyncCommitteeCache> {
+    const { config, forkChoice, states } = this.#context;
+    if (config.getForkSeq(slot) < ForkSeq.altair) {
+      throw ignore("wrong-fork", `Slot ${slot} is before Altair, so there is no sync committee to sign it.`);
+    }
+    const { head } = states;
+    const periodsAhead = computeSyncPeriodAtSlot(slot + 1) - head.epochCtx.syncPeriod;
+    // A state holds the committees of its own and the next period.
+    if (periodsAhead !== 0 && periodsAhead !== 1) {
+      throw ignore(
+        "state-unavailable",
+        `The sync committee of slot ${slot} is not known at the head, which is of slot ${head.slot}.`,
+      );
+    }
+    if (config.getForkSeq(head.slot) >= ForkSeq.altair) return head.epochCtx.getIndexedSyncCommittee(slot);
+    // As long as all slots since the fork are empty, no block's state has a committee: the fork itself brings it.
+    const epochStart = computeStartSlotAtEpoch(computeEpochAtSlot(slot));
+    const subject = `What the sync committee of slot ${slot} signed`;
+    const state = await stateOrIgnore(states.preState(forkChoice.head.root, epochStart), subject);
+    return state.epochCtx.getIndexedSyncCommittee(slot);
+  }
 }
 
 export function positionsOf(committee: SyncCommitteeCache, validatorIndex: ValidatorIndex): SubcommitteePositions[] {

@@ -15,7 +15,7 @@ import { toRootHex } from "@lodestar/utils";
 import { type Candidate, type SignatureClaim, validateBatch } from "./batch.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, type Outcome, reject } from "./outcome.ts";
-import { positionsOf, type SubcommitteePositions, subcommitteeMembers, syncCommitteeAt } from "./sync-committee-at.ts";
+import { positionsOf, type SubcommitteePositions, SyncCommittees, subcommitteeMembers } from "./sync-committee-at.ts";
 import { refuseUnlessCurrentSlot } from "./time-window.ts";
 
 /** The signature of one member of the sync committee, found to be in order. */
@@ -46,8 +46,9 @@ export function validateSyncMessages(
   messages: readonly altair.SyncCommitteeMessage[],
   arrivedOn?: readonly number[],
 ): Promise<Outcome<ValidatedSyncMessage>[]> {
+  const committees = new SyncCommittees(context);
   return validateBatch(context, messages, {
-    examine: async (message, index) => examineMessage(context, message, arrivedOn?.[index]),
+    examine: (message, index) => examineMessage(context, committees, message, arrivedOn?.[index]),
     claim(value) {
       const { slot, validatorIndex } = value.message;
       const subcommittees = unseenSubcommittees(context, value);
@@ -59,14 +60,15 @@ export function validateSyncMessages(
   });
 }
 
-function examineMessage(
+async function examineMessage(
   context: ValidationContext,
+  committees: SyncCommittees,
   message: altair.SyncCommitteeMessage,
   arrivedOn: number | undefined,
-): Candidate<ValidatedSyncMessage> {
+): Promise<Candidate<ValidatedSyncMessage>> {
   const { slot, validatorIndex, beaconBlockRoot, signature } = message;
   refuseUnlessCurrentSlot(context, slot, "The sync committee message");
-  const positions = positionsOf(syncCommitteeAt(context, slot), validatorIndex);
+  const positions = positionsOf(await committees.at(slot), validatorIndex);
   if (positions.length === 0) {
     throw reject("not-in-committee", `Validator ${validatorIndex} is not in the sync committee of slot ${slot}.`);
   }
@@ -81,7 +83,8 @@ function examineMessage(
   }
   const value = { message, blockRoot: toRootHex(beaconBlockRoot), subcommittees: addressed };
   return {
-    value: { ...value, subcommittees: unseenSubcommittees(context, value) },
+    // A client learns first whether its message is in order.
+    value: arrivedOn === undefined ? value : { ...value, subcommittees: unseenSubcommittees(context, value) },
     signatures: [
       {
         set: createIndexedSignatureSetFromComponents(validatorIndex, blockSigningRoot(context, message), signature),
@@ -122,8 +125,9 @@ export function validateContributions(
   context: ValidationContext,
   signedContributions: readonly altair.SignedContributionAndProof[],
 ): Promise<Outcome<ValidatedContribution>[]> {
+  const committees = new SyncCommittees(context);
   return validateBatch(context, signedContributions, {
-    examine: async (signedContribution) => examineContribution(context, signedContribution),
+    examine: (signedContribution) => examineContribution(context, committees, signedContribution),
     claim(value) {
       refuseSeenContribution(context, value);
       context.seen.contributions.add(value.contribution, value.aggregatorIndex);
@@ -132,10 +136,11 @@ export function validateContributions(
   });
 }
 
-function examineContribution(
+async function examineContribution(
   context: ValidationContext,
+  committees: SyncCommittees,
   signedContribution: altair.SignedContributionAndProof,
-): Candidate<ValidatedContribution> {
+): Promise<Candidate<ValidatedContribution>> {
   const { contribution, aggregatorIndex, selectionProof } = signedContribution.message;
   const { slot, subcommitteeIndex, aggregationBits, beaconBlockRoot } = contribution;
   refuseUnlessCurrentSlot(context, slot, "The sync committee contribution");
@@ -145,7 +150,7 @@ function examineContribution(
       `The contribution names subcommittee ${subcommitteeIndex}; there are ${SYNC_COMMITTEE_SUBNET_COUNT}, counted from 0.`,
     );
   }
-  const members = subcommitteeMembers(syncCommitteeAt(context, slot), subcommitteeIndex);
+  const members = subcommitteeMembers(await committees.at(slot), subcommitteeIndex);
   const participants = aggregationBits.intersectValues(members);
   if (participants.length === 0) {
     throw reject(

@@ -232,6 +232,7 @@ export class TestChain {
       config: this.config,
       clock: this.clock,
       forkChoice: this.forkChoice,
+      blocks: { link: async () => null },
       bls: this.#bls,
       seen: this.#seen,
       operations: this.operations,

@@ -2,6 +2,7 @@ import { DOMAIN_VOLUNTARY_EXIT, ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lode
 import { type CachedBeaconStateElectra, computeSigningRoot } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Origin } from "./outcome.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 import { validateVoluntaryExit } from "./voluntary-exit.ts";
 
@@ -23,7 +24,8 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     const domain = chain.config.getDomainAtFork(signingFork, DOMAIN_VOLUNTARY_EXIT);
     return { message, signature: chain.sign(signedBy, computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain)) };
   }
-  const validate = (exit: phase0.SignedVoluntaryExit) => validateVoluntaryExit(chain.context, exit);
+  const validate = (exit: phase0.SignedVoluntaryExit, origin: Origin = "gossip") =>
+    validateVoluntaryExit(chain.context, exit, origin);
 
   test("an exit in order is accepted, and known once it is in the pool", async () => {
     const exit = exitOf(3);
@@ -32,6 +34,14 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     expect(await refusalOf(validate(exit))).toMatchObject({ action: "ignore", reason: "already-known", known: true });
     expect(await refusalOf(validate(exitOf(3, { epoch: 1 })))).toMatchObject({ known: true });
     await validate(exitOf(4));
+  });
+
+  test("a client is told what is wrong with an exit of which another is in the pool", async () => {
+    chain.operations.addVoluntaryExit(exitOf(3));
+    const forged = exitOf(3, { epoch: 1, signedBy: 4 });
+    expect(await refusalOf(validate(forged))).toMatchObject({ action: "ignore", known: true });
+    expect(await refusalOf(validate(forged, "client"))).toMatchObject({ reason: "bad-signature", known: false });
+    await validate(exitOf(3, { epoch: 1 }), "client");
   });
 
   test("a validator that does not exist is rejected", async () => {
@@ -67,7 +77,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
   test("a validator that is too young is rejected, with the number of epochs that remain", async () => {
     const young = new TestChain(fork);
     young.extend(SLOTS_PER_EPOCH);
-    const refusal = await refusalOf(validateVoluntaryExit(young.context, exitOf(3)));
+    const refusal = await refusalOf(validateVoluntaryExit(young.context, exitOf(3), "gossip"));
     expect(refusal).toMatchObject({ action: "reject", reason: "too-young" });
     expect(refusal.message).toBe(
       "Validator 3 has been active since epoch 0 and may exit after 4 epochs: 3 of them remain in epoch 1.",
@@ -79,9 +89,11 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
     const idle = new TestChain(fork);
     idle.extend(SLOTS_PER_EPOCH);
     idle.clock.set(PERIOD * SLOTS_PER_EPOCH - 1);
-    expect(await refusalOf(validateVoluntaryExit(idle.context, exitOf(3)))).toMatchObject({ reason: "too-young" });
+    expect(await refusalOf(validateVoluntaryExit(idle.context, exitOf(3), "gossip"))).toMatchObject({
+      reason: "too-young",
+    });
     idle.clock.set(PERIOD * SLOTS_PER_EPOCH);
-    await validateVoluntaryExit(idle.context, exitOf(3));
+    await validateVoluntaryExit(idle.context, exitOf(3), "gossip");
     await idle.close();
   });
 
@@ -102,7 +114,7 @@ test("since Electra a validator with pending partial withdrawals is rejected", a
   );
   state.commit();
   const exit = { message: { epoch: 0, validatorIndex: 3 }, signature: new Uint8Array(96) };
-  expect(await refusalOf(validateVoluntaryExit(chain.context, exit))).toMatchObject({
+  expect(await refusalOf(validateVoluntaryExit(chain.context, exit, "gossip"))).toMatchObject({
     action: "reject",
     reason: "pending-withdrawals",
   });

@@ -8,7 +8,7 @@ import {
 } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
 import { stateOrIgnore, type ValidationContext } from "./context.ts";
-import { alreadyKnown, type GossipRefusal, reject } from "./outcome.ts";
+import { alreadyKnown, type GossipRefusal, type Origin, reject } from "./outcome.ts";
 
 /** What the mere passing of time may cure. */
 const CURED_BY_TIME: ReadonlySet<VoluntaryExitValidity> = new Set([
@@ -24,10 +24,11 @@ const CURED_BY_TIME: ReadonlySet<VoluntaryExitValidity> = new Set([
 export async function validateVoluntaryExit(
   context: ValidationContext,
   signedExit: phase0.SignedVoluntaryExit,
+  origin: Origin,
 ): Promise<{ verifiedAt: ForkSeq }> {
   const { config, bls, operations, states } = context;
   const { validatorIndex } = signedExit.message;
-  if (operations.hasVoluntaryExit(validatorIndex)) {
+  if (origin === "gossip" && operations.hasVoluntaryExit(validatorIndex)) {
     throw alreadyKnown(`A voluntary exit of validator ${validatorIndex} was seen before.`);
   }
   if (validatorIndex >= states.head.validators.length) {

@@ -1,5 +1,7 @@
+import type { SignedBeaconBlock } from "@lodestar/types";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { BeaconChain } from "../../chain/chain.ts";
+import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { TestChain } from "../../chain/validation/validation-chain.test-support.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { BlockHandler } from "./block-handler.ts";
@@ -30,4 +32,46 @@ test("a block is imported with the time at which it came, not that at which the 
 
   expect(report).toHaveBeenCalledWith("accept");
   expect(importBlock).toHaveBeenCalledWith(signed, { arrivedAt: clock.slotStartSeconds(1) + 0.5 });
+});
+
+test("a block that is refused is told of once, with its slot, root, peer and reason; one that is ignored is not", async () => {
+  const chain = new TestChain("phase0");
+  onTestFinished(() => chain.close());
+  const { clock, context } = chain;
+  const good = chain.produce(1);
+  const late = chain.produce(2);
+  clock.set(1);
+  const importBlock = vi.fn<BeaconChain["importBlock"]>();
+  const logger = createRecordingLogger();
+  const handler = new BlockHandler({
+    chain: { validation: context, clock, events: { publish: () => {} }, importBlock },
+    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
+    reporter: { penalize: () => {} },
+    logger,
+  });
+  const handle = async (object: SignedBeaconBlock, peerId: string) => {
+    handler.handle({ object, peerId, report: () => {} } as unknown as ReceivedMessage<"beacon_block">);
+    await handler.close();
+  };
+
+  await handle({ ...good.signed, signature: late.signed.signature }, "forger");
+  importBlock.mockRejectedValueOnce(new BlockRejection("wrong-state-root", "The state root is another one."));
+  await handle(good.signed, "relay");
+  // Known by now, and from a slot that has not begun.
+  await handle(good.signed, "relay");
+  await handle(late.signed, "early");
+
+  const refusal = { slot: 1, root: good.root };
+  expect(logger.records.filter(({ level }) => level !== "debug")).toEqual([
+    {
+      level: "warn",
+      message: "A block of a peer is refused",
+      fields: { ...refusal, peer: "forger", reason: "bad-signature", detail: expect.stringContaining("not signed") },
+    },
+    {
+      level: "warn",
+      message: "A block of a peer is refused",
+      fields: { ...refusal, peer: "relay", reason: "wrong-state-root", detail: "The state root is another one." },
+    },
+  ]);
 });

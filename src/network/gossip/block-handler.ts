@@ -1,5 +1,6 @@
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection, type RejectionReason } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
@@ -78,7 +79,7 @@ export class BlockHandler {
     const { slot } = message.object.message;
     chain.events.publish("blockGossip", { slot, root });
     message.report("accept");
-    const imported = this.#import(message, arrivedAt).finally(() => this.#imports.delete(root));
+    const imported = this.#import(message, root, arrivedAt).finally(() => this.#imports.delete(root));
     this.#imports.set(root, imported);
     await imported;
   }
@@ -99,7 +100,8 @@ export class BlockHandler {
         return undefined;
       }
       const { action, reason } = error;
-      if (!error.known) logger.debug("A block was refused", { slot: signed.message.slot, peer: peerId, reason });
+      if (action === "reject") this.#warn(message, blockRoot(chain.validation.config, signed.message), error);
+      else if (!error.known) logger.debug("A block is ignored", { slot: signed.message.slot, peer: peerId, reason });
       message.report(action);
       // Its signature has not been verified: the rules come to that only when the parent is known.
       if (reason === "unknown-parent") unknownBlocks.onUnknownParent(signed, peerId);
@@ -107,19 +109,25 @@ export class BlockHandler {
     }
   }
 
-  async #import({ object: signed, peerId }: BlockMessage, arrivedAt: number): Promise<void> {
+  async #import(message: BlockMessage, root: RootHex, arrivedAt: number): Promise<void> {
     const { chain, reporter, logger } = this.#parts;
-    const { slot } = signed.message;
+    const { object: signed, peerId } = message;
     try {
       await chain.importBlock(signed, { arrivedAt });
     } catch (error) {
       if (!(error instanceof BlockRejection)) {
-        logger.error("A block could not be imported", { slot, peer: peerId, error });
+        logger.error("A block could not be imported", { slot: signed.message.slot, peer: peerId, error });
         return;
       }
-      logger.warn("A block of the network is not valid", { slot, peer: peerId, reason: error.message });
+      this.#warn(message, root, error);
       // Whoever passed it on had not imported it either: honest nodes must not lose each other over a bad proposer.
       if (WRONG_BLOCK.has(error.reason)) reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
     }
+  }
+
+  #warn({ object, peerId }: BlockMessage, root: RootHex, refusal: GossipRefusal | BlockRejection): void {
+    const { slot } = object.message;
+    const { reason, message: detail } = refusal;
+    this.#parts.logger.warn("A block of a peer is refused", { slot, root, peer: peerId, reason, detail });
   }
 }

@@ -106,7 +106,7 @@ test("attestations wait for their block, and blocks without a parent are told ab
   await eventually(() => expect(b.told.parents.length).toBe(1));
   await eventually(() => expect(b.received.length).toBe(votes.length + 1));
   expect(toRootHex(b.told.parents[0]!.signed.message.parentRoot)).toBe(parent.root);
-  expect(b.told.blocks).toEqual([{ root: child.root, peerId: a.peerId }]);
+  await eventually(() => expect(b.told.blocks).toEqual([{ root: child.root, peerId: a.peerId }]));
   expect(b.devChain.chain.pools.attestations.list({ slot: 6 })).toEqual([]);
 
   await b.devChain.chain.importBlock(parent.signed);

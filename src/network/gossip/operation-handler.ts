@@ -142,10 +142,10 @@ function processorsOf(processor: OperationProcessor): Processors {
     beacon_aggregate_and_proof: (messages) => processor.aggregates(objectsOf(messages)),
     sync_committee: (messages) => processor.syncMessages(objectsOf(messages), subnetsOf(messages)),
     sync_committee_contribution_and_proof: (messages) => processor.contributions(objectsOf(messages)),
-    voluntary_exit: oneByOne((exit) => processor.voluntaryExit(exit)),
-    proposer_slashing: oneByOne((slashing) => processor.proposerSlashing(slashing)),
-    attester_slashing: oneByOne((slashing) => processor.attesterSlashing(slashing)),
-    bls_to_execution_change: oneByOne((change) => processor.blsToExecutionChange(change)),
+    voluntary_exit: oneByOne((exit) => processor.voluntaryExit(exit, "gossip")),
+    proposer_slashing: oneByOne((slashing) => processor.proposerSlashing(slashing, "gossip")),
+    attester_slashing: oneByOne((slashing) => processor.attesterSlashing(slashing, "gossip")),
+    bls_to_execution_change: oneByOne((change) => processor.blsToExecutionChange(change, "gossip")),
   };
 }
 

@@ -114,7 +114,7 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
     subscriptionWith("a validator that does not exist", ({ validatorCount }) => ({
       validator_index: `${validatorCount}`,
     })),
-    subscriptionWith("a slot that has passed", ({ slot }) => ({ slot: `${slot - 2}` })),
+    answers("a slot that has passed", true, (chain) => [{ ...chain.subscription(), slot: `${chain.slot - 2}` }]),
     subscriptionWith("a slot too far ahead", ({ slot }) => ({ slot: `${slot + 16}` })),
     fails("a slot signature of somebody else", INVALID, (chain) => [0, chain.slot, true, chain.pubkey(1), SIGNATURE]),
     fails("an unknown key", INVALID, (chain) => [0, chain.slot, true, PUBKEY, SIGNATURE]),
@@ -166,6 +166,9 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   ],
   post_v1_validator_register_validator: [
     nothing("no registrations"),
+    fails("a fee recipient that the validator did not sign", REJECTED, (chain) => [
+      [changedMessage(chain.registration(1), { fee_recipient: `0x${"ab".repeat(20)}` })],
+    ]),
     answers("a key that nobody has", true, (chain) => [[changedMessage(chain.registration(1), { pubkey: PUBKEY })]]),
   ],
   post_v1_validator_sync_committee_subscriptions: [
@@ -174,7 +177,12 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
       validator_index: `${validatorCount}`,
     })),
     syncSubscriptionWith("a position that no committee has", () => ({ sync_committee_indices: ["32"] })),
-    syncSubscriptionWith("an epoch that has passed", ({ epoch }) => ({ until_epoch: `${epoch - 1}` })),
+    {
+      ...answers("an epoch that has passed", true, (chain) => [
+        [{ validator_index: "1", sync_committee_indices: ["0"], until_epoch: `${chain.epoch - 1}` }],
+      ]),
+      only: ForkName.fulu,
+    },
   ],
   post_v1_validator_beacon_committee_selections: [fails("no selections", UNSUPPORTED, () => [[]])],
   post_v1_validator_sync_committee_selections: [fails("no selections", UNSUPPORTED, () => [[]])],

@@ -1,0 +1,67 @@
+import type { ChainForkConfig } from "@lodestar/config";
+import type { ForkName } from "@lodestar/params";
+import type { Slot } from "@lodestar/types";
+import { invalidParams } from "../../failure.ts";
+import type { RestRequest } from "../../server/rest/route-table.ts";
+import type { RequestCodec } from "../codecs.ts";
+import { VERSION_HEADER } from "../params/consensus-version.ts";
+
+type SszRequest = Pick<RestRequest, "params" | "headers" | "body">;
+
+const HEADER = VERSION_HEADER.toLowerCase();
+
+/** The arguments that the codec of an operation finds in an SSZ body; `noun` says what the body is to hold. */
+export function readSszBody(
+  request: SszRequest,
+  codec: RequestCodec,
+  { noun, config }: { noun: string; config: ChainForkConfig },
+): unknown {
+  try {
+    return decode(request, codec);
+  } catch (cause) {
+    const given = request.headers[HEADER]?.toLowerCase();
+    const other = given === undefined ? undefined : otherVersion(request, codec, config);
+    if (other) {
+      throw invalidParams(
+        `The header ${VERSION_HEADER} is ${given}, but the body is one of ${other.fork}, to which its slot ${other.slot} belongs.`,
+        { cause },
+      );
+    }
+    const ofFork = given === undefined ? "" : ` of the fork ${given}`;
+    throw invalidParams(`The body is not a valid SSZ encoding of ${noun}${ofFork}.`, { cause });
+  }
+}
+
+function decode({ params, headers, body }: SszRequest, codec: RequestCodec): unknown {
+  // A plain array of bytes: the codecs rely on its slices being copies.
+  return codec.parseReqSsz?.({ params, query: {}, headers, body: new Uint8Array(body ?? []) });
+}
+
+/** The fork by whose types a body can be read that those of the given one do not fit: it has to be the fork of its own slot. */
+function otherVersion(
+  request: SszRequest,
+  codec: RequestCodec,
+  config: ChainForkConfig,
+): { fork: ForkName; slot: Slot } | undefined {
+  for (const { name: fork } of config.forksAscendingEpochOrder) {
+    try {
+      const { params, body, headers } = request;
+      const slot = firstSlot(decode({ params, body, headers: { ...headers, [HEADER]: fork } }, codec));
+      if (slot !== undefined && config.getForkName(slot) === fork) return { fork, slot };
+    } catch {
+      // It is none of that fork either.
+    }
+  }
+  return undefined;
+}
+
+/** The slot of the first object that has one: every body whose form depends on the fork holds such objects. */
+function firstSlot(value: unknown): Slot | undefined {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
+  if ("slot" in value) return Math.min(Number(value.slot), Number.MAX_SAFE_INTEGER);
+  for (const member of Object.values(value)) {
+    const slot = firstSlot(member);
+    if (slot !== undefined) return slot;
+  }
+  return undefined;
+}
