@@ -1,8 +1,13 @@
-import type { ServerResponse } from "node:http";
-import { MEDIA_TYPES } from "../http/negotiation.ts";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
+import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
 import { errorBody } from "../http/refusal.ts";
 import { cutWhenStalled, writeStream, writeWhole } from "../http/send.ts";
 import type { MessageResponse } from "./execute.ts";
+
+/** Of an answer that is large enough to be compressed when that is asked for. */
+const COMPRESSIBLE = { Vary: "Accept-Encoding" };
+const COMPRESSED = { ...COMPRESSIBLE, "Content-Encoding": "gzip" };
 
 /**
  * Writes the response to one message. A client that takes nothing for `stallMillis` is disconnected. Rejects with
@@ -19,19 +24,50 @@ export async function sendResponse(
   }
   const { body, headers } = response;
   if (Array.isArray(body)) {
-    if (res.destroyed) return;
     let length = 0;
     for (const piece of body) length += piece.length;
-    res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": length });
-    writeWhole(res, body, length);
-    cutWhenStalled(res, stallMillis, length);
+    if (isWorthCompressing(length)) await sendLarge(res, body, length, headers, stallMillis);
+    else sendWhole(res, body, length, headers, stallMillis);
   } else if (res.destroyed) {
     await body.return();
   } else {
     cutWhenStalled(res, stallMillis);
-    res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json });
-    await writeStream(res, body);
+    const compressed = wantsGzip(res);
+    res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json, ...(compressed ? COMPRESSED : COMPRESSIBLE) });
+    await writeStream(res, body, compressed ? createCompressor() : undefined);
   }
+}
+
+async function sendLarge(
+  res: ServerResponse,
+  body: Buffer[],
+  length: number,
+  headers: OutgoingHttpHeaders | undefined,
+  stallMillis: number,
+): Promise<void> {
+  if (wantsGzip(res)) {
+    const compressed = await compressWhole(Buffer.concat(body, length));
+    sendWhole(res, [compressed], compressed.length, { ...headers, ...COMPRESSED }, stallMillis);
+  } else {
+    sendWhole(res, body, length, { ...headers, ...COMPRESSIBLE }, stallMillis);
+  }
+}
+
+function sendWhole(
+  res: ServerResponse,
+  body: Buffer[],
+  length: number,
+  headers: OutgoingHttpHeaders | undefined,
+  stallMillis: number,
+): void {
+  if (res.destroyed) return;
+  res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": length });
+  writeWhole(res, body, length);
+  cutWhenStalled(res, stallMillis, length);
+}
+
+function wantsGzip({ req }: ServerResponse): boolean {
+  return acceptsGzip(req.headers["accept-encoding"]);
 }
 
 /** The answer to a request that is refused as HTTP, before any JSON-RPC is read. */

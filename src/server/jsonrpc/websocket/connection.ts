@@ -11,6 +11,8 @@ export interface ConnectionLimits extends SubscriptionLimits {
   runningMessages: number;
   /** How long the other side may take to take leave. */
   leaveMillis: number;
+  /** How long a client that shows no sign of life may take to read why it is cut off. */
+  lastWordsMillis: number;
 }
 
 interface ConnectionOptions {
@@ -21,6 +23,9 @@ interface ConnectionOptions {
 
 /** WebSocket close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
+const POLICY_VIOLATION = 1008;
+
+const NO_SIGN_OF_LIFE = "The client neither read what was sent to it nor answered a ping in time.";
 
 /** One client: its calls, their answers and its subscriptions. */
 export class Connection {
@@ -62,9 +67,10 @@ export class Connection {
 
   /** Asks for a sign of life; a client that has shown none since the last time is cut off. */
   check(): void {
+    if (this.#closing) return;
     const isReading = this.#outbox.flushes > this.#flushesAtLastLook;
     if (!this.#heard && !isReading && !this.#isWaitingForCalls) {
-      this.#socket.terminate();
+      void this.#cut();
       return;
     }
     this.#heard = false;
@@ -83,9 +89,21 @@ export class Connection {
       await Promise.race([finished, this.#closed]);
     }
     this.#socket.close(GOING_AWAY, "The node is shutting down.");
+    await this.#closedWithin(this.#options.limits.leaveMillis);
+  }
+
+  /** A client that only stood still, and reads on in time, learns from the last of what it reads why nothing more comes. */
+  async #cut(): Promise<void> {
+    this.#closing = true;
+    this.#subscriptions.closeBecause(NO_SIGN_OF_LIFE);
+    this.#outbox.close(POLICY_VIOLATION, NO_SIGN_OF_LIFE);
+    await this.#closedWithin(this.#options.limits.lastWordsMillis);
+  }
+
+  async #closedWithin(millis: number): Promise<void> {
     // A paused socket would not hear the other side's leave.
     this.#socket.resume();
-    const impatience = setTimeout(() => this.#socket.terminate(), this.#options.limits.leaveMillis);
+    const impatience = setTimeout(() => this.#socket.terminate(), millis);
     await this.#closed;
     clearTimeout(impatience);
   }

@@ -37,6 +37,7 @@ const DEFAULT_LIMITS: WebSocketLimits = {
   runningMessages: 64,
   checkMillis: 30_000,
   leaveMillis: 2_000,
+  lastWordsMillis: 30_000,
 };
 
 export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
