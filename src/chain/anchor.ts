@@ -13,6 +13,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { serializeSignedBlock } from "./blocks/block-encoding.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./fork-choice/types.ts";
+import { toCheckpoint } from "./import/fork-choice-import.ts";
 
 /** A state that is trusted without proof, and from which the chain is followed: genesis, or a finalized state. */
 interface Anchor {
@@ -59,14 +60,21 @@ export async function initialiseDatabase(
 }
 
 /**
- * The newest checkpoint that a chain which was started from the state knows to be final. Fork choice takes the state's newest
- * block for the checkpoint of the state's epoch. It is one if the epoch's first slot was not before it; otherwise there is
- * no such checkpoint on any chain, and the newest that exists is the one that the state itself holds to be final.
+ * The newest checkpoints that a chain which was started from the state knows to be justified and final. Fork choice takes the
+ * state's newest block for the checkpoint of the state's epoch. It is one if the epoch's first slot was not before it; otherwise
+ * there is no such checkpoint on any chain, and the newest that exist are those that the state itself holds.
  */
-export function finalizedCheckpointOf(state: BeaconStateAllForks, anchor: Checkpoint): Checkpoint {
-  if (state.latestBlockHeader.slot <= computeStartSlotAtEpoch(anchor.epoch)) return anchor;
-  const { epoch, root } = state.finalizedCheckpoint;
-  return { epoch, root: toRootHex(root) };
+export function checkpointsOf(
+  state: BeaconStateAllForks,
+  anchor: Checkpoint,
+): { justified: Checkpoint; finalized: Checkpoint } {
+  if (state.latestBlockHeader.slot <= computeStartSlotAtEpoch(anchor.epoch)) {
+    return { justified: anchor, finalized: anchor };
+  }
+  return {
+    justified: toCheckpoint(state.currentJustifiedCheckpoint),
+    finalized: toCheckpoint(state.finalizedCheckpoint),
+  };
 }
 
 /** The anchor as fork choice's first block: everything up to it counts as justified and final. */

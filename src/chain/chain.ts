@@ -12,7 +12,7 @@ import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
-import { anchorBlock, finalizedCheckpointOf } from "./anchor.ts";
+import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { ChainEvents } from "./events.ts";
@@ -28,6 +28,7 @@ import { LightClientServer } from "./light-client/light-client-server.ts";
 import { OperationProcessor } from "./operation-processor.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
+import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
@@ -85,9 +86,10 @@ export class BeaconChain {
   readonly #importQueue: ImportQueue;
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
+  readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #logger: Logger;
-  /** What fork choice begins with, and what is known to be final by then. */
-  readonly #beginning: { anchor: Checkpoint; finalized: Checkpoint };
+  /** What fork choice begins with, and what is known to be justified and final by then. */
+  readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
   readonly #changes = new SerialQueue();
   #stopTicking: (() => void) | null = null;
   #closed: Promise<void> | null = null;
@@ -129,10 +131,7 @@ export class BeaconChain {
     this.blocks = new BlockStore({ config, db, forkChoice });
     this.states = new StateStore({ db, blocks: this.blocks, forkChoice, snapshots, limits: options.stateLimits });
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
-    this.#beginning = {
-      anchor: forkChoice.finalized,
-      finalized: finalizedCheckpointOf(anchorState, forkChoice.finalized),
-    };
+    this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     this.pools = new Pools();
     this.graffiti = new Graffiti(options.graffiti);
     this.#db = db;
@@ -186,6 +185,16 @@ export class BeaconChain {
       logger: log,
     });
     this.producer = new BlockProducer({ config, states: this.states, engine, pools: this.pools });
+    this.#payloadAnnouncer = new PayloadAnnouncer({
+      config,
+      clock,
+      tracker: this.#tracker,
+      states: this.states,
+      status: this.status,
+      preparations: this.preparations,
+      events: this.events,
+      logger: log,
+    });
   }
 
   /** The block that fork choice prefers. */
@@ -207,9 +216,15 @@ export class BeaconChain {
     return sameCheckpoint(finalized, this.#beginning.anchor) ? this.#beginning.finalized : finalized;
   }
 
+  /** The same for the justified checkpoint. */
+  get justifiedCheckpoint(): Checkpoint {
+    const { justified } = this.forkChoice;
+    return sameCheckpoint(justified, this.#beginning.anchor) ? this.#beginning.justified : justified;
+  }
+
   /** Follows the clock from now on. */
   start(): void {
-    this.#stopTicking ??= this.clock.onSlot((slot) => this.#onSlot(slot));
+    this.#stopTicking ??= this.#tick();
     // Slots that began since the chain was opened were announced to nobody.
     this.forkChoice.onTick(this.clock.currentSlot);
   }
@@ -276,6 +291,13 @@ export class BeaconChain {
       finalized: this.forkChoice.finalized.epoch,
       restored: counted + blocks.restored,
     });
+  }
+
+  #tick(): () => void {
+    const ends = [this.clock.onSlot((slot) => this.#onSlot(slot)), this.#payloadAnnouncer.start()];
+    return () => {
+      for (const end of ends) end();
+    };
   }
 
   async #onSlot(slot: Slot): Promise<void> {
