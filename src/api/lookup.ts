@@ -1,5 +1,5 @@
 import type { routes } from "@lodestar/api";
-import { GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
+import { GENESIS_SLOT } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
@@ -104,20 +104,13 @@ async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBe
     case "finalized":
       return chain.states.atCheckpoint(chain.forkChoice.finalized);
     case "justified":
-      return justifiedState(chain);
+      return chain.states.atCheckpoint(chain.forkChoice.justified);
     default:
       throw invalidParams(`There are no states called ${JSON.stringify(stateId)}.`);
   }
 }
 
-function justifiedState(chain: ChainView): Promise<CachedBeaconStateAllForks | null> {
-  const { epoch, root } = chain.headState.currentJustifiedCheckpoint;
-  const rootHex = toRootHex(root);
-  // Until something is justified the checkpoint has the zero hash for a root, which stands for genesis.
-  return rootHex === ZERO_HASH_HEX ? chain.states.genesis() : chain.states.atCheckpoint({ epoch, root: rootHex });
-}
-
-/** A state before the node's history, such as the justified one of a chain that was started from its head state. */
+/** A state before the node's history. */
 function nullWhereUnavailable(error: unknown): null {
   if (error instanceof StateUnavailableError) return null;
   throw error;
