@@ -30,7 +30,7 @@ export function latestBlockHeader(state: BeaconStateAllForks): phase0.BeaconBloc
 }
 
 /** The block that nobody signed: empty body, zero parent, the genesis state's root. */
-function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
+export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
   const block = config.getForkTypes(header.slot).SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
   block.message.stateRoot = header.stateRoot;
   return block;
@@ -78,7 +78,11 @@ export function checkpointsOf(
 }
 
 /** The anchor as fork choice's first block: everything up to it counts as justified and final. */
-export function anchorBlock(state: CachedBeaconStateAllForks, checkpoint: Checkpoint): ForkChoiceBlock {
+export function anchorBlock(
+  state: CachedBeaconStateAllForks,
+  checkpoint: Checkpoint,
+  { isVerified }: { isVerified: boolean },
+): ForkChoiceBlock {
   const header = latestBlockHeader(state);
   return {
     slot: header.slot,
@@ -90,12 +94,12 @@ export function anchorBlock(state: CachedBeaconStateAllForks, checkpoint: Checkp
     finalized: checkpoint,
     unrealizedJustified: checkpoint,
     unrealizedFinalized: checkpoint,
-    execution: executionOf(state),
+    execution: executionOf(state, isVerified),
   };
 }
 
-function executionOf(state: CachedBeaconStateAllForks): ForkChoiceExecution {
+function executionOf(state: CachedBeaconStateAllForks, isVerified: boolean): ForkChoiceExecution {
   if (!isExecutionStateType(state) || !isMergeTransitionComplete(state)) return { status: "pre-merge" };
   const { blockHash, blockNumber } = state.latestExecutionPayloadHeader;
-  return { status: "valid", blockHash: toRootHex(blockHash), blockNumber };
+  return { status: isVerified ? "valid" : "optimistic", blockHash: toRootHex(blockHash), blockNumber };
 }

@@ -1,4 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
+import { GENESIS_SLOT } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
@@ -15,6 +16,7 @@ import type { Logger } from "../log/logger.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
+import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -26,6 +28,7 @@ import { type Arrival, ImportQueue } from "./import/import-queue.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { OperationProcessor } from "./operation-processor.ts";
+import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
@@ -51,10 +54,20 @@ export interface ChainParts {
   engine: ExecutionEngine;
   pubkeyCache: PubkeyCache;
   logger: Logger;
+  /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
+  readGenesisState?: ReadGenesisState;
   graffiti?: Uint8Array;
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
+}
+
+/** What the database holds, taken up. */
+interface OpenedParts {
+  forkChoice: ForkChoice;
+  snapshots: SnapshotStore;
+  payloads: PayloadVerification;
+  anchorState: CachedBeaconStateAllForks;
 }
 
 /**
@@ -65,6 +78,7 @@ export class BeaconChain {
   readonly config: BeaconConfig;
   readonly clock: Clock;
   readonly forkChoice: ForkChoice;
+  readonly payloads: PayloadVerification;
   readonly blocks: BlockStore;
   readonly states: StateStore;
   readonly pools: Pools;
@@ -103,33 +117,37 @@ export class BeaconChain {
     await snapshots.open();
     const anchorState = await snapshots.load(finalized.root);
     if (!anchorState) throw new Error(`The database lacks the state of the finalized block ${finalized.root}.`);
+    const unverifiedFrom = await db.meta.getUnverifiedFrom();
     const forkChoice = ForkChoice.fromAnchor({
       config,
       currentSlot: anchorState.slot,
-      anchor: anchorBlock(anchorState, finalized),
+      anchor: anchorBlock(anchorState, finalized, { isVerified: unverifiedFrom === null }),
       checkpoint: finalized,
       balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
       totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
     });
-    const chain = new BeaconChain(parts, forkChoice, snapshots, anchorState);
+    const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
+    const chain = new BeaconChain(parts, { forkChoice, snapshots, payloads, anchorState });
     await chain.#restore();
     return chain;
   }
 
   private constructor(
     { config, db, clock, engine, pubkeyCache, logger, ...options }: ChainParts,
-    forkChoice: ForkChoice,
-    snapshots: SnapshotStore,
-    anchorState: CachedBeaconStateAllForks,
+    { forkChoice, snapshots, payloads, anchorState }: OpenedParts,
   ) {
     const log = logger.topic("chain");
     this.config = config;
     this.clock = clock;
     this.forkChoice = forkChoice;
+    this.payloads = payloads;
     this.genesis = { time: anchorState.genesisTime, validatorsRoot: anchorState.genesisValidatorsRoot };
     this.events = new ChainEvents(log);
-    this.blocks = new BlockStore({ config, db, forkChoice });
-    this.states = new StateStore({ db, blocks: this.blocks, forkChoice, snapshots, limits: options.stateLimits });
+    const { readGenesisState: read, stateLimits: limits } = options;
+    const isDistant = snapshots.oldest.slot > GENESIS_SLOT;
+    const genesis = isDistant && read ? new DistantGenesis({ config, pubkeyCache, read }) : undefined;
+    this.blocks = new BlockStore({ config, db, forkChoice, payloads, genesis });
+    this.states = new StateStore({ db, blocks: this.blocks, forkChoice, snapshots, genesis, limits });
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     this.pools = new Pools();
@@ -138,12 +156,12 @@ export class BeaconChain {
     this.#logger = log;
     this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
     this.#tracker = new HeadTracker(
-      { forkChoice, states: this.states, engine, events: this.events, logger: log },
+      { forkChoice, states: this.states, engine, payloads, events: this.events, logger: log },
       forkChoice.head,
       anchorState,
     );
     this.#archiver = new FinalityArchiver(
-      { db, forkChoice, states: this.states, snapshots, logger: log },
+      { db, forkChoice, states: this.states, snapshots, payloads, logger: log },
       forkChoice.finalized,
     );
     this.#importQueue = new ImportQueue({
@@ -155,6 +173,7 @@ export class BeaconChain {
       states: this.states,
       bls: this.#bls,
       engine,
+      payloads,
       events: this.events,
       logger: log,
       hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
@@ -164,6 +183,7 @@ export class BeaconChain {
     this.status = new SyncStatus({
       clock,
       tracker: this.#tracker,
+      payloads,
       engine,
       horizonSlots: options.syncHorizonSlots,
     });
@@ -318,7 +338,10 @@ export class BeaconChain {
     this.events.publish("finalized", {
       ...checkpoint,
       stateRoot: toRootHex(state.hashTreeRoot()),
-      executionOptimistic: false,
+      executionOptimistic: this.payloads.isOptimistic(
+        { root: checkpoint.root, slot: state.slot },
+        { isFinalized: true },
+      ),
     });
   }
 

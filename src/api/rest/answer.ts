@@ -46,12 +46,12 @@ export function sszAnswer(codec: Codec, { data, meta }: Response, request: RestR
 }
 
 /**
- * What is final never changes. A root names one thing in all the world; a slot only within one chain, and a dev chain can be
+ * What is final never changes, once its payload is known to be valid. A root names one thing in all the world; a slot only within one chain, and a dev chain can be
  * replaced by another at the same address.
  */
 function lastingOf({ params }: RestRequest, meta: Record<string, unknown> | undefined): Lasting {
   const id = params.state_id ?? params.block_id;
-  if (id === undefined || meta?.finalized !== true) return "never";
+  if (id === undefined || meta?.finalized !== true || meta.execution_optimistic === true) return "never";
   if (id.startsWith("0x")) return "forever";
   return /^\d+$/.test(id) ? "while-unchanged" : "never";
 }
