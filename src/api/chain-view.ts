@@ -5,12 +5,17 @@ import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
 import type { Clock } from "../chain/clock/clock.ts";
 import type { ForkChoice } from "../chain/fork-choice/fork-choice.ts";
 import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts";
+import type { PayloadVerification } from "../chain/payload-verification.ts";
 
 /** What the read handlers ask the chain; `BeaconChain` is one. */
 export interface ChainView {
   readonly config: BeaconConfig;
   readonly clock: Pick<Clock, "currentSlot">;
   readonly forkChoice: Pick<ForkChoice, "justified" | "finalized" | "get" | "leaves" | "all" | "weightOf">;
+  /** The newest ones that are known to be justified and final. */
+  readonly justifiedCheckpoint: Checkpoint;
+  readonly finalizedCheckpoint: Checkpoint;
+  readonly payloads: Pick<PayloadVerification, "isOptimistic">;
   readonly genesis: { readonly time: number; readonly validatorsRoot: Uint8Array };
   readonly head: ForkChoiceBlock;
   /** The post-state of the head block. */

@@ -9,28 +9,15 @@ import type { Deliver, Feed } from "../server/events/feed.ts";
 
 const { EventType } = routes.events;
 
-/** The topics of the standard's event stream whose events happen on this node. */
-export const TOPICS = [
-  EventType.head,
-  EventType.block,
-  EventType.blockGossip,
-  EventType.attestation,
-  EventType.singleAttestation,
-  EventType.voluntaryExit,
-  EventType.blsToExecutionChange,
-  EventType.proposerSlashing,
-  EventType.attesterSlashing,
-  EventType.finalizedCheckpoint,
-  EventType.chainReorg,
-  EventType.contributionAndProof,
-  EventType.lightClientFinalityUpdate,
-  EventType.lightClientOptimisticUpdate,
-] as const;
+type BeaconEvent = routes.events.BeaconEvent;
 
-export type Topic = (typeof TOPICS)[number];
+/**
+ * All topics of the standard's event stream, also those of forks that the chain has not come to. Of some of them nothing
+ * happens on this node, so that their readers hear nothing.
+ */
+export const TOPICS = Object.values(EventType);
 
-/** An event of the standard API, of one of the topics that are served. */
-type ServedEvent = Extract<routes.events.BeaconEvent, { type: Topic }>;
+export type Topic = routes.events.EventType;
 
 /** What happens on the chain, as the events of the standard API. */
 export interface EventStream {
@@ -39,12 +26,26 @@ export interface EventStream {
 }
 
 export function createEventStream({ config, events }: Pick<BeaconChain, "config" | "events">): EventStream {
-  const readers = new Map<routes.events.EventType, Set<Deliver>>();
+  const readers = new Map<Topic, Set<Deliver>>();
   const { toJson } = routes.events.getEventSerdes(config);
 
   let isFollowing = false;
+  let endAttributes: (() => void) | undefined;
 
-  function tell(event: ServedEvent): void {
+  /** The chain makes these only for somebody, so it must know whether there is anybody. */
+  function followAttributes(): void {
+    const hasReaders = (readers.get(EventType.payloadAttributes)?.size ?? 0) > 0;
+    if (hasReaders) {
+      endAttributes ??= events.on("payloadAttributes", (message) =>
+        tell({ type: EventType.payloadAttributes, message }),
+      );
+    } else {
+      endAttributes?.();
+      endAttributes = undefined;
+    }
+  }
+
+  function tell(event: BeaconEvent): void {
     const interested = readers.get(event.type);
     // Most topics have no reader most of the time, and to encode is what an event costs.
     if (interested === undefined || interested.size === 0) return;
@@ -63,15 +64,17 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
         readers.set(topic, set.add(own));
         return set;
       });
+      followAttributes();
       return () => {
         for (const set of sets) set.delete(own);
+        followAttributes();
       };
     },
   };
 }
 
 /** Tells what happens on the chain in the words of the standard API. */
-function followChain(config: BeaconConfig, events: ChainEvents, tell: (event: ServedEvent) => void): void {
+function followChain(config: BeaconConfig, events: ChainEvents, tell: (event: BeaconEvent) => void): void {
   events.on("head", ({ root, stateRoot, ...rest }) => {
     tell({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
   });

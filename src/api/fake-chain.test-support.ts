@@ -96,6 +96,9 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
       get: (root) => blocks.filter((block) => block.root === root).map(forkChoiceBlock)[0],
       leaves: () => [forkChoiceBlock(headBlock), forkChoiceBlock(sideBlock)],
     },
+    justifiedCheckpoint: finalized,
+    finalizedCheckpoint: finalized,
+    payloads: { isOptimistic: () => chain.execution.status === "optimistic" },
     blocks: {
       byRoot: async (root) => blocks.find((block) => block.root === root) ?? null,
       positionOf: async (root) => blocks.find((block) => block.root === root) ?? null,

@@ -1,12 +1,12 @@
 import type { routes } from "@lodestar/api";
-import { GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
+import { GENESIS_SLOT } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
-import { invalidParams, notFound } from "../failure.ts";
+import { type Failure, invalidParams, notFound } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
 import { perState } from "./memoize.ts";
 
@@ -38,7 +38,7 @@ export interface ResolvedState extends StateMeta {
 
 export async function resolveState(chain: ChainView, stateId: StateId): Promise<ResolvedState> {
   const resolved = await findState(chain, stateId);
-  if (resolved === null) throw notFound(`The node knows no state for ${describeId(stateId)}.`);
+  if (resolved === null) throw unknown("state", stateId);
   return resolved;
 }
 
@@ -47,11 +47,13 @@ export async function findState(chain: ChainView, stateId: StateId): Promise<Res
   const state = stateId === "head" ? chain.headState : await lookUpState(chain, stateId).catch(nullWhereUnavailable);
   if (state === null) return null;
   const blockRoot = latestBlockRoot(state);
-  const finalized = isFinalizedState(chain, state, blockRoot);
+  const isFinalized = isFinalizedState(chain, state, blockRoot);
+  const finalized = typeof isFinalized === "boolean" ? isFinalized : await isFinalized;
+  const { slot } = state.latestBlockHeader;
   return {
     state,
-    executionOptimistic: chain.forkChoice.get(blockRoot)?.execution.status === "optimistic",
-    finalized: typeof finalized === "boolean" ? finalized : await finalized,
+    executionOptimistic: chain.payloads.isOptimistic({ root: blockRoot, slot }, { isFinalized: finalized }),
+    finalized,
   };
 }
 
@@ -71,7 +73,7 @@ export async function findBlock(chain: ChainView, blockId: BlockId): Promise<Cha
 }
 
 function found<Block>(block: Block | null, blockId: BlockId): Block {
-  if (block === null) throw notFound(`The node knows no block for ${describeId(blockId)}.`);
+  if (block === null) throw unknown("block", blockId);
   return block;
 }
 
@@ -104,20 +106,13 @@ async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBe
     case "finalized":
       return chain.states.atCheckpoint(chain.forkChoice.finalized);
     case "justified":
-      return justifiedState(chain);
+      return chain.states.atCheckpoint(chain.forkChoice.justified);
     default:
       throw invalidParams(`There are no states called ${JSON.stringify(stateId)}.`);
   }
 }
 
-function justifiedState(chain: ChainView): Promise<CachedBeaconStateAllForks | null> {
-  const { epoch, root } = chain.headState.currentJustifiedCheckpoint;
-  const rootHex = toRootHex(root);
-  // Until something is justified the checkpoint has the zero hash for a root, which stands for genesis.
-  return rootHex === ZERO_HASH_HEX ? chain.states.genesis() : chain.states.atCheckpoint({ epoch, root: rootHex });
-}
-
-/** A state before the node's history, such as the justified one of a chain that was started from its head state. */
+/** A state before the node's history. */
 function nullWhereUnavailable(error: unknown): null {
   if (error instanceof StateUnavailableError) return null;
   throw error;
@@ -141,6 +136,15 @@ function isFinalizedState(
   if (blockRoot !== finalized.root) return false;
   // Only when the chain was started from a later state of that epoch.
   return chain.states.atCheckpoint(finalized).then(({ slot }) => state.slot <= slot);
+}
+
+function unknown(what: "state" | "block", id: StateId | BlockId): Failure {
+  // Every other chain has these.
+  const isGenesis = id === "genesis" || id === GENESIS_SLOT;
+  const reason = isGenesis
+    ? " It was started from a later one, and the genesis state of its network is not at hand."
+    : "";
+  return notFound(`The node knows no ${what} for ${describeId(id)}.${reason}`);
 }
 
 function describeId(id: StateId | BlockId): string {

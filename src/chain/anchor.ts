@@ -13,6 +13,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { serializeSignedBlock } from "./blocks/block-encoding.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./fork-choice/types.ts";
+import { toCheckpoint } from "./import/fork-choice-import.ts";
 
 /** A state that is trusted without proof, and from which the chain is followed: genesis, or a finalized state. */
 interface Anchor {
@@ -29,7 +30,7 @@ export function latestBlockHeader(state: BeaconStateAllForks): phase0.BeaconBloc
 }
 
 /** The block that nobody signed: empty body, zero parent, the genesis state's root. */
-function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
+export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
   const block = config.getForkTypes(header.slot).SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
   block.message.stateRoot = header.stateRoot;
   return block;
@@ -59,18 +60,29 @@ export async function initialiseDatabase(
 }
 
 /**
- * The newest checkpoint that a chain which was started from the state knows to be final. Fork choice takes the state's newest
- * block for the checkpoint of the state's epoch. It is one if the epoch's first slot was not before it; otherwise there is
- * no such checkpoint on any chain, and the newest that exists is the one that the state itself holds to be final.
+ * The newest checkpoints that a chain which was started from the state knows to be justified and final. Fork choice takes the
+ * state's newest block for the checkpoint of the state's epoch. It is one if the epoch's first slot was not before it; otherwise
+ * there is no such checkpoint on any chain, and the newest that exist are those that the state itself holds.
  */
-export function finalizedCheckpointOf(state: BeaconStateAllForks, anchor: Checkpoint): Checkpoint {
-  if (state.latestBlockHeader.slot <= computeStartSlotAtEpoch(anchor.epoch)) return anchor;
-  const { epoch, root } = state.finalizedCheckpoint;
-  return { epoch, root: toRootHex(root) };
+export function checkpointsOf(
+  state: BeaconStateAllForks,
+  anchor: Checkpoint,
+): { justified: Checkpoint; finalized: Checkpoint } {
+  if (state.latestBlockHeader.slot <= computeStartSlotAtEpoch(anchor.epoch)) {
+    return { justified: anchor, finalized: anchor };
+  }
+  return {
+    justified: toCheckpoint(state.currentJustifiedCheckpoint),
+    finalized: toCheckpoint(state.finalizedCheckpoint),
+  };
 }
 
 /** The anchor as fork choice's first block: everything up to it counts as justified and final. */
-export function anchorBlock(state: CachedBeaconStateAllForks, checkpoint: Checkpoint): ForkChoiceBlock {
+export function anchorBlock(
+  state: CachedBeaconStateAllForks,
+  checkpoint: Checkpoint,
+  { isVerified }: { isVerified: boolean },
+): ForkChoiceBlock {
   const header = latestBlockHeader(state);
   return {
     slot: header.slot,
@@ -82,12 +94,12 @@ export function anchorBlock(state: CachedBeaconStateAllForks, checkpoint: Checkp
     finalized: checkpoint,
     unrealizedJustified: checkpoint,
     unrealizedFinalized: checkpoint,
-    execution: executionOf(state),
+    execution: executionOf(state, isVerified),
   };
 }
 
-function executionOf(state: CachedBeaconStateAllForks): ForkChoiceExecution {
+function executionOf(state: CachedBeaconStateAllForks, isVerified: boolean): ForkChoiceExecution {
   if (!isExecutionStateType(state) || !isMergeTransitionComplete(state)) return { status: "pre-merge" };
   const { blockHash, blockNumber } = state.latestExecutionPayloadHeader;
-  return { status: "valid", blockHash: toRootHex(blockHash), blockNumber };
+  return { status: isVerified ? "valid" : "optimistic", blockHash: toRootHex(blockHash), blockNumber };
 }

@@ -1,4 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
+import { GENESIS_SLOT } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
@@ -12,9 +13,10 @@ import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
-import { anchorBlock, finalizedCheckpointOf } from "./anchor.ts";
+import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
+import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -26,8 +28,10 @@ import { type Arrival, ImportQueue } from "./import/import-queue.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { OperationProcessor } from "./operation-processor.ts";
+import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
+import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
@@ -50,10 +54,20 @@ export interface ChainParts {
   engine: ExecutionEngine;
   pubkeyCache: PubkeyCache;
   logger: Logger;
+  /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
+  readGenesisState?: ReadGenesisState;
   graffiti?: Uint8Array;
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
+}
+
+/** What the database holds, taken up. */
+interface OpenedParts {
+  forkChoice: ForkChoice;
+  snapshots: SnapshotStore;
+  payloads: PayloadVerification;
+  anchorState: CachedBeaconStateAllForks;
 }
 
 /**
@@ -64,6 +78,7 @@ export class BeaconChain {
   readonly config: BeaconConfig;
   readonly clock: Clock;
   readonly forkChoice: ForkChoice;
+  readonly payloads: PayloadVerification;
   readonly blocks: BlockStore;
   readonly states: StateStore;
   readonly pools: Pools;
@@ -85,9 +100,10 @@ export class BeaconChain {
   readonly #importQueue: ImportQueue;
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
+  readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #logger: Logger;
-  /** What fork choice begins with, and what is known to be final by then. */
-  readonly #beginning: { anchor: Checkpoint; finalized: Checkpoint };
+  /** What fork choice begins with, and what is known to be justified and final by then. */
+  readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
   readonly #changes = new SerialQueue();
   #stopTicking: (() => void) | null = null;
   #closed: Promise<void> | null = null;
@@ -101,50 +117,51 @@ export class BeaconChain {
     await snapshots.open();
     const anchorState = await snapshots.load(finalized.root);
     if (!anchorState) throw new Error(`The database lacks the state of the finalized block ${finalized.root}.`);
+    const unverifiedFrom = await db.meta.getUnverifiedFrom();
     const forkChoice = ForkChoice.fromAnchor({
       config,
       currentSlot: anchorState.slot,
-      anchor: anchorBlock(anchorState, finalized),
+      anchor: anchorBlock(anchorState, finalized, { isVerified: unverifiedFrom === null }),
       checkpoint: finalized,
       balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
       totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
     });
-    const chain = new BeaconChain(parts, forkChoice, snapshots, anchorState);
+    const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
+    const chain = new BeaconChain(parts, { forkChoice, snapshots, payloads, anchorState });
     await chain.#restore();
     return chain;
   }
 
   private constructor(
     { config, db, clock, engine, pubkeyCache, logger, ...options }: ChainParts,
-    forkChoice: ForkChoice,
-    snapshots: SnapshotStore,
-    anchorState: CachedBeaconStateAllForks,
+    { forkChoice, snapshots, payloads, anchorState }: OpenedParts,
   ) {
     const log = logger.topic("chain");
     this.config = config;
     this.clock = clock;
     this.forkChoice = forkChoice;
+    this.payloads = payloads;
     this.genesis = { time: anchorState.genesisTime, validatorsRoot: anchorState.genesisValidatorsRoot };
     this.events = new ChainEvents(log);
-    this.blocks = new BlockStore({ config, db, forkChoice });
-    this.states = new StateStore({ db, blocks: this.blocks, forkChoice, snapshots, limits: options.stateLimits });
+    const { readGenesisState: read, stateLimits: limits } = options;
+    const isDistant = snapshots.oldest.slot > GENESIS_SLOT;
+    const genesis = isDistant && read ? new DistantGenesis({ config, pubkeyCache, read }) : undefined;
+    this.blocks = new BlockStore({ config, db, forkChoice, payloads, genesis });
+    this.states = new StateStore({ db, blocks: this.blocks, forkChoice, snapshots, genesis, limits });
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
-    this.#beginning = {
-      anchor: forkChoice.finalized,
-      finalized: finalizedCheckpointOf(anchorState, forkChoice.finalized),
-    };
+    this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     this.pools = new Pools();
     this.graffiti = new Graffiti(options.graffiti);
     this.#db = db;
     this.#logger = log;
     this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
     this.#tracker = new HeadTracker(
-      { forkChoice, states: this.states, engine, events: this.events, logger: log },
+      { forkChoice, states: this.states, engine, payloads, events: this.events, logger: log },
       forkChoice.head,
       anchorState,
     );
     this.#archiver = new FinalityArchiver(
-      { db, forkChoice, states: this.states, snapshots, logger: log },
+      { db, forkChoice, states: this.states, snapshots, payloads, logger: log },
       forkChoice.finalized,
     );
     this.#importQueue = new ImportQueue({
@@ -156,6 +173,7 @@ export class BeaconChain {
       states: this.states,
       bls: this.#bls,
       engine,
+      payloads,
       events: this.events,
       logger: log,
       hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
@@ -165,6 +183,7 @@ export class BeaconChain {
     this.status = new SyncStatus({
       clock,
       tracker: this.#tracker,
+      payloads,
       engine,
       horizonSlots: options.syncHorizonSlots,
     });
@@ -186,6 +205,16 @@ export class BeaconChain {
       logger: log,
     });
     this.producer = new BlockProducer({ config, states: this.states, engine, pools: this.pools });
+    this.#payloadAnnouncer = new PayloadAnnouncer({
+      config,
+      clock,
+      tracker: this.#tracker,
+      states: this.states,
+      status: this.status,
+      preparations: this.preparations,
+      events: this.events,
+      logger: log,
+    });
   }
 
   /** The block that fork choice prefers. */
@@ -207,9 +236,15 @@ export class BeaconChain {
     return sameCheckpoint(finalized, this.#beginning.anchor) ? this.#beginning.finalized : finalized;
   }
 
+  /** The same for the justified checkpoint. */
+  get justifiedCheckpoint(): Checkpoint {
+    const { justified } = this.forkChoice;
+    return sameCheckpoint(justified, this.#beginning.anchor) ? this.#beginning.justified : justified;
+  }
+
   /** Follows the clock from now on. */
   start(): void {
-    this.#stopTicking ??= this.clock.onSlot((slot) => this.#onSlot(slot));
+    this.#stopTicking ??= this.#tick();
     // Slots that began since the chain was opened were announced to nobody.
     this.forkChoice.onTick(this.clock.currentSlot);
   }
@@ -278,6 +313,13 @@ export class BeaconChain {
     });
   }
 
+  #tick(): () => void {
+    const ends = [this.clock.onSlot((slot) => this.#onSlot(slot)), this.#payloadAnnouncer.start()];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
   async #onSlot(slot: Slot): Promise<void> {
     this.forkChoice.onTick(slot);
     this.pools.pruneBySlot(slot);
@@ -296,7 +338,10 @@ export class BeaconChain {
     this.events.publish("finalized", {
       ...checkpoint,
       stateRoot: toRootHex(state.hashTreeRoot()),
-      executionOptimistic: false,
+      executionOptimistic: this.payloads.isOptimistic(
+        { root: checkpoint.root, slot: state.slot },
+        { isFinalized: true },
+      ),
     });
   }
 

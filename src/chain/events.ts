@@ -1,3 +1,4 @@
+import type { ForkName } from "@lodestar/params";
 import type {
   Attestation,
   AttesterSlashing,
@@ -8,6 +9,7 @@ import type {
   phase0,
   RootHex,
   SingleAttestation,
+  SSEPayloadAttributes,
 } from "@lodestar/types";
 import type { Logger } from "../log/logger.ts";
 import type { Checkpoint } from "./fork-choice/types.ts";
@@ -60,6 +62,8 @@ interface ChainEventMap {
   contribution: altair.SignedContributionAndProof;
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;
+  /** What the payload of the next slot's block is to be built with; made only while somebody listens. */
+  payloadAttributes: { version: ForkName; data: SSEPayloadAttributes };
 }
 
 export type ChainEventName = keyof ChainEventMap;
@@ -78,6 +82,10 @@ export class ChainEvents {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));
     return () => listeners.delete(listener);
+  }
+
+  isHeard(name: ChainEventName): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0;
   }
 
   /** Tells every listener; one that throws is logged and cannot disturb the chain or the other listeners. */

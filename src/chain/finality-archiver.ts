@@ -5,6 +5,7 @@ import type { SlotAndRoot } from "../db/keys.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, sameCheckpoint } from "./fork-choice/types.ts";
+import type { PayloadVerification } from "./payload-verification.ts";
 import type { SnapshotStore } from "./states/snapshot-store.ts";
 import type { StateStore } from "./states/state-store.ts";
 import { putCountedVotes } from "./stored-fork-choice.ts";
@@ -17,6 +18,7 @@ interface FinalityArchiverParts {
   forkChoice: ForkChoice;
   states: StateStore;
   snapshots: SnapshotStore;
+  payloads: PayloadVerification;
   logger: Logger;
 }
 
@@ -26,6 +28,7 @@ export class FinalityArchiver {
   readonly #forkChoice: ForkChoice;
   readonly #states: StateStore;
   readonly #snapshots: SnapshotStore;
+  readonly #payloads: PayloadVerification;
   readonly #logger: Logger;
   #archived: Checkpoint;
   #compaction: Promise<void> = Promise.resolve();
@@ -35,6 +38,7 @@ export class FinalityArchiver {
     this.#forkChoice = parts.forkChoice;
     this.#states = parts.states;
     this.#snapshots = parts.snapshots;
+    this.#payloads = parts.payloads;
     this.#logger = parts.logger;
     this.#archived = archived;
   }
@@ -60,7 +64,10 @@ export class FinalityArchiver {
     this.#snapshots.thin(batch, this.#forkChoice.ancestors(finalized.root));
     putCountedVotes(batch, this.#forkChoice);
     batch.meta.putFinalized(finalized);
+    const unverifiedFrom = this.#payloads.oldestUnverified(finalized.root);
+    batch.meta.putUnverifiedFrom(unverifiedFrom);
     await batch.write();
+    this.#payloads.noteArchived(unverifiedFrom);
     // Only now, so that every block can be found in one place or the other. A tick may have finalized more in the
     // meantime; then fork choice keeps what the next call is to archive.
     if (sameCheckpoint(finalized, this.#forkChoice.finalized)) this.#forkChoice.prune();

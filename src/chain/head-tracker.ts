@@ -9,12 +9,14 @@ import type { Logger } from "../log/logger.ts";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
+import type { PayloadVerification } from "./payload-verification.ts";
 import type { StateStore } from "./states/state-store.ts";
 
 interface HeadTrackerParts {
   forkChoice: ForkChoice;
   states: StateStore;
   engine: ExecutionEngine;
+  payloads: PayloadVerification;
   events: ChainEvents;
   logger: Logger;
 }
@@ -67,9 +69,9 @@ export class HeadTracker {
   }
 
   #announce(previous: ForkChoiceBlock): void {
-    const { forkChoice, events, logger } = this.#parts;
+    const { forkChoice, payloads, events, logger } = this.#parts;
     const head = this.#head;
-    const executionOptimistic = head.execution.status === "optimistic";
+    const executionOptimistic = payloads.isOptimistic(head);
     if (!forkChoice.isDescendant(previous.root, head.root)) {
       const ancestor = forkChoice.commonAncestor(previous.root, head.root);
       const depth = previous.slot - (ancestor?.slot ?? 0);

@@ -1,6 +1,7 @@
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Clock } from "./clock/clock.ts";
 import type { HeadTracker } from "./head-tracker.ts";
+import type { PayloadVerification } from "./payload-verification.ts";
 
 /** How long the head of a chain without a network may lie behind the clock before the node counts as syncing. */
 const DEFAULT_HORIZON_SECONDS = 600;
@@ -16,17 +17,27 @@ export interface SyncJudge {
   readonly isSyncing: boolean;
 }
 
+interface SyncStatusParts {
+  clock: Clock;
+  tracker: HeadTracker;
+  payloads: PayloadVerification;
+  engine: ExecutionEngine;
+  horizonSlots?: number;
+}
+
 /** Whether this node's view of the chain is one to act on. All who want to know it ask here. */
 export class SyncStatus {
   readonly #clock: Clock;
   readonly #tracker: HeadTracker;
+  readonly #payloads: PayloadVerification;
   readonly #engine: ExecutionEngine;
   readonly #horizonSlots: number;
   #judge: SyncJudge | undefined;
 
-  constructor(parts: { clock: Clock; tracker: HeadTracker; engine: ExecutionEngine; horizonSlots?: number }) {
+  constructor(parts: SyncStatusParts) {
     this.#clock = parts.clock;
     this.#tracker = parts.tracker;
+    this.#payloads = parts.payloads;
     this.#engine = parts.engine;
     this.#horizonSlots = parts.horizonSlots ?? Math.floor(DEFAULT_HORIZON_SECONDS / parts.clock.secondsPerSlot);
   }
@@ -47,7 +58,7 @@ export class SyncStatus {
   }
 
   get isOptimistic(): boolean {
-    return this.#tracker.head.execution.status === "optimistic";
+    return this.#payloads.isOptimistic(this.#tracker.head);
   }
 
   /** Before the merge nothing has to be asked of an execution engine, so none is missing. */

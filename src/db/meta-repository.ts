@@ -33,6 +33,7 @@ const Name = {
   schemaVersion: "schemaVersion",
   identity: "identity",
   finalized: "finalized",
+  unverifiedFrom: "unverifiedFrom",
   votes: "votes",
   clockSlot: "clockSlot",
   nodeKey: "nodeKey",
@@ -60,6 +61,11 @@ export class MetaRepository {
 
   getFinalized(): Promise<CheckpointRecord | null> {
     return this.#getJson<CheckpointRecord>(Name.finalized);
+  }
+
+  /** The first slot of the finalized chain whose execution payload was not known to be valid; null when all were. */
+  getUnverifiedFrom(): Promise<Slot | null> {
+    return this.#getJson<Slot | null>(Name.unverifiedFrom);
   }
 
   /** The votes that fork choice had counted when a state was last stored. */
@@ -139,6 +145,10 @@ export class MetaWrites {
 
   putFinalized({ epoch, root }: CheckpointRecord): void {
     this.#putJson(Name.finalized, { epoch, root });
+  }
+
+  putUnverifiedFrom(slot: Slot | null): void {
+    this.#putJson(Name.unverifiedFrom, slot);
   }
 
   putVotes(votes: Uint8Array): void {

@@ -8,6 +8,7 @@ import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { Logger } from "../log/logger.ts";
 import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
+import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
@@ -68,7 +69,9 @@ export class DevChain {
     const logger = parts.logger.topic("validators");
     const validatorsWith = (keys: ValidatorKeys) =>
       createDevValidators({ api, clock, config, keys, logger, speed: clock.speed, history });
-    const own = validatorsWith(activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys);
+    const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys;
+    const own = validatorsWith(ownKeys);
+    chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);
     const validators = isShared ? whileSynced({ validators: own, status: chain.status, logger }) : own;
     // Nobody else has a part in what happened before the first run.
     const founders = isShared && isNew ? validatorsWith(this.keys) : validators;

@@ -7,6 +7,7 @@ import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
+import type { ReadGenesisState } from "../chain/distant-genesis.ts";
 import type { Authority } from "../chain/sync-status.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
@@ -24,6 +25,8 @@ export interface ChainSource {
   readonly config: BeaconConfig;
   readonly clock: Clock;
   readonly engine: ExecutionEngine;
+  /** Left out where the genesis state is not at hand. */
+  readonly readGenesisState?: ReadGenesisState;
   /** How far the head may lie behind the clock when no other node can be asked whether there is more. */
   readonly syncHorizonSlots?: number;
   /** By default that of one node among others. */
@@ -82,13 +85,14 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const db = await openDataDirectory(options.dataDir, { sync: options.waitForDisk });
     opening.defer(() => db.close());
     const source = await options.source(db);
-    const { config, clock, engine, syncHorizonSlots } = source;
+    const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
     const { graffiti, stateLimits, snapshotIntervalEpochs } = options;
     const chain = await BeaconChain.open({
       config,
       db,
       clock,
       engine,
+      readGenesisState,
       pubkeyCache: createPubkeyCache(),
       logger,
       graffiti,

@@ -3,6 +3,7 @@ import { GENESIS_SLOT } from "@lodestar/params";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { WallClock } from "../chain/clock/wall-clock.ts";
+import type { ReadGenesisState } from "../chain/distant-genesis.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
@@ -59,7 +60,35 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   if (!engine.online && Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
     logger.warn("There is no execution engine: execution payloads are taken on trust, and no block can be proposed");
   }
-  return { config, clock, engine, stopClock: () => clock.close() };
+  return {
+    config,
+    clock,
+    engine,
+    readGenesisState: genesisReader(config, identity, options),
+    stopClock: () => clock.close(),
+  };
+}
+
+/** What a node that starts from a later state can tell of genesis comes from there. */
+function genesisReader(
+  config: BeaconConfig,
+  identity: NodeIdentity,
+  { network, genesisState, logger }: NetworkSourceOptions,
+): ReadGenesisState | undefined {
+  const source = genesisState ?? bundledGenesis(network);
+  if (source === undefined) return undefined;
+  return async () => {
+    try {
+      const { state } = await loadState(source, config);
+      const difference = genesisDifference(identityOf(state), identity);
+      if (difference !== undefined) throw new Error(`It is not of the chain of this node: ${difference}.`);
+      if (state.slot !== GENESIS_SLOT) throw notGenesis(source, state);
+      return state;
+    } catch (error) {
+      logger.warn("The genesis state cannot be used, so this node has no answers about it", { error });
+      return null;
+    }
+  };
 }
 
 /** Finds the network's chain in the database, or puts its first state there. */
@@ -69,7 +98,7 @@ async function findChain(db: BeaconDb, options: NetworkSourceOptions): Promise<F
   if (stored === null) return initialise(db, chainConfig, options);
   const identity = requireSameNetwork(stored as NodeIdentity, chainConfig, options);
   if (options.genesisState ?? options.checkpoint) {
-    options.logger.info("The data directory holds a chain already, so the given state is not used");
+    options.logger.info("The data directory holds a chain already, so the node does not start from the given state");
   }
   return { identity, config: createBeaconConfig(chainConfig, fromHex(identity.genesisValidatorsRoot)) };
 }
@@ -101,14 +130,13 @@ async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: Netwo
   requireStateOfNetwork(loaded, source, network);
   const { state, config } = loaded;
   if (checkpoint === undefined && state.slot !== GENESIS_SLOT) {
-    throw new StartError("notGenesisState", `The state ${source} is not a genesis state: it is of slot ${state.slot}.`);
+    throw notGenesis(source, state);
   }
   const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, logger));
   const identity: NodeIdentity = {
     kind: "node",
     network: network.name,
-    genesisTime: state.genesisTime,
-    genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
+    ...identityOf(state),
     genesisForkVersion: toHex(config.GENESIS_FORK_VERSION),
   };
   await initialiseDatabase(db, config, { state, block }, identity);
@@ -125,8 +153,15 @@ function stateSource({ checkpoint, genesisState, network }: NetworkSourceOptions
 
 function requireStateOfNetwork({ state }: LoadedState, source: string, network: NamedNetwork): void {
   const known = knownGenesis(network);
-  const found = { genesisTime: state.genesisTime, genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot) };
-  const difference = known && genesisDifference(found, known);
+  const difference = known && genesisDifference(identityOf(state), known);
   if (difference === undefined) return;
   throw new StartError("unreadableInput", `The state ${source} is not of the network ${network.name}: ${difference}.`);
+}
+
+function identityOf({ genesisTime, genesisValidatorsRoot }: LoadedState["state"]): GenesisIdentity {
+  return { genesisTime, genesisValidatorsRoot: toRootHex(genesisValidatorsRoot) };
+}
+
+function notGenesis(source: string, { slot }: LoadedState["state"]): StartError {
+  return new StartError("notGenesisState", `The state ${source} is not a genesis state: it is of slot ${slot}.`);
 }

@@ -1,5 +1,6 @@
 import type { ValidatorIndex } from "@lodestar/types";
 import { InteropKeys, onlyKeysOf } from "../dev/interop-keys.ts";
+import { DEV_FEE_RECIPIENT } from "../dev/validators/fee-recipient.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import { whileSynced } from "../dev/validators/synced-validators.ts";
 import { createDevValidators, type DevValidators } from "../dev/validators/validators.ts";
@@ -22,6 +23,7 @@ export async function startValidators(
   const history = await SlashingProtection.open(slashingProtectionStore(db));
   const { clock, config } = chain;
   const own = createDevValidators({ api, clock, config, keys, logger, history });
+  chain.preparations.prepareOwn(keys.indices, DEV_FEE_RECIPIENT);
   const validators = whileSynced({ validators: own, status: chain.status, logger });
   chain.events.on("head", (head) => validators.onHead(head));
   clock.onSlot((slot) => validators.onSlot(slot));

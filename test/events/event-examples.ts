@@ -2,21 +2,24 @@ import { readFileSync } from "node:fs";
 
 type DocumentVersion = "v2.5.0" | "v4.0.0";
 
-interface EventsDocument {
-  paths: {
-    "/eth/v1/events": {
-      get: {
-        responses: { 200: { content: { "text/event-stream": { examples: Record<string, { value: string }> } } } };
-      };
-    };
-  };
+interface EventsOperation {
+  parameters: [{ schema: { items: { enum: string[] } } }];
+  responses: { 200: { content: { "text/event-stream": { examples: Record<string, { value: string }> } } } };
+}
+
+function readEvents(version: DocumentVersion): EventsOperation {
+  const file = new URL(`../fixtures/openapi/${version}.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, "utf8")).paths["/eth/v1/events"].get;
+}
+
+/** The topics that one of the standard's documents names. */
+export function topicsOf(version: DocumentVersion): string[] {
+  return readEvents(version).parameters[0].schema.items.enum;
 }
 
 /** The data of the example that one of the standard's documents gives for each topic. The documents have no schemas for them. */
 export function readExamples(version: DocumentVersion): Map<string, unknown> {
-  const file = new URL(`../fixtures/openapi/${version}.json`, import.meta.url);
-  const document = JSON.parse(readFileSync(file, "utf8")) as EventsDocument;
-  const { examples } = document.paths["/eth/v1/events"].get.responses[200].content["text/event-stream"];
+  const { examples } = readEvents(version).responses[200].content["text/event-stream"];
   return new Map(
     Object.entries(examples).map(([topic, { value }]) => [topic, JSON.parse(value.slice(value.indexOf("data: ") + 6))]),
   );

@@ -8,9 +8,23 @@ import { ByHand } from "../support/by-hand.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { serveApi } from "../support/served-api.ts";
-import { formOf, readExamples } from "./event-examples.ts";
+import { formOf, readExamples, topicsOf } from "./event-examples.ts";
 
 const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };
+
+/** Those of which nothing is told on chains that these tests make, be it for want of blobs or of a fork. */
+const SILENT = [
+  "head_v2",
+  "blob_sidecar",
+  "data_column_sidecar",
+  "execution_payload",
+  "execution_payload_gossip",
+  "execution_payload_available",
+  "execution_payload_bid",
+  "proposer_preferences",
+  "payload_attestation_message",
+  "fast_confirmation",
+];
 
 /** All but what light clients follow, of which a block may bring something or not. */
 const POSTED = TOPICS.filter((topic) => !topic.startsWith("light_client"));
@@ -109,7 +123,8 @@ test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is to
     await chain.chain.processor.blsToExecutionChange(change);
     await expectTold(as("bls_to_execution_change", ssz.capella.SignedBLSToExecutionChange.toJson(change)));
     const unheard = POSTED.filter((topic) => !heard.has(topic));
-    expect(unheard).toEqual(["head", "block", "block_gossip", "finalized_checkpoint", "chain_reorg"]);
+    const told = ["head", "block", "block_gossip", "finalized_checkpoint", "chain_reorg", "payload_attributes"];
+    expect(new Set(unheard)).toEqual(new Set([...told, ...SILENT]));
   }
   expect(await listener.rest()).toBe(0);
 });
@@ -185,6 +200,94 @@ test("a reorganisation is told before the head that it leads to", async () => {
   expect(head).toMatchObject({ topic: "head", data: { slot: "2", block: overturning.root } });
 });
 
+test("the topics are those of the standard's documents, of whatever version", () => {
+  for (const version of ["v2.5.0", "v4.0.0"] as const)
+    expect(TOPICS).toEqual(expect.arrayContaining(topicsOf(version)));
+});
+
+test.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
+  "what the next payload of %s is to be built with is told once a slot, and the block is built with it",
+  async (fork) => {
+    const { devChain } = await openDevChain({ forks: [{ fork, epoch: 0 }] });
+    const { chain, clock, api } = devChain;
+    await clock.advanceTo(2);
+    const { client } = await listen(api, ["payload_attributes"] as Topic[], ForkName.fulu);
+    const recipient = `0x${"fe".repeat(20)}`;
+    // A client's word comes before that of the validators that run here.
+    const preparation = [{ validator_index: "3", fee_recipient: recipient }];
+    await client.call("post_v1_validator_prepare_beacon_proposer", preparation);
+    // There is a change of epochs, and so of proposers, on the way, and withdrawals once the first epoch is over.
+    await clock.advanceTo(19);
+    await client.call("getNodeVersion");
+    const told = await client.notifications.take(client.notifications.left);
+    const events = told.map(({ data }) => data as PayloadAttributesEvent);
+    expect(events.map(({ data }) => data.proposal_slot)).toEqual(Array.from({ length: 17 }, (_, n) => String(n + 4)));
+    await clock.advanceTo(20);
+    for (const { version, data } of events) {
+      const block = (await chain.blocks.canonicalAtSlot(Number(data.proposal_slot)))!;
+      const { message } = chain.config
+        .getForkTypes(block.slot)
+        .SignedBeaconBlock.toJson(block.signed as never) as unknown as { message: BlockJson };
+      const payload = message.body.execution_payload;
+      expect(version).toBe(fork);
+      expect(data).toEqual({
+        proposer_index: message.proposer_index,
+        proposal_slot: message.slot,
+        parent_block_number: String(Number(payload.block_number) - 1),
+        parent_block_root: message.parent_root,
+        parent_block_hash: payload.parent_hash,
+        payload_attributes: {
+          timestamp: payload.timestamp,
+          prev_randao: payload.prev_randao,
+          suggested_fee_recipient: payload.fee_recipient,
+          ...(fork !== ForkName.bellatrix && { withdrawals: payload.withdrawals }),
+          ...(fork !== ForkName.bellatrix &&
+            fork !== ForkName.capella && { parent_beacon_block_root: message.parent_root }),
+        },
+      });
+      const expected = data.proposer_index === "3" ? recipient : `0x${"00".repeat(20)}`;
+      expect(payload.fee_recipient.toLowerCase()).toBe(expected);
+    }
+  },
+);
+
+test("what a payload is to be built with is told before its slot also when the slot before has no block", async () => {
+  const forks = [{ fork: ForkName.deneb, epoch: 0 } as const];
+  const { devChain } = await openDevChain({ forks, activeValidators: [0, 2, 4, 6, 8, 10, 12, 14] });
+  const { chain, clock, api } = devChain;
+  await clock.advanceTo(8);
+  const { client } = await listen(api, ["payload_attributes", "block"] as Topic[], ForkName.fulu);
+  await clock.advanceTo(32);
+  await client.call("getNodeVersion");
+  const announced = new Map<string, string>();
+  let afterEmptySlot = 0;
+  for (const { topic, data } of await client.notifications.take(client.notifications.left)) {
+    if (topic === "block") {
+      const { slot, block } = data as { slot: string; block: string };
+      const { parentRoot } = chain.forkChoice.get(block)!;
+      // The first block came before anything could be announced.
+      if (announced.size > 0) expect(announced.get(slot), slot).toBe(parentRoot);
+      if (chain.forkChoice.get(parentRoot)!.slot + 1 < Number(slot)) afterEmptySlot++;
+    } else {
+      const { proposal_slot, parent_block_root } = (data as PayloadAttributesEvent).data;
+      announced.set(proposal_slot, parent_block_root);
+    }
+  }
+  expect(afterEmptySlot).toBeGreaterThan(0);
+});
+
+interface PayloadAttributesEvent {
+  version: string;
+  data: { proposer_index: string; proposal_slot: string; parent_block_root: string };
+}
+
+interface BlockJson {
+  slot: string;
+  proposer_index: string;
+  parent_root: string;
+  body: { execution_payload: Record<string, unknown> & { fee_recipient: string } };
+}
+
 test("get_v1_events is another name of subscribe, and unknown topics are refused by it too", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { client } = await listen(devChain.api, ["block"] as Topic[], ForkName.phase0);
@@ -197,6 +300,9 @@ test("get_v1_events is another name of subscribe, and unknown topics are refused
   const { error } = await client.call("get_v1_events", ["weather_forecast"]);
   expect(error).toMatchObject({ code: -32602 });
   expect(error?.message).toContain('"finalized_checkpoint"');
+  const { error: mistyped } = await client.call("subscribe", ["finalised_checkpoint"]);
+  expect(mistyped?.message).toMatch(/Did you mean "finalized_checkpoint"\?$/);
+  expect(await client.call("subscribe", [...SILENT])).toHaveProperty("result");
   expect(await client.call("subscribe", [])).toMatchObject({ error: { code: -32602 } });
   expect(await client.call("unsubscribe", result)).toMatchObject({ result: true });
 });

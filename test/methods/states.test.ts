@@ -114,6 +114,29 @@ test.each(["phase0", "fulu"] as const)("whole states of %s hash to their roots",
   expect(await chain.error(STATE, [`0x${"ab".repeat(32)}`])).toMatchObject({ code: -32001 });
 });
 
+test("what is justified is what fork choice holds, also in an epoch whose first slot is empty", async () => {
+  const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH - 1, { validators: 8 });
+  const { clock, api, chain: beaconChain } = devChain;
+  const chain = new Caller(api);
+  await clock.advanceTo(4 * SLOTS_PER_EPOCH + 1);
+  // The head's state is of the epoch before, and knows nothing of what its last votes have justified.
+  const { current_justified } = await chain.call("get_v1_beacon_states_finality_checkpoints", ["head"]);
+  expect(current_justified.epoch).toBe("2");
+  const rootOf = async (id: unknown) => (await chain.call("get_v1_beacon_states_root", [id])).root;
+  expect(await rootOf("justified")).toBe(await rootOf(3 * SLOTS_PER_EPOCH));
+  expect(await rootOf("finalized")).toBe(await rootOf(2 * SLOTS_PER_EPOCH));
+  const { justified_checkpoint } = await chain.call("get_v1_debug_fork_choice");
+  expect(justified_checkpoint.epoch).toBe("3");
+  expect(await chain.call("getChainHead")).toEqual({
+    head_slot: String(4 * SLOTS_PER_EPOCH - 1),
+    head_block_root: beaconChain.head.root,
+    finalized_slot: String(2 * SLOTS_PER_EPOCH),
+    finalized_block_root: (await beaconChain.blocks.canonicalAtSlot(2 * SLOTS_PER_EPOCH))!.root,
+    justified_slot: String(3 * SLOTS_PER_EPOCH),
+    justified_block_root: justified_checkpoint.root,
+  });
+});
+
 test("validators of a live chain are those of its states", async () => {
   const list = await caller.call("get_v1_beacon_states_stateId_validators", ["head"]);
   const state = await caller.call(STATE, ["head"]);

@@ -184,6 +184,11 @@ describe("a node that starts from a later state", () => {
       epoch: String(epoch),
       root: toRootHex(root),
     });
+    // The genesis state is beside the network's configuration.
+    const genesis = await genesisOf(phase0);
+    const genesisState = toRootHex(genesis.hashTreeRoot());
+    const genesisBlock = (await phase0.devChain.chain.blocks.genesis())!.root;
+    const genesisHeader = expect.objectContaining({ root: genesisBlock, canonical: true });
     const questions: [call: RpcCall, answer: unknown][] = [
       [["getChainHead"], expect.objectContaining({ head_slot: String(header.slot), head_block_root: blockRoot })],
       [["get_v2_debug_beacon_heads"], [{ root: blockRoot, slot: String(header.slot), execution_optimistic: false }]],
@@ -202,8 +207,16 @@ describe("a node that starts from a later state", () => {
       // The node is syncing, so slots after its head are not yet in its view.
       [["get_v1_beacon_states_root", [header.slot]], hasPostState ? { root: stateRoot } : -32001],
       [["get_v1_beacon_states_root", [header.slot - 1]], -32001],
-      [["get_v1_beacon_states_root", ["genesis"]], -32001],
-      [["get_v1_beacon_states_root", ["justified"]], -32001],
+      [["get_v1_beacon_states_root", ["genesis"]], { root: genesisState }],
+      [["get_v1_beacon_states_root", [0]], { root: genesisState }],
+      [["get_v1_beacon_states_root", [genesisState]], { root: genesisState }],
+      [["get_v1_beacon_states_root", [1]], -32001],
+      [["getBeaconState", ["genesis"]], expect.objectContaining({ slot: "0" })],
+      [
+        ["get_v1_beacon_states_stateId_validators_validatorId", ["genesis", "3"]],
+        expect.objectContaining({ index: "3", status: "active_ongoing" }),
+      ],
+      [["get_v1_beacon_states_root", ["justified"]], { root: stateRoot }],
       // The state alone does not hold its block.
       [["get_v1_beacon_blocks_blockId", [blockRoot]], -32001],
       [["get_v1_beacon_headers_blockId", ["head"]], -32001],
@@ -213,12 +226,18 @@ describe("a node that starts from a later state", () => {
       [["get_v1_beacon_blocks_blockId_root", [header.slot]], { root: blockRoot }],
       [["get_v1_beacon_blocks_blockId_root", [blockRoot]], { root: blockRoot }],
       [["get_v1_beacon_blocks_blockId_root", [header.slot - 1]], -32001],
-      [["get_v1_beacon_blocks_blockId_root", ["genesis"]], -32001],
+      [["get_v1_beacon_blocks_blockId_root", ["genesis"]], { root: genesisBlock }],
+      [["get_v1_beacon_blocks_blockId_root", [0]], { root: genesisBlock }],
+      [["get_v1_beacon_blocks_blockId_root", [1]], -32001],
+      [["get_v1_beacon_headers_blockId", ["genesis"]], genesisHeader],
+      [["get_v1_beacon_headers_blockId", [genesisBlock]], genesisHeader],
+      [["get_v1_beacon_headers", [0]], [genesisHeader]],
+      [["get_v1_beacon_blocks_blockId", [0]], expect.objectContaining({ signature: `0x${"00".repeat(96)}` })],
       [["getBeaconBlock", [header.slot]], null],
       [["get_v1_beacon_headers"], []],
       [["get_v1_beacon_headers", [null, blockRoot]], []],
     ];
-    const flags = nodeOf(phase0, (await genesisOf(phase0)).serialize());
+    const flags = nodeOf(phase0, genesis.serialize());
     const first = await Program.served([...flags, "--checkpoint-state", fileOf(state)]);
     const given = await answers(
       first,
@@ -228,7 +247,11 @@ describe("a node that starts from a later state", () => {
       expect(given[position], call.join(" ")).toEqual(answer);
     }
     expect(first.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
-    const { meta } = await first.reply("get_v1_beacon_states_root", ["finalized"], { meta: true });
+    for (const id of ["finalized", "genesis"]) {
+      const { meta } = await first.reply("get_v1_beacon_states_root", [id], { meta: true });
+      expect(meta).toEqual({ execution_optimistic: false, finalized: true });
+    }
+    const { meta } = await first.reply("get_v1_beacon_headers_blockId", ["genesis"], { meta: true });
     expect(meta).toEqual({ execution_optimistic: false, finalized: true });
     expect(await first.stop()).toEqual({ code: 0, signal: null });
 
@@ -267,6 +290,12 @@ describe("a node that starts from a later state", () => {
       ["get_v1_beacon_states_root", ["head"]],
     ];
     const given = await answers(first, questions);
+    for (const method of ["get_v1_beacon_states_root", "get_v1_beacon_headers_blockId"]) {
+      for (const id of ["genesis", 0]) {
+        const { error } = await first.reply(method, [id]);
+        expect(error).toMatchObject({ code: -32001, message: expect.stringContaining("genesis state of its network") });
+      }
+    }
     const header = expect.objectContaining({ root: block.root, canonical: true });
     expect(given).toEqual([
       config.getForkTypes(MIDDLE).SignedBeaconBlock.toJson(block.signed as never),

@@ -105,6 +105,7 @@ export class UnsignedChain {
         finalized: { epoch: 0, root: this.#genesisRoot },
         get: () => undefined,
       } as unknown as ChainView["forkChoice"],
+      payloads: { isOptimistic: () => false },
       blocks: {
         rootAtSlot: async (slot: Slot) => this.#blocks.get(slot)?.root ?? null,
         byRoot: async (root: RootHex) => [...this.#blocks.values()].find((block) => block.root === root) ?? null,

@@ -1,6 +1,7 @@
+import { GENESIS_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
 import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
-import type { phase0 } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import type { RootHex } from "@lodestar/types";
+import type { Checkpoint } from "../../chain/fork-choice/types.ts";
 import { defineMethod, get } from "../definition.ts";
 import { object, shape } from "../schemas.ts";
 
@@ -20,7 +21,7 @@ const getBeaconHead = defineMethod({
 const getChainHead = defineMethod({
   number: 48,
   name: "getChainHead",
-  summary: "Slots and roots of the head block and of the head state's checkpoints.",
+  summary: "Slots and roots of the head block and of the justified and finalized checkpoints of fork choice.",
   result: {
     name: "chain_head",
     schema: object({
@@ -39,20 +40,25 @@ const getChainHead = defineMethod({
   example: {},
   handler({ chain }) {
     // Head and checkpoints are read at once, so that they belong together.
-    const { head, headState } = chain;
+    const { head, finalizedCheckpoint, justifiedCheckpoint } = chain;
     return {
       head_slot: String(head.slot),
       head_block_root: head.root,
-      finalized_slot: firstSlot(headState.finalizedCheckpoint),
-      finalized_block_root: toRootHex(headState.finalizedCheckpoint.root),
-      justified_slot: firstSlot(headState.currentJustifiedCheckpoint),
-      justified_block_root: toRootHex(headState.currentJustifiedCheckpoint.root),
+      finalized_slot: firstSlot(finalizedCheckpoint),
+      finalized_block_root: rootOf(finalizedCheckpoint),
+      justified_slot: firstSlot(justifiedCheckpoint),
+      justified_block_root: rootOf(justifiedCheckpoint),
     };
   },
 });
 
-function firstSlot({ epoch }: Pick<phase0.Checkpoint, "epoch">): string {
+function firstSlot({ epoch }: Checkpoint): string {
   return String(computeStartSlotAtEpoch(epoch));
+}
+
+/** Before anything is justified or final a state has the zero hash for it, while fork choice has the genesis block. */
+function rootOf({ epoch, root }: Checkpoint): RootHex {
+  return epoch === GENESIS_EPOCH ? ZERO_HASH_HEX : root;
 }
 
 export const chainHeadMethods = [getBeaconHead, getChainHead] as const;

@@ -23,10 +23,10 @@ const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
   access: "debug",
   example: {},
   handler: async ({ chain }) => ({
-    data: chain.forkChoice.leaves().map(({ root, slot, execution }) => ({
+    data: chain.forkChoice.leaves().map(({ root, slot }) => ({
       root,
       slot,
-      executionOptimistic: execution.status === "optimistic",
+      executionOptimistic: chain.payloads.isOptimistic({ root, slot }),
     })),
   }),
 });

@@ -2,6 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
 import { parseGraffiti } from "../../chain/graffiti.ts";
+import { nearestName } from "../../nearest-name.ts";
 import { describeGiven, firstMessage, type JsonForm, type ParamSchema, paramSchema, refuse } from "./schema.ts";
 
 const MAX_UINT64 = 2n ** 64n - 1n;
@@ -147,9 +148,16 @@ export const boolean = paramSchema("true or false", { type: "boolean" }, (value)
 /** One of a fixed set of words, written exactly so. */
 export function word<const Word extends string>(words: readonly Word[]): ParamSchema<Word> {
   const list = words.map((each) => `"${each}"`).join(", ");
-  return paramSchema(`one of ${list}`, { type: "string", enum: [...words] }, (value) =>
-    words.find((each) => each === value),
-  );
+  return z
+    .unknown()
+    .meta({ type: "string", enum: [...words] })
+    .transform((value, context) => {
+      const known = words.find((each) => each === value);
+      if (known !== undefined) return known;
+      const meant = typeof value === "string" ? nearestName(value, words) : undefined;
+      const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+      return refuse(context, value, `must be one of ${list}, but ${describeGiven(value)} was given.${hint}`);
+    });
 }
 
 /** Free text whose grammar is the handler's business; `noun` says what it is. */

@@ -2,8 +2,10 @@ import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { DistantGenesis } from "../distant-genesis.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
+import type { PayloadVerification } from "../payload-verification.ts";
 import { deserializeSignedBlock, parentRootOf, slotOf } from "./block-encoding.ts";
 
 /** Where a block stands on the chain. */
@@ -23,17 +25,30 @@ export interface ChainBlock extends BlockPosition {
 
 const RECENT_BLOCKS = 64;
 
+interface BlockStoreParts {
+  config: BeaconConfig;
+  db: BeaconDb;
+  forkChoice: ForkChoice;
+  payloads: PayloadVerification;
+  /** Of a chain that was started from a later state. */
+  genesis: DistantGenesis | undefined;
+}
+
 /** Every block the node holds, canonical or not, and where each stands on the chain. */
 export class BlockStore {
   readonly #config: BeaconConfig;
   readonly #db: BeaconDb;
   readonly #forkChoice: ForkChoice;
+  readonly #payloads: PayloadVerification;
+  readonly #genesis: DistantGenesis | undefined;
   readonly #recent = new LruMap<RootHex, SignedBeaconBlock>(RECENT_BLOCKS);
 
-  constructor({ config, db, forkChoice }: { config: BeaconConfig; db: BeaconDb; forkChoice: ForkChoice }) {
+  constructor({ config, db, forkChoice, payloads, genesis }: BlockStoreParts) {
     this.#config = config;
     this.#db = db;
     this.#forkChoice = forkChoice;
+    this.#payloads = payloads;
+    this.#genesis = genesis;
   }
 
   /** Keeps a block that was just imported at hand. */
@@ -45,13 +60,17 @@ export class BlockStore {
     const recent = this.#recent.get(root);
     if (recent) return recent;
     const bytes = await this.#db.blocks.get(root);
-    return bytes ? deserializeSignedBlock(this.#config, bytes) : null;
+    if (bytes) return deserializeSignedBlock(this.#config, bytes);
+    const genesis = await this.#genesis?.facts();
+    return genesis?.root === root ? genesis.block : null;
   }
 
   /** Where a block hangs on the chain, without reading more of it than that. */
   async link(root: RootHex): Promise<{ slot: Slot; parentRoot: RootHex } | null> {
     const bytes = await this.#db.blocks.get(root);
-    return bytes && { slot: slotOf(bytes), parentRoot: parentRootOf(bytes) };
+    if (bytes) return { slot: slotOf(bytes), parentRoot: parentRootOf(bytes) };
+    const genesis = await this.#genesis?.facts();
+    return genesis?.root === root ? { slot: GENESIS_SLOT, parentRoot: ZERO_HASH_HEX } : null;
   }
 
   async byRoot(root: RootHex): Promise<ChainBlock | null> {
@@ -71,7 +90,7 @@ export class BlockStore {
     return root === null ? null : this.byRoot(root);
   }
 
-  /** Null on a chain that was started from a later state. */
+  /** Null on a chain that was started from a later state, when the genesis state is not at hand. */
   genesis(): Promise<ChainBlock | null> {
     return this.canonicalAtSlot(GENESIS_SLOT);
   }
@@ -99,17 +118,22 @@ export class BlockStore {
     // Fork choice first: it lets go of what became final only when that is in the database.
     const recent = this.#forkChoice.canonicalAtSlot(slot);
     if (recent) return recent.slot === slot ? recent.root : null;
-    return (await this.#db.finalizedBlocks.get(slot)) ?? null;
+    return (await this.#db.finalizedBlocks.get(slot)) ?? this.#genesisRootAt(slot);
   }
 
   /** The root of the canonical block at that slot or, when the slot is empty, before it. */
   async rootAtOrBefore(slot: Slot): Promise<RootHex | null> {
     const recent = this.#forkChoice.canonicalAtSlot(slot);
-    return recent?.root ?? (await this.#db.finalizedBlocks.lastAtOrBefore(slot))?.root ?? null;
+    return recent?.root ?? (await this.#db.finalizedBlocks.lastAtOrBefore(slot))?.root ?? this.#genesisRootAt(slot);
   }
 
   async isCanonical(root: RootHex, slot: Slot): Promise<boolean> {
     return (await this.rootAtSlot(slot)) === root;
+  }
+
+  /** What lies between a distant genesis and the history of this node is not known, so that it tells of its own slot alone. */
+  async #genesisRootAt(slot: Slot): Promise<RootHex | null> {
+    return slot === GENESIS_SLOT ? ((await this.#genesis?.facts())?.root ?? null) : null;
   }
 
   /** Up to here canonical blocks can no longer change. */
@@ -126,13 +150,9 @@ export class BlockStore {
 
   async #positionAt(root: RootHex, slot: Slot): Promise<BlockPosition> {
     const canonical = await this.isCanonical(root, slot);
-    return {
-      root,
-      slot,
-      canonical,
-      finalized: canonical && slot <= this.#finalizedBlockSlot,
-      executionOptimistic: this.#forkChoice.get(root)?.execution.status === "optimistic",
-    };
+    const finalized = canonical && slot <= this.#finalizedBlockSlot;
+    const executionOptimistic = this.#payloads.isOptimistic({ root, slot }, { isFinalized: finalized });
+    return { root, slot, canonical, finalized, executionOptimistic };
   }
 
   async #finalizedChildOf(root: RootHex): Promise<RootHex | null> {

@@ -4,6 +4,7 @@ import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
 import type { ChainEvents } from "../events.ts";
+import type { PayloadVerification } from "../payload-verification.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
@@ -16,6 +17,7 @@ import type { VerifiedBlock } from "./verify-block.ts";
 interface ImportQueueParts extends BlockCommitterParts {
   bls: BlsVerifier;
   engine: ExecutionEngine;
+  payloads: PayloadVerification;
   events: ChainEvents;
   logger: Logger;
   hotSnapshots: HotSnapshots;
@@ -104,10 +106,9 @@ export class ImportQueue {
   }
 
   #announce({ message: { slot, proposerIndex } }: SignedBeaconBlock, root: RootHex): void {
-    const { events, forkChoice, logger } = this.#parts;
+    const { events, payloads, logger } = this.#parts;
     logger.debug("Block imported", { slot, root, proposer: proposerIndex });
-    const executionOptimistic = forkChoice.get(root)?.execution.status === "optimistic";
-    events.publish("block", { slot, root, executionOptimistic });
+    events.publish("block", { slot, root, executionOptimistic: payloads.isOptimistic({ slot, root }) });
   }
 
   /**

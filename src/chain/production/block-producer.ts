@@ -1,13 +1,9 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkName, type ForkPostBellatrix, ForkSeq } from "@lodestar/params";
+import { type ForkName, ForkSeq, isForkPostBellatrix } from "@lodestar/params";
 import {
-  BeaconStateView,
   type CachedBeaconStateAllForks,
-  type CachedBeaconStateBellatrix,
-  computeTimeAtSlot,
   DataAvailabilityStatus,
   ExecutionPayloadStatus,
-  isMergeTransitionComplete,
   stateTransition,
 } from "@lodestar/state-transition";
 import {
@@ -24,13 +20,14 @@ import {
   ssz,
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import type { BuiltPayload, ExecutionEngine, PayloadRequest } from "../../execution/engine.ts";
+import type { BuiltPayload, ExecutionEngine } from "../../execution/engine.ts";
 import { LruMap } from "../lru-map.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
+import { payloadRequest } from "./payload-request.ts";
 
 /** What only the proposer and the head decide about a block; the rest comes from the pools. */
 interface BlockRequest {
@@ -107,9 +104,8 @@ export class BlockProducer {
 
   async #buildPayload(preState: CachedBeaconStateAllForks, request: BlockRequest): Promise<BuiltPayload | null> {
     const { config, engine } = this.#parts;
-    const forkSeq = config.getForkSeq(request.slot);
-    if (forkSeq < ForkSeq.bellatrix) return null;
-    const fork = config.getForkName(request.slot) as ForkPostBellatrix;
+    const fork = config.getForkName(request.slot);
+    if (!isForkPostBellatrix(fork)) return null;
     const built = await engine.buildPayload(payloadRequest(config, fork, preState, request));
     this.#payloads.set(toRootHex(built.payload.blockHash), built.payload);
     return built;
@@ -155,26 +151,4 @@ export class BlockProducer {
     }
     return body;
   }
-}
-
-/** What the state prescribes for the execution payload of the next block (bellatrix/validator.md). */
-function payloadRequest(
-  config: BeaconConfig,
-  fork: ForkPostBellatrix,
-  preState: CachedBeaconStateAllForks,
-  { slot, parentRoot, feeRecipient }: BlockRequest,
-): PayloadRequest {
-  const state = preState as CachedBeaconStateBellatrix;
-  const view = new BeaconStateView(preState);
-  const latest = isMergeTransitionComplete(state) ? state.latestExecutionPayloadHeader : null;
-  return {
-    fork,
-    slot,
-    parent: latest && { blockHash: latest.blockHash, blockNumber: latest.blockNumber },
-    parentBeaconBlockRoot: fromHex(parentRoot),
-    timestamp: computeTimeAtSlot(config, slot, preState.genesisTime),
-    prevRandao: view.getRandaoMix(view.epoch),
-    feeRecipient,
-    withdrawals: ForkSeq[fork] >= ForkSeq.capella ? view.getExpectedWithdrawals().expectedWithdrawals : [],
-  };
 }

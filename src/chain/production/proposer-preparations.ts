@@ -18,7 +18,13 @@ interface Told<T> {
  */
 export class ProposerPreparations {
   readonly #feeRecipients = new LruMap<ValidatorIndex, Told<Uint8Array>>(MAX_ENTRIES);
+  readonly #own = new Map<ValidatorIndex, Uint8Array>();
   readonly #registrations = new LruMap<PubkeyHex, Told<bellatrix.SignedValidatorRegistrationV1>>(MAX_ENTRIES);
+
+  /** Validators that the node runs itself. They need not be told of again, and what clients tell of them comes first. */
+  prepareOwn(validators: Iterable<ValidatorIndex>, feeRecipient: Uint8Array): void {
+    for (const validator of validators) this.#own.set(validator, feeRecipient);
+  }
 
   prepare(validator: ValidatorIndex, feeRecipient: Uint8Array, currentEpoch: Epoch): void {
     this.#feeRecipients.set(validator, { value: feeRecipient, epoch: currentEpoch });
@@ -26,7 +32,7 @@ export class ProposerPreparations {
 
   /** Undefined when nothing was told, or too long ago. */
   feeRecipient(validator: ValidatorIndex, currentEpoch: Epoch): Uint8Array | undefined {
-    return current(this.#feeRecipients.get(validator), currentEpoch);
+    return current(this.#feeRecipients.get(validator), currentEpoch) ?? this.#own.get(validator);
   }
 
   /** A registration that is older than the known one does not replace it. */

@@ -8,6 +8,7 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
+import type { DistantGenesis } from "../distant-genesis.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
@@ -50,6 +51,7 @@ export class StateStore {
   readonly #blocks: BlockStore;
   readonly #forkChoice: ForkChoice;
   readonly #snapshots: SnapshotStore;
+  readonly #genesis: DistantGenesis | undefined;
   readonly #blockStates: LruMap<RootHex, State>;
   readonly #advancedStates: LruMap<string, State>;
   readonly #historicalStates: LruMap<string, State>;
@@ -65,6 +67,8 @@ export class StateStore {
     blocks: BlockStore;
     forkChoice: ForkChoice;
     snapshots: SnapshotStore;
+    /** Of a chain that was started from a later state. */
+    genesis: DistantGenesis | undefined;
     limits?: StateStoreLimits;
   }) {
     const limits = parts.limits ?? DEFAULT_STATE_LIMITS;
@@ -72,6 +76,7 @@ export class StateStore {
     this.#blocks = parts.blocks;
     this.#forkChoice = parts.forkChoice;
     this.#snapshots = parts.snapshots;
+    this.#genesis = parts.genesis;
     this.#blockStates = new LruMap(limits.blockStates);
     this.#advancedStates = new LruMap(limits.advancedStates);
     this.#historicalStates = new LruMap(limits.historicalStates);
@@ -143,7 +148,7 @@ export class StateStore {
     return root === null ? null : this.afterBlock(root, slot);
   }
 
-  /** Null on a chain that was started from a later state. */
+  /** Null on a chain that was started from a later state, when the genesis state is not at hand. */
   genesis(): Promise<State | null> {
     return this.canonicalAtSlot(GENESIS_SLOT);
   }
@@ -156,7 +161,8 @@ export class StateStore {
     for (const state of this.#advancedStates.values()) {
       if (toRootHex(state.hashTreeRoot()) === stateRoot) return state;
     }
-    return null;
+    const genesis = await this.#genesis?.facts();
+    return genesis?.stateRoot === stateRoot ? this.afterBlock(genesis.root, GENESIS_SLOT) : null;
   }
 
   /** Where the anchor state lies if it is that block's: no earlier state after the block can be had. */
@@ -214,7 +220,10 @@ export class StateStore {
     for (;;) {
       const link = await this.#link(root);
       const held = this.#blockStates.get(root) ?? (link && this.#heldAt(root, link.slot));
-      const base = held ?? (await this.#snapshots.load(root, latestSlot));
+      const base =
+        held ??
+        (await this.#snapshots.load(root, latestSlot)) ??
+        (link?.slot === GENESIS_SLOT && (await this.#genesis?.state()));
       if (base) return { base, roots: roots.reverse() };
       if (!link) throw new StateUnavailableError(blockRoot, root);
       roots.push(root);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { send } from "../http/http.test-support.ts";
@@ -150,6 +150,42 @@ describe("body size", () => {
     const long = "x".repeat(17 * 1024 * 1024);
     const received = await server.post(requestText({ params: `["${long}"]` }));
     expect(received.text.length).toBe(long.length + '{"jsonrpc":"2.0","id":1,"result":[""]}'.length);
+  });
+});
+
+describe("compression", () => {
+  const call = (method: string, accepted?: string) =>
+    server.post(requestText({ method: `"${method}"` }), {
+      headers: { "Content-Type": "application/json", ...(accepted !== undefined && { "Accept-Encoding": accepted }) },
+    });
+
+  it.each(["large", "stream"])("of %s: only when it is asked for, and the same answer either way", async (method) => {
+    const plain = await call(method);
+    expect(plain.headers["content-encoding"]).toBeUndefined();
+    expect(plain.headers.vary).toBe("Accept-Encoding");
+    expect((await call(method, "gzip;q=0, br")).bytes).toEqual(plain.bytes);
+    const compressed = await call(method, "br, gzip;q=0.5");
+    expect(compressed.headers).toMatchObject({
+      "content-encoding": "gzip",
+      "content-type": "application/json",
+      vary: "Accept-Encoding",
+    });
+    expect(compressed.headers["eth-consensus-version"]).toBe(plain.headers["eth-consensus-version"]);
+    expect(gunzipSync(compressed.bytes)).toEqual(plain.bytes);
+    if (method === "large") expect(compressed.headers["content-length"]).toBe(String(compressed.bytes.length));
+  });
+
+  it("of a batch is that of the whole", async () => {
+    const batch = `[${requestText({ method: '"large"' })},${requestText({ id: "2" })}]`;
+    const headers = { "Content-Type": "application/json", "Accept-Encoding": "gzip" };
+    const { bytes } = await server.post(batch, { headers });
+    expect(JSON.parse(gunzipSync(bytes).toString())).toMatchObject([{ id: 1 }, { id: 2, result: [] }]);
+  });
+
+  it("is not for what is small", async () => {
+    const { headers, text } = await call("echo", "gzip");
+    expect(headers["content-encoding"]).toBeUndefined();
+    expect(text).toBe('{"jsonrpc":"2.0","id":1,"result":[]}');
   });
 });
 

@@ -1,6 +1,7 @@
-import type { ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
 import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
-import { MEDIA_TYPES } from "../http/negotiation.ts";
+import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
 import { errorBody, TOO_MUCH_UNREAD } from "../http/refusal.ts";
 import { writeStream, writeWhole } from "../http/send.ts";
 import type { MessageResponse } from "./execute.ts";
@@ -18,22 +19,55 @@ export async function sendResponse(exchange: Exchange, response: MessageResponse
   }
   const { body, headers } = response;
   if (Array.isArray(body)) {
-    if (res.destroyed) return;
     let length = 0;
     for (const piece of body) length += piece.length;
-    if (length >= HELD_FROM_BYTES && !exchange.holdAnswer(length)) {
-      sendRefusal(res, 503, TOO_MUCH_UNREAD);
-      return;
-    }
-    res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": length });
-    writeWhole(res, body, length);
+    if (isWorthCompressing(length)) await sendLarge(exchange, body, length, headers);
+    else sendWhole(res, body, length, headers);
   } else if (res.destroyed) {
     await body.return();
   } else {
-    res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json });
-    await writeStream(res, body);
+    const isCompressed = wantsGzip(res);
+    res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json, ...compressionHeaders(res, isCompressed) });
+    await writeStream(res, body, isCompressed ? createCompressor() : undefined);
   }
 }
+
+async function sendLarge(
+  exchange: Exchange,
+  body: Buffer[],
+  length: number,
+  headers: OutgoingHttpHeaders | undefined,
+): Promise<void> {
+  const { res } = exchange;
+  if (length >= HELD_FROM_BYTES && !exchange.holdAnswer(length)) {
+    sendRefusal(res, 503, TOO_MUCH_UNREAD);
+    return;
+  }
+  const isCompressed = wantsGzip(res);
+  const sent = isCompressed ? [await compressWhole(Buffer.concat(body, length))] : body;
+  const sentLength = isCompressed ? sent[0]!.length : length;
+  sendWhole(res, sent, sentLength, { ...headers, ...compressionHeaders(res, isCompressed) });
+}
+
+function sendWhole(
+  res: ServerResponse,
+  body: Buffer[],
+  length: number,
+  headers: OutgoingHttpHeaders | undefined,
+): void {
+  if (res.destroyed) return;
+  res.writeHead(200, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": length });
+  writeWhole(res, body, length);
+}
+
+/** Of an answer that is large enough to be compressed when that is asked for. */
+function compressionHeaders(res: ServerResponse, isCompressed: boolean): OutgoingHttpHeaders {
+  const varies = res.getHeader("Vary");
+  const Vary = varies === undefined ? "Accept-Encoding" : `${varies}, Accept-Encoding`;
+  return isCompressed ? { Vary, "Content-Encoding": "gzip" } : { Vary };
+}
+
+const wantsGzip = ({ req }: ServerResponse) => acceptsGzip(req.headers["accept-encoding"]);
 
 /** The answer to a request that is refused as HTTP, before any JSON-RPC is read. */
 export function sendRefusal(

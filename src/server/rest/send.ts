@@ -1,18 +1,12 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { promisify } from "node:util";
-import { constants, createGzip, gzip } from "node:zlib";
 import { ChunkStream, openStream, type ResponsePart } from "../http/chunk-stream.ts";
+import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
 import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
 import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
 import { HttpRefusal, TOO_MUCH_UNREAD } from "../http/refusal.ts";
 import { writeStream, writeWhole } from "../http/send.ts";
 import { entityTag, namesTag } from "./entity-tag.ts";
 import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
-
-const compress = promisify(gzip);
-
-/** Hex compresses about as well at the lowest level, which takes a fraction of the time. */
-const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };
 
 const CACHE_CONTROL: Record<Lasting, string> = {
   never: "no-store",
@@ -21,9 +15,6 @@ const CACHE_CONTROL: Record<Lasting, string> = {
 };
 
 const VARIES_WITH = "Accept, Accept-Encoding";
-
-/** Below this an answer fits into one packet either way. */
-const COMPRESS_FROM_BYTES = 1400;
 
 /** An answer whose first bytes are there, so that it can no longer turn into an error. */
 export interface OpenAnswer {
@@ -102,8 +93,8 @@ async function sendWhole(
   compressed: boolean,
 ): Promise<void> {
   let sent = body;
-  if (compressed && body.length >= COMPRESS_FROM_BYTES) {
-    sent = await compress(body, GZIP_OPTIONS);
+  if (compressed && isWorthCompressing(body.length)) {
+    sent = await compressWhole(body);
     headers["Content-Encoding"] = "gzip";
   }
   headers["Content-Length"] = sent.length;
@@ -127,7 +118,7 @@ async function sendStream(
     res.end();
     return;
   }
-  await writeStream(res, chunks, compressed ? createGzip(GZIP_OPTIONS) : undefined);
+  await writeStream(res, chunks, compressed ? createCompressor() : undefined);
 }
 
 async function opened(part: BodyPart): Promise<ResponsePart> {

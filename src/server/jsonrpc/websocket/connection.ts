@@ -14,6 +14,8 @@ export interface ConnectionLimits extends SubscriptionLimits {
   runningMessages: number;
   /** How long the other side may take to take leave. */
   leaveMillis: number;
+  /** How long a client that shows no sign of life may take to read why it is cut off. */
+  lastWordsMillis: number;
 }
 
 interface ConnectionOptions {
@@ -32,6 +34,9 @@ interface ConnectionOptions {
 /** WebSocket close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
 const TRY_AGAIN_LATER = 1013;
+const POLICY_VIOLATION = 1008;
+
+const NO_SIGN_OF_LIFE = "The client neither read what was sent to it nor answered a ping in time.";
 
 /** One client: its calls, their answers and its subscriptions. */
 export class Connection {
@@ -90,12 +95,13 @@ export class Connection {
    * it by reading.
    */
   check(): void {
+    if (this.#closing) return;
     const isReading = this.#outbox.flushes > this.#flushesAtLastLook;
     const isOwed = this.#socket.bufferedAmount > 0;
     const isAlive = isReading || (isOwed ? !this.#wasOwed : this.#heard);
     if (!isAlive && !this.#isWaitingForCalls) {
       this.#options.logger.debug("A WebSocket client that reads nothing, or is silent, is cut off.");
-      this.#socket.terminate();
+      void this.#cut();
       return;
     }
     this.#heard = false;
@@ -115,9 +121,21 @@ export class Connection {
       await Promise.race([finished, this.#closed]);
     }
     this.#socket.close(GOING_AWAY, "The node is shutting down.");
+    await this.#closedWithin(this.#options.limits.leaveMillis);
+  }
+
+  /** A client that only stood still, and reads on in time, learns from the last of what it reads why nothing more comes. */
+  async #cut(): Promise<void> {
+    this.#closing = true;
+    this.#subscriptions.closeBecause(NO_SIGN_OF_LIFE);
+    this.#outbox.close(POLICY_VIOLATION, NO_SIGN_OF_LIFE);
+    await this.#closedWithin(this.#options.limits.lastWordsMillis);
+  }
+
+  async #closedWithin(millis: number): Promise<void> {
     // A paused socket would not hear the other side's leave.
     this.#socket.resume();
-    const impatience = setTimeout(() => this.#socket.terminate(), this.#options.limits.leaveMillis);
+    const impatience = setTimeout(() => this.#socket.terminate(), millis);
     await this.#closed;
     clearTimeout(impatience);
   }
@@ -128,8 +146,13 @@ export class Connection {
   }
 
   #count(bytes: number): void {
-    if (this.#options.budget.take(bytes)) this.#incompleteBytes += bytes;
-    else this.#socket.close(TRY_AGAIN_LATER, "The node holds as much of other requests as it can.");
+    if (this.#options.budget.take(bytes)) {
+      this.#incompleteBytes += bytes;
+    } else if (!this.#closing) {
+      this.#closing = true;
+      this.#socket.close(TRY_AGAIN_LATER, "The node holds as much of other requests as it can.");
+      void this.#closedWithin(this.#options.limits.leaveMillis);
+    }
   }
 
   async #serve(data: RawData, bytes: number): Promise<void> {

@@ -38,6 +38,11 @@ export class Outbox {
     });
   }
 
+  /** Takes leave behind everything that is to go out before. */
+  close(code: number, reason: string): void {
+    this.#inTurn(() => this.#socket.close(code, reason));
+  }
+
   /**
    * The response has its place in the order as soon as this returns; the promise is resolved when it is written, or the
    * connection is gone. Rejects with what a streamed result throws: its message can then not be completed.

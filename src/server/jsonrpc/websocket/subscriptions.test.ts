@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { Channel } from "../../events/channel.test-support.ts";
 import { createSignal } from "../../http/http.test-support.ts";
 import type { Caller } from "../../method-table.ts";
@@ -206,6 +206,37 @@ it("a reader that is too slow gets all events up to a point, is told so, and can
   const again = await client.subscribe();
   channel.publish(1);
   expect(await client.notifications.next()).toMatchObject({ subscription: again, data: 1 });
+  await server.close();
+});
+
+it.each([
+  ["too far behind", 2 ** 18, 2 ** 15, { code: -32005, message: expect.stringContaining("read too slowly") }],
+  ["not too far behind", 2 ** 30, 2 ** 20, { code: -32002, message: expect.stringContaining("neither read") }],
+])("a reader that stood still, %s, reads last why it was cut off", async (_where, eventBytes, eachBytes, error) => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const channel = new Channel();
+  const server = await serveChannel(channel, { webSocketLimits: { eventBytes, checkMillis: 1000 } });
+  const client = await Client.connect(server.url);
+  const id = await client.subscribe();
+  client.socket.pause();
+  // More than the operating system holds for a reader that does not read.
+  for (let number = 0; number < 32 && channel.readers > 0; number++) {
+    channel.publish({ number, padding: "x".repeat(eachBytes) });
+  }
+  for (let check = 0; check < 10 || channel.readers > 0; check++) {
+    vi.advanceTimersByTime(1000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  client.socket.resume();
+  expect(await client.closed).toEqual({ code: 1008, reason: expect.stringContaining("neither read") });
+  const received = await client.notifications.take(client.notifications.left);
+  expect(received.pop()).toMatchObject({ subscription: id, error });
+  expect(received.length).toBeGreaterThan(0);
+  expect(received.map(numberOf)).toEqual(received.map((_, number) => number));
   await server.close();
 });
 

@@ -77,6 +77,13 @@ export class Subscriptions {
     for (const id of this.#running.keys()) this.end(id);
   }
 
+  /** As `close`, for a reader that has to learn why no more events come. */
+  closeBecause(reason: string): void {
+    const ended = [...this.#running.keys()];
+    this.close();
+    for (const id of ended) this.#tellEnd(id, new Failure("unavailable", `The subscription ended. ${reason}`));
+  }
+
   #deliver(subscription: Subscription, event: StreamEvent): void {
     if (subscription.early) this.#hold(subscription, subscription.early, event);
     else this.#send(subscription, event);
@@ -99,15 +106,15 @@ export class Subscriptions {
 
   #cut({ id }: Subscription): void {
     this.end(id);
-    this.#outbox.event(this.#overflowNotification(id));
-  }
-
-  #overflowNotification(subscription: string): Buffer {
     const message =
       `The subscription ended because its events were read too slowly: more than ${this.#limits.eventBytes} bytes of ` +
       "events waited for this connection.";
-    const error = thrownError(new Failure("limit-exceeded", message));
-    return Buffer.from(JSON.stringify({ jsonrpc: "2.0", method: "subscription", params: { subscription, error } }));
+    this.#tellEnd(id, new Failure("limit-exceeded", message));
+  }
+
+  #tellEnd(subscription: string, failure: Failure): void {
+    const params = { subscription, error: thrownError(failure) };
+    this.#outbox.event(Buffer.from(JSON.stringify({ jsonrpc: "2.0", method: "subscription", params })));
   }
 }
 

@@ -210,7 +210,7 @@ it("who shows no sign of life is cut off, who answers is not", async () => {
   // The pong is read before what is sent after it.
   await alive.call("echo");
   vi.advanceTimersByTime(1000);
-  expect((await dead.closed).code).toBe(1006);
+  expect(await dead.closed).toEqual({ code: 1008, reason: expect.stringContaining("nor answered a ping") });
   expect(await alive.call("echo")).toHaveProperty("result");
   await server.close();
 });

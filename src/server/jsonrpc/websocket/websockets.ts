@@ -45,6 +45,7 @@ const DEFAULT_LIMITS: WebSocketLimits = {
   runningMessages: 64,
   checkMillis: 30_000,
   leaveMillis: 2_000,
+  lastWordsMillis: 30_000,
 };
 
 /** How long a client whose upgrade is refused has to read why. */
