@@ -107,6 +107,7 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
     },
     states: {
       canonicalAtSlot: async (slot) => (slot === 0 ? genesis.state : processSlots(genesis.state, slot)),
+      knownRootAtSlot: async () => null,
       byRoot: async (root) => states.find((state) => toRootHex(state.hashTreeRoot()) === root) ?? null,
       afterBlock: async (_root, slot = 0) => (slot === 0 ? genesis.state : processSlots(genesis.state, slot)),
       atCheckpoint: async ({ epoch }) => (epoch === 0 ? genesis.state : processSlots(genesis.state, epoch * 8)),

@@ -2,7 +2,7 @@ import type { routes } from "@lodestar/api";
 import { GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import { fromHex, toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
@@ -46,10 +46,23 @@ export async function findState(chain: ChainView, stateId: StateId): Promise<Res
   // The head's is asked for most, and needs no looking up.
   const state = stateId === "head" ? chain.headState : await lookUpState(chain, stateId).catch(nullWhereUnavailable);
   if (state === null) return null;
-  const blockRoot = latestBlockRoot(state);
-  const finalized = isFinalizedState(chain, state, blockRoot);
+  return { state, ...(await metaOfState(chain, state.slot, latestBlockRoot(state))) };
+}
+
+/** The hash tree root of a state, which need not be at hand for that. */
+export async function resolveStateRoot(chain: ChainView, stateId: StateId): Promise<StateMeta & { root: Uint8Array }> {
+  const isOldSlot = typeof stateId === "number" && stateId <= lastSlotWithState(chain);
+  const known = isOldSlot ? await chain.states.knownRootAtSlot(stateId) : null;
+  if (isOldSlot && known) {
+    return { root: fromHex(known.stateRoot), ...(await metaOfState(chain, stateId, known.blockRoot)) };
+  }
+  const { state, ...meta } = await resolveState(chain, stateId);
+  return { root: state.hashTreeRoot(), ...meta };
+}
+
+async function metaOfState(chain: ChainView, slot: Slot, blockRoot: RootHex): Promise<StateMeta> {
+  const finalized = isFinalizedState(chain, slot, blockRoot);
   return {
-    state,
     executionOptimistic: chain.forkChoice.get(blockRoot)?.execution.status === "optimistic",
     finalized: typeof finalized === "boolean" ? finalized : await finalized,
   };
@@ -92,10 +105,7 @@ async function rootOfBlock(chain: ChainView, blockId: BlockId): Promise<RootHex 
 
 async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBeaconStateAllForks | null> {
   if (typeof stateId === "number") {
-    // Slots between the head and the wall clock are empty in the node's view, so their states exist; later ones do not.
-    // A node that is syncing has no view of the slots after its head.
-    const lastSlot = chain.status.isSyncing ? chain.head.slot : Math.max(chain.clock.currentSlot, chain.head.slot);
-    return stateId > lastSlot ? null : chain.states.canonicalAtSlot(stateId);
+    return stateId > lastSlotWithState(chain) ? null : chain.states.canonicalAtSlot(stateId);
   }
   if (stateId.startsWith("0x")) return chain.states.byRoot(stateId);
   switch (stateId) {
@@ -108,6 +118,14 @@ async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBe
     default:
       throw invalidParams(`There are no states called ${JSON.stringify(stateId)}.`);
   }
+}
+
+/**
+ * Slots between the head and the clock are empty in the node's view, so their states exist; later ones do not. A node that is
+ * syncing has no view of the slots after its head.
+ */
+function lastSlotWithState({ status, head, clock }: ChainView): Slot {
+  return status.isSyncing ? head.slot : Math.max(clock.currentSlot, head.slot);
 }
 
 function justifiedState(chain: ChainView): Promise<CachedBeaconStateAllForks | null> {
@@ -124,23 +142,19 @@ function nullWhereUnavailable(error: unknown): null {
 }
 
 /** The root of the last block that the state has processed. */
-const latestBlockRoot = perState((state) =>
+export const latestBlockRoot = perState((state) =>
   toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state))),
 );
 
 /** Final is the canonical chain up to the finalized checkpoint's state, which is one of the first slot of its epoch. */
-function isFinalizedState(
-  chain: ChainView,
-  state: CachedBeaconStateAllForks,
-  blockRoot: RootHex,
-): boolean | Promise<boolean> {
+function isFinalizedState(chain: ChainView, slot: Slot, blockRoot: RootHex): boolean | Promise<boolean> {
   const { finalized } = chain.forkChoice;
-  if (state.slot <= computeStartSlotAtEpoch(finalized.epoch)) {
-    return chain.blocks.rootAtOrBefore(state.slot).then((root) => root === blockRoot);
+  if (slot <= computeStartSlotAtEpoch(finalized.epoch)) {
+    return chain.blocks.rootAtOrBefore(slot).then((root) => root === blockRoot);
   }
   if (blockRoot !== finalized.root) return false;
   // Only when the chain was started from a later state of that epoch.
-  return chain.states.atCheckpoint(finalized).then(({ slot }) => state.slot <= slot);
+  return chain.states.atCheckpoint(finalized).then((state) => slot <= state.slot);
 }
 
 function describeId(id: StateId | BlockId): string {

@@ -4,7 +4,7 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
-import { deserializeSignedBlock, parentRootOf, slotOf } from "./block-encoding.ts";
+import { deserializeSignedBlock, parentRootOf, slotOf, stateRootOf } from "./block-encoding.ts";
 
 /** Where a block stands on the chain. */
 export interface BlockPosition {
@@ -19,6 +19,13 @@ export interface BlockPosition {
 
 export interface ChainBlock extends BlockPosition {
   signed: SignedBeaconBlock;
+}
+
+/** Where a block hangs on the chain, and the root of the state after it. */
+export interface BlockLink {
+  slot: Slot;
+  parentRoot: RootHex;
+  stateRoot: RootHex;
 }
 
 const RECENT_BLOCKS = 64;
@@ -48,10 +55,10 @@ export class BlockStore {
     return bytes ? deserializeSignedBlock(this.#config, bytes) : null;
   }
 
-  /** Where a block hangs on the chain, without reading more of it than that. */
-  async link(root: RootHex): Promise<{ slot: Slot; parentRoot: RootHex } | null> {
+  /** Reads no more of the block than that. */
+  async link(root: RootHex): Promise<BlockLink | null> {
     const bytes = await this.#db.blocks.get(root);
-    return bytes && { slot: slotOf(bytes), parentRoot: parentRootOf(bytes) };
+    return bytes && { slot: slotOf(bytes), parentRoot: parentRootOf(bytes), stateRoot: stateRootOf(bytes) };
   }
 
   async byRoot(root: RootHex): Promise<ChainBlock | null> {
