@@ -48,6 +48,7 @@ export interface DevOptions extends SharedOptions {
   slotSeconds: number;
   speed: number;
   warmupEpochs: number;
+  catchUp: boolean;
   reset: boolean;
 }
 
@@ -77,11 +78,16 @@ function sharedOptions(values: Pick<FlagValues<typeof NODE_FLAGS>, SharedFlag>):
 type SharedFlag = Exclude<keyof SharedOptions, "dataDir" | "networking">;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
-  const { preset, validators, slotSeconds, speed, warmupEpochs, reset } = values;
+  const { preset, validators, slotSeconds, speed, warmupEpochs, catchUp, reset } = values;
   const fewest = SLOTS_PER_EPOCH[preset];
   if (validators < fewest) {
     throw usageError(
       `--validators ${validators} is too few: every slot of an epoch needs a committee, so the ${preset} preset needs at least ${fewest}.`,
+    );
+  }
+  if (catchUp && speed !== 1) {
+    throw usageError(
+      `--catch-up and --speed ${speed} exclude each other: at another speed than 1 chain time leaves the time of day at once.`,
     );
   }
   return {
@@ -94,6 +100,7 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
     slotSeconds,
     speed,
     warmupEpochs,
+    catchUp,
     reset,
     networking: devNetworking(values, workingDirectory),
   };
