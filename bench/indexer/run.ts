@@ -14,6 +14,12 @@ interface WalkedServer extends ChainReport {
   child: Child;
 }
 
+interface Walk {
+  tally: Tally;
+  /** Of the server. */
+  cpuSeconds: number;
+}
+
 /** Prints requests a second, by method and altogether. */
 export async function benchIndexer(epochs: number, otherPath: string | undefined): Promise<void> {
   const servers = [await startServer("this one", new URL("chain-process.ts", import.meta.url), epochs)];
@@ -23,11 +29,9 @@ export async function benchIndexer(epochs: number, otherPath: string | undefined
   try {
     console.log(`${describeMachine()}; 64 validators, electra, ${epochs} epochs; requests a second\n`);
     for (const direction of ["up", "down"] as const) {
-      const tallies: Tally[] = [];
-      for (const { url, slotsPerEpoch } of servers) {
-        tallies.push(await walk({ url, slotsPerEpoch, slots: epochs * slotsPerEpoch }, direction));
-      }
-      printTable(direction, servers, tallies);
+      const walks: Walk[] = [];
+      for (const server of servers) walks.push(await measure(server, epochs, direction));
+      printTable(direction, servers, walks);
     }
   } finally {
     await Promise.all(servers.map(({ child }) => child.end()));
@@ -40,7 +44,19 @@ async function startServer(name: string, { href }: URL, epochs: number): Promise
   return { name, child, ...report };
 }
 
-function printTable(direction: string, servers: readonly WalkedServer[], tallies: readonly Tally[]): void {
+async function measure(server: WalkedServer, epochs: number, direction: "up" | "down"): Promise<Walk> {
+  const { url, slotsPerEpoch } = server;
+  const before = await cpuSecondsOf(server);
+  const tally = await walk({ url, slotsPerEpoch, slots: epochs * slotsPerEpoch }, direction);
+  return { tally, cpuSeconds: (await cpuSecondsOf(server)) - before };
+}
+
+async function cpuSecondsOf({ child }: WalkedServer): Promise<number> {
+  return (await child.ask<{ cpuMicroseconds: number }>({ cpu: true })).cpuMicroseconds / 1e6;
+}
+
+function printTable(direction: string, servers: readonly WalkedServer[], walks: readonly Walk[]): void {
+  const tallies = walks.map(({ tally }) => tally);
   console.log(`| walking ${direction} | requests | ${servers.map(({ name }) => name).join(" | ")} |`);
   console.log(`| --- | ---: | ${servers.map(() => "---:").join(" | ")} |`);
   const wholes = tallies.map(together);
@@ -53,7 +69,9 @@ function printTable(direction: string, servers: readonly WalkedServer[], tallies
       ),
     );
   }
-  console.log(`${row("all", wholes[0]!.requests, wholes)}\n`);
+  console.log(row("all", wholes[0]!.requests, wholes));
+  const cpu = walks.map(({ cpuSeconds }) => cpuSeconds.toFixed(1));
+  console.log(`| processor time of the server, s | | ${cpu.join(" | ")} |\n`);
 }
 
 function together(tally: Tally): { requests: number; milliseconds: number } {

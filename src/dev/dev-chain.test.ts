@@ -44,11 +44,15 @@ async function emptySlots({ chain }: DevChain): Promise<number> {
   return count;
 }
 
-test("a new chain that others will share is made by all validators up to the present", async () => {
-  const { devChain } = await openDevChain(options({ activeValidators: [0, 1] }));
+test.each([
+  ["that others will share", { activeValidators: [0, 1] }],
+  ["without others", { networking: undefined }],
+])("a new chain %s is made by all validators up to the present", async (_, more) => {
+  const { devChain } = await openDevChain(options(more));
   expect(devChain.isNew).toBe(true);
   await devChain.warmUp();
   expect(devChain.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
+  expect(devChain.timeDifference).toBeNull();
   expect(await emptySlots(devChain)).toBe(0);
 });
 

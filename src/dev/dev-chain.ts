@@ -60,6 +60,8 @@ export class DevChain {
   readonly #warmupSlot: Slot;
   readonly #hasNetwork: boolean;
   readonly #keepsRealTime: boolean;
+  /** Whether slots that have passed are made up for before time flows: of a new chain also those that its warm-up took. */
+  readonly #beginsAtPresent: boolean;
   readonly #catchesUp: boolean;
   readonly #timeOfDay: TimeOfDay;
   readonly #logger: Logger;
@@ -78,6 +80,7 @@ export class DevChain {
     this.#hasNetwork = hasNetwork;
     // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
     this.#keepsRealTime = hasNetwork || catchesUp || (isNew && clock.speed === 1 && activeValidators !== undefined);
+    this.#beginsAtPresent = this.#keepsRealTime || (isNew && clock.speed === 1);
     this.#catchesUp = catchesUp;
     this.#timeOfDay = parts.timeOfDay;
     this.#logger = parts.logger;
@@ -101,7 +104,7 @@ export class DevChain {
   get missingSlots(): number {
     const { currentSlot, genesisTime, secondsPerSlot } = this.clock;
     const slotTime = new SlotTime(genesisTime, secondsPerSlot);
-    const present = this.#keepsRealTime ? slotTime.slotAt(this.#timeOfDay.nowSeconds()) : 0;
+    const present = this.#beginsAtPresent ? slotTime.slotAt(this.#timeOfDay.nowSeconds()) : 0;
     return Math.max(0, Math.max(this.#warmupSlot, present) - currentSlot);
   }
 
@@ -114,7 +117,7 @@ export class DevChain {
     return { offsetSeconds, slot: currentSlot, wallSlot, speed };
   }
 
-  /** Makes what is missing of the warm-up history and, of a chain in real time, of the time since, as fast as it goes. */
+  /** Makes what is missing of the warm-up history and, of a chain that begins at the present, of the time since, as fast as it goes. */
   async warmUp(): Promise<void> {
     // The state of the present may be many empty epochs away. It is made before the first proposer needs it in time.
     if (this.#catchesUp) await this.chain.states.afterBlock(this.chain.head.root, this.clock.currentSlot);
@@ -127,7 +130,8 @@ export class DevChain {
   /** Lets time flow. */
   run(): void {
     this.#isLive = true;
-    this.clock.run(this.#keepsRealTime ? { fromSeconds: this.#timeOfDay.nowSeconds(), keepTimetable: true } : {});
+    const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
+    this.clock.run({ ...present, keepTimetable: this.#keepsRealTime });
     const watch = new PaceWatch({ clock: this.clock, timers: SYSTEM_TIMERS, logger: this.#logger });
     this.clock.onSlot((slot) => watch.onSlot(slot));
   }
