@@ -24,7 +24,7 @@ export interface StateStoreLimits {
   advancedStates: number;
   /** States far behind the head that somebody asked for. */
   historicalStates: number;
-  /** States that the latest replay of history went through last. */
+  /** States that the latest replay of history went through last, two a block: without it and with it. */
   replayedStates: number;
 }
 
@@ -32,7 +32,7 @@ const DEFAULT_STATE_LIMITS: StateStoreLimits = {
   blockStates: 64,
   advancedStates: 16,
   historicalStates: 4,
-  replayedStates: 32,
+  replayedStates: 64,
 };
 
 /** What lies farther behind the head counts as history, final or not. */
@@ -261,8 +261,7 @@ export class StateStore {
       const block = await this.#blocks.signedByRoot(root);
       if (!block) throw new StateUnavailableError(root, root);
       const { before, after } = await replayBlock(state, block);
-      // Any other state without the block is one cheap slot away from the one before it; this one is an epoch transition away.
-      if (before.slot % SLOTS_PER_EPOCH === 0) hold(latestRoot, before);
+      hold(latestRoot, before);
       hold(root, after);
       state = after;
       latestRoot = root;
