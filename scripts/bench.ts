@@ -42,6 +42,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   "json-rpc": {
     about: "JSON-RPC requests a second, against a bare server of node:http",
   },
+  indexer: {
+    about: "how fast an indexer goes through the whole history of a chain",
+  },
   events: {
     about: "what many subscribers of live events cost, and whether each gets all",
     before: COLLECTING,

@@ -186,7 +186,7 @@ test("when finality comes, one state an interval stays, and none of another bran
 });
 
 test("blocks are imported while the state for a block on an old branch is replayed", async () => {
-  const stateLimits = { blockStates: 4, advancedStates: 1, historicalStates: 1 };
+  const stateLimits = { blockStates: 4, advancedStates: 1, historicalStates: 1, replayedStates: 1 };
   const { devChain, db } = await openMade({ ...QUIET, stateLimits });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);

@@ -3,10 +3,12 @@ import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, expect, test, vi } from "vitest";
 import type { BeaconChain } from "../src/chain/chain.ts";
+import type { BeaconDb } from "../src/db/beacon-db.ts";
 import { collect } from "../src/db/collect.test-support.ts";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import type { DevNodeOptions } from "../src/node/dev-node.ts";
 import { ByHand } from "./support/by-hand.ts";
+import { Caller } from "./support/caller.ts";
 import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
@@ -51,6 +53,33 @@ async function expectStatesAsNoted({ chain }: DevChain, noted: Map<Slot, RootHex
   }
 }
 
+/** Of a chain that holds no old state yet. */
+async function expectRootsAsNoted(
+  { chain, api }: DevChain,
+  db: BeaconDb,
+  noted: Map<Slot, RootHex>,
+  emptySlots: readonly Slot[],
+) {
+  const caller = new Caller(api);
+  const expectRoot = async (slot: Slot) => {
+    const root = await caller.call("get_v1_beacon_states_stateId_root", [String(slot)]);
+    expect(root).toEqual({ root: noted.get(slot) });
+  };
+  const loads = vi.spyOn(db.snapshots, "get");
+  const remembered = chain.head.slot - SLOTS_PER_HISTORICAL_ROOT;
+  const isKnown = (slot: Slot) => slot >= remembered || !emptySlots.includes(slot);
+  const known = [...noted.keys()].filter(isKnown);
+  expect(emptySlots.filter(isKnown).length).toBeGreaterThan(0);
+  for (const slot of known) await expectRoot(slot);
+  expect(loads).not.toHaveBeenCalled();
+  // What is made of a state itself says the same of it.
+  for (const slot of [0, ...emptySlots, chain.head.slot - 1, chain.head.slot].map(String)) {
+    const ofRoot = await caller.meta("get_v1_beacon_states_stateId_root", [slot]);
+    expect(ofRoot).toEqual(await caller.meta("get_v1_beacon_states_stateId_fork", [slot]));
+  }
+  for (const slot of emptySlots) await expectRoot(slot);
+}
+
 test("every state of a long history can be had again, by slot and by root", async () => {
   const directory = tempDirectory();
   const first = await openDevChain(WITH_EMPTY_SLOTS, directory);
@@ -68,7 +97,8 @@ test("every state of a long history can be had again, by slot and by root", asyn
   await first.close();
 
   // Nothing is held in memory now: all comes from the stored states and the blocks after them.
-  const { devChain, complaints } = await openDevChain({ ...WITH_EMPTY_SLOTS, ...QUIET }, directory);
+  const { devChain, db, complaints } = await openDevChain({ ...WITH_EMPTY_SLOTS, ...QUIET }, directory);
+  await expectRootsAsNoted(devChain, db, noted, emptySlots);
   const sample = [...noted.keys()].filter((slot) => slot % 5 === 0);
   await expectStatesAsNoted(devChain, noted, new Set([...sample, ...emptySlots, head]));
   expect(complaints).toEqual([]);
@@ -140,7 +170,7 @@ test("a failed regeneration fails whoever waits for it, and the next one to ask 
 });
 
 test("states that were asked for are held, but not more of them than allowed", async () => {
-  const stateLimits = { blockStates: 4, advancedStates: 4, historicalStates: 2 };
+  const stateLimits = { blockStates: 4, advancedStates: 4, historicalStates: 2, replayedStates: 1 };
   const { devChain, complaints } = await openQuietDevChain(4 * SLOTS_PER_EPOCH, { stateLimits });
   const { states } = devChain.chain;
 
@@ -156,9 +186,30 @@ test("states that were asked for are held, but not more of them than allowed", a
   expect(complaints).toEqual([]);
 });
 
+test("who goes through old states in order, up or down, with and without their blocks, replays each block once", async () => {
+  const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
+  const { states, blocks, forkChoice } = devChain.chain;
+  const last = forkChoice.finalized.epoch * SLOTS_PER_EPOCH - 1;
+  const upward = Array.from({ length: last }, (_, index) => index + 1);
+  const before = async (slot: Slot) => {
+    const block = await blocks.canonicalAtSlot(slot);
+    return states.afterBlock(toRootHex(block!.signed.message.parentRoot), slot);
+  };
+  const replayed = vi.spyOn(blocks, "signedByRoot");
+  const replaysOf = async (slots: readonly Slot[], look: (slot: Slot) => Promise<unknown>) => {
+    replayed.mockClear();
+    for (const slot of slots) await look(slot);
+    return replayed.mock.calls.length;
+  };
+  expect(await replaysOf(upward.toReversed(), (slot) => states.canonicalAtSlot(slot))).toBe(last);
+  expect(await replaysOf(upward, (slot) => states.canonicalAtSlot(slot))).toBeLessThanOrEqual(last);
+  // Each look reads the block itself once, too.
+  expect(await replaysOf(upward, before)).toBeLessThanOrEqual(2 * last);
+});
+
 /** A chain of four blocks that holds the states of the last two. */
 async function openWithTwoStates() {
-  const stateLimits = { blockStates: 2, advancedStates: 2, historicalStates: 2 };
+  const stateLimits = { blockStates: 2, advancedStates: 2, historicalStates: 2, replayedStates: 1 };
   const { devChain } = await openDevChain({ ...QUIET, stateLimits });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -192,7 +243,7 @@ test("a state is near when it is held or one epoch transition away from one that
 });
 
 test("a chain that may hold almost no states still finalizes", async () => {
-  const stateLimits = { blockStates: 1, advancedStates: 1, historicalStates: 1 };
+  const stateLimits = { blockStates: 1, advancedStates: 1, historicalStates: 1, replayedStates: 1 };
   const { devChain, complaints } = await openDevChain({ stateLimits });
 
   await devChain.clock.advanceTo(4 * SLOTS_PER_EPOCH);

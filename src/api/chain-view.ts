@@ -6,6 +6,7 @@ import type { Clock } from "../chain/clock/clock.ts";
 import type { ForkChoice } from "../chain/fork-choice/fork-choice.ts";
 import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts";
 import type { PayloadVerification } from "../chain/payload-verification.ts";
+import type { KnownStateRoot } from "../chain/states/state-store.ts";
 
 /** What the read handlers ask the chain; `BeaconChain` is one. */
 export interface ChainView {
@@ -30,6 +31,7 @@ export interface ChainView {
   };
   readonly states: {
     canonicalAtSlot(slot: Slot): Promise<CachedBeaconStateAllForks | null>;
+    knownRootAtSlot(slot: Slot): Promise<KnownStateRoot | null>;
     byRoot(stateRoot: RootHex): Promise<CachedBeaconStateAllForks | null>;
     afterBlock(blockRoot: RootHex, slot?: Slot): Promise<CachedBeaconStateAllForks>;
     atCheckpoint(checkpoint: Checkpoint): Promise<CachedBeaconStateAllForks>;

@@ -4,6 +4,7 @@ import { fromHex, toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../chain/chain.ts";
+import type { Clock } from "../chain/clock/clock.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../chain/fork-choice/types.ts";
 import type { LightClientServer } from "../chain/light-client/light-client-server.ts";
 import { Pools } from "../chain/pools/pools.ts";
@@ -15,12 +16,19 @@ import { type NetworkView, noNetwork } from "../network/network-view.ts";
 import type { ChainView } from "./chain-view.ts";
 
 export const GENESIS_TIME = 1_700_000_000;
+const SLOT_SECONDS = 6;
 export const HEAD_SLOT = 4;
 export const CURRENT_SLOT = 6;
+
+const slotStart = (slot: number) => GENESIS_TIME + slot * SLOT_SECONDS;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface FakeChain extends ChainView {
+  readonly clock: Pick<
+    Clock,
+    "currentSlot" | "genesisTime" | "secondsPerSlot" | "speed" | "nowSeconds" | "offsetSeconds" | "slotStartSeconds"
+  >;
   readonly genesisRoot: RootHex;
   readonly sideRoot: RootHex;
   readonly finalized: Writable<Checkpoint>;
@@ -33,7 +41,7 @@ export interface FakeChain extends ChainView {
  * and real states. Slots 1 to 3 are empty, and the clock stands at slot 6.
  */
 export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu", epoch: 0 }]): FakeChain {
-  const chainConfig = devChainConfig({ forks, slotSeconds: 6, genesisTime: GENESIS_TIME });
+  const chainConfig = devChainConfig({ forks, slotSeconds: SLOT_SECONDS, genesisTime: GENESIS_TIME });
   const genesis = createDevGenesis({ chainConfig, validatorCount: 16, genesisTime: GENESIS_TIME });
   const { config } = genesis;
   const genesisRoot = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(genesis.state)));
@@ -81,7 +89,15 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
     finalized,
     execution: { status: "pre-merge" },
     config,
-    clock: { currentSlot: CURRENT_SLOT },
+    clock: {
+      currentSlot: CURRENT_SLOT,
+      genesisTime: GENESIS_TIME,
+      secondsPerSlot: SLOT_SECONDS,
+      speed: 1,
+      nowSeconds: () => slotStart(CURRENT_SLOT),
+      offsetSeconds: () => 0,
+      slotStartSeconds: slotStart,
+    },
     genesis: { time: GENESIS_TIME, validatorsRoot: genesis.state.genesisValidatorsRoot },
     headState,
     get head() {
@@ -110,6 +126,7 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
     },
     states: {
       canonicalAtSlot: async (slot) => (slot === 0 ? genesis.state : processSlots(genesis.state, slot)),
+      knownRootAtSlot: async () => null,
       byRoot: async (root) => states.find((state) => toRootHex(state.hashTreeRoot()) === root) ?? null,
       afterBlock: async (_root, slot = 0) => (slot === 0 ? genesis.state : processSlots(genesis.state, slot)),
       atCheckpoint: async ({ epoch }) => (epoch === 0 ? genesis.state : processSlots(genesis.state, epoch * 8)),

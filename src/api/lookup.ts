@@ -2,7 +2,7 @@ import type { routes } from "@lodestar/api";
 import { GENESIS_SLOT } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type RootHex, type Slot, ssz } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import { fromHex, toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
@@ -46,15 +46,25 @@ export async function findState(chain: ChainView, stateId: StateId): Promise<Res
   // The head's is asked for most, and needs no looking up.
   const state = stateId === "head" ? chain.headState : await lookUpState(chain, stateId).catch(nullWhereUnavailable);
   if (state === null) return null;
-  const blockRoot = latestBlockRoot(state);
-  const isFinalized = isFinalizedState(chain, state, blockRoot);
+  const block = { root: latestBlockRoot(state), slot: state.latestBlockHeader.slot };
+  return { state, ...(await metaOfState(chain, state.slot, block)) };
+}
+
+/** The hash tree root of a state, which need not be at hand for that. */
+export async function resolveStateRoot(chain: ChainView, stateId: StateId): Promise<StateMeta & { root: Uint8Array }> {
+  const isOldSlot = typeof stateId !== "string" && stateId <= lastSlotWithState(chain);
+  const known = isOldSlot ? await chain.states.knownRootAtSlot(stateId) : null;
+  if (isOldSlot && known) {
+    return { root: fromHex(known.stateRoot), ...(await metaOfState(chain, stateId, known.block)) };
+  }
+  const { state, ...meta } = await resolveState(chain, stateId);
+  return { root: state.hashTreeRoot(), ...meta };
+}
+
+async function metaOfState(chain: ChainView, slot: Slot, block: { root: RootHex; slot: Slot }): Promise<StateMeta> {
+  const isFinalized = isFinalizedState(chain, slot, block.root);
   const finalized = typeof isFinalized === "boolean" ? isFinalized : await isFinalized;
-  const { slot } = state.latestBlockHeader;
-  return {
-    state,
-    executionOptimistic: chain.payloads.isOptimistic({ root: blockRoot, slot }, { isFinalized: finalized }),
-    finalized,
-  };
+  return { executionOptimistic: chain.payloads.isOptimistic(block, { isFinalized: finalized }), finalized };
 }
 
 export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock> {
@@ -94,10 +104,7 @@ async function rootOfBlock(chain: ChainView, blockId: BlockId): Promise<RootHex 
 
 async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBeaconStateAllForks | null> {
   if (typeof stateId !== "string") {
-    // Slots between the head and the wall clock are empty in the node's view, so their states exist; later ones do not.
-    // A node that is syncing has no view of the slots after its head.
-    const lastSlot = chain.status.isSyncing ? chain.head.slot : Math.max(chain.clock.currentSlot, chain.head.slot);
-    return stateId > lastSlot ? null : chain.states.canonicalAtSlot(stateId);
+    return stateId > lastSlotWithState(chain) ? null : chain.states.canonicalAtSlot(stateId);
   }
   if (stateId.startsWith("0x")) return chain.states.byRoot(stateId);
   switch (stateId) {
@@ -112,6 +119,14 @@ async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBe
   }
 }
 
+/**
+ * Slots between the head and the clock are empty in the node's view, so their states exist; later ones do not. A node that is
+ * syncing has no view of the slots after its head.
+ */
+function lastSlotWithState({ status, head, clock }: ChainView): Slot {
+  return status.isSyncing ? head.slot : Math.max(clock.currentSlot, head.slot);
+}
+
 /** A state before the node's history. */
 function nullWhereUnavailable(error: unknown): null {
   if (error instanceof StateUnavailableError) return null;
@@ -124,18 +139,14 @@ export const latestBlockRoot = perState((state) =>
 );
 
 /** Final is the canonical chain up to the finalized checkpoint's state, which is one of the first slot of its epoch. */
-function isFinalizedState(
-  chain: ChainView,
-  state: CachedBeaconStateAllForks,
-  blockRoot: RootHex,
-): boolean | Promise<boolean> {
+function isFinalizedState(chain: ChainView, slot: Slot, blockRoot: RootHex): boolean | Promise<boolean> {
   const { finalized } = chain.forkChoice;
-  if (state.slot <= computeStartSlotAtEpoch(finalized.epoch)) {
-    return chain.blocks.rootAtOrBefore(state.slot).then((root) => root === blockRoot);
+  if (slot <= computeStartSlotAtEpoch(finalized.epoch)) {
+    return chain.blocks.rootAtOrBefore(slot).then((root) => root === blockRoot);
   }
   if (blockRoot !== finalized.root) return false;
   // Only when the chain was started from a later state of that epoch.
-  return chain.states.atCheckpoint(finalized).then(({ slot }) => state.slot <= slot);
+  return chain.states.atCheckpoint(finalized).then((state) => slot <= state.slot);
 }
 
 function unknown(what: "state" | "block", id: StateId | BlockId): Failure {

@@ -5,6 +5,7 @@ import { blockProductionMethods } from "./methods/block-production.ts";
 import { blockPublicationMethods } from "./methods/block-publication.ts";
 import { blockMethods } from "./methods/blocks.ts";
 import { chainHeadMethods } from "./methods/chain-head.ts";
+import { chainTimeMethods } from "./methods/chain-time.ts";
 import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
@@ -70,7 +71,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Validator duties and production", lastNumber: 40, methods: validator },
   { title: "Config", lastNumber: 44, methods: configMethods },
   { title: "Debug", lastNumber: 46, methods: [...wholeStateMethods, ...debugMethods] },
-  { title: "Extensions", lastNumber: 62, methods: [...chainHeadMethods, ...eth1Methods] },
+  { title: "Extensions", lastNumber: 62, methods: [...chainHeadMethods, ...eth1Methods, ...chainTimeMethods] },
   { title: "Light clients", methods: lightClientMethods },
   { title: "Events", methods: eventMethods },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },

@@ -1,8 +1,11 @@
-import { expect, test } from "vitest";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { afterEach, expect, test, vi } from "vitest";
 import { openDevChain } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { DevNodeOptions } from "../node/dev-node.ts";
+import { SYSTEM_TIMERS } from "../timers.ts";
 import type { DevChain } from "./dev-chain.ts";
 import { slashingProtectionStore } from "./validators/slashing-protection.ts";
 
@@ -28,17 +31,28 @@ function options(more: Partial<DevNodeOptions>): Partial<DevNodeOptions> {
   return { ...chain, networking, timeOfDay, ...more };
 }
 
+/** Without others, whom the options above let in. */
+const ALONE: Partial<DevNodeOptions> = { networking: undefined, warmupEpochs: 0 };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 async function emptySlots({ chain }: DevChain): Promise<number> {
   let count = 0;
   for (let slot = 1; slot <= SLOTS_SINCE_GENESIS; slot++) if (!(await chain.blocks.canonicalAtSlot(slot))) count++;
   return count;
 }
 
-test("a new chain that others will share is made by all validators up to the present", async () => {
-  const { devChain } = await openDevChain(options({ activeValidators: [0, 1] }));
+test.each([
+  ["that others will share", { activeValidators: [0, 1] }],
+  ["without others", { networking: undefined }],
+])("a new chain %s is made by all validators up to the present", async (_, more) => {
+  const { devChain } = await openDevChain(options(more));
   expect(devChain.isNew).toBe(true);
   await devChain.warmUp();
   expect(devChain.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
+  expect(devChain.timeDifference).toBeNull();
   expect(await emptySlots(devChain)).toBe(0);
 });
 
@@ -69,6 +83,69 @@ test("after a stop, missed slots are made up for by a chain whose validators are
   // Even a slot that begins meanwhile stays empty until a peer has told what there is.
   await shared.clock.advanceTo(SLOTS_SINCE_GENESIS + 1);
   expect(shared.chain.head.slot).toBe(10);
+});
+
+test("a chain that was stopped says how far it is behind the time of day, and catches up with it on request", async () => {
+  const directory = tempDirectory();
+  const stoppedAt = 2 * SLOTS_PER_EPOCH + 3;
+  const presentSlot = 40 * SLOTS_PER_EPOCH + 2;
+  let now = GENESIS_TIME + stoppedAt * SLOT_SECONDS;
+  const alone = options({ ...ALONE, timeOfDay: { nowSeconds: () => now } });
+  const first = await openDevChain(alone, directory);
+  await first.devChain.clock.advanceTo(stoppedAt);
+  expect(first.devChain.timeDifference).toBeNull();
+  await first.close();
+
+  now = GENESIS_TIME + (presentSlot + 0.5) * SLOT_SECONDS;
+  const behind = await openDevChain(alone, directory);
+  await behind.devChain.warmUp();
+  expect(behind.devChain.timeDifference).toEqual({
+    offsetSeconds: (stoppedAt - presentSlot - 0.5) * SLOT_SECONDS,
+    slot: stoppedAt,
+    wallSlot: presentSlot,
+    speed: 1,
+  });
+  await behind.close();
+
+  const { devChain, complaints } = await openDevChain({ ...alone, catchUp: true }, directory);
+  const { chain, clock } = devChain;
+  await devChain.warmUp();
+  expect(clock.currentSlot).toBe(presentSlot);
+  expect(devChain.timeDifference).toBeNull();
+  expect(chain.head.slot).toBe(stoppedAt);
+  expect(chain.status).toMatchObject({ isSyncing: false, syncDistance: presentSlot - stoppedAt });
+
+  await clock.advanceTo(presentSlot + 1);
+  expect(chain.head.slot).toBe(presentSlot + 1);
+  await clock.advanceTo(presentSlot + 4 * SLOTS_PER_EPOCH);
+  expect(chain.head.slot).toBe(clock.currentSlot);
+  expect(chain.forkChoice.finalized.epoch).toBe(computeEpochAtSlot(clock.currentSlot) - 2);
+  expect(complaints).toEqual([]);
+});
+
+test("a chain does not leave so many slots empty that its validators could be ejected", async () => {
+  const directory = tempDirectory();
+  await (await openDevChain(options(ALONE), directory)).close();
+  const missed = 2048 * SLOTS_PER_EPOCH;
+  const timeOfDay = { nowSeconds: () => GENESIS_TIME + (missed + 1) * SLOT_SECONDS };
+  const opening = openDevChain(options({ ...ALONE, catchUp: true, timeOfDay }), directory);
+  await expect(opening).rejects.toMatchObject({
+    kind: "tooFarBehind",
+    message: expect.stringContaining(`${missed + 1} slots behind the time of day, and at most ${missed}`),
+  });
+});
+
+test("a running chain warns that the machine is too slow for it", async () => {
+  // Real time passes faster than any machine can work.
+  vi.spyOn(SYSTEM_TIMERS, "now").mockImplementation(() => performance.now() * 1e6);
+  const { devChain, complaints } = await openDevChain(options({ ...ALONE, speed: 1000 }));
+  const { promise: warned, resolve } = Promise.withResolvers<void>();
+  devChain.run();
+  devChain.clock.onSlot(() => {
+    if (complaints.length > 0) resolve();
+  });
+  await warned;
+  expect(complaints[0]).toMatch(/WARN .*too slow for the chain's speed.* speed=1000 lagSeconds=\d+/);
 });
 
 test("a chain that others may share, and to which nobody has come, goes on by itself after a stop", async () => {

@@ -7,7 +7,9 @@ import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { Logger } from "../log/logger.ts";
+import { SYSTEM_TIMERS } from "../timers.ts";
 import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
+import { PaceWatch } from "./pace-watch.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
@@ -31,7 +33,18 @@ interface DevChainParts {
   isNew: boolean;
   /** Whether validators of other nodes may have a part in the chain. */
   isShared: boolean;
+  /** Whether the chain's time is the real time although nobody else follows it. */
+  catchesUp: boolean;
   logger: Logger;
+}
+
+export interface TimeDifference {
+  /** By which chain time is ahead; negative when it is behind. */
+  offsetSeconds: number;
+  slot: Slot;
+  /** The slot by the time of day. */
+  wallSlot: number;
+  speed: number;
 }
 
 /** A beacon chain in virtual time, with validators of its own. */
@@ -48,11 +61,15 @@ export class DevChain {
   readonly #warmupSlot: Slot;
   readonly #hasNetwork: boolean;
   readonly #keepsRealTime: boolean;
+  /** Whether slots that have passed are made up for before time flows: of a new chain also those that its warm-up took. */
+  readonly #beginsAtPresent: boolean;
+  readonly #catchesUp: boolean;
   readonly #timeOfDay: TimeOfDay;
+  readonly #logger: Logger;
   #isLive = false;
 
   constructor(parts: DevChainParts) {
-    const { chain, clock, api, hasNetwork, activeValidators, history, isNew, isShared } = parts;
+    const { chain, clock, api, hasNetwork, activeValidators, history, isNew, isShared, catchesUp } = parts;
     const { config } = chain;
     this.config = config;
     this.clock = clock;
@@ -63,8 +80,11 @@ export class DevChain {
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
     // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
-    this.#keepsRealTime = this.#hasNetwork || (isNew && clock.speed === 1 && activeValidators !== undefined);
+    this.#keepsRealTime = hasNetwork || catchesUp || (isNew && clock.speed === 1 && activeValidators !== undefined);
+    this.#beginsAtPresent = this.#keepsRealTime || (isNew && clock.speed === 1);
+    this.#catchesUp = catchesUp;
     this.#timeOfDay = parts.timeOfDay;
+    this.#logger = parts.logger;
 
     const logger = parts.logger.topic("validators");
     const validatorsWith = (keys: ValidatorKeys) =>
@@ -87,12 +107,23 @@ export class DevChain {
   get missingSlots(): number {
     const { currentSlot, genesisTime, secondsPerSlot } = this.clock;
     const slotTime = new SlotTime(genesisTime, secondsPerSlot);
-    const present = this.#keepsRealTime ? slotTime.slotAt(this.#timeOfDay.nowSeconds()) : 0;
+    const present = this.#beginsAtPresent ? slotTime.slotAt(this.#timeOfDay.nowSeconds()) : 0;
     return Math.max(0, Math.max(this.#warmupSlot, present) - currentSlot);
   }
 
-  /** Makes what is missing of the warm-up history and, of a chain in real time, of the time since, as fast as it goes. */
+  /** How chain time and the time of day differ; null when tools that go by the time of day find the same slot. */
+  get timeDifference(): TimeDifference | null {
+    const { genesisTime, secondsPerSlot, speed, currentSlot } = this.clock;
+    const offsetSeconds = this.clock.offsetSeconds();
+    if (Math.abs(offsetSeconds) < secondsPerSlot) return null;
+    const wallSlot = new SlotTime(genesisTime, secondsPerSlot).slotAt(this.#timeOfDay.nowSeconds());
+    return { offsetSeconds, slot: currentSlot, wallSlot, speed };
+  }
+
+  /** Makes what is missing of the warm-up history and, of a chain that begins at the present, of the time since, as fast as it goes. */
   async warmUp(): Promise<void> {
+    // The state of the present may be many empty epochs away. It is made before the first proposer needs it in time.
+    if (this.#catchesUp) await this.chain.states.afterBlock(this.chain.head.root, this.clock.currentSlot);
     // Time goes on while slots are made up for.
     for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
       await this.clock.advanceTo(this.clock.currentSlot + missing);
@@ -102,7 +133,10 @@ export class DevChain {
   /** Lets time flow. */
   run(): void {
     this.#isLive = true;
-    this.clock.run(this.#keepsRealTime ? { fromSeconds: this.#timeOfDay.nowSeconds(), keepTimetable: true } : {});
+    const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
+    this.clock.run({ ...present, keepTimetable: this.#keepsRealTime });
+    const watch = new PaceWatch({ clock: this.clock, timers: SYSTEM_TIMERS, logger: this.#logger });
+    this.clock.onSlot((slot) => watch.onSlot(slot));
   }
 
   /** Ends time, and whatever its validators are about to do. */

@@ -1,5 +1,5 @@
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
-import { DevChain } from "../dev/dev-chain.ts";
+import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import type { Logger } from "../log/logger.ts";
@@ -18,6 +18,14 @@ export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   networkDirectory?: string;
   servers?: ServersOptions;
   timeOfDay?: TimeOfDay;
+}
+
+/** Who is told what a start leads to. */
+interface StartListener {
+  /** Others can join by that directory from now on. */
+  onJoinable?(networkDirectory: string): void;
+  /** The chain begins to run at another time than the time of day. */
+  onTimeDifference?(difference: TimeDifference): void;
 }
 
 /** A whole beacon chain in one process: a node with virtual time, validators of its own, and the dev execution engine. */
@@ -48,6 +56,7 @@ export class DevNode {
       hasNetwork: node.networking !== undefined,
       timeOfDay,
       activeValidators: options.activeValidators,
+      catchesUp: options.catchUp === true,
       history: await SlashingProtection.open(slashingProtectionStore(db)),
       warmupEpochs: options.warmupEpochs,
       logger,
@@ -75,16 +84,13 @@ export class DevNode {
     this.#logger = parts.logger;
   }
 
-  /**
-   * Makes the history that is missing, lets other nodes in, and lets time flow. `onJoinable` is told of the directory by
-   * which others join.
-   */
-  start(onJoinable: (networkDirectory: string) => void = () => {}): Promise<void> {
-    this.#starting = this.#start(onJoinable);
+  /** Makes the history that is missing, lets other nodes in, and lets time flow. */
+  start(listener: StartListener = {}): Promise<void> {
+    this.#starting = this.#start(listener);
     return this.#starting;
   }
 
-  async #start(onJoinable: (networkDirectory: string) => void): Promise<void> {
+  async #start(listener: StartListener): Promise<void> {
     const { devChain, node } = this;
     const { isNew, missingSlots } = devChain;
     if (!isNew && missingSlots > 0)
@@ -94,13 +100,15 @@ export class DevNode {
       await node.networking.start();
       if (this.#networkDirectory !== undefined) {
         await inviteOthers(this.#networkDirectory, node.networking.listening.enr);
-        onJoinable(this.#networkDirectory);
+        listener.onJoinable?.(this.#networkDirectory);
       }
       // Time went on meanwhile.
       await devChain.warmUp();
     }
     const { head, forkChoice } = node.chain;
     this.#logger.notice("The dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
+    const { timeDifference } = devChain;
+    if (timeDifference) listener.onTimeDifference?.(timeDifference);
     devChain.run();
   }
 

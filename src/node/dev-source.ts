@@ -29,6 +29,8 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
   speed: number;
   /** How much history is made at once when the chain is new. */
   warmupEpochs: number;
+  /** Whether slots that passed while the chain was stopped stay empty, so that its time is the real time; `speed` must be 1. */
+  catchUp?: boolean;
   /** Of a new chain; by default such that the warm-up history ends now. */
   genesisTime?: number;
   /** The validators that do their duties by themselves; by default all. */
@@ -47,6 +49,12 @@ export interface DevSource extends ChainSource {
   readonly isShared: boolean;
 }
 
+/**
+ * Epochs that may stay empty at once. Validators that miss more of them lose so much of their balances that they may all be
+ * ejected, and then nobody is left to go on with the chain.
+ */
+const MOST_EMPTY_EPOCHS = 2048;
+
 /** The dev chain of the database where it stopped, or a new one. Its time is virtual. */
 export async function openDevSource(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevSource> {
   const { slotSeconds, speed, logger } = options;
@@ -57,12 +65,15 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
   const isShared = options.networking !== undefined && options.activeValidators !== undefined;
   const stoppedAt = await slotWhereStopped(db);
   const presentSlot = new SlotTime(genesisTime, slotSeconds).slotAt(timeOfDay.nowSeconds());
+  const catchesUp = options.catchUp === true && !isNew;
+  if (catchesUp) requireFewEmptySlots(presentSlot - stoppedAt);
   const clock = new VirtualClock({
     genesisTime,
     secondsPerSlot: slotSeconds,
     // Validators of other nodes went on while this one was stopped: their chain is taken over, not made up for.
-    startSlot: isShared && !isNew ? Math.max(stoppedAt, presentSlot) : stoppedAt,
+    startSlot: catchesUp || (isShared && !isNew) ? Math.max(stoppedAt, presentSlot) : stoppedAt,
     speed,
+    timeOfDay,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
   });
   const isJoined = await db.meta.isJoined();
@@ -115,6 +126,16 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
   };
   await initialiseDatabase(db, config, { state }, identity);
   return identity;
+}
+
+function requireFewEmptySlots(slots: number): void {
+  const most = MOST_EMPTY_EPOCHS * SLOTS_PER_EPOCH;
+  if (slots <= most) return;
+  throw new StartError(
+    "tooFarBehind",
+    `The chain is ${slots} slots behind the time of day, and at most ${most} can be left empty: in more of them all ` +
+      "validators could lose their places.",
+  );
 }
 
 /** After a crash the newest block may be ahead of the slot that was noted last. */

@@ -9,6 +9,8 @@ export type StartErrorKind =
   | "otherChain"
   /** The data directory holds a dev chain that was made with other parameters. */
   | "otherDevChain"
+  /** More slots have passed than a dev chain may leave empty. */
+  | "tooFarBehind"
   /** A new node was given no state to start from. */
   | "noState"
   | "notGenesisState"

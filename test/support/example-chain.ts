@@ -34,6 +34,8 @@ const HISTORY_SLOTS = 5 * SLOTS_PER_EPOCH;
 const VALIDATORS = 16;
 /** Everything that would otherwise differ from run to run is fixed. */
 const GENESIS_TIME = 1_700_000_000;
+/** The chain was stopped for a while. */
+const TIME_OF_DAY = GENESIS_TIME + 782.5;
 const NODE_KEY = new Uint8Array(32).fill(7);
 const FEE_RECIPIENT = `0x${"fe".repeat(20)}`;
 
@@ -67,6 +69,7 @@ export class ExampleDevChain implements ExampleChain {
       validators: VALIDATORS,
       forks,
       genesisTime: GENESIS_TIME,
+      timeOfDay: { nowSeconds: () => TIME_OF_DAY },
     });
     const { devChain, db } = opened;
     const { chain, clock, config } = devChain;

@@ -93,6 +93,11 @@ export class ProgramProcess {
     return this.lines.join("\n");
   }
 
+  /** Lines of warnings and errors, but for the one that a chain at high speed has on a machine that is busy with other tests. */
+  get complaints(): string[] {
+    return this.lines.filter((line) => / (WARN|ERROR|FATAL) /.test(line) && !/The machine is too slow/.test(line));
+  }
+
   get pid(): number {
     return this.child.pid!;
   }

@@ -14,7 +14,7 @@ import { notFound } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
 import type { ResponseCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, post, required } from "../definition.ts";
-import { findState, metaOf, resolveBlock, resolveState, type StateMeta } from "../lookup.ts";
+import { findState, latestBlockRoot, metaOf, resolveBlock, resolveState, type StateMeta } from "../lookup.ts";
 import { BLOCK_ID, VALIDATOR_IDS } from "../params/common.ts";
 import { epoch } from "../params/scalars.ts";
 import { described, list, object, shape } from "../schemas.ts";
@@ -113,7 +113,8 @@ const getAttestationsRewards = defineEncoded({
       );
     }
     const { state } = resolved;
-    const { idealRewards, totalRewards } = await computeAttestationRewards(state);
+    const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1);
+    const { idealRewards, totalRewards } = computeAttestationRewards(state, after);
     return {
       data: { idealRewards, totalRewards: totalRewards.filter(isAskedFor(state, validatorIds)) },
       meta: metaOf(resolved),

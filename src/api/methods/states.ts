@@ -15,7 +15,15 @@ import type { Answer } from "../../server/method-table.ts";
 import type { MetaCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, optional } from "../definition.ts";
 import { besideData } from "../encoding.ts";
-import { findState, metaOf, onlyOne, type ResolvedState, resolveState, versionedMetaOf } from "../lookup.ts";
+import {
+  findState,
+  metaOf,
+  onlyOne,
+  type ResolvedState,
+  resolveState,
+  resolveStateRoot,
+  versionedMetaOf,
+} from "../lookup.ts";
 import { perChain, perState } from "../memoize.ts";
 import { STATE_ID } from "../params/common.ts";
 import { stateId } from "../params/identifiers.ts";
@@ -63,8 +71,8 @@ const getStateRoot = defineOperation("beacon.getStateRoot", {
   access: "read",
   example: { params: ["head"] },
   async handler({ chain }, { stateId }) {
-    const resolved = await resolveState(chain, stateId);
-    return { data: { root: resolved.state.hashTreeRoot() }, meta: metaOf(resolved) };
+    const { root, ...meta } = await resolveStateRoot(chain, stateId);
+    return { data: { root }, meta: metaOf(meta) };
   },
 });
 

@@ -4,9 +4,9 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
-import { deserializeSignedBlock, parentRootOf, serializeSignedBlock, slotOf } from "./block-encoding.ts";
+import { deserializeSignedBlock, parentRootOf, serializeSignedBlock, slotOf, stateRootOf } from "./block-encoding.ts";
 
-test.each(DEV_FORKS)("slot and parent are read off the bytes of a block of %s", (fork) => {
+test.each(DEV_FORKS)("slot, parent and state root are read off the bytes of a block of %s", (fork) => {
   const chainConfig = devChainConfig({
     forks: fork === "phase0" ? [] : [{ fork, epoch: 0 }],
     slotSeconds: 2,
@@ -17,6 +17,7 @@ test.each(DEV_FORKS)("slot and parent are read off the bytes of a block of %s", 
   block.message.slot = 0x0102030405;
   block.message.proposerIndex = 77;
   block.message.parentRoot = Uint8Array.from({ length: 32 }, (_, i) => i + 1);
+  block.message.stateRoot = Uint8Array.from({ length: 32 }, (_, i) => 100 + i);
   block.message.body.graffiti = new Uint8Array(32).fill(9);
   const bytes = serializeSignedBlock(config, block);
   // As it comes from a database: somewhere in a larger buffer.
@@ -24,6 +25,7 @@ test.each(DEV_FORKS)("slot and parent are read off the bytes of a block of %s", 
 
   expect(slotOf(inside)).toBe(0x0102030405);
   expect(parentRootOf(inside)).toBe(toRootHex(block.message.parentRoot));
+  expect(stateRootOf(inside)).toBe(toRootHex(block.message.stateRoot));
   expect(serializeSignedBlock(config, deserializeSignedBlock(config, inside))).toEqual(bytes);
   expect(deserializeSignedBlock(config, inside).message.body.graffiti).toEqual(block.message.body.graffiti);
 });

@@ -6,7 +6,7 @@ import type { DistantGenesis } from "../distant-genesis.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
-import { deserializeSignedBlock, parentRootOf, slotOf } from "./block-encoding.ts";
+import { deserializeSignedBlock, parentRootOf, slotOf, stateRootOf } from "./block-encoding.ts";
 
 /** Where a block stands on the chain. */
 export interface BlockPosition {
@@ -21,6 +21,13 @@ export interface BlockPosition {
 
 export interface ChainBlock extends BlockPosition {
   signed: SignedBeaconBlock;
+}
+
+/** Where a block hangs on the chain, and the root of the state after it. */
+export interface BlockLink {
+  slot: Slot;
+  parentRoot: RootHex;
+  stateRoot: RootHex;
 }
 
 const RECENT_BLOCKS = 64;
@@ -65,12 +72,13 @@ export class BlockStore {
     return genesis?.root === root ? genesis.block : null;
   }
 
-  /** Where a block hangs on the chain, without reading more of it than that. */
-  async link(root: RootHex): Promise<{ slot: Slot; parentRoot: RootHex } | null> {
+  /** Reads no more of the block than that. */
+  async link(root: RootHex): Promise<BlockLink | null> {
     const bytes = await this.#db.blocks.get(root);
-    if (bytes) return { slot: slotOf(bytes), parentRoot: parentRootOf(bytes) };
+    if (bytes) return { slot: slotOf(bytes), parentRoot: parentRootOf(bytes), stateRoot: stateRootOf(bytes) };
     const genesis = await this.#genesis?.facts();
-    return genesis?.root === root ? { slot: GENESIS_SLOT, parentRoot: ZERO_HASH_HEX } : null;
+    if (genesis?.root !== root) return null;
+    return { slot: GENESIS_SLOT, parentRoot: ZERO_HASH_HEX, stateRoot: genesis.stateRoot };
   }
 
   async byRoot(root: RootHex): Promise<ChainBlock | null> {

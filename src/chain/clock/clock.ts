@@ -13,12 +13,16 @@ export interface Clock {
   /** Unix seconds of the start of slot 0. */
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
+  /** Seconds of chain time in one second of real time. */
+  readonly speed: number;
   /** Before genesis this is 0. */
   readonly currentSlot: Slot;
   /** Before genesis this is 0. */
   readonly currentEpoch: Epoch;
   /** Chain time in unix seconds, with a fraction. */
   nowSeconds(): number;
+  /** Seconds by which chain time is ahead of the time of day; negative when it is behind. */
+  offsetSeconds(): number;
   slotStartSeconds(slot: Slot): number;
   /**
    * The latest slot that counts as current when senders' clocks may be ahead of ours by the tolerance

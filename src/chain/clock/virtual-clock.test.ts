@@ -23,6 +23,7 @@ describe("VirtualClock", () => {
       secondsPerSlot: SECONDS_PER_SLOT,
       startSlot: 3,
       speed: SPEED,
+      timeOfDay: { nowSeconds: () => GENESIS_TIME + 100 },
       onListenerError: (error) => errors.push(error),
     });
   });
@@ -37,6 +38,7 @@ describe("VirtualClock", () => {
       await vi.advanceTimersByTimeAsync(10 * SLOT_MS);
       expect(clock.currentSlot).toBe(3);
       expect(clock.nowSeconds()).toBe(GENESIS_TIME + 18);
+      expect(clock.offsetSeconds()).toBe(-82);
       expect(clock.currentSlotWithTolerance(SECONDS_PER_SLOT * 1000 - 1)).toBe(3);
       expect(clock.currentSlotWithTolerance(SECONDS_PER_SLOT * 1000)).toBe(4);
     });

@@ -8,6 +8,7 @@ import {
   SlotListeners,
   SlotTime,
 } from "./clock.ts";
+import { TIME_OF_DAY, type TimeOfDay } from "./time-of-day.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
 /** Chain time stays this far below the next slot until that slot is announced: well above a double's resolution there. */
@@ -28,6 +29,8 @@ interface VirtualClockOptions {
   startSlot: Slot;
   /** Seconds of chain time in one second of real time. */
   speed: number;
+  /** By default that of the machine. */
+  timeOfDay?: TimeOfDay;
   onListenerError: ListenerErrorHandler;
 }
 
@@ -44,6 +47,7 @@ export class VirtualClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
   readonly speed: number;
+  readonly #timeOfDay: TimeOfDay;
   readonly #slotTime: SlotTime;
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
@@ -58,10 +62,12 @@ export class VirtualClock implements Clock {
   #slotWork: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ genesisTime, secondsPerSlot, startSlot, speed, onListenerError }: VirtualClockOptions) {
+  constructor(options: VirtualClockOptions) {
+    const { genesisTime, secondsPerSlot, startSlot, speed, timeOfDay = TIME_OF_DAY, onListenerError } = options;
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
     this.speed = speed;
+    this.#timeOfDay = timeOfDay;
     this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
     this.#listeners = new SlotListeners(onListenerError);
     this.#waiters = new TimeWaiters(() => this.#proceed());
@@ -79,6 +85,10 @@ export class VirtualClock implements Clock {
 
   nowSeconds(): number {
     return Math.min(this.#timetableSeconds(), this.#endOfSlot());
+  }
+
+  offsetSeconds(): number {
+    return this.nowSeconds() - this.#timeOfDay.nowSeconds();
   }
 
   slotStartSeconds(slot: Slot): number {

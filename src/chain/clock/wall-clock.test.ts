@@ -30,6 +30,12 @@ describe("WallClock", () => {
     vi.useRealTimers();
   });
 
+  it("is the time of day", () => {
+    setTime(4.5);
+    expect(clock.nowSeconds()).toBe(GENESIS_TIME + 4.5);
+    expect([clock.offsetSeconds(), clock.speed]).toEqual([0, 1]);
+  });
+
   it("tells slot and epoch, 0 before genesis", () => {
     setTime(-1000);
     expect([clock.currentSlot, clock.currentEpoch]).toEqual([0, 0]);

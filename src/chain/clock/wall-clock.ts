@@ -19,6 +19,7 @@ interface WallClockOptions {
 export class WallClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
+  readonly speed = 1;
   readonly #slotTime: SlotTime;
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
@@ -44,6 +45,10 @@ export class WallClock implements Clock {
 
   nowSeconds(): number {
     return Date.now() / 1000;
+  }
+
+  offsetSeconds(): number {
+    return 0;
   }
 
   slotStartSeconds(slot: Slot): number {

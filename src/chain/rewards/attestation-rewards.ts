@@ -16,7 +16,6 @@ import {
   hasMarkers,
 } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { advanceToSlot } from "../states/advance.ts";
 import { altairScale } from "./altair-scale.ts";
 import { phase0BaseReward, phase0ProposerReward, phase0Scale } from "./phase0-scale.ts";
 import type { EpochEnd, Scale, VoteRewards } from "./scale.ts";
@@ -29,12 +28,14 @@ export interface AttestationRewards {
 }
 
 /**
- * What is paid for the votes of an epoch when the next one ends. `state` is the last of that next epoch; the epoch
- * transition after it finds out what is final by then, and how inactive everybody was, before it pays.
+ * What is paid for the votes of an epoch when the next one ends. `state` is the last of that next epoch, `after` the same
+ * advanced by one slot: the epoch transition finds out what is final by then, and how inactive everybody was, before it pays.
  */
-export async function computeAttestationRewards(state: CachedBeaconStateAllForks): Promise<AttestationRewards> {
+export function computeAttestationRewards(
+  state: CachedBeaconStateAllForks,
+  after: CachedBeaconStateAllForks,
+): AttestationRewards {
   const fork = state.config.getForkSeq(state.slot);
-  const after = await advanceToSlot(state, state.slot + 1);
   // The next epoch transition of whatever chain overwrites what this gives: nothing may be awaited from here on.
   const transition = beforeProcessEpoch(state.clone(true));
   const finalityDelay = transition.prevEpoch - after.finalizedCheckpoint.epoch;

@@ -6,7 +6,7 @@ import {
 } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { SignedBeaconBlock, ValidatorIndex } from "@lodestar/types";
-import { replayBlocks } from "../states/advance.ts";
+import { replayBlock } from "../states/advance.ts";
 
 /** What a block paid its proposer, in Gwei. */
 export interface BlockRewards {
@@ -30,7 +30,8 @@ export async function computeBlockRewards(
   preState: CachedBeaconStateAllForks,
   block: SignedBeaconBlock,
 ): Promise<BlockRewards> {
-  const { attestations, syncAggregate, slashing } = (await replayBlocks(preState, [block])).proposerRewards;
+  const { after } = await replayBlock(preState, block);
+  const { attestations, syncAggregate, slashing } = after.proposerRewards;
   // Proposer slashings come first, and each of them slashes one validator; the rest is due to attester slashings.
   const proposerSlashings = block.message.body.proposerSlashings
     .map(({ signedHeader1 }) => whistleblowerReward(preState, signedHeader1.message.proposerIndex))

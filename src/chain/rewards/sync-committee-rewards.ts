@@ -2,7 +2,7 @@ import { BitArray } from "@chainsafe/ssz";
 import { ForkSeq, SYNC_COMMITTEE_SIZE } from "@lodestar/params";
 import type { CachedBeaconStateAllForks, CachedBeaconStateAltair } from "@lodestar/state-transition";
 import type { altair, SignedBeaconBlock, ValidatorIndex } from "@lodestar/types";
-import { replayBlocks } from "../states/advance.ts";
+import { replayBlock } from "../states/advance.ts";
 
 /** What a block gave to a member of the sync committee or took from it, in Gwei, for all of its seats together. */
 export interface SyncCommitteeReward {
@@ -56,7 +56,7 @@ async function balancesOfMembers(
   const everybody = BitArray.fromBoolArray(new Array(SYNC_COMMITTEE_SIZE).fill(true));
   const syncAggregate = { ...message.body.syncAggregate, syncCommitteeBits: everybody };
   const block = { message: { ...message, body: { ...message.body, syncAggregate } }, signature };
-  const after = await replayBlocks(preState, [block]);
+  const { after } = await replayBlock(preState, block);
   const balances = new Map<ValidatorIndex, number>();
   for (const member of seatsOf(preState)) {
     const balance = balances.get(member) ?? after.balances.get(member) - ofProposer(member);

@@ -20,21 +20,22 @@ export async function advanceToSlot(state: CachedBeaconStateAllForks, slot: Slot
   return current;
 }
 
-/** Applies blocks that were verified when they were imported, letting others run in between. */
-export async function replayBlocks(
-  base: CachedBeaconStateAllForks,
-  blocks: Iterable<SignedBeaconBlock> | AsyncIterable<SignedBeaconBlock>,
-): Promise<CachedBeaconStateAllForks> {
-  let state = base;
-  for await (const block of blocks) {
-    state = stateTransition(state, block, {
-      verifyStateRoot: false,
-      verifyProposer: false,
-      verifySignatures: false,
-      executionPayloadStatus: ExecutionPayloadStatus.valid,
-      dataAvailabilityStatus: DataAvailabilityStatus.Available,
-    });
-    await nextTurn();
-  }
-  return state;
+/**
+ * Applies a block that was verified when it was imported, letting others run in between. Gives the states of the block's slot
+ * without the block and with it.
+ */
+export async function replayBlock(
+  state: CachedBeaconStateAllForks,
+  block: SignedBeaconBlock,
+): Promise<{ before: CachedBeaconStateAllForks; after: CachedBeaconStateAllForks }> {
+  const before = await advanceToSlot(state, block.message.slot);
+  const after = stateTransition(before, block, {
+    verifyStateRoot: false,
+    verifyProposer: false,
+    verifySignatures: false,
+    executionPayloadStatus: ExecutionPayloadStatus.valid,
+    dataAvailabilityStatus: DataAvailabilityStatus.Available,
+  });
+  await nextTurn();
+  return { before, after };
 }

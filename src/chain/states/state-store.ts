@@ -1,19 +1,19 @@
-import { GENESIS_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { GENESIS_SLOT, SLOTS_PER_EPOCH, SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
 } from "@lodestar/state-transition";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { BlockStore } from "../blocks/block-store.ts";
+import type { BlockLink, BlockStore } from "../blocks/block-store.ts";
 import type { DistantGenesis } from "../distant-genesis.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
 import { SerialQueues } from "../serial-queue.ts";
-import { advanceToSlot, replayBlocks } from "./advance.ts";
+import { advanceToSlot, replayBlock } from "./advance.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 
 type State = CachedBeaconStateAllForks;
@@ -25,13 +25,27 @@ export interface StateStoreLimits {
   advancedStates: number;
   /** States far behind the head that somebody asked for. */
   historicalStates: number;
+  /** States that the latest replay of history went through last, two a block: without it and with it. */
+  replayedStates: number;
 }
 
-const DEFAULT_STATE_LIMITS: StateStoreLimits = { blockStates: 64, advancedStates: 16, historicalStates: 4 };
+const DEFAULT_STATE_LIMITS: StateStoreLimits = {
+  blockStates: 64,
+  advancedStates: 16,
+  historicalStates: 4,
+  replayedStates: 64,
+};
 
 /** What lies farther behind the head counts as history, final or not. */
 const RECENT_SLOTS = 16 * SLOTS_PER_EPOCH;
 const HISTORY = "history";
+
+/** The root of a state of the canonical chain, and of the newest block that the state has seen. */
+export interface KnownStateRoot {
+  stateRoot: RootHex;
+  /** The last one that the state has processed. */
+  block: { root: RootHex; slot: Slot };
+}
 
 /** A state lies before the history of this node, so that it cannot be regenerated. */
 export class StateUnavailableError extends Error {
@@ -44,7 +58,8 @@ export class StateUnavailableError extends Error {
 /**
  * Any state of the chain. Recent ones are held, some are stored at intervals, final or not, and every other one is
  * regenerated from the nearest of these by replaying blocks. Whoever asks for a state that is being regenerated
- * shares that regeneration.
+ * shares that regeneration, and whoever goes through history slot by slot, up or down, finds the next state among those of
+ * the latest replay.
  */
 export class StateStore {
   readonly #db: BeaconDb;
@@ -55,6 +70,9 @@ export class StateStore {
   readonly #blockStates: LruMap<RootHex, State>;
   readonly #advancedStates: LruMap<string, State>;
   readonly #historicalStates: LruMap<string, State>;
+  readonly #replayedStatesLimit: number;
+  /** Of one stretch of history, so that they share most of their trees and many take little more room than one. */
+  #replayedStates: LruMap<string, State>;
   readonly #underway = new Map<string, Promise<State>>();
   /**
    * Replays from one state run one at a time, so that each can begin where the one before ended. Those of history run all
@@ -80,6 +98,8 @@ export class StateStore {
     this.#blockStates = new LruMap(limits.blockStates);
     this.#advancedStates = new LruMap(limits.advancedStates);
     this.#historicalStates = new LruMap(limits.historicalStates);
+    this.#replayedStatesLimit = limits.replayedStates;
+    this.#replayedStates = new LruMap(limits.replayedStates);
   }
 
   /** Holds the post-state of a block that was just imported. */
@@ -125,7 +145,7 @@ export class StateStore {
     const historical = this.#heldAt(blockRoot, slot);
     if (historical) return historical;
     return this.#share(keyOf(blockRoot, slot), async () => {
-      const base = this.#blockStates.get(blockRoot) ?? (await this.#regenerate(blockRoot, slot));
+      const base = this.#latestHeld(blockRoot, slot) ?? (await this.#regenerate(blockRoot, slot));
       const state = await advanceToSlot(base, slot);
       if (keep) this.#keep(blockRoot, state);
       return state;
@@ -146,6 +166,22 @@ export class StateStore {
   async canonicalAtSlot(slot: Slot): Promise<State | null> {
     const root = await this.#blocks.rootAtOrBefore(slot);
     return root === null ? null : this.afterBlock(root, slot);
+  }
+
+  /**
+   * The root of the canonical state at exactly that slot, where it is known without the state: by the slot's block, or by the head
+   * state, which remembers those of the slots before it. Null for any other.
+   */
+  async knownRootAtSlot(slot: Slot): Promise<KnownStateRoot | null> {
+    if (slot < this.#snapshots.oldest.slot) return null;
+    const blockRoot = await this.#blocks.rootAtOrBefore(slot);
+    const link = blockRoot === null ? null : await this.#link(blockRoot);
+    if (blockRoot === null || link === null) return null;
+    const block = { root: blockRoot, slot: link.slot };
+    if (link.slot === slot) return { stateRoot: link.stateRoot, block };
+    const head = this.held(this.#forkChoice.head.root);
+    if (head === undefined || slot >= head.slot || slot + SLOTS_PER_HISTORICAL_ROOT < head.slot) return null;
+    return { stateRoot: toRootHex(head.stateRoots.get(slot % SLOTS_PER_HISTORICAL_ROOT)), block };
   }
 
   /** Null on a chain that was started from a later state, when the genesis state is not at hand. */
@@ -181,7 +217,18 @@ export class StateStore {
 
   #heldAt(blockRoot: RootHex, slot: Slot): State | undefined {
     const key = keyOf(blockRoot, slot);
-    return this.#advancedStates.get(key) ?? this.#historicalStates.get(key);
+    return this.#advancedStates.get(key) ?? this.#historicalStates.get(key) ?? this.#replayedStates.get(key);
+  }
+
+  /** Of the states after that block that are at hand, the latest that was not advanced past the slot. */
+  #latestHeld(blockRoot: RootHex, slot: Slot): State | undefined {
+    let latest = this.#blockStates.get(blockRoot);
+    for (const states of [this.#advancedStates, this.#historicalStates, this.#replayedStates]) {
+      for (const [key, state] of states.entries()) {
+        if (state.slot <= slot && state.slot > (latest?.slot ?? -1) && key.startsWith(blockRoot)) latest = state;
+      }
+    }
+    return latest;
   }
 
   #keep(blockRoot: RootHex, state: State): void {
@@ -197,10 +244,37 @@ export class StateStore {
 
   /** A state after that block, at the block's slot or later, but not later than `slot`. */
   #regenerate(blockRoot: RootHex, slot: Slot): Promise<State> {
-    return this.#replays.run(this.#beginningOf(blockRoot), async () => {
-      const { base, roots } = await this.#nearest(blockRoot, slot);
-      return replayBlocks(base, this.#load(roots));
+    const beginning = this.#beginningOf(blockRoot);
+    return this.#replays.run(beginning, async () => {
+      const nearest = await this.#nearest(blockRoot, slot);
+      return beginning === HISTORY ? this.#replayHistory(nearest) : this.#replay(nearest);
     });
+  }
+
+  /** Also holds the states that it goes through, instead of those of another stretch. */
+  #replayHistory(nearest: ReplayBeginning): Promise<State> {
+    if (![...this.#replayedStates.values()].includes(nearest.base)) {
+      this.#replayedStates = new LruMap(this.#replayedStatesLimit);
+    }
+    return this.#replay(nearest, (blockRoot, state) => this.#replayedStates.set(keyOf(blockRoot, state.slot), state));
+  }
+
+  async #replay(
+    { base, baseRoot, roots }: ReplayBeginning,
+    hold: (blockRoot: RootHex, state: State) => void = () => {},
+  ): Promise<State> {
+    let state = base;
+    let latestRoot = baseRoot;
+    for (const root of roots) {
+      const block = await this.#blocks.signedByRoot(root);
+      if (!block) throw new StateUnavailableError(root, root);
+      const { before, after } = await replayBlock(state, block);
+      hold(latestRoot, before);
+      hold(root, after);
+      state = after;
+      latestRoot = root;
+    }
+    return state;
   }
 
   /** What replays that may have blocks in common have in common. */
@@ -213,18 +287,16 @@ export class StateStore {
   }
 
   /** The state to begin with, and the blocks from there to the one wanted; of long chains only their roots fit into memory. */
-  async #nearest(blockRoot: RootHex, slot: Slot): Promise<{ base: State; roots: RootHex[] }> {
+  async #nearest(blockRoot: RootHex, slot: Slot): Promise<ReplayBeginning> {
     const roots: RootHex[] = [];
     let root = blockRoot;
     let latestSlot = slot;
     for (;;) {
+      const base = this.#latestHeld(root, latestSlot) ?? (await this.#snapshots.load(root, latestSlot));
+      if (base) return { base, baseRoot: root, roots: roots.reverse() };
       const link = await this.#link(root);
-      const held = this.#blockStates.get(root) ?? (link && this.#heldAt(root, link.slot));
-      const base =
-        held ??
-        (await this.#snapshots.load(root, latestSlot)) ??
-        (link?.slot === GENESIS_SLOT && (await this.#genesis?.state()));
-      if (base) return { base, roots: roots.reverse() };
+      const genesis = link?.slot === GENESIS_SLOT ? await this.#genesis?.state() : undefined;
+      if (genesis) return { base: genesis, baseRoot: root, roots: roots.reverse() };
       if (!link) throw new StateUnavailableError(blockRoot, root);
       roots.push(root);
       root = link.parentRoot;
@@ -232,17 +304,16 @@ export class StateStore {
     }
   }
 
-  async #link(root: RootHex): Promise<{ slot: Slot; parentRoot: RootHex } | null> {
+  async #link(root: RootHex): Promise<BlockLink | null> {
     return this.#forkChoice.get(root) ?? this.#blocks.link(root);
   }
+}
 
-  async *#load(roots: readonly RootHex[]): AsyncGenerator<SignedBeaconBlock> {
-    for (const root of roots) {
-      const block = await this.#blocks.signedByRoot(root);
-      if (!block) throw new StateUnavailableError(root, root);
-      yield block;
-    }
-  }
+/** The state that a replay begins with, the newest block that it has seen, and the blocks to replay. */
+interface ReplayBeginning {
+  base: State;
+  baseRoot: RootHex;
+  roots: RootHex[];
 }
 
 const keyOf = (blockRoot: RootHex, slot: Slot) => `${blockRoot}:${slot}`;

@@ -194,6 +194,11 @@ export const DEV_FLAGS = {
     fallback: 5,
     parse: wholeNumber(0),
   }),
+  catchUp: booleanFlag({
+    name: "catch-up",
+    description:
+      "Leave the slots empty that passed while the chain was stopped, and keep the time of day; needs --speed 1",
+  }),
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
   dataDir: dataDirFlag(".fanal/dev"),
   ...networkFlags({ isOn: false, address: "127.0.0.1" }),

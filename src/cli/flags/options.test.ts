@@ -28,6 +28,7 @@ describe("defaults", () => {
       slotSeconds: 2,
       speed: 1,
       warmupEpochs: 5,
+      catchUp: false,
       reset: false,
       networking: undefined,
     });
@@ -91,6 +92,7 @@ describe("the command line", () => {
       reset: true,
     });
     expect(options.graffiti?.[0]).toBe(1);
+    expect(dev(["--catch-up"]).catchUp).toBe(true);
     expect(options.forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" ")).toBe(
       "phase0=0 altair=0 bellatrix=3 capella=4 deneb=5",
     );
@@ -253,6 +255,7 @@ describe("values that are refused", () => {
     [["--speed", "-1"], /greater than 0/],
     [["--speed", "fast"], /greater than 0/],
     [["--warmup-epochs", "-1"], /at least 0/],
+    [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 exclude each other/],
     [["--p2p-port", "65536"], /from 0 to 65535/],
     [["--p2p-address", "localhost"], /it must be an IP address to listen on/],
     [["--target-peers", "-1"], /from 0 to 1000/],

@@ -52,6 +52,7 @@ export interface DevOptions extends SharedOptions {
   slotSeconds: number;
   speed: number;
   warmupEpochs: number;
+  catchUp: boolean;
   reset: boolean;
 }
 
@@ -109,11 +110,16 @@ type SharedValues = FlagValues<typeof SHARED_FLAGS>;
 type SharedOption = Exclude<keyof SharedOptions, "dataDir" | "networking">;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
-  const { preset, validators, slotSeconds, speed, warmupEpochs, reset } = values;
+  const { preset, validators, slotSeconds, speed, warmupEpochs, catchUp, reset } = values;
   const fewest = SLOTS_PER_EPOCH[preset];
   if (validators < fewest) {
     throw usageError(
       `--validators ${validators} is too few: every slot of an epoch needs a committee, so the ${preset} preset needs at least ${fewest}.`,
+    );
+  }
+  if (catchUp && speed !== 1) {
+    throw usageError(
+      `--catch-up and --speed ${speed} exclude each other: at another speed than 1 chain time leaves the time of day at once.`,
     );
   }
   return {
@@ -126,6 +132,7 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
     slotSeconds,
     speed,
     warmupEpochs,
+    catchUp,
     reset,
     networking: devNetworking(values, workingDirectory),
   };

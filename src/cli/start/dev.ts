@@ -7,6 +7,7 @@ import { DevNode } from "../../node/dev-node.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
 import { announceServers, serverOptions } from "./serving.ts";
+import { timeDifferenceNotice } from "./time-difference.ts";
 import { requireUsablePeers } from "./usable-peers.ts";
 
 /** `fanal dev`: a beacon chain of its own, in this process. */
@@ -29,9 +30,12 @@ export async function runDev(options: DevOptions, logger: Logger, { setSpec }: L
 function live(node: DevNode, logger: Logger): RunningNode {
   const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
   let stopping = false;
-  const explainJoining = (networkDirectory: string) =>
-    logger.notice(`Another node joins with: fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`);
-  node.start(explainJoining).catch(async (error: unknown) => {
+  const starting = node.start({
+    onJoinable: (networkDirectory) =>
+      logger.notice(`Another node joins with: fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`),
+    onTimeDifference: (difference) => logger.notice(timeDifferenceNotice(difference)),
+  });
+  starting.catch(async (error: unknown) => {
     if (stopping) return;
     await node.close().finally(() => reject(error));
   });

@@ -22,6 +22,10 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
     reason: "dataDirMismatch",
     advice: "; give the flags it was created with, another --data-dir, or --reset to start over",
   },
+  tooFarBehind: {
+    reason: "usage",
+    advice: "; start without --catch-up to go on where the chain stopped, or with --reset to start over",
+  },
   noState: {
     reason: "usage",
     advice: ": give --checkpoint-sync-url, or a file or a URL with --checkpoint-state or --genesis-state",

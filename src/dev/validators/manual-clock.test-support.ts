@@ -11,6 +11,7 @@ interface Waiter {
 export class ManualClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
+  readonly speed = 1;
   #now: number;
   #waiters: Waiter[] = [];
   #onWait: () => void = () => {};
@@ -31,6 +32,10 @@ export class ManualClock implements Clock {
 
   nowSeconds(): number {
     return this.#now;
+  }
+
+  offsetSeconds(): number {
+    return 0;
   }
 
   slotStartSeconds(slot: Slot): number {
