@@ -156,6 +156,19 @@ test("a state that many ask for at once is rebuilt once", async () => {
   for (const state of callers) expect(state).toBe(callers[0]);
 });
 
+test("a state that nobody waits for any more is not rebuilt", async () => {
+  const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
+  const { states } = devChain.chain;
+  const loads = vi.spyOn(db.snapshots, "get");
+  const slot = SLOTS_PER_EPOCH + 3;
+  const waiting = { signal: AbortSignal.abort(new Error("left")) };
+
+  await expect(states.canonicalAtSlot(slot, { waiting })).rejects.toThrow("left");
+
+  expect(loads).not.toHaveBeenCalled();
+  expect((await states.canonicalAtSlot(slot))!.slot).toBe(slot);
+});
+
 test("a failed regeneration fails whoever waits for it, and the next one to ask tries again", async () => {
   const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states } = devChain.chain;

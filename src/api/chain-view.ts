@@ -6,7 +6,7 @@ import type { Clock } from "../chain/clock/clock.ts";
 import type { ForkChoice } from "../chain/fork-choice/fork-choice.ts";
 import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts";
 import type { PayloadVerification } from "../chain/payload-verification.ts";
-import type { KnownStateRoot } from "../chain/states/state-store.ts";
+import type { KnownStateRoot, StateRequest } from "../chain/states/state-store.ts";
 
 /** What the read handlers ask the chain; `BeaconChain` is one. */
 export interface ChainView {
@@ -30,11 +30,11 @@ export interface ChainView {
     rootAtOrBefore(slot: Slot): Promise<RootHex | null>;
   };
   readonly states: {
-    canonicalAtSlot(slot: Slot): Promise<CachedBeaconStateAllForks | null>;
+    canonicalAtSlot(slot: Slot, request?: StateRequest): Promise<CachedBeaconStateAllForks | null>;
     knownRootAtSlot(slot: Slot): Promise<KnownStateRoot | null>;
-    byRoot(stateRoot: RootHex): Promise<CachedBeaconStateAllForks | null>;
-    afterBlock(blockRoot: RootHex, slot?: Slot): Promise<CachedBeaconStateAllForks>;
-    atCheckpoint(checkpoint: Checkpoint): Promise<CachedBeaconStateAllForks>;
+    byRoot(stateRoot: RootHex, request?: StateRequest): Promise<CachedBeaconStateAllForks | null>;
+    afterBlock(blockRoot: RootHex, slot?: Slot, request?: StateRequest): Promise<CachedBeaconStateAllForks>;
+    atCheckpoint(checkpoint: Checkpoint, request?: StateRequest): Promise<CachedBeaconStateAllForks>;
     genesis(): Promise<CachedBeaconStateAllForks | null>;
   };
   readonly status: {

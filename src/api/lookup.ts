@@ -5,9 +5,10 @@ import { type RootHex, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../chain/anchor.ts";
 import type { BlockPosition, ChainBlock } from "../chain/blocks/block-store.ts";
-import { StateUnavailableError } from "../chain/states/state-store.ts";
+import { type StateRequest, StateUnavailableError } from "../chain/states/state-store.ts";
 import { type Failure, invalidParams, notFound } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
+import type { CallContext } from "./definition.ts";
 import { perState } from "./memoize.ts";
 
 type StateId = routes.beacon.StateId;
@@ -36,28 +37,35 @@ export interface ResolvedState extends StateMeta {
   state: CachedBeaconStateAllForks;
 }
 
-export async function resolveState(chain: ChainView, stateId: StateId): Promise<ResolvedState> {
-  const resolved = await findState(chain, stateId);
+export async function resolveState(chain: ChainView, stateId: StateId, call?: CallContext): Promise<ResolvedState> {
+  const resolved = await findState(chain, stateId, call);
   if (resolved === null) throw unknown("state", stateId);
   return resolved;
 }
 
-export async function findState(chain: ChainView, stateId: StateId): Promise<ResolvedState | null> {
+export async function findState(chain: ChainView, stateId: StateId, call?: CallContext): Promise<ResolvedState | null> {
   // The head's is asked for most, and needs no looking up.
-  const state = stateId === "head" ? chain.headState : await lookUpState(chain, stateId).catch(nullWhereUnavailable);
+  const state =
+    stateId === "head"
+      ? chain.headState
+      : await lookUpState(chain, stateId, { waiting: call }).catch(nullWhereUnavailable);
   if (state === null) return null;
   const block = { root: latestBlockRoot(state), slot: state.latestBlockHeader.slot };
   return { state, ...(await metaOfState(chain, state.slot, block)) };
 }
 
 /** The hash tree root of a state, which need not be at hand for that. */
-export async function resolveStateRoot(chain: ChainView, stateId: StateId): Promise<StateMeta & { root: Uint8Array }> {
+export async function resolveStateRoot(
+  chain: ChainView,
+  stateId: StateId,
+  call?: CallContext,
+): Promise<StateMeta & { root: Uint8Array }> {
   const isOldSlot = typeof stateId !== "string" && stateId <= lastSlotWithState(chain);
   const known = isOldSlot ? await chain.states.knownRootAtSlot(stateId) : null;
   if (isOldSlot && known) {
     return { root: fromHex(known.stateRoot), ...(await metaOfState(chain, stateId, known.block)) };
   }
-  const { state, ...meta } = await resolveState(chain, stateId);
+  const { state, ...meta } = await resolveState(chain, stateId, call);
   return { root: state.hashTreeRoot(), ...meta };
 }
 
@@ -102,18 +110,22 @@ async function rootOfBlock(chain: ChainView, blockId: BlockId): Promise<RootHex 
   }
 }
 
-async function lookUpState(chain: ChainView, stateId: StateId): Promise<CachedBeaconStateAllForks | null> {
+async function lookUpState(
+  chain: ChainView,
+  stateId: StateId,
+  request: StateRequest,
+): Promise<CachedBeaconStateAllForks | null> {
   if (typeof stateId !== "string") {
-    return stateId > lastSlotWithState(chain) ? null : chain.states.canonicalAtSlot(stateId);
+    return stateId > lastSlotWithState(chain) ? null : chain.states.canonicalAtSlot(stateId, request);
   }
-  if (stateId.startsWith("0x")) return chain.states.byRoot(stateId);
+  if (stateId.startsWith("0x")) return chain.states.byRoot(stateId, request);
   switch (stateId) {
     case "genesis":
       return chain.states.genesis();
     case "finalized":
-      return chain.states.atCheckpoint(chain.forkChoice.finalized);
+      return chain.states.atCheckpoint(chain.forkChoice.finalized, request);
     case "justified":
-      return chain.states.atCheckpoint(chain.forkChoice.justified);
+      return chain.states.atCheckpoint(chain.forkChoice.justified, request);
     default:
       throw invalidParams(`There are no states called ${JSON.stringify(stateId)}.`);
   }

@@ -19,7 +19,7 @@ import {
 import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
 import { invalidParams, notFound } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
-import { defineOperation, get, optional } from "../definition.ts";
+import { type CallContext, defineOperation, get, optional } from "../definition.ts";
 import { metaOf, resolveState } from "../lookup.ts";
 import { STATE_ID } from "../params/common.ts";
 import { epoch, slot, uint64 } from "../params/scalars.ts";
@@ -56,8 +56,9 @@ const getEpochCommittees = defineOperation("beacon.getEpochCommittees", {
   cost: "heavy",
   access: "read",
   example: { params: (chain) => ["head", String(chain.epoch), "0", String(chain.slot)] },
-  handler: async ({ chain }, query) => wholeList(await listCommittees(chain, query)),
-  json: async ({ chain }, query, codec) => writeList(await listCommittees(chain, query), committeeJson, codec.meta),
+  handler: async ({ chain }, query, call) => wholeList(await listCommittees(chain, query, call)),
+  json: async ({ chain }, query, codec, call) =>
+    writeList(await listCommittees(chain, query, call), committeeJson, codec.meta),
 });
 
 const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", {
@@ -74,9 +75,9 @@ const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", 
   access: "read",
   since: ForkName.altair,
   example: { params: (chain) => ["head", String(chain.epoch)] },
-  async handler({ chain }, { stateId, epoch: givenEpoch }) {
+  async handler({ chain }, { stateId, epoch: givenEpoch }, call) {
     const { config } = chain;
-    const resolved = await resolveState(chain, stateId);
+    const resolved = await resolveState(chain, stateId, call);
     const { slot, epochCtx } = resolved.state;
     requireForkAt(config, ForkName.altair, slot, "Sync committees");
     const epoch = givenEpoch ?? computeEpochAtSlot(slot);
@@ -103,11 +104,12 @@ export const committeeMethods = [getEpochCommittees, getEpochSyncCommittees] as 
 async function listCommittees(
   chain: ChainView,
   { stateId, epoch: givenEpoch, index, slot }: CommitteesQuery,
+  call?: CallContext,
 ): Promise<SlicedList<CommitteeResponse>> {
   if (index !== undefined && index >= MAX_COMMITTEES_PER_SLOT) {
     throw invalidParams(`There is no committee ${index}: a slot has at most ${MAX_COMMITTEES_PER_SLOT} committees.`);
   }
-  const resolved = await resolveState(chain, stateId);
+  const resolved = await resolveState(chain, stateId, call);
   const stateEpoch = computeEpochAtSlot(resolved.state.slot);
   const epoch = givenEpoch ?? stateEpoch;
   refuseUnknownEpoch(epoch, stateEpoch);

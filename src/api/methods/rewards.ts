@@ -13,7 +13,7 @@ import {
 import { notFound } from "../../failure.ts";
 import type { ChainView } from "../chain-view.ts";
 import type { ResponseCodec } from "../codecs.ts";
-import { defineEncoded, defineOperation, get, post, required } from "../definition.ts";
+import { type CallContext, defineEncoded, defineOperation, get, post, required } from "../definition.ts";
 import { findState, latestBlockRoot, metaOf, resolveBlock, resolveState, type StateMeta } from "../lookup.ts";
 import { BLOCK_ID, VALIDATOR_IDS } from "../params/common.ts";
 import { epoch } from "../params/scalars.ts";
@@ -51,12 +51,12 @@ const getBlockRewards = defineOperation("beacon.getBlockRewards", {
   cost: "heavy",
   access: "read",
   example: { params: (chain) => [String(chain.slot - 1)], isShownLater: true },
-  async handler({ chain }, { blockId }) {
+  async handler({ chain }, { blockId }, call) {
     const block = await resolveBlock(chain, blockId);
     const isGenesis = block.slot === GENESIS_SLOT;
     const data = isGenesis
       ? genesisBlockRewards(block.signed)
-      : await computeBlockRewards(await stateBefore(chain, block), block.signed);
+      : await computeBlockRewards(await stateBefore(chain, block, call), block.signed);
     return { data, meta: metaOf(block) };
   },
 });
@@ -71,10 +71,10 @@ const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards"
   cost: "heavy",
   access: "read",
   example: { params: (chain) => [String(chain.slot - 1), ["1", chain.pubkey(2)]], isShownLater: true },
-  async handler({ chain }, { blockId, validatorIds = [] }) {
+  async handler({ chain }, { blockId, validatorIds = [] }, call) {
     const block = await resolveBlock(chain, blockId);
     const isGenesis = block.slot === GENESIS_SLOT;
-    const state = isGenesis ? (await resolveState(chain, "genesis")).state : await stateBefore(chain, block);
+    const state = isGenesis ? (await resolveState(chain, "genesis")).state : await stateBefore(chain, block, call);
     const rewards = isGenesis
       ? genesisSyncCommitteeRewards(state)
       : await computeSyncCommitteeRewards(state, block.signed);
@@ -103,17 +103,17 @@ const getAttestationsRewards = defineEncoded({
   access: "read",
   example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]], isShownLater: true },
   codec: ({ beacon }) => attestationRewardsCodec(beacon.getAttestationsRewards.resp.meta),
-  async handler({ chain }, { epoch, validatorIds = [] }) {
+  async handler({ chain }, { epoch, validatorIds = [] }, call) {
     // An attestation may be included until the end of the next epoch, and is paid for then.
     const lastSlot = computeEndSlotAtEpoch(epoch + 1);
-    const resolved = lastSlot < chain.clock.currentSlot ? await findState(chain, lastSlot) : null;
+    const resolved = lastSlot < chain.clock.currentSlot ? await findState(chain, lastSlot, call) : null;
     if (resolved === null) {
       throw notFound(
         `The rewards of epoch ${epoch} are not known: the node has no state of the slot with which the next epoch ends.`,
       );
     }
     const { state } = resolved;
-    const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1);
+    const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1, { waiting: call });
     const { idealRewards, totalRewards } = computeAttestationRewards(state, after);
     return {
       data: { idealRewards, totalRewards: totalRewards.filter(isAskedFor(state, validatorIds)) },
@@ -155,8 +155,12 @@ function voteRewardsToJson({ head, target, source, inclusionDelay, inactivity }:
   };
 }
 
-function stateBefore({ states }: ChainView, { slot, signed }: ChainBlock): Promise<CachedBeaconStateAllForks> {
-  return states.afterBlock(toRootHex(signed.message.parentRoot), slot);
+function stateBefore(
+  { states }: ChainView,
+  { slot, signed }: ChainBlock,
+  waiting: CallContext | undefined,
+): Promise<CachedBeaconStateAllForks> {
+  return states.afterBlock(toRootHex(signed.message.parentRoot), slot, { waiting });
 }
 
 /** No ids at all stand for everybody; unknown ones for nobody. */

@@ -13,7 +13,7 @@ import { encodeJson } from "../../json/encode.ts";
 import { streamSszJson } from "../../json/ssz-json-stream.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { MetaCodec } from "../codecs.ts";
-import { defineEncoded, defineOperation, get, optional } from "../definition.ts";
+import { type CallContext, defineEncoded, defineOperation, get, optional } from "../definition.ts";
 import { besideData } from "../encoding.ts";
 import {
   findState,
@@ -70,8 +70,8 @@ const getStateRoot = defineOperation("beacon.getStateRoot", {
   cost: "state",
   access: "read",
   example: { params: ["head"] },
-  async handler({ chain }, { stateId }) {
-    const { root, ...meta } = await resolveStateRoot(chain, stateId);
+  async handler({ chain }, { stateId }, call) {
+    const { root, ...meta } = await resolveStateRoot(chain, stateId, call);
     return { data: { root }, meta: metaOf(meta) };
   },
 });
@@ -91,8 +91,8 @@ const getStateFork = defineOperation("beacon.getStateFork", {
   access: "read",
   example: { params: ["finalized"] },
   keepsEncoded: true,
-  async handler({ chain }, { stateId }) {
-    const resolved = await resolveState(chain, stateId);
+  async handler({ chain }, { stateId }, call) {
+    const resolved = await resolveState(chain, stateId, call);
     return { data: forkOf(resolved.state), meta: metaOf(resolved) };
   },
 });
@@ -123,8 +123,8 @@ const getStateFinalityCheckpoints = defineOperation("beacon.getStateFinalityChec
   access: "read",
   example: { params: ["head"] },
   keepsEncoded: true,
-  async handler({ chain }, { stateId }) {
-    const resolved = await resolveState(chain, stateId);
+  async handler({ chain }, { stateId }, call) {
+    const resolved = await resolveState(chain, stateId, call);
     return { data: checkpointsOf(resolved.state), meta: metaOf(resolved) };
   },
 });
@@ -139,8 +139,8 @@ const getStateRandao = defineOperation("beacon.getStateRandao", {
   cost: "state",
   access: "read",
   example: { params: (chain) => ["head", String(chain.epoch - 1)] },
-  async handler({ chain }, { stateId, epoch: givenEpoch }) {
-    const resolved = await resolveState(chain, stateId);
+  async handler({ chain }, { stateId, epoch: givenEpoch }, call) {
+    const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
     const stateEpoch = computeEpochAtSlot(state.slot);
     const epoch = givenEpoch ?? stateEpoch;
@@ -172,8 +172,13 @@ const getPendingConsolidations = defineOperation("beacon.getPendingConsolidation
   access: "read",
   since: ForkName.electra,
   example: { params: ["head"] },
-  async handler({ chain }, { stateId }) {
-    const { state, meta } = await resolveStateSince(chain, ForkName.electra, stateId, "Pending consolidations");
+  async handler({ chain }, { stateId }, call) {
+    const { state, meta } = await resolveStateSince(
+      { chain, call },
+      ForkName.electra,
+      stateId,
+      "Pending consolidations",
+    );
     return { data: (state as CachedBeaconStateElectra).pendingConsolidations.toValue(), meta };
   },
 });
@@ -200,8 +205,8 @@ const getPendingDeposits = defineOperation("beacon.getPendingDeposits", {
   access: "read",
   since: ForkName.electra,
   example: { params: ["head"] },
-  async handler({ chain }, { stateId }) {
-    const { state, meta } = await resolveStateSince(chain, ForkName.electra, stateId, "Pending deposits");
+  async handler({ chain }, { stateId }, call) {
+    const { state, meta } = await resolveStateSince({ chain, call }, ForkName.electra, stateId, "Pending deposits");
     return { data: (state as CachedBeaconStateElectra).pendingDeposits.toValue(), meta };
   },
 });
@@ -226,8 +231,13 @@ const getPendingPartialWithdrawals = defineOperation("beacon.getPendingPartialWi
   access: "read",
   since: ForkName.electra,
   example: { params: ["head"] },
-  async handler({ chain }, { stateId }) {
-    const { state, meta } = await resolveStateSince(chain, ForkName.electra, stateId, "Pending partial withdrawals");
+  async handler({ chain }, { stateId }, call) {
+    const { state, meta } = await resolveStateSince(
+      { chain, call },
+      ForkName.electra,
+      stateId,
+      "Pending partial withdrawals",
+    );
     return { data: (state as CachedBeaconStateElectra).pendingPartialWithdrawals.toValue(), meta };
   },
 });
@@ -243,15 +253,25 @@ const getProposerLookahead = defineOperation("beacon.getProposerLookahead", {
   access: "read",
   since: ForkName.fulu,
   example: { params: ["head"] },
-  async handler({ chain }, { stateId }) {
-    const { state, meta } = await resolveStateSince(chain, ForkName.fulu, stateId, "Lists of coming proposers");
+  async handler({ chain }, { stateId }, call) {
+    const { state, meta } = await resolveStateSince(
+      { chain, call },
+      ForkName.fulu,
+      stateId,
+      "Lists of coming proposers",
+    );
     return { data: (state as CachedBeaconStateFulu).proposerLookahead.toValue(), meta };
   },
 });
 
 /** Refuses states of before the fork that brought what is asked of them; `what` begins a sentence and is in the plural. */
-async function resolveStateSince(chain: BeaconChain, fork: ForkName, id: routes.beacon.StateId, what: string) {
-  const resolved = await resolveState(chain, id);
+async function resolveStateSince(
+  { chain, call }: { chain: BeaconChain; call: CallContext | undefined },
+  fork: ForkName,
+  id: routes.beacon.StateId,
+  what: string,
+) {
+  const resolved = await resolveState(chain, id, call);
   const { state } = resolved;
   requireForkAt(chain.config, fork, state.slot, what);
   return { state, meta: versionedMetaOf(chain, state.slot, resolved) };
@@ -272,14 +292,15 @@ const getState = defineOperation("debug.getStateV2", {
   cost: "heavy",
   access: "debug",
   example: { params: ["finalized"] },
-  async handler({ chain }, { stateId }) {
-    const resolved = await resolveState(chain, stateId);
+  async handler({ chain }, { stateId }, call) {
+    const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
     return { data: state.toValue() as BeaconState, meta: versionedMetaOf(chain, state.slot, resolved) };
   },
-  json: async ({ chain }, { stateId }, codec) => streamState(chain, await resolveState(chain, stateId), codec.meta),
-  async ssz({ chain }, { stateId }) {
-    const resolved = await resolveState(chain, stateId);
+  json: async ({ chain }, { stateId }, codec, call) =>
+    streamState(chain, await resolveState(chain, stateId, call), codec.meta),
+  async ssz({ chain }, { stateId }, call) {
+    const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
     return { data: state.serialize(), meta: versionedMetaOf(chain, state.slot, resolved) };
   },
@@ -299,8 +320,8 @@ const getBeaconState = defineEncoded({
   access: "debug",
   example: { params: (chain) => [String(chain.slot - 1)] },
   codec: (codecs) => codecs.debug.getStateV2.resp,
-  async json({ chain }, args, codec) {
-    const resolved = await findState(chain, onlyOne("getBeaconState", args));
+  async json({ chain }, args, codec, call) {
+    const resolved = await findState(chain, onlyOne("getBeaconState", args), call);
     return resolved === null ? { body: encodeJson(null) } : streamState(chain, resolved, codec.meta);
   },
 });

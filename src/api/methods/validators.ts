@@ -13,7 +13,7 @@ import { LruMap } from "../../chain/lru-map.ts";
 import { notFound } from "../../failure.ts";
 import { balanceJson, validatorJson } from "../../json/validator-json.ts";
 import type { ChainView } from "../chain-view.ts";
-import { defineOperation, get, optional, post, required } from "../definition.ts";
+import { type CallContext, defineOperation, get, optional, post, required } from "../definition.ts";
 import { besideData } from "../encoding.ts";
 import { metaOf, type ResolvedState, resolveState } from "../lookup.ts";
 import { perState } from "../memoize.ts";
@@ -76,8 +76,9 @@ const getStateValidators = defineOperation("beacon.getStateValidators", {
   cost: "heavy",
   access: "read",
   example: { params: (chain) => ["head", ["2", chain.pubkey(5)], ["active", "pending_queued"]] },
-  handler: async ({ chain }, query) => wholeList(await listValidators(chain, query)),
-  json: async ({ chain }, query, codec) => writeList(await listValidators(chain, query), validatorJson, codec.meta),
+  handler: async ({ chain }, query, call) => wholeList(await listValidators(chain, query, call)),
+  json: async ({ chain }, query, codec, call) =>
+    writeList(await listValidators(chain, query, call), validatorJson, codec.meta),
 });
 
 const postStateValidators = defineOperation("beacon.postStateValidators", {
@@ -97,9 +98,9 @@ const postStateValidators = defineOperation("beacon.postStateValidators", {
   cost: "heavy",
   access: "read",
   example: { params: ["head", { ids: ["2", "5"], statuses: ["active"] }] },
-  handler: async ({ chain }, query) => wholeList(await listValidators(chain, filtered(query))),
-  json: async ({ chain }, query, codec) =>
-    writeList(await listValidators(chain, filtered(query)), validatorJson, codec.meta),
+  handler: async ({ chain }, query, call) => wholeList(await listValidators(chain, filtered(query), call)),
+  json: async ({ chain }, query, codec, call) =>
+    writeList(await listValidators(chain, filtered(query), call), validatorJson, codec.meta),
 });
 
 /** Of each state, the encoded validators that were asked for one by one. */
@@ -117,12 +118,12 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
   cost: "state",
   access: "read",
   example: { params: (chain) => ["head", chain.pubkey(2)] },
-  async handler({ chain }, query) {
-    const { resolved, index } = await findValidator(chain, query);
+  async handler({ chain }, query, call) {
+    const { resolved, index } = await findValidator(chain, query, call);
     return { data: validatorAt(resolved.state, index), meta: metaOf(resolved) };
   },
-  async json({ chain }, query, codec) {
-    const { resolved, index } = await findValidator(chain, query);
+  async json({ chain }, query, codec, call) {
+    const { resolved, index } = await findValidator(chain, query, call);
     const kept = validatorBodies(resolved.state);
     let body = kept.get(index);
     if (body === undefined) {
@@ -144,8 +145,9 @@ const getStateValidatorBalances = defineOperation("beacon.getStateValidatorBalan
   cost: "heavy",
   access: "read",
   example: { params: ["head", ["0", "1", "2"]] },
-  handler: async ({ chain }, query) => wholeList(await listBalances(chain, query)),
-  json: async ({ chain }, query, codec) => writeList(await listBalances(chain, query), balanceJson, codec.meta),
+  handler: async ({ chain }, query, call) => wholeList(await listBalances(chain, query, call)),
+  json: async ({ chain }, query, codec, call) =>
+    writeList(await listBalances(chain, query, call), balanceJson, codec.meta),
 });
 
 const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBalances", {
@@ -158,8 +160,9 @@ const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBal
   cost: "heavy",
   access: "read",
   example: { params: (chain) => ["head", ["1", chain.pubkey(2)]] },
-  handler: async ({ chain }, query) => wholeList(await listBalances(chain, query)),
-  json: async ({ chain }, query, codec) => writeList(await listBalances(chain, query), balanceJson, codec.meta),
+  handler: async ({ chain }, query, call) => wholeList(await listBalances(chain, query, call)),
+  json: async ({ chain }, query, codec, call) =>
+    writeList(await listBalances(chain, query, call), balanceJson, codec.meta),
 });
 
 const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorIdentities", {
@@ -175,8 +178,9 @@ const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorI
   cost: "heavy",
   access: "read",
   example: { params: ["head", ["0", "1"]] },
-  handler: async ({ chain }, query) => wholeList(await listIdentities(chain, query)),
-  json: async ({ chain }, query, codec) => writeList(await listIdentities(chain, query), identityJson, codec.meta),
+  handler: async ({ chain }, query, call) => wholeList(await listIdentities(chain, query, call)),
+  json: async ({ chain }, query, codec, call) =>
+    writeList(await listIdentities(chain, query, call), identityJson, codec.meta),
 });
 
 export const validatorMethods = [
@@ -191,8 +195,9 @@ export const validatorMethods = [
 async function findValidator(
   chain: ChainView,
   { stateId, validatorId }: ValidatorQuery,
+  call?: CallContext,
 ): Promise<{ resolved: ResolvedState; index: ValidatorIndex }> {
-  const resolved = await resolveState(chain, stateId);
+  const resolved = await resolveState(chain, stateId, call);
   const { state } = resolved;
   const index = indexInRegistry(state, validatorId);
   if (index === undefined) {
@@ -204,8 +209,9 @@ async function findValidator(
 async function listValidators(
   chain: ChainView,
   { stateId, validatorIds = [], statuses = [] }: ValidatorsQuery,
+  call?: CallContext,
 ): Promise<SlicedList<ValidatorResponse>> {
-  const resolved = await resolveState(chain, stateId);
+  const resolved = await resolveState(chain, stateId, call);
   const { state } = resolved;
   const responses = validatorIds.length === 0 ? allResponses(state) : responsesOf(state, validatorIds);
   const wanted = new Set<string>(statuses);
@@ -219,8 +225,9 @@ async function listValidators(
 async function listBalances(
   chain: ChainView,
   { stateId, validatorIds = [] }: BalancesQuery,
+  call?: CallContext,
 ): Promise<SlicedList<ValidatorBalance>> {
-  const resolved = await resolveState(chain, stateId);
+  const resolved = await resolveState(chain, stateId, call);
   const { state } = resolved;
   if (validatorIds.length === 0) {
     return { slices: allBalances(state), maxLength: state.validators.length, resolved };
@@ -292,8 +299,9 @@ function filtered({
 async function listIdentities(
   chain: ChainView,
   { stateId, validatorIds = [] }: BalancesQuery,
+  call?: CallContext,
 ): Promise<SlicedList<ValidatorIdentity>> {
-  const resolved = await resolveState(chain, stateId);
+  const resolved = await resolveState(chain, stateId, call);
   const { state } = resolved;
   const isOfAll = validatorIds.length === 0;
   return {

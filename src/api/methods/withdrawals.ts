@@ -40,8 +40,8 @@ const getExpectedWithdrawals = defineEncoded({
   since: ForkName.capella,
   example: { params: (chain) => ["head", String(chain.slot + 1)] },
   codec: ({ beacon }) => ({ data: ssz.capella.Withdrawals, meta: beacon.getStateRoot.resp.meta }),
-  async handler({ chain }, { stateId, proposalSlot: givenSlot }) {
-    const resolved = await resolveState(chain, stateId);
+  async handler({ chain }, { stateId, proposalSlot: givenSlot }, call) {
+    const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
     const proposalSlot = givenSlot ?? state.slot + 1;
     if (proposalSlot <= state.slot) {
@@ -53,7 +53,10 @@ const getExpectedWithdrawals = defineEncoded({
       );
     }
     requireForkAt(chain.config, ForkName.capella, proposalSlot, "Withdrawals");
-    const preState = await chain.states.afterBlock(latestBlockRoot(state), proposalSlot, { keep: false });
+    const preState = await chain.states.afterBlock(latestBlockRoot(state), proposalSlot, {
+      keep: false,
+      waiting: call,
+    });
     const forkSeq = chain.config.getForkSeq(proposalSlot);
     const { expectedWithdrawals } = withdrawalsOf(forkSeq, preState as CachedBeaconStateCapella);
     return { data: expectedWithdrawals, meta: metaOf(resolved) };

@@ -3,7 +3,15 @@ import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
 import { parseGraffiti } from "../../chain/graffiti.ts";
 import { nearestName } from "../../nearest-name.ts";
-import { describeGiven, firstMessage, type JsonForm, type ParamSchema, paramSchema, refuse } from "./schema.ts";
+import {
+  describeGiven,
+  elementReader,
+  firstMessage,
+  type JsonForm,
+  type ParamSchema,
+  paramSchema,
+  refuse,
+} from "./schema.ts";
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
@@ -167,6 +175,9 @@ export function text(noun: string): ParamSchema<string> {
   );
 }
 
+/** The most that a list may hold: as many validators as can vote together in one attestation. */
+export const LONGEST_LIST = 131_072;
+
 interface ArrayRules {
   /** What the elements are, in the plural. */
   noun: string;
@@ -181,7 +192,8 @@ interface ArrayRules {
  * with that one element.
  */
 export function arrayOf<T extends string | number>(element: ParamSchema<T>, rules: ArrayRules): ParamSchema<T[]> {
-  const { noun, minItems = 0, maxItems = Number.POSITIVE_INFINITY, isBody = false } = rules;
+  const { noun, minItems = 0, maxItems = LONGEST_LIST, isBody = false } = rules;
+  const read = elementReader(element);
   return z
     .unknown()
     .meta({ type: "array", items: jsonFormOf(element), uniqueItems: true })
@@ -196,14 +208,14 @@ export function arrayOf<T extends string | number>(element: ParamSchema<T>, rule
       }
       const elements = new Map<string, T>();
       for (const [position, item] of given.entries()) {
-        const parsed = element.safeParse(item);
-        if (!parsed.success) return refuse(context, value, wrongElement(position, parsed.error));
-        const key = String(parsed.data);
+        const parsed = read(item);
+        if (parsed === undefined) return refuse(context, value, wrongElement(position, element, item));
+        const key = String(parsed);
         if (elements.has(key)) {
           const repeated = `holds ${describeGiven(item)} more than once; each of its ${noun} may stand there once.`;
           return refuse(context, value, repeated);
         }
-        elements.set(key, parsed.data);
+        elements.set(key, parsed);
       }
       return [...elements.values()];
     });
@@ -215,8 +227,9 @@ interface ListRules {
   many: string;
 }
 
-/** At least one element, as many as a client has; the same one twice does no harm. */
+/** At least one element; the same one twice does no harm. */
 export function listOf<T>(element: ParamSchema<T>, { one, many }: ListRules): ParamSchema<T[]> {
+  const read = elementReader(element);
   return z
     .unknown()
     .meta({ type: "array", items: jsonFormOf(element), minItems: 1 })
@@ -225,11 +238,14 @@ export function listOf<T>(element: ParamSchema<T>, { one, many }: ListRules): Pa
         return refuse(context, value, `must be an array of ${many}, but ${describeGiven(value)} was given.`);
       }
       if (value.length === 0) return refuse(context, value, `must hold at least one ${one}.`);
+      if (value.length > LONGEST_LIST) {
+        return refuse(context, value, `must hold at most ${LONGEST_LIST} ${many}, but it holds ${value.length}.`);
+      }
       const elements: T[] = [];
       for (const [position, item] of value.entries()) {
-        const parsed = element.safeParse(item);
-        if (!parsed.success) return refuse(context, value, wrongElement(position, parsed.error));
-        elements.push(parsed.data);
+        const parsed = read(item);
+        if (parsed === undefined) return refuse(context, value, wrongElement(position, element, item));
+        elements.push(parsed);
       }
       return elements;
     });
@@ -240,6 +256,7 @@ function jsonFormOf(schema: z.ZodType): JsonForm {
   return form;
 }
 
-function wrongElement(position: number, error: z.ZodError): string {
-  return `has a wrong element at position ${position}: it ${firstMessage(error)}`;
+function wrongElement(position: number, element: z.ZodType, item: unknown): string {
+  const { error } = element.safeParse(item);
+  return `has a wrong element at position ${position}: it ${error ? firstMessage(error) : "is not valid."}`;
 }

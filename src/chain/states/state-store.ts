@@ -14,6 +14,7 @@ import type { Checkpoint } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
 import { SerialQueues } from "../serial-queue.ts";
 import { advanceToSlot, replayBlock } from "./advance.ts";
+import { Regeneration, type RegenerationWork } from "./regeneration.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 
 type State = CachedBeaconStateAllForks;
@@ -47,6 +48,14 @@ export interface KnownStateRoot {
   block: { root: RootHex; slot: Slot };
 }
 
+/** How a state is asked for. */
+export interface StateRequest {
+  /** Whether it is kept for those who ask later; by default it is. */
+  keep?: boolean;
+  /** Who waits for it: once its signal is aborted, nobody. Left out by those who wait whatever happens. */
+  waiting?: { readonly signal?: AbortSignal | undefined } | undefined;
+}
+
 /** A state lies before the history of this node, so that it cannot be regenerated. */
 export class StateUnavailableError extends Error {
   constructor(blockRoot: RootHex, missingRoot: RootHex) {
@@ -73,7 +82,7 @@ export class StateStore {
   readonly #replayedStatesLimit: number;
   /** Of one stretch of history, so that they share most of their trees and many take little more room than one. */
   #replayedStates: LruMap<string, State>;
-  readonly #underway = new Map<string, Promise<State>>();
+  readonly #underway = new Map<string, Regeneration>();
   /**
    * Replays from one state run one at a time, so that each can begin where the one before ended. Those of history run all
    * one at a time, so that many questions cannot exhaust the memory.
@@ -136,7 +145,7 @@ export class StateStore {
    * The state after that block, advanced to the slot when one is given. Rejects with a `StateUnavailableError` for a state
    * that lies before the history of this node. One that is needed but once is not kept, so that it displaces no other.
    */
-  async afterBlock(blockRoot: RootHex, givenSlot?: Slot, { keep = true } = {}): Promise<State> {
+  async afterBlock(blockRoot: RootHex, givenSlot?: Slot, { keep = true, waiting }: StateRequest = {}): Promise<State> {
     const held = this.held(blockRoot, givenSlot);
     if (held) return held;
     const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? (await this.#link(blockRoot))?.slot;
@@ -144,8 +153,8 @@ export class StateStore {
     // Of a block that fork choice does not know the slot was not known before.
     const historical = this.#heldAt(blockRoot, slot);
     if (historical) return historical;
-    return this.#share(keyOf(blockRoot, slot), async () => {
-      const base = this.#latestHeld(blockRoot, slot) ?? (await this.#regenerate(blockRoot, slot));
+    return this.#share(keyOf(blockRoot, slot), waiting?.signal, async (goOn) => {
+      const base = this.#latestHeld(blockRoot, slot) ?? (await this.#regenerate(blockRoot, slot, goOn));
       const state = await advanceToSlot(base, slot);
       if (keep) this.#keep(blockRoot, state);
       return state;
@@ -156,16 +165,16 @@ export class StateStore {
    * The checkpoint's block, advanced through empty slots to the first slot of the checkpoint's epoch. A chain may have been
    * started from a state in the middle of an epoch, which then stands for its whole epoch.
    */
-  atCheckpoint({ epoch, root }: Checkpoint): Promise<State> {
+  atCheckpoint({ epoch, root }: Checkpoint, request?: StateRequest): Promise<State> {
     const anchorSlot = this.#anchorSlot(root);
     const isAnchors = anchorSlot !== undefined && computeEpochAtSlot(anchorSlot) === epoch;
-    return this.afterBlock(root, isAnchors ? anchorSlot : computeStartSlotAtEpoch(epoch));
+    return this.afterBlock(root, isAnchors ? anchorSlot : computeStartSlotAtEpoch(epoch), request);
   }
 
   /** The state of the canonical chain at exactly that slot; null where the node's history does not reach. */
-  async canonicalAtSlot(slot: Slot): Promise<State | null> {
+  async canonicalAtSlot(slot: Slot, request?: StateRequest): Promise<State | null> {
     const root = await this.#blocks.rootAtOrBefore(slot);
-    return root === null ? null : this.afterBlock(root, slot);
+    return root === null ? null : this.afterBlock(root, slot, request);
   }
 
   /**
@@ -190,9 +199,9 @@ export class StateStore {
   }
 
   /** The state with that hash tree root, canonical or not. */
-  async byRoot(stateRoot: RootHex): Promise<State | null> {
+  async byRoot(stateRoot: RootHex, request?: StateRequest): Promise<State | null> {
     const indexed = await this.#db.stateIndex.get(stateRoot);
-    if (indexed) return this.afterBlock(indexed.blockRoot, indexed.slot);
+    if (indexed) return this.afterBlock(indexed.blockRoot, indexed.slot, request);
     // States advanced past the newest block are in no index, because no later block has confirmed their slots as empty.
     for (const state of this.#advancedStates.values()) {
       if (toRootHex(state.hashTreeRoot()) === stateRoot) return state;
@@ -207,12 +216,13 @@ export class StateStore {
     return oldest.blockRoot === blockRoot ? oldest.slot : undefined;
   }
 
-  async #share(key: string, regenerate: () => Promise<State>): Promise<State> {
-    const underway = this.#underway.get(key);
-    if (underway) return underway;
-    const promise = regenerate().finally(() => this.#underway.delete(key));
-    this.#underway.set(key, promise);
-    return promise;
+  async #share(key: string, signal: AbortSignal | undefined, work: RegenerationWork): Promise<State> {
+    let underway = this.#underway.get(key);
+    if (underway === undefined) {
+      underway = new Regeneration(work, () => this.#underway.delete(key));
+      this.#underway.set(key, underway);
+    }
+    return underway.for(signal);
   }
 
   #heldAt(blockRoot: RootHex, slot: Slot): State | undefined {
@@ -243,29 +253,34 @@ export class StateStore {
   }
 
   /** A state after that block, at the block's slot or later, but not later than `slot`. */
-  #regenerate(blockRoot: RootHex, slot: Slot): Promise<State> {
+  #regenerate(blockRoot: RootHex, slot: Slot, goOn: () => void): Promise<State> {
     const beginning = this.#beginningOf(blockRoot);
     return this.#replays.run(beginning, async () => {
+      goOn();
       const nearest = await this.#nearest(blockRoot, slot);
-      return beginning === HISTORY ? this.#replayHistory(nearest) : this.#replay(nearest);
+      return beginning === HISTORY ? this.#replayHistory(nearest, goOn) : this.#replay(nearest, goOn);
     });
   }
 
   /** Also holds the states that it goes through, instead of those of another stretch. */
-  #replayHistory(nearest: ReplayBeginning): Promise<State> {
+  #replayHistory(nearest: ReplayBeginning, goOn: () => void): Promise<State> {
     if (![...this.#replayedStates.values()].includes(nearest.base)) {
       this.#replayedStates = new LruMap(this.#replayedStatesLimit);
     }
-    return this.#replay(nearest, (blockRoot, state) => this.#replayedStates.set(keyOf(blockRoot, state.slot), state));
+    return this.#replay(nearest, goOn, (blockRoot, state) =>
+      this.#replayedStates.set(keyOf(blockRoot, state.slot), state),
+    );
   }
 
   async #replay(
     { base, baseRoot, roots }: ReplayBeginning,
+    goOn: () => void,
     hold: (blockRoot: RootHex, state: State) => void = () => {},
   ): Promise<State> {
     let state = base;
     let latestRoot = baseRoot;
     for (const root of roots) {
+      goOn();
       const block = await this.#blocks.signedByRoot(root);
       if (!block) throw new StateUnavailableError(root, root);
       const { before, after } = await replayBlock(state, block);

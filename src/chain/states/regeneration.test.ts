@@ -1,0 +1,59 @@
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import { expect, it } from "vitest";
+import { Regeneration } from "./regeneration.ts";
+
+const STATE = {} as CachedBeaconStateAllForks;
+
+/** A regeneration of so many steps, each of which waits to be let on. */
+function stepwise(steps: number) {
+  let done = 0;
+  let ended = false;
+  let letOn: () => void = () => {};
+  const regeneration = new Regeneration(
+    async (goOn) => {
+      for (; done < steps; done++) {
+        goOn();
+        await new Promise<void>((resolve) => {
+          letOn = resolve;
+        });
+      }
+      return STATE;
+    },
+    () => {
+      ended = true;
+    },
+  );
+  const step = async () => {
+    letOn();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { regeneration, step, done: () => done, ended: () => ended };
+}
+
+it("is given up when the last one who waits has left", async () => {
+  const { regeneration, step, done, ended } = stepwise(10);
+  const [first, second] = [new AbortController(), new AbortController()];
+  const outcomes = Promise.allSettled([regeneration.for(first.signal), regeneration.for(second.signal)]);
+  await step();
+  await step();
+  first.abort(new Error("left first"));
+  await step();
+  expect(ended()).toBe(false);
+  second.abort(new Error("left last"));
+  await step();
+  expect(ended()).toBe(true);
+  expect(done()).toBeLessThan(5);
+  const reasons = (await outcomes).map((outcome) => (outcome.status === "rejected" ? outcome.reason.message : "made"));
+  expect(reasons).toEqual(["left first", "left last"]);
+});
+
+it("is made for who cannot leave", async () => {
+  const { regeneration, step } = stepwise(3);
+  const leaving = new AbortController();
+  const left = regeneration.for(leaving.signal);
+  const stays = regeneration.for(undefined);
+  leaving.abort(new Error("left"));
+  for (let steps = 0; steps < 5; steps++) await step();
+  expect(await stays).toBe(STATE);
+  expect(await left).toBe(STATE);
+});
