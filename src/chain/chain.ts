@@ -279,6 +279,7 @@ export class BeaconChain {
   }
 
   async #onSlot(slot: Slot): Promise<void> {
+    this.forkChoice.onClockSetBack(slot);
     this.forkChoice.onTick(slot);
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);

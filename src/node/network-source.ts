@@ -11,6 +11,7 @@ import type { Logger } from "../log/logger.ts";
 import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
 import { type LoadedState, loadState } from "./anchor-state.ts";
 import type { ChainSource } from "./beacon-node.ts";
+import { warnOfJumps } from "./clock-jump.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
 import { StartError } from "./start-error.ts";
@@ -50,6 +51,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
     genesisTime,
     secondsPerSlot: config.SECONDS_PER_SLOT,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
+    onJump: warnOfJumps(logger),
   });
   if (clock.nowSeconds() < genesisTime) {
     logger.notice("The chain has not begun yet", { genesis: new Date(genesisTime * 1000).toISOString() });

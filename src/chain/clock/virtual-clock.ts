@@ -8,6 +8,7 @@ import {
   SlotListeners,
   SlotTime,
 } from "./clock.ts";
+import { type JumpListener, JumpWatch } from "./jump-watch.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
 /** Chain time stays this far below the next slot until that slot is announced: well above a double's resolution there. */
@@ -29,6 +30,8 @@ interface VirtualClockOptions {
   /** Seconds of chain time in one second of real time. */
   speed: number;
   onListenerError: ListenerErrorHandler;
+  /** Told of jumps of the time of day while the clock keeps its timetable by it. */
+  onJump?: JumpListener;
 }
 
 interface RunOptions {
@@ -47,6 +50,8 @@ export class VirtualClock implements Clock {
   readonly #slotTime: SlotTime;
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
+  readonly #onJump: JumpListener;
+  #jumps: JumpWatch | undefined;
   #mode: Mode = "paused";
   #slot: Slot;
   /** Chain time was this … */
@@ -58,13 +63,14 @@ export class VirtualClock implements Clock {
   #slotWork: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ genesisTime, secondsPerSlot, startSlot, speed, onListenerError }: VirtualClockOptions) {
+  constructor({ genesisTime, secondsPerSlot, startSlot, speed, onListenerError, ...options }: VirtualClockOptions) {
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
     this.speed = speed;
     this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
     this.#listeners = new SlotListeners(onListenerError);
     this.#waiters = new TimeWaiters(() => this.#proceed());
+    this.#onJump = options.onJump ?? (() => {});
     this.#slot = startSlot;
     this.#baseSeconds = this.#slotTime.startOf(startSlot);
   }
@@ -78,7 +84,7 @@ export class VirtualClock implements Clock {
   }
 
   nowSeconds(): number {
-    return Math.min(this.#timetableSeconds(), this.#endOfSlot());
+    return Math.min(Math.max(this.#timetableSeconds(), this.#slotTime.startOf(this.#slot)), this.#endOfSlot());
   }
 
   slotStartSeconds(slot: Slot): number {
@@ -110,6 +116,7 @@ export class VirtualClock implements Clock {
   run({ fromSeconds = this.#baseSeconds, keepTimetable = false }: RunOptions = {}): void {
     this.#requirePaused("run");
     this.#keepTimetable = keepTimetable;
+    if (keepTimetable) this.#jumps = new JumpWatch(this.secondsPerSlot / this.speed, this.#onJump);
     this.#baseSeconds = Math.max(this.#baseSeconds, Math.min(fromSeconds, this.#endOfSlot()));
     this.#mode = "running";
     this.#baseRealMs = this.#realMs();
@@ -149,10 +156,10 @@ export class VirtualClock implements Clock {
     return this.#slotTime.startOf(this.#slot + 1) - END_OF_SLOT_SECONDS;
   }
 
-  /** Where chain time would be if no slot ever waited for its listeners. */
+  /** Where chain time would be if no slot ever waited for its listeners, nor the time of day was ever set back. */
   #timetableSeconds(): number {
     if (this.#mode !== "running") return this.#baseSeconds;
-    return this.#baseSeconds + (Math.max(0, this.#realMs() - this.#baseRealMs) / 1000) * this.speed;
+    return this.#baseSeconds + ((this.#realMs() - this.#baseRealMs) / 1000) * this.speed;
   }
 
   /** A timetable that is kept is that of other nodes, who go by the time of day: it goes on while the machine sleeps. */
@@ -196,6 +203,7 @@ export class VirtualClock implements Clock {
   }
 
   #onRunningTimer(): void {
+    this.#jumps?.look();
     const nextSlotStart = this.#slotTime.startOf(this.#slot + 1);
     const timetable = this.#timetableSeconds();
     if (timetable >= nextSlotStart && this.#unfinishedListeners === 0) {
@@ -238,6 +246,8 @@ export class VirtualClock implements Clock {
 
   #wakeAt(chainSeconds: number, action: () => void): void {
     const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.speed) * 1000;
-    this.#timer = setTimeout(action, Math.max(Math.ceil(delayMs), 0));
+    // Not for longer than a slot: the time of day may be set meanwhile.
+    const longestMs = (this.secondsPerSlot / this.speed) * 1000;
+    this.#timer = setTimeout(action, Math.max(Math.ceil(Math.min(delayMs, longestMs)), 0));
   }
 }
