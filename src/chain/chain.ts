@@ -54,6 +54,8 @@ export interface ChainParts {
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
+  /** Ends the opening. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -110,7 +112,12 @@ export class BeaconChain {
       totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
     });
     const chain = new BeaconChain(parts, forkChoice, snapshots, anchorState);
-    await chain.#restore();
+    try {
+      await chain.#restore(parts.signal);
+    } catch (error) {
+      await chain.#bls.close();
+      throw error;
+    }
     return chain;
   }
 
@@ -251,13 +258,15 @@ export class BeaconChain {
     await this.#bls.close();
   }
 
-  async #restore(): Promise<void> {
+  async #restore(signal: AbortSignal | undefined): Promise<void> {
     const counted = await restoreCountedBlocks({ db: this.#db, forkChoice: this.forkChoice, logger: this.#logger });
     const blocks = await restoreBlocks({
       config: this.config,
       db: this.#db,
       forkChoice: this.forkChoice,
       importQueue: this.#importQueue,
+      logger: this.#logger,
+      signal,
     });
     this.forkChoice.onTick(this.clock.currentSlot);
     const { unreadable, ...pooled } = await this.pools.load(this.#db, this.config);

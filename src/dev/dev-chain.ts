@@ -7,6 +7,7 @@ import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
 import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
@@ -48,6 +49,7 @@ export class DevChain {
   readonly #hasNetwork: boolean;
   readonly #keepsRealTime: boolean;
   readonly #timeOfDay: TimeOfDay;
+  readonly #logger: Logger;
   #isLive = false;
 
   constructor(parts: DevChainParts) {
@@ -64,6 +66,7 @@ export class DevChain {
     // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
     this.#keepsRealTime = this.#hasNetwork || (isNew && clock.speed === 1 && activeValidators !== undefined);
     this.#timeOfDay = parts.timeOfDay;
+    this.#logger = parts.logger;
 
     const logger = parts.logger.topic("validators");
     const validatorsWith = (keys: ValidatorKeys) =>
@@ -80,6 +83,11 @@ export class DevChain {
     clock.onSlot((slot) => this.#act(slot));
   }
 
+  /** Whether time flows, after all history was made. */
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
   /** How many slots `warmUp` goes through. */
   get missingSlots(): number {
     const { currentSlot, genesisTime, secondsPerSlot } = this.clock;
@@ -90,9 +98,19 @@ export class DevChain {
 
   /** Makes what is missing of the warm-up history and, of a chain in real time, of the time since, as fast as it goes. */
   async warmUp(): Promise<void> {
-    // Time goes on while slots are made up for.
-    for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
-      await this.clock.advanceTo(this.clock.currentSlot + missing);
+    const progress = new Progress({ message: "Making history", logger: this.#logger });
+    const from = this.clock.currentSlot;
+    const stopTelling = this.clock.onSlot((slot) => {
+      const target = slot + this.missingSlots;
+      progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, slotsPerSecond }));
+    });
+    try {
+      // Time goes on while slots are made up for.
+      for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
+        await this.clock.advanceTo(this.clock.currentSlot + missing);
+      }
+    } finally {
+      stopTelling();
     }
   }
 

@@ -24,6 +24,8 @@ export interface NetworkSourceOptions {
   /** Left out by a node that starts from genesis. */
   checkpoint?: CheckpointSource;
   logger: Logger;
+  /** Ends the search for the chain. */
+  signal?: AbortSignal;
 }
 
 export interface NetworkSource extends ChainSource {
@@ -97,15 +99,15 @@ function requireSameNetwork(
 }
 
 async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: NetworkSourceOptions): Promise<FoundChain> {
-  const { network, checkpoint, logger } = options;
+  const { network, checkpoint, logger, signal } = options;
   const source = stateSource(options);
-  const loaded = await loadState(source, createChainForkConfig(chainConfig));
+  const loaded = await loadState(source, createChainForkConfig(chainConfig), { logger, signal });
   requireStateOfNetwork(loaded, source, network);
   const { state, config } = loaded;
   if (checkpoint === undefined && state.slot !== GENESIS_SLOT) {
     throw new StartError("notGenesisState", `The state ${source} is not a genesis state: it is of slot ${state.slot}.`);
   }
-  const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, logger));
+  const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, { logger, signal }));
   const identity: NodeIdentity = {
     kind: "node",
     network: network.name,

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ScheduledFork } from "../../dev/forks.ts";
 import type { LogFormat } from "../../log/pino-logger.ts";
+import type { LogFile } from "../../log/rotating-file.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
 import type { CheckpointSource } from "../../node/anchor-block.ts";
 import { usageError } from "../exit.ts";
@@ -29,6 +30,8 @@ export interface SharedOptions {
   /** A log specification. */
   logLevel: string;
   logFormat: LogFormat;
+  /** Undefined for a log that goes to standard output alone. */
+  logFile: LogFile | undefined;
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
   trackFutures: boolean;
@@ -66,15 +69,26 @@ export interface NodeOptions extends SharedOptions {
 /** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
 const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 
-function sharedOptions(values: Pick<FlagValues<typeof NODE_FLAGS>, SharedFlag>): Pick<SharedOptions, SharedFlag> {
+function sharedOptions(values: SharedValues, workingDirectory: string): Pick<SharedOptions, SharedFlag> {
   const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin } = values;
   const { logLevel, logFormat, graffiti, trackFutures } = values;
   const servers = { rpc, rpcPort, rpcAddress, rest, restPort, restAddress, restAllowOrigin };
-  return { ...servers, logLevel, logFormat, graffiti, trackFutures };
+  return { ...servers, logLevel, logFormat, logFile: logFile(values, workingDirectory), graffiti, trackFutures };
+}
+
+type LogFileFlag = "logFile" | "logFileSize" | "logFileCount";
+
+function logFile(
+  { logFile: file, logFileSize, logFileCount }: Pick<SharedValues, LogFileFlag>,
+  workingDirectory: string,
+): LogFile | undefined {
+  if (file === undefined) return undefined;
+  return { path: resolve(workingDirectory, file), maxBytes: logFileSize * 1024 * 1024, count: logFileCount };
 }
 
 /** Each command has its own ways to name the data directory and to find other nodes. */
 type SharedFlag = Exclude<keyof SharedOptions, "dataDir" | "networking">;
+type SharedValues = Pick<FlagValues<typeof NODE_FLAGS>, SharedFlag | LogFileFlag>;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
   const { preset, validators, slotSeconds, speed, warmupEpochs, reset } = values;
@@ -85,7 +99,7 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
     );
   }
   return {
-    ...sharedOptions(values),
+    ...sharedOptions(values, workingDirectory),
     dataDir: resolve(workingDirectory, values.dataDir ?? ".fanal/dev"),
     preset,
     validators,
@@ -102,7 +116,7 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
 export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {
   const network = resolveNetwork(values.network, workingDirectory);
   return {
-    ...sharedOptions(values),
+    ...sharedOptions(values, workingDirectory),
     dataDir: resolve(workingDirectory, values.dataDir ?? `.fanal/${network.name}`),
     network,
     syncHorizon: values.syncHorizon,

@@ -23,7 +23,7 @@ interface EventStreams {
   close(): void;
 }
 
-const DEFAULT_LIMITS: EventStreamLimits = {
+export const DEFAULT_LIMITS: EventStreamLimits = {
   streams: 10_000,
   bufferBytes: 8 * 1024 * 1024,
   keepAliveMillis: 15_000,

@@ -28,7 +28,7 @@ interface WebSockets {
   close(): Promise<void>;
 }
 
-const DEFAULT_LIMITS: WebSocketLimits = {
+export const DEFAULT_LIMITS: WebSocketLimits = {
   connections: 10_000,
   subscriptions: 100,
   // About two slots of all attestations of a network with a million validators would be more than this; a reader of
