@@ -1,31 +1,21 @@
 #!/usr/bin/env node
 // Plain JavaScript that old Node versions can read: the program itself is TypeScript and needs Node 24.
 import { spawn } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownNode } from "./own-node.js";
 
 const REQUIRED_MAJOR = 24;
 const self = realpathSync(fileURLToPath(import.meta.url));
 
-/** The Node binary that is installed with the other dependencies. */
-function bundledNode() {
-  try {
-    const manifest = nodeModule.createRequire(self).resolve("node/package.json");
-    const binary = join(dirname(manifest), "bin", process.platform === "win32" ? "node.exe" : "node");
-    return existsSync(binary) ? binary : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function runWithBundledNode() {
-  const binary = bundledNode();
+function runWithOwnNode() {
+  const binary = ownNode();
   if (binary === undefined) {
     process.stderr.write(
-      `fanal: Node ${REQUIRED_MAJOR} or newer is needed and this is ${process.version}; "npm install" in ${dirname(dirname(self))} installs one beside the other dependencies.\n`,
+      `fanal: Node ${REQUIRED_MAJOR} or newer is needed and this is ${process.version}; "npm install" in ${dirname(dirname(self))} installs one beside the other dependencies, on Linux and on Windows.\n`,
     );
     process.exit(1);
   }
@@ -52,5 +42,5 @@ async function run() {
   process.exit(await main(process.argv.slice(2)));
 }
 
-if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) runWithBundledNode();
+if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) runWithOwnNode();
 else await run();

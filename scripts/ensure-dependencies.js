@@ -1,9 +1,10 @@
 // Installs the locked dependencies when they are missing or out of date. Runs before anything is installed, on the Node that
 // happens to be there, so it uses nothing but Node itself.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { NODE_PACKAGE, ownNode } from "../bin/own-node.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lockDirectory = join(root, ".fanal");
@@ -44,7 +45,8 @@ function isUpToDate() {
     if (found === undefined && (entry.optional || entry.devOptional)) continue;
     if (found?.version !== entry.version || found?.integrity !== entry.integrity) return false;
   }
-  return wanted["node_modules/node"] === undefined || existsSync(join(root, "node_modules", "node", "bin"));
+  // That of this platform is optional to npm alone: the program needs it.
+  return wanted[`node_modules/${NODE_PACKAGE}`] === undefined || ownNode() !== undefined;
 }
 
 function isAlive(pid) {

@@ -5,13 +5,14 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownNode } from "../bin/own-node.js";
 
 const VERSION = "1.5.1";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
 const cache = join(modules, ".cache", `lodestar-${VERSION}`);
 const lodestar = join(cache, "node_modules", "@chainsafe", "lodestar", "lib", "index.js");
-const ownNode = join(modules, "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+const programNode = ownNode() ?? process.execPath;
 
 // npm puts the Node of the dependencies first on the path; the client is older and gets the one that npm itself runs on.
 const machineNode = process.env.npm_node_execpath ?? process.execPath;
@@ -99,11 +100,11 @@ export function runWithLodestar(args) {
     const problem = install();
     if (problem !== undefined) fail(`Lodestar ${VERSION} could not be installed: ${problem}.`);
   }
-  const result = spawnSync(ownNode, args, {
+  const result = spawnSync(programNode, args, {
     cwd: root,
     env: { ...process.env, INTEROP_NODE: machineNode, INTEROP_LODESTAR: lodestar },
     stdio: "inherit",
   });
-  if (result.error) fail(`${ownNode} cannot be started: ${result.error.message}.`);
+  if (result.error) fail(`${programNode} cannot be started: ${result.error.message}.`);
   process.exitCode = result.status ?? 1;
 }

@@ -5,10 +5,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownNode } from "../bin/own-node.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
-const node = join(modules, "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+const node = ownNode() ?? process.execPath;
 const options = process.argv.slice(2);
 const environment = { ...process.env, PATH: `${join(modules, ".bin")}${delimiter}${process.env.PATH ?? ""}` };
 

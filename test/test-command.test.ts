@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { tempDirectory } from "./support/temp-directory.ts";
@@ -27,9 +27,7 @@ describe("npm test", () => {
       writeFileSync(join(root, tool), TOOL);
     }
     writeFileSync(join(root, "node_modules/typescript/package.json"), JSON.stringify({ type: "module" }));
-    mkdirSync(join(root, "node_modules/node/bin"), { recursive: true });
-    symlinkSync(process.execPath, join(root, "node_modules/node/bin/node"));
-    cpSync(join(ROOT, "scripts/test.js"), join(root, "scripts/test.js"));
+    for (const script of ["scripts/test.js", "bin/own-node.js"]) cpSync(join(ROOT, script), join(root, script));
   });
 
   function run(args: string[], env: Record<string, string> = {}) {

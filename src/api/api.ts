@@ -3,7 +3,7 @@ import { type Broadcast, NO_BROADCAST } from "../network/broadcast.ts";
 import { versionText } from "../version.ts";
 import { failingAsCall } from "./chain-failures.ts";
 import type { Family } from "./codecs.ts";
-import type { ApiContext } from "./context.ts";
+import type { ApiContext, NodeCondition } from "./context.ts";
 import { createEventStream } from "./event-stream.ts";
 import { methods, type typedMethods } from "./method-groups.ts";
 
@@ -11,7 +11,11 @@ import { methods, type typedMethods } from "./method-groups.ts";
 interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLogSpec" | "futures"> {
   /** Left out by a node that speaks to no other. */
   broadcast?: Broadcast;
+  /** Left out where nothing can be wrong. */
+  condition?: NodeCondition;
 }
+
+const FAULTLESS: NodeCondition = { isWarmedUp: true, isDatabaseWritable: true };
 
 /** The handlers of the standard's operations by their names in @lodestar/api: what callers inside the process use. */
 type Handlers = { readonly [F in Family]: HandlersOf<F> };
@@ -37,11 +41,12 @@ export interface Api extends Handlers {
   readonly chainConfig: BeaconConfig;
 }
 
-export function createApi({ chain, broadcast = NO_BROADCAST, ...rest }: ApiDependencies): Api {
+export function createApi({ chain, broadcast = NO_BROADCAST, condition = FAULTLESS, ...rest }: ApiDependencies): Api {
   const context: ApiContext = {
     ...rest,
     chain,
     broadcast,
+    condition,
     events: createEventStream(chain),
     version: versionText(),
   };

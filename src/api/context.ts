@@ -4,6 +4,14 @@ import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { EventStream } from "./event-stream.ts";
 
+/** What a node knows of itself that its chain cannot tell. */
+export interface NodeCondition {
+  /** Whether all the history is there that was to be made before the chain runs. */
+  readonly isWarmedUp: boolean;
+  /** Whether the last write to the database succeeded. */
+  readonly isDatabaseWritable: boolean;
+}
+
 /** The parts of a node that handlers answer from. */
 export interface ApiContext {
   readonly chain: BeaconChain;
@@ -13,6 +21,7 @@ export interface ApiContext {
   readonly events: EventStream;
   /** The node's name, version and platform. */
   readonly version: string;
+  readonly condition: NodeCondition;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
   /** Only when pending promises are kept track of. */

@@ -63,6 +63,8 @@ export interface Method {
   readonly requestCodec?: (codecs: Codecs, context: ApiContext) => RequestCodec;
   /** What stands for the status in the result of an operation that REST answers by its status alone; by default `true`. */
   readonly resultOfStatus?: (status: number) => unknown;
+  /** The status of a REST answer whose result may be bad news; 200 unless given. */
+  readonly restStatusOf?: (result: unknown) => number;
   /** Whether the handler answers with the same object as long as nothing has changed, so that its JSON can be kept. */
   readonly keepsEncoded?: true;
   /**
@@ -224,6 +226,7 @@ export function defineMethod<Definitions extends ParamDefinitions = Record<never
   definition: Facts<Definitions> & {
     handler: Handler<Definitions, unknown>;
     feed?: Handler<Definitions, Feed>;
+    restStatusOf?: Method["restStatusOf"];
   },
 ): Method {
   return complete(definition);

@@ -18,6 +18,7 @@ import { lightClientMethods } from "./methods/light-client.ts";
 import { networkMethods } from "./methods/network.ts";
 import { nodeMethods } from "./methods/node.ts";
 import { poolMethods, syncCommitteePoolMethods } from "./methods/pools.ts";
+import { readinessMethods } from "./methods/readiness.ts";
 import { rewardMethods } from "./methods/rewards.ts";
 import { stateMethods, wholeStateMethods } from "./methods/states.ts";
 import { subscriptionMethods } from "./methods/subscriptions.ts";
@@ -46,7 +47,7 @@ const validator = [
   ...subscriptionMethods,
   ...validatorGloasMethods,
 ] as const;
-const node = [...nodeMethods, ...networkMethods] as const;
+const node = [...nodeMethods, ...readinessMethods, ...networkMethods] as const;
 
 /** Those that keep the types of their handlers, for callers inside the process. */
 export const typedMethods = [

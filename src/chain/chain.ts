@@ -60,6 +60,8 @@ export interface ChainParts {
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
+  /** Ends the opening. */
+  signal?: AbortSignal;
 }
 
 /** What the database holds, taken up. */
@@ -128,7 +130,12 @@ export class BeaconChain {
     });
     const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
     const chain = new BeaconChain(parts, { forkChoice, snapshots, payloads, anchorState });
-    await chain.#restore();
+    try {
+      await chain.#restore(parts.signal);
+    } catch (error) {
+      await chain.#bls.close();
+      throw error;
+    }
     return chain;
   }
 
@@ -286,13 +293,15 @@ export class BeaconChain {
     await this.#bls.close();
   }
 
-  async #restore(): Promise<void> {
+  async #restore(signal: AbortSignal | undefined): Promise<void> {
     const counted = await restoreCountedBlocks({ db: this.#db, forkChoice: this.forkChoice, logger: this.#logger });
     const blocks = await restoreBlocks({
       config: this.config,
       db: this.#db,
       forkChoice: this.forkChoice,
       importQueue: this.#importQueue,
+      logger: this.#logger,
+      signal,
     });
     this.forkChoice.onTick(this.clock.currentSlot);
     const { unreadable, ...pooled } = await this.pools.load(this.#db, this.config);
@@ -321,6 +330,7 @@ export class BeaconChain {
   }
 
   async #onSlot(slot: Slot): Promise<void> {
+    this.forkChoice.onClockSetBack(slot);
     this.forkChoice.onTick(slot);
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);

@@ -1,6 +1,8 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
 import { blockRoot, deserializeSignedBlock } from "./blocks/block-encoding.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { BlockRejection } from "./import/block-rejection.ts";
@@ -11,6 +13,9 @@ interface RestoreParts {
   db: BeaconDb;
   forkChoice: ForkChoice;
   importQueue: ImportQueue;
+  logger: Logger;
+  /** Ends the restoring. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -23,11 +28,21 @@ export async function restoreBlocks({
   db,
   forkChoice,
   importQueue,
+  logger,
+  signal,
 }: RestoreParts): Promise<{ restored: number; leftOut: number }> {
+  const missing: RootHex[] = [];
+  for await (const { root } of db.hotBlocks.entries()) if (!forkChoice.has(root)) missing.push(root);
+  const progress = new Progress({ message: "Replaying blocks", logger });
   let restored = 0;
   let leftOut = 0;
-  for await (const { root } of db.hotBlocks.entries()) {
-    if (forkChoice.has(root)) continue;
+  for (const root of missing) {
+    signal?.throwIfAborted();
+    progress.report(restored + leftOut, missing.length, (blocksPerSecond) => ({
+      blocks: restored + leftOut,
+      of: missing.length,
+      blocksPerSecond,
+    }));
     const signed = readBlock(config, root, await db.blocks.get(root));
     if (signed && (await fits(signed, root, importQueue))) restored++;
     else leftOut++;

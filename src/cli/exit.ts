@@ -17,6 +17,8 @@ export const EXIT_CODES = {
   dataDirUnusable: 7,
   /** The node that was called cannot be reached, or what it sent is no answer. */
   noAnswer: 8,
+  /** The node was told to stop and did not in time, so that it was ended all the same. */
+  stopTimedOut: 9,
 } as const;
 
 export type ExitReason = keyof typeof EXIT_CODES;

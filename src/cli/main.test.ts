@@ -26,7 +26,7 @@ function setup(environment: Record<string, string | undefined> = {}, outcome: ()
     createLog: (options) => createLogger({ ...options, destination: { write: (line) => (written.log += line) } }),
     events: new EventEmitter(),
     exitNow: () => {},
-    now: () => 0,
+    timers: { now: () => 0, every: () => () => {} },
     runners: { dev: load, node: load },
     terminal: {
       isInteractive: false,

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
+import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { VERSION } from "../version.ts";
 import { paramTexts } from "./call/params.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
@@ -14,7 +15,12 @@ import { processTerminal, type Terminal } from "./terminal.ts";
 import { readToken } from "./token-file.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
-type Runner<Options> = (options: Options, logger: Logger, log: LogControl) => Promise<RunningNode>;
+type Runner<Options> = (
+  options: Options,
+  logger: Logger,
+  log: LogControl,
+  stopping: AbortSignal,
+) => Promise<RunningNode>;
 
 /** Loaded late: the consensus libraries they import read the preset once, at import. */
 interface Runners {
@@ -30,7 +36,7 @@ export interface Surroundings {
   createLog: typeof createLogger;
   events: ProcessEvents;
   exitNow(code: number): void;
-  now(): number;
+  timers: Pick<Timers, "now" | "every">;
   runners: Runners;
   terminal: Terminal;
 }
@@ -44,7 +50,7 @@ function processSurroundings(): Surroundings {
     createLog: createLogger,
     events: process,
     exitNow: (code) => process.exit(code),
-    now: () => performance.now(),
+    timers: SYSTEM_TIMERS,
     runners: {
       dev: async () => (await import("./start/dev.ts")).runDev,
       node: async () => (await import("./start/node.ts")).runNode,
@@ -54,19 +60,19 @@ function processSurroundings(): Surroundings {
 }
 
 interface Start {
-  logging: Pick<DevOptions, "logFormat" | "logLevel">;
+  logging: Pick<DevOptions, "logFormat" | "logLevel" | "logFile">;
   preset: PresetName;
-  start(log: LogControl): Promise<RunningNode>;
+  start(log: LogControl, stopping: AbortSignal): Promise<RunningNode>;
 }
 
 function prepare(command: NodeCommandName, sources: FlagSources, runners: Runners): Start {
   if (command === "dev") {
     const options = devOptions(resolveFlags(command, sources), sources.workingDirectory);
-    const start = async (log: LogControl) => (await runners.dev())(options, log.logger, log);
+    const start: Start["start"] = async (log, stopping) => (await runners.dev())(options, log.logger, log, stopping);
     return { logging: options, preset: options.preset, start };
   }
   const options = nodeOptions(resolveFlags(command, sources), sources.workingDirectory);
-  const start = async (log: LogControl) => (await runners.node())(options, log.logger, log);
+  const start: Start["start"] = async (log, stopping) => (await runners.node())(options, log.logger, log, stopping);
   return { logging: options, preset: options.network.preset, start };
 }
 
@@ -104,8 +110,25 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   if (command === "methods") return listMethods(sources, terminal);
   const { logging, preset, start } = prepare(command, sources, runners);
   environment.LODESTAR_PRESET = preset;
-  const log = surroundings.createLog({ format: logging.logFormat, spec: logging.logLevel });
-  return runUntilStopped(() => start(log), { ...surroundings, logger: log.logger });
+  const log = createLog(logging, surroundings);
+  const exitNow = (code: number) => {
+    log.flush();
+    surroundings.exitNow(code);
+  };
+  try {
+    return await runUntilStopped((stopping) => start(log, stopping), { ...surroundings, exitNow, logger: log.logger });
+  } finally {
+    log.flush();
+  }
+}
+
+function createLog({ logFormat, logLevel, logFile }: Start["logging"], surroundings: Surroundings): LogControl {
+  try {
+    return surroundings.createLog({ format: logFormat, spec: logLevel, file: logFile });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw usageError(`The log file ${logFile?.path} cannot be written: ${reason}.`, error);
+  }
 }
 
 /** Runs the program; the result is the exit code. */

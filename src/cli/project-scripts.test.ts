@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-const scripts = fileURLToPath(new URL("../../scripts/", import.meta.url));
+const NODE_PACKAGE = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+const repository = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Stands in for npm: notes how it was called and installs what the lock file says, or fails as it is told to. */
 const FAKE_NPM = `
@@ -34,7 +35,7 @@ describe("ensure-dependencies", () => {
   let root: string;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "fanal-install-"));
-    cpSync(scripts, join(root, "scripts"), { recursive: true });
+    for (const folder of ["scripts", "bin"]) cpSync(join(repository, folder), join(root, folder), { recursive: true });
     writeFileSync(join(root, "package.json"), JSON.stringify({ type: "module" }));
     writeFileSync(join(root, "package-lock.json"), lock("1.0.0"));
     mkdirSync(join(root, "npm"));
@@ -74,6 +75,20 @@ describe("ensure-dependencies", () => {
     const { packages } = JSON.parse(lock("1.0.0"));
     delete packages["node_modules/for-another-platform"];
     writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
+    expect(await ensure()).toEqual({ code: 0, output: "" });
+  });
+
+  it("installs again when the Node of this platform is missing, optional as it is to npm", async () => {
+    const { packages } = JSON.parse(lock("1.0.0"));
+    packages[`node_modules/${NODE_PACKAGE}`] = { version: "24.0.0", optional: true };
+    writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages }));
+    await ensure();
+    await ensure();
+    expect(calls()).toEqual(["ci", "ci", ""]);
+    const installed = join(root, "node_modules", NODE_PACKAGE);
+    mkdirSync(join(installed, "bin"), { recursive: true });
+    writeFileSync(join(installed, "package.json"), "{}");
+    writeFileSync(join(installed, "bin", process.platform === "win32" ? "node.exe" : "node"), "");
     expect(await ensure()).toEqual({ code: 0, output: "" });
   });
 

@@ -23,15 +23,24 @@ function setup() {
       await ended.promise;
     }),
   };
-  const surroundings = { logger, events, exitNow: (code: number) => exits.push(code), now: () => clock.time };
-  const run = (start: () => Promise<RunningNode> = async () => node) => runUntilStopped(start, surroundings);
-  return { events, records, clock, exits, ended, stopCalled, node, run };
+  const alarms = new Map<number, () => void>();
+  const timers = {
+    now: () => clock.time,
+    every(ms: number, ring: () => void) {
+      alarms.set(ms, ring);
+      return () => void alarms.delete(ms);
+    },
+  };
+  const surroundings = { logger, events, exitNow: (code: number) => exits.push(code), timers };
+  const run = (start: (stopping: AbortSignal) => Promise<RunningNode> = async () => node) =>
+    runUntilStopped(start, surroundings);
+  return { alarms, events, records, clock, exits, ended, stopCalled, node, run };
 }
 
 describe("running a node", () => {
-  for (const signal of ["SIGINT", "SIGTERM"]) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     it(`stops it in good order on the first ${signal}`, async () => {
-      const { events, node, run, ended, stopCalled, exits, records } = setup();
+      const { alarms, events, node, run, ended, stopCalled, exits, records } = setup();
       const code = run();
       events.emit(signal, signal);
       await stopCalled.promise;
@@ -39,6 +48,7 @@ describe("running a node", () => {
       expect(await code).toBe(0);
       expect(node.stop).toHaveBeenCalledTimes(1);
       expect(exits).toEqual([]);
+      expect(alarms.size).toBe(0);
       expect(records.map(({ msg }) => msg)).toEqual(["Stopping; a second signal exits at once", "Stopped"]);
       expect(events.eventNames()).toEqual([]);
     });
@@ -76,6 +86,29 @@ describe("running a node", () => {
     await stopCalled.promise;
     ended.resolve();
     expect(await code).toBe(0);
+  });
+
+  it("ends a start when the signal comes, whatever that fails with", async () => {
+    const { events, run, records } = setup();
+    const code = run(async (stopping) => {
+      await new Promise((_, reject) => stopping.addEventListener("abort", reject));
+      throw new Error("It goes on by itself.");
+    });
+    events.emit("SIGTERM", "SIGTERM");
+    expect(await code).toBe(0);
+    expect(records.find(({ level }) => level === "info")?.msg).toBe("Stopped before the start was over");
+  });
+
+  it("ends the process when the stop takes longer than ten seconds", async () => {
+    const { alarms, events, run, ended, exits, records } = setup();
+    const code = run();
+    expect(alarms.size).toBe(0);
+    events.emit("SIGTERM", "SIGTERM");
+    alarms.get(10_000)!();
+    expect(exits).toEqual([9]);
+    expect(records.at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining("did not stop in time") });
+    ended.resolve();
+    await code;
   });
 
   it("ends with a node that comes to its end by itself", async () => {

@@ -1,6 +1,7 @@
-import type { EventEmitter } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import { constants } from "node:os";
 import type { Logger } from "../log/logger.ts";
+import type { Timers } from "../timers.ts";
 import { EXIT_CODES } from "./exit.ts";
 import { asStartupError } from "./start/start-errors.ts";
 
@@ -11,7 +12,8 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
+/** SIGHUP comes when the terminal of the process is closed. */
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** The part of `process` that running a node needs. */
@@ -22,8 +24,7 @@ interface RunSurroundings {
   events: ProcessEvents;
   /** Ends the process without waiting for anything. */
   exitNow(code: number): void;
-  /** Milliseconds of a clock that never goes back. */
-  now(): number;
+  timers: Pick<Timers, "now" | "every">;
 }
 
 /**
@@ -32,23 +33,33 @@ interface RunSurroundings {
  */
 const SIGNAL_ECHO_MS = 100;
 
+/** Whoever stops a node, such as systemd or a container engine, kills it sooner or later; until then it may end by itself. */
+const STOP_LIMIT_MS = 10_000;
+
 /**
- * Starts the node and waits for its end. The first signal stops it in good order, the next one ends the process at once.
- * A `StartupError` is the caller's to report.
+ * Starts the node and waits for its end. The first signal stops it in good order, or ends its start, and the next one ends
+ * the process at once, as does a stop that takes too long. A `StartupError` is the caller's to report.
  */
 export async function runUntilStopped(
-  start: () => Promise<RunningNode>,
-  { logger, events, exitNow, now }: RunSurroundings,
+  start: (stopping: AbortSignal) => Promise<RunningNode>,
+  { logger, events, exitNow, timers }: RunSurroundings,
 ): Promise<number> {
-  const stopRequested = Promise.withResolvers<void>();
-  let firstSignalAt: number | undefined;
+  const stopping = new AbortController();
+  const stopRequested = once(stopping.signal, "abort");
+  let firstSignalAt = 0;
+  let endWaiting = () => {};
+  let hasStarted = false;
 
   const onSignal = (signal: StopSignal) => {
-    if (firstSignalAt === undefined) {
-      firstSignalAt = now();
+    if (!stopping.signal.aborted) {
+      firstSignalAt = timers.now();
       logger.notice("Stopping; a second signal exits at once", { signal });
-      stopRequested.resolve();
-    } else if (now() - firstSignalAt >= SIGNAL_ECHO_MS) {
+      endWaiting = timers.every(STOP_LIMIT_MS, () => {
+        logger.error("The node did not stop in time; the process ends all the same", { seconds: STOP_LIMIT_MS / 1000 });
+        exitNow(EXIT_CODES.stopTimedOut);
+      });
+      stopping.abort(new Error("The node was stopped before it had started."));
+    } else if (timers.now() - firstSignalAt >= SIGNAL_ECHO_MS) {
       logger.warn("Exiting without waiting for the node to stop", { signal });
       exitNow(128 + constants.signals[signal]);
     }
@@ -62,18 +73,25 @@ export async function runUntilStopped(
   events.on("uncaughtException", onUnexpected);
   events.on("unhandledRejection", onUnexpected);
   try {
-    const node = await start();
-    await Promise.race([node.stopped, stopRequested.promise]);
-    if (firstSignalAt !== undefined) await node.stop();
+    const node = await start(stopping.signal);
+    hasStarted = true;
+    await Promise.race([node.stopped, stopRequested]);
+    if (stopping.signal.aborted) await node.stop();
     await node.stopped;
     logger.info("Stopped");
     return EXIT_CODES.ok;
   } catch (error) {
+    if (stopping.signal.aborted && !hasStarted) {
+      logger.info("Stopped before the start was over");
+      logger.debug("The start ended", { error });
+      return EXIT_CODES.ok;
+    }
     const mendable = asStartupError(error);
     if (mendable) throw mendable;
     logger.fatal("An unexpected error ends the process", { error });
     return EXIT_CODES.internal;
   } finally {
+    endWaiting();
     for (const signal of STOP_SIGNALS) events.off(signal, onSignal);
     events.off("uncaughtException", onUnexpected);
     events.off("unhandledRejection", onUnexpected);

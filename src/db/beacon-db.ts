@@ -77,6 +77,11 @@ export class BeaconDb {
     return new BeaconDbBatch(this.#store.batch());
   }
 
+  /** Why the last write failed; undefined when it did not. */
+  get writeFailure(): unknown {
+    return this.#store.writeFailure;
+  }
+
   /**
    * Makes the database as good as new. The single values go last: cut short before, the database still knows which
    * chain it held, and cannot be taken for an empty one.

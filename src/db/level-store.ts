@@ -51,6 +51,7 @@ export class LevelStore {
   readonly path: string;
   readonly #level: LevelDb;
   readonly #sync: boolean;
+  #writeFailure: unknown;
 
   private constructor(level: LevelDb, path: string, sync: boolean) {
     this.#level = level;
@@ -101,9 +102,22 @@ export class LevelStore {
   }
 
   batch(): WriteBatch {
-    return new WriteBatch((operations) =>
-      this.#level.batch(operations, { sync: this.#sync }).catch((error) => this.#rethrow(error)),
-    );
+    return new WriteBatch((operations) => this.#write(operations));
+  }
+
+  /** Why the last write failed; undefined when it did not. */
+  get writeFailure(): unknown {
+    return this.#writeFailure;
+  }
+
+  async #write(operations: Operation[]): Promise<void> {
+    try {
+      await this.#level.batch(operations, { sync: this.#sync });
+      this.#writeFailure = undefined;
+    } catch (error) {
+      this.#writeFailure = error;
+      this.#rethrow(error);
+    }
   }
 
   /** Deletes whatever is in a bucket; not atomic. */

@@ -7,6 +7,7 @@ import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
 import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
@@ -103,6 +104,11 @@ export class DevChain {
     clock.onSlot((slot) => this.#act(slot));
   }
 
+  /** Whether time flows, after all history was made. */
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
   /** How many slots `warmUp` goes through. */
   get missingSlots(): number {
     const { currentSlot, genesisTime, secondsPerSlot } = this.clock;
@@ -124,9 +130,19 @@ export class DevChain {
   async warmUp(): Promise<void> {
     // The state of the present may be many empty epochs away. It is made before the first proposer needs it in time.
     if (this.#catchesUp) await this.chain.states.afterBlock(this.chain.head.root, this.clock.currentSlot);
-    // Time goes on while slots are made up for.
-    for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
-      await this.clock.advanceTo(this.clock.currentSlot + missing);
+    const progress = new Progress({ message: "Making history", logger: this.#logger });
+    const from = this.clock.currentSlot;
+    const stopTelling = this.clock.onSlot((slot) => {
+      const target = slot + this.missingSlots;
+      progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, slotsPerSecond }));
+    });
+    try {
+      // Time goes on while slots are made up for.
+      for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
+        await this.clock.advanceTo(this.clock.currentSlot + missing);
+      }
+    } finally {
+      stopTelling();
     }
   }
 

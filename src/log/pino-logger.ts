@@ -1,7 +1,10 @@
 import { pino } from "pino";
+import { LineWriter } from "./line-writer.ts";
 import { applyLogSpec, DEFAULT_SELECTION, LEVEL_VALUES, type LogSelection, topicThreshold } from "./log-spec.ts";
 import { plainLogValue } from "./log-value.ts";
 import { LOG_LEVELS, type LogFields, type Logger, type LogLevel, type LogTopic } from "./logger.ts";
+import { type LogFile, RotatingFile } from "./rotating-file.ts";
+import { standardOutput } from "./standard-output.ts";
 import { formatText, type LogRecord } from "./text-format.ts";
 
 export const LOG_FORMATS = ["text", "json"] as const;
@@ -9,7 +12,8 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Where finished lines go. */
 interface LogDestination {
-  write(lines: string): void;
+  write(record: string): void;
+  flush?(): void;
 }
 
 interface LoggerOptions {
@@ -18,6 +22,8 @@ interface LoggerOptions {
   spec: string;
   /** Standard output unless given. */
   destination?: LogDestination;
+  /** Where everything is written, too. */
+  file?: LogFile;
   /** Only the text format has colours. By default they are used on a terminal unless NO_COLOR is set. */
   colour?: boolean;
   now?: () => Date;
@@ -28,6 +34,8 @@ export interface LogControl {
   logger: Logger;
   /** Throws a `LogSpecError` and changes nothing when the specification cannot be read. */
   setSpec(spec: string): void;
+  /** Writes what waits for its readers, as far as they take it within a moment. Nothing is to be logged after it. */
+  flush(): void;
 }
 
 /** The topic of records made by a logger nobody asked for a topic of its own. */
@@ -69,6 +77,10 @@ function textSink(destination: LogDestination, colour: boolean): Sink {
   return (record) => destination.write(formatText(record, colour));
 }
 
+function sinkTo(destination: LogDestination, format: LogFormat, colour: boolean): Sink {
+  return format === "json" ? jsonSink(destination) : textSink(destination, colour);
+}
+
 function terminalWantsColour(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR;
 }
@@ -79,14 +91,22 @@ interface TopicGate {
   logger: Logger;
 }
 
+/** Throws the system's error when the log file cannot be opened. */
 export function createLogger(options: LoggerOptions): LogControl {
-  // Written synchronously: a buffered line would be lost when the process exits right after it.
-  const destination: LogDestination = options.destination ?? pino.destination({ dest: 1, sync: true });
+  const { format, file } = options;
   const now = options.now ?? (() => new Date());
-  const sink =
-    options.format === "json"
-      ? jsonSink(destination)
-      : textSink(destination, options.colour ?? (options.destination === undefined && terminalWantsColour()));
+  const tellDropped = (what: string) => (records: number) =>
+    root.warn(`Records were dropped because ${what}`, { records });
+  const console: LogDestination =
+    options.destination ?? new LineWriter(standardOutput(), tellDropped("nobody read the log"));
+  const colour = options.colour ?? (options.destination === undefined && terminalWantsColour());
+  const destinations = [console];
+  const sinks = [sinkTo(console, format, colour)];
+  if (file) {
+    const writer = new LineWriter(new RotatingFile(file), tellDropped("the log file could not be written"));
+    destinations.push(writer);
+    sinks.push(sinkTo(writer, format, false));
+  }
 
   let selection: LogSelection = applyLogSpec(DEFAULT_SELECTION, options.spec);
   const gates = new Map<LogTopic, TopicGate>();
@@ -96,7 +116,8 @@ export function createLogger(options: LoggerOptions): LogControl {
     if (known !== undefined) return known.logger;
     const methodOf = (level: LogLevel) => (message: string, fields?: LogFields) => {
       if (LEVEL_VALUES[level] < gate.threshold) return;
-      sink({ time: now(), level, topic, message, fields });
+      const record = { time: now(), level, topic, message, fields };
+      for (const sink of sinks) sink(record);
     };
     const methods = Object.fromEntries(LOG_LEVELS.map((level) => [level, methodOf(level)]));
     const logger = { ...methods, topic: topicLogger } as Logger;
@@ -105,11 +126,15 @@ export function createLogger(options: LoggerOptions): LogControl {
     return logger;
   }
 
+  const root = topicLogger(ROOT_TOPIC);
   return {
-    logger: topicLogger(ROOT_TOPIC),
+    logger: root,
     setSpec(spec) {
       selection = applyLogSpec(selection, spec);
       for (const [topic, gate] of gates) gate.threshold = topicThreshold(selection, topic);
+    },
+    flush() {
+      for (const destination of destinations) destination.flush?.();
     },
   };
 }

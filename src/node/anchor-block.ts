@@ -5,10 +5,11 @@ import { latestBlockHeader } from "../chain/anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../chain/blocks/block-encoding.ts";
 import type { Logger } from "../log/logger.ts";
 import type { LoadedState } from "./anchor-state.ts";
-import { readSource } from "./read-source.ts";
+import { type ReadLimits, readSource } from "./read-source.ts";
 import { StartError } from "./start-error.ts";
 
-const DOWNLOAD_TIMEOUT_MS = 30_000;
+/** No block comes near this size. */
+const BLOCK_LIMITS: ReadLimits = { idleMs: 30_000, maxBytes: 64 * 1024 ** 2 };
 
 /** Where a node takes its first state from. Everything is an absolute path or an http(s) URL. */
 export interface CheckpointSource {
@@ -26,19 +27,20 @@ export interface CheckpointSource {
 export async function readAnchorBlock(
   { block, api }: CheckpointSource,
   { state, config }: LoadedState,
-  logger: Logger,
+  { logger, signal }: { logger: Logger; signal?: AbortSignal },
 ): Promise<SignedBeaconBlock | undefined> {
   const header = latestBlockHeader(state);
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header));
-  if (block !== undefined) return readGivenBlock(block, config, root);
+  if (block !== undefined) return readGivenBlock(block, config, root, signal);
   if (header.slot === 0) return undefined;
   if (api === undefined) {
     logger.info("The block of the checkpoint state is not in the state file, so this node cannot serve it", { root });
     return undefined;
   }
   try {
-    return await readBlock(new URL(`eth/v2/beacon/blocks/${root}`, api).href, config, root);
+    return await readBlock(new URL(`eth/v2/beacon/blocks/${root}`, api).href, config, root, signal);
   } catch (error) {
+    signal?.throwIfAborted();
     logger.warn("The block of the checkpoint state could not be fetched, so this node cannot serve it", {
       root,
       error,
@@ -48,17 +50,27 @@ export async function readAnchorBlock(
 }
 
 /** Unlike a block that is only looked for, one that was asked for by name must be there. */
-async function readGivenBlock(source: string, config: BeaconConfig, root: string): Promise<SignedBeaconBlock> {
+async function readGivenBlock(
+  source: string,
+  config: BeaconConfig,
+  root: string,
+  signal: AbortSignal | undefined,
+): Promise<SignedBeaconBlock> {
   try {
-    return await readBlock(source, config, root);
+    return await readBlock(source, config, root, signal);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartError("unreadableInput", `The block ${source} cannot be used: ${reason}.`, error);
   }
 }
 
-async function readBlock(source: string, config: BeaconConfig, root: string): Promise<SignedBeaconBlock> {
-  const signed = deserializeSignedBlock(config, await readSource(source, DOWNLOAD_TIMEOUT_MS));
+async function readBlock(
+  source: string,
+  config: BeaconConfig,
+  root: string,
+  signal: AbortSignal | undefined,
+): Promise<SignedBeaconBlock> {
+  const signed = deserializeSignedBlock(config, await readSource(source, { ...BLOCK_LIMITS, signal }));
   const received = blockRoot(config, signed.message);
   if (received !== root) throw new Error(`it is block ${received}, and the newest block of the state is ${root}`);
   return signed;

@@ -2,34 +2,54 @@ import { type BeaconConfig, type ChainForkConfig, createBeaconConfig } from "@lo
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { readSource } from "./read-source.ts";
+import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
+import { type ReadLimits, readSource } from "./read-source.ts";
 import { StartError } from "./start-error.ts";
 
 /** SSZ of BeaconState: genesis time (8 bytes), genesis validators root (32), slot (8), fork (16), … */
 const SLOT_OFFSET = 40;
 const FORK_OFFSET = 48;
 const SMALLEST_STATE = FORK_OFFSET + 16;
-const DOWNLOAD_TIMEOUT_MS = 120_000;
+/** A state of a million validators has some 250 MB. The server may take its time to find it before it sends anything. */
+const STATE_LIMITS: ReadLimits = { idleMs: 60_000, maxBytes: 2 * 1024 ** 3 };
 
 export interface LoadedState {
   state: BeaconStateAllForks;
   config: BeaconConfig;
 }
 
+interface LoadOptions {
+  logger: Logger;
+  /** Ends the loading. */
+  signal?: AbortSignal;
+  /** Those that differ from the defaults. */
+  limits?: Partial<ReadLimits>;
+}
+
 /** Reads an SSZ state from a file or a URL and makes sure that it is one of this network. */
-export async function loadState(source: string, config: ChainForkConfig): Promise<LoadedState> {
-  const bytes = await read(source);
+export async function loadState(source: string, config: ChainForkConfig, options: LoadOptions): Promise<LoadedState> {
+  const bytes = await read(source, options);
   const state = decode(source, bytes, config);
   return { state, config: createBeaconConfig(config, state.genesisValidatorsRoot) };
 }
 
-async function read(source: string): Promise<Uint8Array> {
+async function read(source: string, { logger, signal, limits }: LoadOptions): Promise<Uint8Array> {
+  const progress = new Progress({ message: "Downloading the state", logger });
+  const onProgress = (received: number, total: number | undefined) =>
+    progress.report(received, total, (perSecond) => ({
+      mib: toMib(received),
+      ofMib: total && toMib(total),
+      mibPerSecond: perSecond && toMib(perSecond),
+    }));
   try {
-    return await readSource(source, DOWNLOAD_TIMEOUT_MS);
+    return await readSource(source, { ...STATE_LIMITS, ...limits, signal, onProgress });
   } catch (error) {
     throw unreadable(source, reasonOf(error), error);
   }
 }
+
+const toMib = (bytes: number): number => Number((bytes / 1024 ** 2).toFixed(1));
 
 function decode(source: string, bytes: Uint8Array, config: ChainForkConfig): BeaconStateAllForks {
   if (bytes.length < SMALLEST_STATE) {

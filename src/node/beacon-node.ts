@@ -2,7 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { createPubkeyCache } from "@lodestar/state-transition";
 import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
-import type { ApiContext } from "../api/context.ts";
+import type { ApiContext, NodeCondition } from "../api/context.ts";
 import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
@@ -45,6 +45,8 @@ export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSett
   source(db: BeaconDb): Promise<Source>;
   /** Left out by a node that speaks to no other. */
   networking?: NetworkingOptions;
+  /** Whether all the history is there that the chain is to have before it runs; it is unless this says otherwise. */
+  isWarmedUp?(): boolean;
   /** For a network that is not like those of the world. */
   networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
   logger: Logger;
@@ -52,6 +54,8 @@ export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSett
   setLogSpec(spec: string): void;
   /** Only when pending promises are kept track of. */
   futures?: ApiContext["futures"];
+  /** Ends the opening. */
+  signal?: AbortSignal;
 }
 
 interface NodeParts<Source> {
@@ -99,11 +103,21 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       stateLimits,
       snapshotIntervalEpochs,
       syncHorizonSlots,
+      signal: options.signal,
     });
     opening.defer(() => chain.close());
     const { view, networking } = await openNetwork(chain, db, source, options);
     if (networking) opening.defer(() => networking.close());
-    const api = createApi({ chain, network: view, broadcast: networking?.broadcast, setLogSpec, futures });
+    const condition: NodeCondition = {
+      get isWarmedUp() {
+        return options.isWarmedUp?.() ?? true;
+      },
+      get isDatabaseWritable() {
+        return db.writeFailure === undefined;
+      },
+    };
+    const broadcast = networking?.broadcast;
+    const api = createApi({ chain, network: view, broadcast, condition, setLogSpec, futures });
     chain.start();
     return new BeaconNode({ opened: opening.move(), db, source, chain, api, networking, logger });
   }

@@ -50,10 +50,40 @@ test("what a server answers instead of a state is said, with what may be meant b
   };
   for (const [path, reason] of Object.entries(reasons)) {
     const { state } = checkpointSource({ ...NONE, checkpointSyncUrl: `${base}/${path}` }, "/")!;
-    expect(await refusal(loadState(state, devChain.config))).toBe(
+    expect(await refusal(loadState(state, devChain.config, { logger: createRecordingLogger() }))).toBe(
       `The state ${base}/${path}/eth/v2/debug/beacon/states/finalized cannot be used: ${reason}.`,
     );
   }
+});
+
+test("a download has a limit of bytes and one of silence, is ended by a stop, and tells how it goes", async () => {
+  const { devChain } = await openDevChain({ validators: 8 });
+  const server = createServer(({ url }, response) => {
+    const length = url === "/announced" ? { "content-length": 5000 } : {};
+    response.writeHead(200, { "content-type": "application/octet-stream", ...length });
+    response.write(Buffer.alloc(url === "/endless" ? 4096 : 1000));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, "listening");
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const load = (path: string, options: Partial<Parameters<typeof loadState>[2]> = {}) => {
+    const limits = { maxBytes: 1024 * 4, idleMs: 50 };
+    return loadState(`${base}${path}`, devChain.config, { logger: createRecordingLogger(), limits, ...options });
+  };
+  expect(await refusal(load("/announced"))).toMatch(
+    /the server sends more than 0.00390625 MiB, the most that is taken/,
+  );
+  const small = { limits: { maxBytes: 4000, idleMs: 60_000 } };
+  expect(await refusal(load("/endless", small))).toMatch(/the server sends more than/);
+  expect(await refusal(load("/silent"))).toMatch(/the server sent nothing for 0.05 seconds/);
+  const stopping = new AbortController();
+  const stopped = refusal(load("/silent", { ...small, signal: stopping.signal }));
+  await once(server, "request");
+  stopping.abort(new Error("it was stopped"));
+  expect(await stopped).toMatch(/it was stopped/);
 });
 
 const NONE = { checkpointState: undefined, checkpointBlock: undefined, checkpointSyncUrl: undefined };
@@ -70,7 +100,7 @@ test("a block in a file is taken when it is the newest of the state, and no othe
   };
   const read = (checkpointBlock: string) => {
     const source = checkpointSource({ ...NONE, checkpointState: "state.ssz", checkpointBlock }, directory)!;
-    return readAnchorBlock(source, { state: chain.headState, config }, createRecordingLogger());
+    return readAnchorBlock(source, { state: chain.headState, config }, { logger: createRecordingLogger() });
   };
   const newest = (await chain.blocks.canonicalAtSlot(3))!;
   expect(await read(await blockFile(3))).toEqual(newest.signed);

@@ -10,7 +10,15 @@ import { StartError } from "./start-error.ts";
 
 type SharedOptions = Pick<
   BeaconNodeOptions<DevSource>,
-  "dataDir" | "graffiti" | "stateLimits" | "snapshotIntervalEpochs" | "networking" | "logger" | "setLogSpec" | "futures"
+  | "dataDir"
+  | "graffiti"
+  | "stateLimits"
+  | "snapshotIntervalEpochs"
+  | "networking"
+  | "logger"
+  | "setLogSpec"
+  | "futures"
+  | "signal"
 >;
 
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
@@ -41,8 +49,10 @@ export class DevNode {
   static async open(options: DevNodeOptions): Promise<DevNode> {
     const { logger, timeOfDay = TIME_OF_DAY, networkDirectory, servers = {} } = options;
     await using opening = new AsyncDisposableStack();
+    let opened: DevChain | undefined;
     const node = await BeaconNode.open({
       ...options,
+      isWarmedUp: () => opened?.isLive === true,
       // A dev chain need not survive a power cut; that a killed process loses nothing does not depend on this.
       waitForDisk: false,
       source: (db) => openDevSource(db, options, timeOfDay),
@@ -61,6 +71,7 @@ export class DevNode {
       warmupEpochs: options.warmupEpochs,
       logger,
     });
+    opened = devChain;
     node.own(devChain);
     source.clock.onSlot((slot) => db.meta.putClockSlot(slot));
     if (source.authority === "founder") noteJoining(node, logger);

@@ -20,6 +20,7 @@ import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { ChainSource } from "./beacon-node.ts";
+import { warnOfJumps } from "./clock-jump.ts";
 import { StartError } from "./start-error.ts";
 
 export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
@@ -75,6 +76,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     speed,
     timeOfDay,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
+    onJump: warnOfJumps(logger),
   });
   const isJoined = await db.meta.isJoined();
   return {

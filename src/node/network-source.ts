@@ -12,6 +12,7 @@ import type { Logger } from "../log/logger.ts";
 import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
 import { type LoadedState, loadState } from "./anchor-state.ts";
 import type { ChainSource } from "./beacon-node.ts";
+import { warnOfJumps } from "./clock-jump.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
 import { StartError } from "./start-error.ts";
@@ -24,6 +25,8 @@ export interface NetworkSourceOptions {
   /** Left out by a node that starts from genesis. */
   checkpoint?: CheckpointSource;
   logger: Logger;
+  /** Ends the search for the chain. */
+  signal?: AbortSignal;
 }
 
 export interface NetworkSource extends ChainSource {
@@ -51,6 +54,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
     genesisTime,
     secondsPerSlot: config.SECONDS_PER_SLOT,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
+    onJump: warnOfJumps(logger),
   });
   if (clock.nowSeconds() < genesisTime) {
     logger.notice("The chain has not begun yet", { genesis: new Date(genesisTime * 1000).toISOString() });
@@ -79,7 +83,7 @@ function genesisReader(
   if (source === undefined) return undefined;
   return async () => {
     try {
-      const { state } = await loadState(source, config);
+      const { state } = await loadState(source, config, { logger });
       const difference = genesisDifference(identityOf(state), identity);
       if (difference !== undefined) throw new Error(`It is not of the chain of this node: ${difference}.`);
       if (state.slot !== GENESIS_SLOT) throw notGenesis(source, state);
@@ -124,15 +128,15 @@ function requireSameNetwork(
 }
 
 async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: NetworkSourceOptions): Promise<FoundChain> {
-  const { network, checkpoint, logger } = options;
+  const { network, checkpoint, logger, signal } = options;
   const source = stateSource(options);
-  const loaded = await loadState(source, createChainForkConfig(chainConfig));
+  const loaded = await loadState(source, createChainForkConfig(chainConfig), { logger, signal });
   requireStateOfNetwork(loaded, source, network);
   const { state, config } = loaded;
   if (checkpoint === undefined && state.slot !== GENESIS_SLOT) {
     throw notGenesis(source, state);
   }
-  const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, logger));
+  const block = checkpoint && (await readAnchorBlock(checkpoint, loaded, { logger, signal }));
   const identity: NodeIdentity = {
     kind: "node",
     network: network.name,

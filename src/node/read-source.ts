@@ -2,24 +2,86 @@ import { readFile } from "node:fs/promises";
 
 export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source);
 
+export interface ReadLimits {
+  /** A server that sends nothing for so long is given up. */
+  idleMs: number;
+  /** The most bytes that are taken. */
+  maxBytes: number;
+}
+
+interface ReadOptions extends ReadLimits {
+  /** Ends the reading. */
+  signal?: AbortSignal;
+  /** Told how much has come; `total` is undefined when the server does not say it. */
+  onProgress?(received: number, total: number | undefined): void;
+}
+
 /** The SSZ bytes of a file, or of what an http(s) server answers. */
-export async function readSource(source: string, timeoutMs: number): Promise<Uint8Array> {
+export async function readSource(source: string, options: ReadOptions): Promise<Uint8Array> {
   // Not a Buffer, whose slices are no copies: what is decoded from it must not depend on it.
-  if (!isUrl(source)) return new Uint8Array(await readFile(source));
-  const response = await fetch(source, {
-    headers: { accept: "application/octet-stream" },
-    signal: AbortSignal.timeout(timeoutMs),
-  });
+  if (!isUrl(source)) return new Uint8Array(await readFile(source, { signal: options.signal }));
+  const idle = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, idle.signal]) : idle.signal;
+  const giveUp = setTimeout(
+    () => idle.abort(new Error(`the server sent nothing for ${options.idleMs / 1000} seconds`)),
+    options.idleMs,
+  );
+  try {
+    const response = await fetch(source, { headers: { accept: "application/octet-stream" }, signal });
+    refuseUnfit(response, options.maxBytes);
+    return await readBody(response, { ...options, onChunk: () => void giveUp.refresh() });
+  } finally {
+    clearTimeout(giveUp);
+    // Whatever was not read is not wanted any more.
+    idle.abort();
+  }
+}
+
+function refuseUnfit(response: Response, maxBytes: number): void {
   if (!response.ok) {
-    await response.body?.cancel();
     throw new Error(`the server answered ${response.status} ${response.statusText}${hintFor(response.status)}`);
   }
   const type = response.headers.get("content-type")?.split(";")[0]?.trim();
   if (type === "application/json" || type === "text/html") {
-    await response.body?.cancel();
     throw new Error(`the server answered with ${type} where SSZ (application/octet-stream) was asked for`);
   }
-  return new Uint8Array(await response.arrayBuffer());
+  if ((announcedLength(response) ?? 0) > maxBytes) throw tooLarge(maxBytes);
+}
+
+/** What is compressed on the way is longer when it has come. */
+function announcedLength({ headers }: Response): number | undefined {
+  const length = Number(headers.get("content-length") ?? Number.NaN);
+  return headers.has("content-encoding") || !Number.isSafeInteger(length) ? undefined : length;
+}
+
+async function readBody(
+  response: Response,
+  { maxBytes, onProgress, onChunk }: ReadOptions & { onChunk(): void },
+): Promise<Uint8Array> {
+  const total = announcedLength(response);
+  const chunks: Uint8Array[] = [];
+  let received = 0;
+  for await (const chunk of response.body ?? []) {
+    onChunk();
+    received += chunk.length;
+    if (received > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+    onProgress?.(received, total);
+  }
+  if (total !== undefined && received < total) {
+    throw new Error(`the server ended after ${received} of ${total} bytes`);
+  }
+  const bytes = new Uint8Array(received);
+  let position = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, position);
+    position += chunk.length;
+  }
+  return bytes;
+}
+
+function tooLarge(maxBytes: number): Error {
+  return new Error(`the server sends more than ${maxBytes / 1024 ** 2} MiB, the most that is taken`);
 }
 
 /** What a beacon node, or something that is none, may mean by the refusals that are met most. */

@@ -1,16 +1,8 @@
 import type { Slot } from "@lodestar/types";
 import type { Logger } from "../log/logger.ts";
+import { Progress, rounded } from "../log/progress.ts";
 import type { Timers } from "../timers.ts";
 import type { SyncChain } from "./sync-chain.ts";
-
-const REPORT_INTERVAL_MS = 5_000;
-/** Over how long the speed is averaged. */
-const WINDOW_MS = 60_000;
-
-interface Sample {
-  at: number;
-  slot: Slot;
-}
 
 interface SyncProgressParts {
   chain: Pick<SyncChain, "head">;
@@ -18,24 +10,22 @@ interface SyncProgressParts {
   logger: Logger;
 }
 
-/** Tells in the log how syncing goes: once in a while, however often it is asked to. */
+/** Tells in the log how syncing goes. */
 export class SyncProgress {
   readonly #chain: Pick<SyncChain, "head">;
   readonly #timers: Pick<Timers, "now">;
-  readonly #logger: Logger;
-  #began: Sample = { at: 0, slot: 0 };
-  #samples: Sample[] = [];
-  #reportedAt = Number.NEGATIVE_INFINITY;
+  readonly #progress: Progress;
+  #began: { at: number; slot: Slot } = { at: 0, slot: 0 };
 
   constructor({ chain, timers, logger }: SyncProgressParts) {
     this.#chain = chain;
     this.#timers = timers;
-    this.#logger = logger;
+    this.#progress = new Progress({ message: "Syncing", logger, timers, firstAfterMs: 0 });
   }
 
   begin(): void {
     this.#began = { at: this.#timers.now(), slot: this.#chain.head.slot };
-    this.#samples = [];
+    this.#progress.begin();
   }
 
   /** Of all that came since the beginning. */
@@ -46,35 +36,8 @@ export class SyncProgress {
   }
 
   report(target: Slot, peers: number): void {
-    const at = this.#timers.now();
     const { slot } = this.#chain.head;
-    if (at - this.#reportedAt < REPORT_INTERVAL_MS) return;
-    this.#reportedAt = at;
-    this.#samples = [...this.#samples.filter((sample) => at - sample.at <= WINDOW_MS), { at, slot }];
-    const speed = this.#slotsPerSecond();
-    this.#logger.info("Syncing", {
-      slot,
-      target,
-      peers,
-      slotsPerSecond: speed === null ? undefined : rounded(speed),
-      timeLeft: speed === null ? undefined : inWords((target - slot) / speed),
-    });
+    const from = this.#began.slot;
+    this.#progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, peers, slotsPerSecond }));
   }
-
-  #slotsPerSecond(): number | null {
-    const first = this.#samples[0];
-    const last = this.#samples.at(-1);
-    if (!first || !last || last.slot <= first.slot) return null;
-    return ((last.slot - first.slot) / (last.at - first.at)) * 1000;
-  }
-}
-
-const rounded = (value: number): number => Number(value.toPrecision(3));
-
-function inWords(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-  if (hours > 0) return `${hours}h ${minutes}min`;
-  if (minutes > 0) return `${minutes}min ${whole % 60}s`;
-  return `${whole}s`;
 }

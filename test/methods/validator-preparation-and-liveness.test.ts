@@ -72,6 +72,20 @@ describe("a block of the third version", () => {
   });
 });
 
+test("however many indices are invented, what was told of a validator stays", async () => {
+  const { devChain } = await openDevChain({ ...FULU, ...QUIET });
+  const { chain } = devChain;
+  const caller = new Caller(devChain.api);
+  await caller.call(PREPARE, [[{ validator_index: "1", fee_recipient: FEE_RECIPIENT }]]);
+  const invented = Array.from({ length: 200_001 }, (_, index) => ({
+    validator_index: String(1000 + index),
+    fee_recipient: `0x${"cd".repeat(20)}`,
+  }));
+  expect(await caller.call(PREPARE, [invented])).toBe(true);
+  expect(chain.preparations.feeRecipient(1, 0)).toEqual(new Uint8Array(20).fill(0xab));
+  expect(chain.preparations.feeRecipient(1000, 0)).toBeUndefined();
+});
+
 test("what was told of proposers is forgotten after two more epochs", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET });
   const { chain } = devChain;

@@ -89,9 +89,13 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
   cost: "cheap",
   access: "submit",
   example: { params: [[{ validator_index: "3", fee_recipient: FEE_RECIPIENT }]] },
-  /** Indices that nobody has yet are taken, too: the standard expects them to become validators. */
+  /**
+   * Indices that nobody has yet are accepted, as the standard wants it, but not kept: whoever gets one can propose only long
+   * after what is told now has expired.
+   */
   async handler({ chain }, { proposers }) {
     for (const { validatorIndex, feeRecipient } of proposers) {
+      if (validatorIndex >= chain.headState.validators.length) continue;
       chain.preparations.prepare(validatorIndex, feeRecipient, chain.clock.currentEpoch);
     }
   },

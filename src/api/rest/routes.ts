@@ -1,4 +1,5 @@
 import { changesNothing } from "../../access.ts";
+import { encodeJson } from "../../json/encode.ts";
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
 import { type BoundMethod, type BoundMethods, Call } from "../bound-methods.ts";
 import { failingAsCall } from "../chain-failures.ts";
@@ -88,6 +89,11 @@ async function answerAs(
   if (request.format === "ssz") {
     const response = definition.ssz ? await definition.ssz(context, args, call) : await respond();
     return sszAnswer(codec!, response!, request);
+  }
+  if (definition.restStatusOf) {
+    const result = await respond();
+    const whole = dataAnswer({ body: encodeJson(result) }, request);
+    return { ...whole, status: definition.restStatusOf(result) };
   }
   if (codec?.transform) return transformedAnswer(codec, (await respond())!, request);
   return dataAnswer(await executeJson(args, call), request);

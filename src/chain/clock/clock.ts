@@ -30,8 +30,9 @@ export interface Clock {
    */
   currentSlotWithTolerance(toleranceMs: number): Slot;
   /**
-   * Calls the listener at the start of slots, in ascending order and never twice for a slot; the slot in which the clock
-   * starts is not announced. Returns the function that ends the subscription.
+   * Calls the listener at the start of slots, in ascending order and never twice for a slot, unless the time of day was set
+   * back by more than a slot; the slot in which the clock starts is not announced. Returns the function that ends the
+   * subscription.
    *
    * A listener may wait for a later moment of its own slot, but not for a later slot.
    */

@@ -177,6 +177,24 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBeGreaterThanOrEqual(clock.slotStartSeconds(9));
     });
 
+    it("stops making up for slots when a time of day that jumped ahead comes back", async () => {
+      const slots: number[] = [];
+      const work = gate();
+      clock.onSlot((slot) => {
+        slots.push(slot);
+        return slot === 5 ? work.promise : undefined;
+      });
+      clock.run({ keepTimetable: true });
+      vi.setSystemTime(Date.now() + 600 * SLOT_MS);
+      await vi.advanceTimersByTimeAsync(1.25 * SLOT_MS);
+      expect(slots).toEqual([4, 5]);
+      vi.setSystemTime(Date.now() - 600 * SLOT_MS);
+      work.resolve();
+      await vi.advanceTimersByTimeAsync(2.25 * SLOT_MS);
+      expect(slots).toEqual([4, 5, 6]);
+      expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + (3 + 3.5) * SECONDS_PER_SLOT, 1);
+    });
+
     it("flows at its speed", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));

@@ -8,6 +8,7 @@ import {
   SlotListeners,
   SlotTime,
 } from "./clock.ts";
+import { type JumpListener, JumpWatch } from "./jump-watch.ts";
 import { TIME_OF_DAY, type TimeOfDay } from "./time-of-day.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
@@ -32,6 +33,8 @@ interface VirtualClockOptions {
   /** By default that of the machine. */
   timeOfDay?: TimeOfDay;
   onListenerError: ListenerErrorHandler;
+  /** Told of jumps of the time of day while the clock keeps its timetable by it. */
+  onJump?: JumpListener;
 }
 
 interface RunOptions {
@@ -51,6 +54,8 @@ export class VirtualClock implements Clock {
   readonly #slotTime: SlotTime;
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
+  readonly #onJump: JumpListener;
+  #jumps: JumpWatch | undefined;
   #mode: Mode = "paused";
   #slot: Slot;
   /** Chain time was this … */
@@ -63,7 +68,7 @@ export class VirtualClock implements Clock {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: VirtualClockOptions) {
-    const { genesisTime, secondsPerSlot, startSlot, speed, timeOfDay = TIME_OF_DAY, onListenerError } = options;
+    const { genesisTime, secondsPerSlot, startSlot, speed, timeOfDay = TIME_OF_DAY, onListenerError, onJump } = options;
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
     this.speed = speed;
@@ -71,6 +76,7 @@ export class VirtualClock implements Clock {
     this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
     this.#listeners = new SlotListeners(onListenerError);
     this.#waiters = new TimeWaiters(() => this.#proceed());
+    this.#onJump = onJump ?? (() => {});
     this.#slot = startSlot;
     this.#baseSeconds = this.#slotTime.startOf(startSlot);
   }
@@ -84,7 +90,7 @@ export class VirtualClock implements Clock {
   }
 
   nowSeconds(): number {
-    return Math.min(this.#timetableSeconds(), this.#endOfSlot());
+    return Math.min(Math.max(this.#timetableSeconds(), this.#slotTime.startOf(this.#slot)), this.#endOfSlot());
   }
 
   offsetSeconds(): number {
@@ -120,6 +126,7 @@ export class VirtualClock implements Clock {
   run({ fromSeconds = this.#baseSeconds, keepTimetable = false }: RunOptions = {}): void {
     this.#requirePaused("run");
     this.#keepTimetable = keepTimetable;
+    if (keepTimetable) this.#jumps = new JumpWatch(this.secondsPerSlot / this.speed, this.#onJump);
     this.#baseSeconds = Math.max(this.#baseSeconds, Math.min(fromSeconds, this.#endOfSlot()));
     this.#mode = "running";
     this.#baseRealMs = this.#realMs();
@@ -159,10 +166,10 @@ export class VirtualClock implements Clock {
     return this.#slotTime.startOf(this.#slot + 1) - END_OF_SLOT_SECONDS;
   }
 
-  /** Where chain time would be if no slot ever waited for its listeners. */
+  /** Where chain time would be if no slot ever waited for its listeners, nor the time of day was ever set back. */
   #timetableSeconds(): number {
     if (this.#mode !== "running") return this.#baseSeconds;
-    return this.#baseSeconds + (Math.max(0, this.#realMs() - this.#baseRealMs) / 1000) * this.speed;
+    return this.#baseSeconds + ((this.#realMs() - this.#baseRealMs) / 1000) * this.speed;
   }
 
   /** A timetable that is kept is that of other nodes, who go by the time of day: it goes on while the machine sleeps. */
@@ -206,6 +213,7 @@ export class VirtualClock implements Clock {
   }
 
   #onRunningTimer(): void {
+    this.#jumps?.look();
     const nextSlotStart = this.#slotTime.startOf(this.#slot + 1);
     const timetable = this.#timetableSeconds();
     if (timetable >= nextSlotStart && this.#unfinishedListeners === 0) {
@@ -248,6 +256,8 @@ export class VirtualClock implements Clock {
 
   #wakeAt(chainSeconds: number, action: () => void): void {
     const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.speed) * 1000;
-    this.#timer = setTimeout(action, Math.max(Math.ceil(delayMs), 0));
+    // Not for longer than a slot: the time of day may be set meanwhile.
+    const longestMs = (this.secondsPerSlot / this.speed) * 1000;
+    this.#timer = setTimeout(action, Math.max(Math.ceil(Math.min(delayMs, longestMs)), 0));
   }
 }

@@ -8,6 +8,7 @@ const SECONDS_PER_SLOT = 6;
 
 describe("WallClock", () => {
   const errors: unknown[] = [];
+  const jumps: number[] = [];
   let clock: WallClock;
 
   const setTime = (secondsAfterGenesis: number) => vi.setSystemTime((GENESIS_TIME + secondsAfterGenesis) * 1000);
@@ -16,12 +17,14 @@ describe("WallClock", () => {
       genesisTime: GENESIS_TIME,
       secondsPerSlot: SECONDS_PER_SLOT,
       onListenerError: (error) => errors.push(error),
+      onJump: (seconds) => jumps.push(seconds),
     });
 
   beforeEach(() => {
     vi.useFakeTimers();
     setTime(0);
     errors.length = 0;
+    jumps.length = 0;
     clock = createClock();
   });
 
@@ -103,6 +106,30 @@ describe("WallClock", () => {
     setTime(SECONDS_PER_SLOT);
     vi.advanceTimersByTime(2 * SECONDS_PER_SLOT * 1000);
     expect(slots).toEqual([1, 2, 3]);
+    expect(jumps).toEqual([-SECONDS_PER_SLOT]);
+  });
+
+  it("follows a time of day that jumps an hour ahead and comes back", () => {
+    const slots: number[] = [];
+    const hour = 3600;
+    clock.onSlot((slot) => void slots.push(slot));
+    clock.start();
+    vi.advanceTimersByTime(SECONDS_PER_SLOT * 1000);
+    setTime(SECONDS_PER_SLOT + hour);
+    vi.advanceTimersByTime(SECONDS_PER_SLOT * 1000);
+    setTime(2 * SECONDS_PER_SLOT);
+    vi.advanceTimersByTime(3 * SECONDS_PER_SLOT * 1000);
+    expect(slots).toEqual([1, 602, 3, 4, 5]);
+    expect(jumps).toEqual([hour, -hour]);
+  });
+
+  it("calls neither late timers nor slow corrections of the time of day a jump", () => {
+    clock.start();
+    for (let slot = 1; slot <= 20; slot++) {
+      setTime(slot * SECONDS_PER_SLOT - 0.2 * slot);
+      vi.advanceTimersByTime(SECONDS_PER_SLOT * 1000);
+    }
+    expect(jumps).toEqual([]);
   });
 
   it("reports failing listeners and calls the others", async () => {

@@ -1,6 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Epoch, Slot } from "@lodestar/types";
 import { type Clock, type ListenerErrorHandler, type SlotListener, SlotListeners, SlotTime } from "./clock.ts";
+import { type JumpListener, JumpWatch } from "./jump-watch.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
 /** Node runs a timer at once when its delay does not fit in 31 bits; genesis may be further away than that. */
@@ -10,11 +11,13 @@ interface WallClockOptions {
   genesisTime: number;
   secondsPerSlot: number;
   onListenerError: ListenerErrorHandler;
+  onJump?: JumpListener;
 }
 
 /**
  * The clock of a node on a network: chain time is the time of day. After a pause of the process (a late timer, a
- * suspended machine) only the newest slot is announced; slots that passed meanwhile are not.
+ * suspended machine) only the newest slot is announced; slots that passed meanwhile are not. When the time of day is set
+ * back by more than a slot, slots are announced a second time: whoever follows the clock goes back with it.
  */
 export class WallClock implements Clock {
   readonly genesisTime: number;
@@ -23,16 +26,18 @@ export class WallClock implements Clock {
   readonly #slotTime: SlotTime;
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
+  readonly #jumps: JumpWatch;
   #announcing = false;
   #announcedSlot = -1;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ genesisTime, secondsPerSlot, onListenerError }: WallClockOptions) {
+  constructor({ genesisTime, secondsPerSlot, onListenerError, onJump = () => {} }: WallClockOptions) {
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
     this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
     this.#listeners = new SlotListeners(onListenerError);
     this.#waiters = new TimeWaiters(() => this.#setTimer());
+    this.#jumps = new JumpWatch(secondsPerSlot, onJump);
   }
 
   get currentSlot(): Slot {
@@ -102,8 +107,10 @@ export class WallClock implements Clock {
 
   /** A timer may come early or late, and the time of day may be set: what to do is read from the time alone. */
   #onTimer(): void {
+    this.#jumps.look();
     const slot = this.#startedSlot();
-    if (this.#announcing && slot > this.#announcedSlot) {
+    const wasSetBack = slot + 1 < this.#announcedSlot;
+    if (this.#announcing && (slot > this.#announcedSlot || wasSetBack)) {
       this.#announcedSlot = slot;
       void Promise.all(this.#listeners.call(slot));
     }

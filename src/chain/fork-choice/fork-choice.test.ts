@@ -72,6 +72,54 @@ describe("head", () => {
   });
 });
 
+describe("a clock that was set back", () => {
+  const HOUR = 300;
+
+  /** A block and a vote for it that came while the clock was far ahead of slot 2. */
+  function jumpedAhead(voters: number[]): ForkChoice {
+    const forkChoice = makeForkChoice();
+    addBlock(forkChoice, 2, 1, 1);
+    addBlock(forkChoice, 9, 2, HOUR);
+    forkChoice.onTick(HOUR + 1);
+    vote(forkChoice, voters, 9, HOUR);
+    expect(forkChoice.updateHead().root).toBe(root(9));
+    forkChoice.onClockSetBack(2);
+    return forkChoice;
+  }
+
+  test("lets blocks from beyond it wait for their time, and the chain go on", () => {
+    const forkChoice = jumpedAhead([0]);
+    expect(forkChoice.currentSlot).toBe(2);
+    expect(forkChoice.updateHead().root).toBe(root(2));
+    addBlock(forkChoice, 3, 2, 2);
+    expect(forkChoice.updateHead().root).toBe(root(3));
+  });
+
+  test("lets votes from beyond it give way to those that come", () => {
+    const forkChoice = jumpedAhead([0, 1]);
+    addBlock(forkChoice, 3, 2, 2);
+    addBlock(forkChoice, 4, 2, 2);
+    forkChoice.onTick(3);
+    vote(forkChoice, [0], 3, 2);
+    expect(forkChoice.updateHead().root).toBe(root(3));
+    expect(forkChoice.weightOf(root(9))).toBe(32);
+    forkChoice.onTick(HOUR + 2);
+    expect(forkChoice.updateHead().root).toBe(root(9));
+  });
+
+  test("takes nothing of a chain for which most validators vouch", () => {
+    expect(jumpedAhead([0, 1, 2]).updateHead().root).toBe(root(9));
+  });
+
+  test("is followed only backwards, and ticks only forwards", () => {
+    const forkChoice = makeFork();
+    forkChoice.onClockSetBack(7);
+    expect(forkChoice.currentSlot).toBe(2);
+    forkChoice.onTick(1);
+    expect(forkChoice.currentSlot).toBe(2);
+  });
+});
+
 describe("attestations", () => {
   test("of the current slot count only from the next slot", () => {
     const forkChoice = makeFork();

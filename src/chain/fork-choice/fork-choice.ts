@@ -41,6 +41,8 @@ export class ForkChoice extends BlockTree {
   readonly #votes = new Votes();
   readonly #boostPercent: number;
   #currentSlot: number;
+  /** Where the clock was before it was last set back. */
+  #setBackFrom = Number.NEGATIVE_INFINITY;
   #justified: Checkpoint;
   #finalized: Checkpoint;
   #unrealizedJustified: Checkpoint;
@@ -113,6 +115,17 @@ export class ForkChoice extends BlockTree {
     this.#boostedRoot = null;
     if (newEpoch) this.#raiseCheckpoints(this.#unrealizedJustified, this.#unrealizedFinalized);
     this.#recordQueued();
+  }
+
+  /**
+   * The clock was set back, which the time of the specification never is. Blocks and votes from beyond it stay known: the
+   * blocks wait for their time (`selectHead`), the votes give way to those that come (`Votes.record`).
+   */
+  onClockSetBack(slot: number): void {
+    if (slot >= this.#currentSlot) return;
+    this.#setBackFrom = Math.max(this.#setBackFrom, this.#currentSlot);
+    this.#currentSlot = slot;
+    this.#boostedRoot = null;
   }
 
   /** on_block, for a block that passed the state transition. `timely`: it arrived before the attestation deadline. */
@@ -233,6 +246,7 @@ export class ForkChoice extends BlockTree {
       slotsPerEpoch: this.slotsPerEpoch,
       boostedNode: this.#boostedRoot === null ? NO_NODE : this.tree.indexOf(this.#boostedRoot),
       boostScore: proposerBoostScore(totalActive, this.slotsPerEpoch, this.#boostPercent),
+      totalActiveBalance: totalActive,
     });
   }
 
@@ -296,8 +310,10 @@ export class ForkChoice extends BlockTree {
   #record({ indices, slot, targetEpoch, blockRoot }: AttestationVotes): void {
     const node = this.tree.indexOf(blockRoot);
     if (node === NO_NODE || this.tree.nodeAt(node).block.slot > slot) return;
+    const isSetBack = this.#currentSlot < this.#setBackFrom;
+    const currentEpoch = isSetBack ? this.epochOf(this.#currentSlot) : undefined;
     for (let position = 0; position < indices.length; position++) {
-      this.#votes.record(indices[position]!, node, targetEpoch);
+      this.#votes.record(indices[position]!, node, targetEpoch, currentEpoch);
     }
   }
 }

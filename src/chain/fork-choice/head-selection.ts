@@ -7,6 +7,8 @@ interface HeadCriteria extends ViabilityCriteria {
   /** The node that carries the proposer boost, or NO_NODE. */
   boostedNode: number;
   boostScore: number;
+  /** Balance of all active validators, in the unit of the votes. */
+  totalActiveBalance: number;
 }
 
 /**
@@ -48,7 +50,7 @@ function gatherWeights(tree: ProtoArray, criteria: HeadCriteria): void {
     const parent = nodes[node.parent];
     if (parent === undefined) continue;
     parent.weight += node.weight;
-    if (onFinalizedChain[index] === 0) continue;
+    if (onFinalizedChain[index] === 0 || isBeforeItsTime(node, criteria)) continue;
     hasChild[node.parent] = 1;
     const leadsToViableHead = hasChild[index] === 1 ? node.bestChild !== NO_NODE : isViableLeaf(node.block, criteria);
     if (leadsToViableHead && isBetterChild(node, nodes[parent.bestChild])) {
@@ -56,6 +58,14 @@ function gatherWeights(tree: ProtoArray, criteria: HeadCriteria): void {
       parent.bestDescendant = node.bestDescendant === NO_NODE ? index : node.bestDescendant;
     }
   }
+}
+
+/**
+ * A block of a later slot than the current one is there only when the clock was set back. It waits for its time, unless most
+ * validators vouch for it: then it is the clock that is wrong.
+ */
+function isBeforeItsTime({ block, weight }: ProtoNode, { currentSlot, totalActiveBalance }: HeadCriteria): boolean {
+  return block.slot > currentSlot && 2 * weight <= totalActiveBalance;
 }
 
 /** Ties go to the lexicographically larger root; roots are lower-case hex of one length, so strings compare as bytes. */

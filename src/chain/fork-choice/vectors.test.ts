@@ -118,6 +118,8 @@ class Player {
       slotsPerEpoch: SLOTS_PER_EPOCH,
       boostedNode: boostedRoot === null ? NO_NODE : this.#indexOf(boostedRoot),
       boostScore: proposerBoostScore(total, SLOTS_PER_EPOCH, BOOST_PERCENT),
+      // The vectors know no time, so that no block of theirs is to be passed over for being early.
+      totalActiveBalance: Number.NEGATIVE_INFINITY,
     });
     return this.tree.nodeAt(head).block.root;
   }

@@ -26,10 +26,14 @@ export class Votes {
   #moved: number[] = [];
   #balances: Uint16Array = EMPTY_BALANCES;
 
-  /** update_latest_messages of phase0/fork-choice.md: only a later target epoch replaces a validator's message. */
-  record(validator: number, node: number, targetEpoch: number): void {
+  /**
+   * update_latest_messages of phase0/fork-choice.md: only a later target epoch replaces a validator's message, or any when
+   * the known one is of an epoch that has not come, because the clock was set back.
+   */
+  record(validator: number, node: number, targetEpoch: number, currentEpoch = Number.POSITIVE_INFINITY): void {
     this.#makeRoomFor(validator);
-    if (this.#equivocating[validator] === 1 || targetEpoch < this.#epochs[validator]!) return;
+    const known = this.#epochs[validator]! - 1;
+    if (this.#equivocating[validator] === 1 || (targetEpoch <= known && known <= currentEpoch)) return;
     this.#epochs[validator] = targetEpoch + 1;
     this.#move(validator, node);
   }

@@ -4,7 +4,7 @@ import { LruMap } from "../lru-map.ts";
 
 /** The standard wants a preparation to last through the epoch in which it was made and two more. */
 const EPOCHS_KEPT_AFTER = 2;
-/** More than any operator runs on one node; whoever made up indices could else fill the memory. */
+/** More than any operator runs on one node. */
 const MAX_ENTRIES = 200_000;
 
 interface Told<T> {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ScheduledFork } from "../../dev/forks.ts";
 import type { LogFormat } from "../../log/pino-logger.ts";
+import type { LogFile } from "../../log/rotating-file.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
 import type { CheckpointSource } from "../../node/anchor-block.ts";
 import type { ServerLimits } from "../../node/server-limits.ts";
@@ -33,6 +34,8 @@ export interface SharedOptions {
   /** A log specification. */
   logLevel: string;
   logFormat: LogFormat;
+  /** Undefined for a log that goes to standard output alone. */
+  logFile: LogFile | undefined;
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
   trackFutures: boolean;
@@ -101,7 +104,23 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     workingDirectory,
   );
   const servers = { rpc, rpcPort, rpcAddress, rpcAccess, rest, restPort, restAddress, restAccess };
-  return { ...servers, limits: serverLimits(values), logLevel, logFormat, graffiti, trackFutures };
+  return {
+    ...servers,
+    limits: serverLimits(values),
+    logLevel,
+    logFormat,
+    logFile: logFile(values, workingDirectory),
+    graffiti,
+    trackFutures,
+  };
+}
+
+function logFile(
+  { logFile: file, logFileSize, logFileCount }: Pick<SharedValues, "logFile" | "logFileSize" | "logFileCount">,
+  workingDirectory: string,
+): LogFile | undefined {
+  if (file === undefined) return undefined;
+  return { path: resolve(workingDirectory, file), maxBytes: logFileSize * 1024 * 1024, count: logFileCount };
 }
 
 type SharedValues = FlagValues<typeof SHARED_FLAGS>;

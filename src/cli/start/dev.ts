@@ -3,27 +3,61 @@ import { useNativeHasher } from "../../chain/native-hasher.ts";
 import { FutureTracker } from "../../debug/future-tracker.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
+import { withinDescriptors } from "../../node/descriptors.ts";
 import { DevNode } from "../../node/dev-node.ts";
+import { Watch } from "../../node/watch.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
+import { announceStart, forkTexts } from "./banner.ts";
 import { announceServers, serverOptions } from "./serving.ts";
 import { timeDifferenceNotice } from "./time-difference.ts";
 import { requireUsablePeers } from "./usable-peers.ts";
 
 /** `fanal dev`: a beacon chain of its own, in this process. */
-export async function runDev(options: DevOptions, logger: Logger, { setSpec }: LogControl): Promise<RunningNode> {
+export async function runDev(
+  options: DevOptions,
+  logger: Logger,
+  { setSpec }: LogControl,
+  signal?: AbortSignal,
+): Promise<RunningNode> {
   useNativeHasher();
+  announceStart(
+    {
+      preset: options.preset,
+      forks: forkTexts(options.forks),
+      validators: options.validators,
+      slotSeconds: options.slotSeconds,
+      speed: options.speed,
+    },
+    options,
+    logger,
+  );
+  const servers = await withinDescriptors(
+    { servers: serverOptions(options, logger), networking: options.networking },
+    logger,
+  );
   const futures = options.trackFutures ? FutureTracker.started() : undefined;
   if (options.networking) await requireUsablePeers(options.networking);
   const node = await DevNode.open({
     ...options,
     networkDirectory: join(options.dataDir, "network"),
-    servers: serverOptions(options, logger),
+    servers,
     logger,
     setLogSpec: setSpec,
     futures,
+    signal,
   });
   announceServers(node.servers, options, logger);
+  const { chain, db, networking } = node.node;
+  const watch = new Watch({
+    chain,
+    db,
+    connectedPeers: networking && (() => networking.view.peerCounts().connected),
+    needsPeers: false,
+    isWarmingUp: () => !node.devChain.isLive,
+    logger,
+  });
+  node.node.own(watch);
   return live(node, logger);
 }
 

@@ -5,18 +5,31 @@ import { isDevConfig } from "../../dev/chain-config.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
+import { withinDescriptors } from "../../node/descriptors.ts";
 import { loadNetworkConfig } from "../../node/network-config.ts";
 import { startNetworkNode } from "../../node/network-node.ts";
+import { Watch } from "../../node/watch.ts";
 import { usageError } from "../exit.ts";
 import type { NodeOptions } from "../flags/options.ts";
 import { listedValidators } from "../flags/validator-list.ts";
 import type { RunningNode } from "../run.ts";
+import { announceStart } from "./banner.ts";
 import { announceServers, serverOptions } from "./serving.ts";
 import { requireUsablePeers } from "./usable-peers.ts";
 
 /** `fanal node`: a node of a given network. */
-export async function runNode(options: NodeOptions, logger: Logger, { setSpec }: LogControl): Promise<RunningNode> {
+export async function runNode(
+  options: NodeOptions,
+  logger: Logger,
+  { setSpec }: LogControl,
+  signal?: AbortSignal,
+): Promise<RunningNode> {
   useNativeHasher();
+  announceStart({ network: options.network.name, preset: options.network.preset }, options, logger);
+  const wanted = await withinDescriptors(
+    { servers: serverOptions(options, logger), networking: options.networking },
+    logger,
+  );
   const futures = options.trackFutures ? FutureTracker.started() : undefined;
   const { devValidators, networking } = options;
   const runsValidators = devValidators === "all" || devValidators.length > 0;
@@ -26,14 +39,18 @@ export async function runNode(options: NodeOptions, logger: Logger, { setSpec }:
     ...options,
     syncHorizonSlots: options.syncHorizon,
     validators: runsValidators ? (count) => listedValidators(devValidators, count, "--dev-validators") : undefined,
-    servers: serverOptions(options, logger),
+    servers: wanted,
     logger,
     setLogSpec: setSpec,
     futures,
+    signal,
     onStale: (stale) => warnOfStaleState(stale, logger),
   });
   if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, logger);
   announceServers(servers, options, logger);
+  const { chain, db } = node;
+  const connectedPeers = node.networking && (() => node.networking!.view.peerCounts().connected);
+  node.own(new Watch({ chain, db, connectedPeers, needsPeers: networking !== undefined, logger }));
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   return {
     stopped,

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { Progress } from "./progress.ts";
+import { createRecordingLogger } from "./recording-logger.test-support.ts";
+
+function setup() {
+  const logger = createRecordingLogger();
+  let now = 0;
+  const progress = new Progress({ message: "Working", logger, timers: { now: () => now } });
+  const at = (ms: number, done: number, total: number | undefined) => {
+    now = ms;
+    progress.report(done, total, (perSecond) => ({ done, perSecond }));
+  };
+  return { records: logger.records, at };
+}
+
+test("what is over within two seconds is not told of", () => {
+  const { records, at } = setup();
+  for (let ms = 0; ms < 2000; ms += 100) at(ms, ms / 20, 100);
+  expect(records).toEqual([]);
+});
+
+test("what takes longer is told of with percent, speed and time left, every five seconds", () => {
+  const { records, at } = setup();
+  for (let ms = 0; ms <= 10_000; ms += 1000) at(ms, ms / 100, 1000);
+  expect(records.map(({ fields }) => fields)).toEqual([
+    { done: 20, perSecond: 10, percent: 2, timeLeft: "1min 38s" },
+    { done: 70, perSecond: 10, percent: 7, timeLeft: "1min 33s" },
+  ]);
+});
+
+test("without a total neither percent nor time left is known", () => {
+  const { records, at } = setup();
+  at(3000, 6, undefined);
+  expect(records.map(({ fields }) => fields)).toEqual([
+    { done: 6, perSecond: 2, percent: undefined, timeLeft: undefined },
+  ]);
+});
