@@ -58,7 +58,8 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 
   test(`a second signal ends the process at once, with the code of ${signal}`, async () => {
-    const program = await Program.dev(["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "1"]);
+    const flags = ["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "1", "--max-streams", "500"];
+    const program = await Program.dev(flags);
     const stuck = await unreadAnswer(program.url);
     program.child.kill("SIGTERM");
     await program.untilLine(/Stopping; a second signal exits at once/);

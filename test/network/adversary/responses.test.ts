@@ -156,6 +156,6 @@ test.each<[what: string, claim: () => Partial<ReturnType<typeof statusOf>>]>([
   await stranger.dial(scenario.victim.address);
   await stranger.introduce();
   await eventually(() => expect(scenario.isConnected(stranger)).toBe(false));
-  expect(stranger.asked.map(({ name }) => name)).toContain("goodbye");
+  await eventually(() => expect(stranger.asked.map(({ name }) => name)).toContain("goodbye"));
   await scenario.expectFollowing();
 });
