@@ -247,8 +247,11 @@ export class BeaconChain {
     await this.#importQueue.close();
     await this.#changes.idle();
     await this.#archiver.idle();
-    await this.pools.save(this.#db, this.config);
-    await this.#bls.close();
+    try {
+      await this.pools.save(this.#db, this.config);
+    } finally {
+      await this.#bls.close();
+    }
   }
 
   async #restore(): Promise<void> {

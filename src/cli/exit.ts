@@ -17,11 +17,13 @@ export const EXIT_CODES = {
   dataDirUnusable: 7,
   /** The node that was called cannot be reached, or what it sent is no answer. */
   noAnswer: 8,
+  /** A write to the database failed while the node ran: the disk is full or does not work. */
+  dataDirFailed: 9,
 } as const;
 
 export type ExitReason = keyof typeof EXIT_CODES;
 
-/** The program cannot start for a reason its user can mend: one sentence, no stack. */
+/** The program cannot start, or go on, for a reason its user can mend: one sentence, no stack. */
 export class StartupError extends Error {
   readonly exitCode: number;
 

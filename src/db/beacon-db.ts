@@ -6,6 +6,7 @@ import {
   HotBlockRepository,
   HotBlockWrites,
 } from "./block-repositories.ts";
+import type { DatabaseWriteError } from "./errors.ts";
 import { Bucket } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 import { LightClientRepository } from "./light-client-repository.ts";
@@ -71,6 +72,15 @@ export class BeaconDb {
     this.operations = new OperationRepository(store);
     this.lightClient = new LightClientRepository(store);
     this.meta = new MetaRepository(store);
+  }
+
+  /** Resolves when a write has failed; there are no more from then on, so that none can be lost unnoticed. */
+  get failed(): Promise<DatabaseWriteError> {
+    return this.#store.failed;
+  }
+
+  get failure(): DatabaseWriteError | undefined {
+    return this.#store.failure;
   }
 
   batch(): BeaconDbBatch {

@@ -1,5 +1,5 @@
 import { ClassicLevel } from "classic-level";
-import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError } from "./errors.ts";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
 
 type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
 
@@ -51,6 +51,9 @@ export class LevelStore {
   readonly path: string;
   readonly #level: LevelDb;
   readonly #sync: boolean;
+  readonly #failed = Promise.withResolvers<DatabaseWriteError>();
+  #failure: DatabaseWriteError | undefined;
+  #lastWrite: Promise<unknown> = Promise.resolve();
 
   private constructor(level: LevelDb, path: string, sync: boolean) {
     this.#level = level;
@@ -66,6 +69,25 @@ export class LevelStore {
       throw openFailure(path, error);
     }
     return new LevelStore(level, path, sync);
+  }
+
+  /**
+   * Throws a `DatabaseInUseError` when another process has the database open. To find out, LevelDB is asked for what it
+   * refuses in any case, but only after it has looked for the lock.
+   */
+  static async requireUnused(path: string): Promise<void> {
+    const level: LevelDb = new ClassicLevel(path, { createIfMissing: false, errorIfExists: true });
+    const refusal: unknown = await level.open().catch((error: unknown) => openFailure(path, error));
+    if (refusal instanceof DatabaseInUseError) throw refusal;
+  }
+
+  /** Resolves when a write has failed, after which there are no more. */
+  get failed(): Promise<DatabaseWriteError> {
+    return this.#failed.promise;
+  }
+
+  get failure(): DatabaseWriteError | undefined {
+    return this.#failure;
   }
 
   async get(bucket: number, key: Uint8Array): Promise<Uint8Array | null> {
@@ -101,14 +123,12 @@ export class LevelStore {
   }
 
   batch(): WriteBatch {
-    return new WriteBatch((operations) =>
-      this.#level.batch(operations, { sync: this.#sync }).catch((error) => this.#rethrow(error)),
-    );
+    return new WriteBatch((operations) => this.#write(() => this.#level.batch(operations, { sync: this.#sync })));
   }
 
   /** Deletes whatever is in a bucket; not atomic. */
   clear(bucket: number): Promise<void> {
-    return this.#level.clear(levelRange(bucket, {})).catch((error) => this.#rethrow(error));
+    return this.#write(() => this.#level.clear(levelRange(bucket, {})));
   }
 
   /** Gives the room back that deleted entries of a bucket still take on the disk, which may take long. */
@@ -121,6 +141,26 @@ export class LevelStore {
   /** Waits for the writes and reads under way. */
   close(): Promise<void> {
     return this.#level.close();
+  }
+
+  /**
+   * One at a time, and none after one that failed: what LevelDB appends to a log after a record that was cut short can be
+   * unreadable at the next start.
+   */
+  #write(write: () => Promise<void>): Promise<void> {
+    const written = this.#lastWrite.then(async () => {
+      if (this.#failure) throw this.#failure;
+      await write().catch((error: unknown) => this.#fail(error));
+    });
+    this.#lastWrite = written.catch(() => {});
+    return written;
+  }
+
+  #fail(error: unknown): never {
+    if (errorCode(error) === "LEVEL_DATABASE_NOT_OPEN") throw error;
+    this.#failure = new DatabaseWriteError(this.path, error);
+    this.#failed.resolve(this.#failure);
+    throw this.#failure;
   }
 
   #rethrow(error: unknown): never {

@@ -6,6 +6,7 @@ import type { LogControl } from "../../log/pino-logger.ts";
 import { DevNode } from "../../node/dev-node.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
+import { running } from "./running.ts";
 import { announceServers, serverOptions } from "./serving.ts";
 import { requireUsablePeers } from "./usable-peers.ts";
 
@@ -23,24 +24,7 @@ export async function runDev(options: DevOptions, logger: Logger, { setSpec }: L
     futures,
   });
   announceServers(node.servers, logger);
-  return live(node, logger);
-}
-
-function live(node: DevNode, logger: Logger): RunningNode {
-  const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
-  let stopping = false;
   const explainJoining = (networkDirectory: string) =>
     logger.notice(`Another node joins with: fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`);
-  node.start(explainJoining).catch(async (error: unknown) => {
-    if (stopping) return;
-    await node.close().finally(() => reject(error));
-  });
-  return {
-    stopped,
-    async stop() {
-      stopping = true;
-      await node.close();
-      resolve();
-    },
-  };
+  return running(node, node.start(explainJoining));
 }

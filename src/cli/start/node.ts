@@ -11,6 +11,7 @@ import { usageError } from "../exit.ts";
 import type { NodeOptions } from "../flags/options.ts";
 import { listedValidators } from "../flags/validator-list.ts";
 import type { RunningNode } from "../run.ts";
+import { running } from "./running.ts";
 import { announceServers, serverOptions } from "./serving.ts";
 import { requireUsablePeers } from "./usable-peers.ts";
 
@@ -34,14 +35,7 @@ export async function runNode(options: NodeOptions, logger: Logger, { setSpec }:
   });
   if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, logger);
   announceServers(servers, logger);
-  const { promise: stopped, resolve } = Promise.withResolvers<void>();
-  return {
-    stopped,
-    async stop() {
-      await node.close();
-      resolve();
-    },
-  };
+  return running(node);
 }
 
 /** The keys of a dev chain's validators are known to everybody; those of another network are not ours. */
