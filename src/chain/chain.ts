@@ -10,10 +10,12 @@ import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../db/errors.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { anchorBlock, finalizedCheckpointOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
+import { requireWholeHistory } from "./check-history.ts";
 import type { Clock } from "./clock/clock.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
@@ -97,10 +99,13 @@ export class BeaconChain {
     const { db, config, pubkeyCache } = parts;
     const finalized = await db.meta.getFinalized();
     if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
+    await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
     const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
     await snapshots.open();
     const anchorState = await snapshots.load(finalized.root);
-    if (!anchorState) throw new Error(`The database lacks the state of the finalized block ${finalized.root}.`);
+    if (!anchorState) {
+      throw new DatabaseCorruptError(db.path, `the state of the finalized block ${finalized.root} is missing`);
+    }
     const forkChoice = ForkChoice.fromAnchor({
       config,
       currentSlot: anchorState.slot,

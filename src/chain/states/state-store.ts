@@ -216,7 +216,11 @@ export class StateStore {
       const held = this.#blockStates.get(root) ?? (link && this.#heldAt(root, link.slot));
       const base = held ?? (await this.#snapshots.load(root, latestSlot));
       if (base) return { base, roots: roots.reverse() };
-      if (!link) throw new StateUnavailableError(blockRoot, root);
+      if (!link) {
+        // The way here may have been led astray by a block that is not what it was.
+        for (const passed of roots) await this.#blocks.signedByRoot(passed);
+        throw new StateUnavailableError(blockRoot, root);
+      }
       roots.push(root);
       root = link.parentRoot;
       latestSlot = link.slot;
