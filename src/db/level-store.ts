@@ -150,17 +150,21 @@ export class LevelStore {
   #write(write: () => Promise<void>): Promise<void> {
     const written = this.#lastWrite.then(async () => {
       if (this.#failure) throw this.#failure;
-      await write().catch((error: unknown) => this.#fail(error));
+      try {
+        await write();
+      } catch (error) {
+        throw this.#asFailure(error);
+      }
     });
     this.#lastWrite = written.catch(() => {});
     return written;
   }
 
-  #fail(error: unknown): never {
-    if (errorCode(error) === "LEVEL_DATABASE_NOT_OPEN") throw error;
+  #asFailure(error: unknown): unknown {
+    if (errorCode(error) === "LEVEL_DATABASE_NOT_OPEN") return error;
     this.#failure = new DatabaseWriteError(this.path, error);
     this.#failed.resolve(this.#failure);
-    throw this.#failure;
+    return this.#failure;
   }
 
   #rethrow(error: unknown): never {
