@@ -26,6 +26,7 @@ function setup(environment: Record<string, string | undefined> = {}, outcome: ()
     createLog: (options) => createLogger({ ...options, destination: { write: (line) => (written.log += line) } }),
     events: new EventEmitter(),
     exitNow: () => {},
+    setUmask: () => {},
     now: () => 0,
     runners: { dev: load, node: load },
     terminal: {

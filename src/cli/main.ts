@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { VERSION } from "../version.ts";
 import { paramTexts } from "./call/params.ts";
+import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
@@ -28,6 +30,8 @@ export interface Surroundings {
   createLog: typeof createLogger;
   events: ProcessEvents;
   exitNow(code: number): void;
+  /** Which permissions files and directories are made without. */
+  setUmask(mask: number): void;
   now(): number;
   runners: Runners;
   terminal: Terminal;
@@ -42,6 +46,7 @@ function processSurroundings(): Surroundings {
     createLog: createLogger,
     events: process,
     exitNow: (code) => process.exit(code),
+    setUmask: (mask) => process.umask(mask),
     now: () => performance.now(),
     runners: {
       dev: async () => (await import("./start/dev.ts")).runDev,
@@ -92,6 +97,21 @@ async function listMethods(sources: FlagSources, terminal: Terminal): Promise<nu
   return EXIT_CODES.ok;
 }
 
+/** Looks after a database. The code of chains is loaded for it once the database has said which preset its chain has. */
+async function keepDatabase(
+  written: readonly string[],
+  sources: FlagSources,
+  { environment, terminal }: Surroundings,
+): Promise<number> {
+  const operands = readDbOperands(written);
+  const { dataDir, network } = resolveFlags("db", sources);
+  if (dataDir === undefined) throw usageError("The data directory is missing: give --data-dir.");
+  const { workingDirectory } = sources;
+  const { runDb } = await import("./db/db.ts");
+  const options = { ...operands, dataDir: resolve(workingDirectory, dataDir), network, workingDirectory, environment };
+  return runDb(options, terminal);
+}
+
 type Run = Extract<CommandLine, { kind: "run" }>;
 
 async function run({ command, operands = [], given }: Run, surroundings: Surroundings): Promise<number> {
@@ -99,6 +119,9 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   const sources = { given, environment, workingDirectory };
   if (command === "call") return call(operands, sources, terminal);
   if (command === "methods") return listMethods(sources, terminal);
+  // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
+  surroundings.setUmask(0o077);
+  if (command === "db") return keepDatabase(operands, sources, surroundings);
   const { logging, preset, start } = prepare(command, sources, runners);
   environment.LODESTAR_PRESET = preset;
   const log = surroundings.createLog({ format: logging.logFormat, spec: logging.logLevel });

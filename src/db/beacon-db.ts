@@ -101,6 +101,11 @@ export class BeaconDb {
     for (const bucket of [Bucket.hotBlocks, Bucket.snapshots]) await this.#store.compact(bucket);
   }
 
+  /** The same for everything, which takes longer. */
+  async compactAll(): Promise<void> {
+    for (const bucket of Object.values(Bucket)) await this.#store.compact(bucket);
+  }
+
   close(): Promise<void> {
     return this.#store.close();
   }

@@ -1,5 +1,6 @@
+import { statSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseSchemaError, DatabaseWriteError } from "../db/errors.ts";
 import { openDatabase } from "../db/open-database.ts";
@@ -20,7 +21,7 @@ export async function openDataDirectory(
 ): Promise<BeaconDb> {
   const path = databasePath(dataDir);
   try {
-    await mkdir(path, { recursive: true, mode: OWNER_ONLY });
+    await makeDirectory(path);
     // One that was there may be open to others. The data directory itself may hold things that are not ours to close.
     await chmod(path, OWNER_ONLY);
     return await openDatabase(path, {
@@ -33,6 +34,17 @@ export async function openDataDirectory(
     const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
     throw new StartError("dataDirUnusable", `The data directory ${dataDir} cannot be opened: ${reason}.`, error);
   }
+}
+
+/**
+ * Makes a directory and those that it lies in. Node's own way to do so tries for ever where nothing can be made although what it
+ * would lie in is there, as in /proc.
+ */
+async function makeDirectory(path: string): Promise<void> {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) await makeDirectory(parent);
+  await mkdir(path, { mode: OWNER_ONLY });
 }
 
 /** What the database of a data directory makes impossible; undefined for whatever is not the database's fault. */
