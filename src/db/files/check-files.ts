@@ -7,7 +7,7 @@ import { checkTable } from "./table-file.ts";
 import { sequencesOf } from "./write-record.ts";
 
 export interface FileCheckOptions {
-  /** How much of the tables that hold nothing but blocks or states is read; what is in the others is always read. */
+  /** How much of the tables that hold nothing but blocks or states is read, newest first; the others are always read. */
   bulkBytes: number;
   onProgress?(done: { tables: number; of: number }): void;
 }
@@ -61,7 +61,8 @@ async function checkTables(files: DatabaseFiles, { tables }: Manifest, options: 
   let bulkBytes = 0;
   let done = 0;
   let unread = 0;
-  for (const table of tables.values()) {
+  const newestFirst = [...tables.values()].sort((a, b) => b.number - a.number);
+  for (const table of newestFirst) {
     const name = files.tables.get(table.number);
     if (name === undefined) throw new Damage(`the table ${table.number} is missing`);
     if (isBulk(table)) bulkBytes += table.size;
