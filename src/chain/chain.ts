@@ -11,10 +11,12 @@ import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../db/errors.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
+import { requireWholeHistory } from "./check-history.ts";
 import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { ChainEvents } from "./events.ts";
@@ -115,10 +117,13 @@ export class BeaconChain {
     const { db, config, pubkeyCache } = parts;
     const finalized = await db.meta.getFinalized();
     if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
+    await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
     const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
     await snapshots.open();
     const anchorState = await snapshots.load(finalized.root);
-    if (!anchorState) throw new Error(`The database lacks the state of the finalized block ${finalized.root}.`);
+    if (!anchorState) {
+      throw new DatabaseCorruptError(db.path, `the state of the finalized block ${finalized.root} is missing`);
+    }
     const unverifiedFrom = await db.meta.getUnverifiedFrom();
     const forkChoice = ForkChoice.fromAnchor({
       config,
@@ -289,8 +294,11 @@ export class BeaconChain {
     await this.#importQueue.close();
     await this.#changes.idle();
     await this.#archiver.idle();
-    await this.pools.save(this.#db, this.config);
-    await this.#bls.close();
+    try {
+      await this.pools.save(this.#db, this.config);
+    } finally {
+      await this.#bls.close();
+    }
   }
 
   async #restore(signal: AbortSignal | undefined): Promise<void> {

@@ -3,7 +3,7 @@ import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
-import { blockRoot, deserializeSignedBlock } from "./blocks/block-encoding.ts";
+import { readStoredBlock } from "./blocks/stored-block.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { BlockRejection } from "./import/block-rejection.ts";
 import type { ImportQueue } from "./import/import-queue.ts";
@@ -43,7 +43,7 @@ export async function restoreBlocks({
       of: missing.length,
       blocksPerSecond,
     }));
-    const signed = readBlock(config, root, await db.blocks.get(root));
+    const signed = await readBlock({ config, db }, root);
     if (signed && (await fits(signed, root, importQueue))) restored++;
     else leftOut++;
   }
@@ -51,11 +51,13 @@ export async function restoreBlocks({
 }
 
 /** Null for bytes that are missing or damaged. */
-function readBlock(config: BeaconConfig, root: RootHex, bytes: Uint8Array | null): SignedBeaconBlock | null {
-  if (!bytes) return null;
+async function readBlock(
+  stored: Pick<RestoreParts, "config" | "db">,
+  root: RootHex,
+): Promise<SignedBeaconBlock | null> {
+  const bytes = await stored.db.blocks.get(root);
   try {
-    const signed = deserializeSignedBlock(config, bytes);
-    return blockRoot(config, signed.message) === root ? signed : null;
+    return bytes && readStoredBlock(stored, root, bytes);
   } catch {
     return null;
   }

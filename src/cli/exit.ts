@@ -17,13 +17,15 @@ export const EXIT_CODES = {
   dataDirUnusable: 7,
   /** The node that was called cannot be reached, or what it sent is no answer. */
   noAnswer: 8,
+  /** A write to the database failed while the node ran: the disk is full or does not work. */
+  dataDirFailed: 9,
   /** The node was told to stop and did not in time, so that it was ended all the same. */
-  stopTimedOut: 9,
+  stopTimedOut: 10,
 } as const;
 
 export type ExitReason = keyof typeof EXIT_CODES;
 
-/** The program cannot start for a reason its user can mend: one sentence, no stack. */
+/** The program cannot start, or go on, for a reason its user can mend: one sentence, no stack. */
 export class StartupError extends Error {
   readonly exitCode: number;
 

@@ -27,6 +27,7 @@ function setup(environment: Record<string, string | undefined> = {}, outcome: ()
     events: new EventEmitter(),
     exitNow: () => {},
     timers: { now: () => 0, every: () => () => {} },
+    setUmask: () => {},
     runners: { dev: load, node: load },
     terminal: {
       isInteractive: false,

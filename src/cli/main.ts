@@ -4,6 +4,7 @@ import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { VERSION } from "../version.ts";
 import { paramTexts } from "./call/params.ts";
+import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
@@ -37,6 +38,8 @@ export interface Surroundings {
   events: ProcessEvents;
   exitNow(code: number): void;
   timers: Pick<Timers, "now" | "every">;
+  /** Which permissions files and directories are made without. */
+  setUmask(mask: number): void;
   runners: Runners;
   terminal: Terminal;
 }
@@ -51,6 +54,7 @@ function processSurroundings(): Surroundings {
     events: process,
     exitNow: (code) => process.exit(code),
     timers: SYSTEM_TIMERS,
+    setUmask: (mask) => process.umask(mask),
     runners: {
       dev: async () => (await import("./start/dev.ts")).runDev,
       node: async () => (await import("./start/node.ts")).runNode,
@@ -101,6 +105,21 @@ async function listMethods(sources: FlagSources, terminal: Terminal): Promise<nu
   return EXIT_CODES.ok;
 }
 
+/** Looks after a database. The code of chains is loaded for it once the database has said which preset its chain has. */
+async function keepDatabase(
+  written: readonly string[],
+  sources: FlagSources,
+  { environment, terminal }: Surroundings,
+): Promise<number> {
+  const operands = readDbOperands(written);
+  const { dataDir, network } = resolveFlags("db", sources);
+  if (dataDir === undefined) throw usageError("The data directory is missing: give --data-dir.");
+  const { workingDirectory } = sources;
+  const { runDb } = await import("./db/db.ts");
+  const options = { ...operands, dataDir: resolve(workingDirectory, dataDir), network, workingDirectory, environment };
+  return runDb(options, terminal);
+}
+
 type Run = Extract<CommandLine, { kind: "run" }>;
 
 async function run({ command, operands = [], given }: Run, surroundings: Surroundings): Promise<number> {
@@ -108,6 +127,9 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   const sources = { given, environment, workingDirectory };
   if (command === "call") return call(operands, sources, terminal);
   if (command === "methods") return listMethods(sources, terminal);
+  // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
+  surroundings.setUmask(0o077);
+  if (command === "db") return keepDatabase(operands, sources, surroundings);
   const { logging, preset, start } = prepare(command, sources, runners);
   environment.LODESTAR_PRESET = preset;
   const log = createLog(logging, surroundings);

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { createLogger } from "../log/pino-logger.ts";
-import { StartupError } from "./exit.ts";
+import { EXIT_CODES, StartupError } from "./exit.ts";
 import { type RunningNode, runUntilStopped } from "./run.ts";
 
 function setup() {
@@ -105,7 +105,7 @@ describe("running a node", () => {
     expect(alarms.size).toBe(0);
     events.emit("SIGTERM", "SIGTERM");
     alarms.get(10_000)!();
-    expect(exits).toEqual([9]);
+    expect(exits).toEqual([EXIT_CODES.stopTimedOut]);
     expect(records.at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining("did not stop in time") });
     ended.resolve();
     await code;

@@ -6,6 +6,7 @@ import {
   HotBlockRepository,
   HotBlockWrites,
 } from "./block-repositories.ts";
+import type { DatabaseWriteError } from "./errors.ts";
 import { Bucket } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 import { LightClientRepository } from "./light-client-repository.ts";
@@ -73,13 +74,17 @@ export class BeaconDb {
     this.meta = new MetaRepository(store);
   }
 
-  batch(): BeaconDbBatch {
-    return new BeaconDbBatch(this.#store.batch());
+  /** Resolves when a write has failed; there are no more from then on, so that none can be lost unnoticed. */
+  get failed(): Promise<DatabaseWriteError> {
+    return this.#store.failed;
   }
 
-  /** Why the last write failed; undefined when it did not. */
-  get writeFailure(): unknown {
-    return this.#store.writeFailure;
+  get failure(): DatabaseWriteError | undefined {
+    return this.#store.failure;
+  }
+
+  batch(): BeaconDbBatch {
+    return new BeaconDbBatch(this.#store.batch());
   }
 
   /**
@@ -94,6 +99,11 @@ export class BeaconDb {
   /** Gives the room back that deleted states and entries of unfinalized blocks still take; reads and writes go on. */
   async compact(): Promise<void> {
     for (const bucket of [Bucket.hotBlocks, Bucket.snapshots]) await this.#store.compact(bucket);
+  }
+
+  /** The same for everything, which takes longer. */
+  async compactAll(): Promise<void> {
+    for (const bucket of Object.values(Bucket)) await this.#store.compact(bucket);
   }
 
   close(): Promise<void> {

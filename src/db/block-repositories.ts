@@ -28,6 +28,11 @@ export class BlockRepository {
   has(root: Root): Promise<boolean> {
     return this.#store.has(Bucket.blocks, rootBytes(root));
   }
+
+  /** In no order that means anything. */
+  async *entries(): AsyncGenerator<{ root: RootHex; bytes: Uint8Array }> {
+    for await (const [key, bytes] of this.#store.entries(Bucket.blocks)) yield { root: toRootHex(key), bytes };
+  }
 }
 
 export class BlockWrites {

@@ -28,6 +28,13 @@ export class DatabaseOpenError extends DatabaseError {
   }
 }
 
+/** A write failed. Later ones are refused too: LevelDB could lose them again, although it reported them done. */
+export class DatabaseWriteError extends DatabaseError {
+  constructor(path: string, cause?: unknown) {
+    super(path, `The database at ${path} could not be written: ${reasonOf(cause)}.`, cause);
+  }
+}
+
 export class DatabaseSchemaError extends DatabaseError {
   readonly found: number | null;
   readonly supported: number;
@@ -46,5 +53,5 @@ function schemaMessage(path: string, found: number | null, supported: number): s
 }
 
 function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  return (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
 }

@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ClassicLevel } from "classic-level";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { collect } from "./collect.test-support.ts";
-import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError } from "./errors.ts";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
 import { LevelStore } from "./level-store.ts";
 import { createTempDir } from "./temp-dir.test-support.ts";
 
@@ -74,6 +75,25 @@ describe("LevelStore", () => {
     await batch.write();
     expect(await store.get(1, bytes(1))).toEqual(bytes(1));
     expect(await store.get(1, bytes(2))).toBeNull();
+  });
+
+  it("takes no more writes after one that failed, not even one that waited behind it", async () => {
+    await put([1, bytes(1), bytes(1)]);
+    const writing = vi.spyOn(ClassicLevel.prototype, "batch").mockRejectedValueOnce(new Error("No space left."));
+    onTestFinished(() => writing.mockRestore());
+    const outcomes = await Promise.allSettled([put([1, bytes(2), bytes(2)]), put([1, bytes(3), bytes(3)])]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await expect(store.clear(1)).rejects.toThrow(DatabaseWriteError);
+    expect(writing).toHaveBeenCalledTimes(1);
+    expect((await store.failed).message).toBe(`The database at ${dir.path} could not be written: No space left.`);
+    // What was written before can still be read.
+    expect(await collect(store.keys(1))).toEqual([bytes(1)]);
+  });
+
+  it("does not take a write after closing for one that failed", async () => {
+    await store.close();
+    await expect(put([1, bytes(1), bytes(1)])).rejects.toThrow("not open");
+    expect(store.failure).toBeUndefined();
   });
 
   it("says that a database is in use", async () => {

@@ -1,5 +1,5 @@
 import { ClassicLevel } from "classic-level";
-import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError } from "./errors.ts";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
 
 type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
 
@@ -51,7 +51,9 @@ export class LevelStore {
   readonly path: string;
   readonly #level: LevelDb;
   readonly #sync: boolean;
-  #writeFailure: unknown;
+  readonly #failed = Promise.withResolvers<DatabaseWriteError>();
+  #failure: DatabaseWriteError | undefined;
+  #lastWrite: Promise<unknown> = Promise.resolve();
 
   private constructor(level: LevelDb, path: string, sync: boolean) {
     this.#level = level;
@@ -67,6 +69,25 @@ export class LevelStore {
       throw openFailure(path, error);
     }
     return new LevelStore(level, path, sync);
+  }
+
+  /**
+   * Throws a `DatabaseInUseError` when another process has the database open. To find out, LevelDB is asked for what it
+   * refuses in any case, but only after it has looked for the lock.
+   */
+  static async requireUnused(path: string): Promise<void> {
+    const level: LevelDb = new ClassicLevel(path, { createIfMissing: false, errorIfExists: true });
+    const refusal: unknown = await level.open().catch((error: unknown) => openFailure(path, error));
+    if (refusal instanceof DatabaseInUseError) throw refusal;
+  }
+
+  /** Resolves when a write has failed, after which there are no more. */
+  get failed(): Promise<DatabaseWriteError> {
+    return this.#failed.promise;
+  }
+
+  get failure(): DatabaseWriteError | undefined {
+    return this.#failure;
   }
 
   async get(bucket: number, key: Uint8Array): Promise<Uint8Array | null> {
@@ -102,27 +123,12 @@ export class LevelStore {
   }
 
   batch(): WriteBatch {
-    return new WriteBatch((operations) => this.#write(operations));
-  }
-
-  /** Why the last write failed; undefined when it did not. */
-  get writeFailure(): unknown {
-    return this.#writeFailure;
-  }
-
-  async #write(operations: Operation[]): Promise<void> {
-    try {
-      await this.#level.batch(operations, { sync: this.#sync });
-      this.#writeFailure = undefined;
-    } catch (error) {
-      this.#writeFailure = error;
-      this.#rethrow(error);
-    }
+    return new WriteBatch((operations) => this.#write(() => this.#level.batch(operations, { sync: this.#sync })));
   }
 
   /** Deletes whatever is in a bucket; not atomic. */
   clear(bucket: number): Promise<void> {
-    return this.#level.clear(levelRange(bucket, {})).catch((error) => this.#rethrow(error));
+    return this.#write(() => this.#level.clear(levelRange(bucket, {})));
   }
 
   /** Gives the room back that deleted entries of a bucket still take on the disk, which may take long. */
@@ -135,6 +141,30 @@ export class LevelStore {
   /** Waits for the writes and reads under way. */
   close(): Promise<void> {
     return this.#level.close();
+  }
+
+  /**
+   * One at a time, and none after one that failed: what LevelDB appends to a log after a record that was cut short can be
+   * unreadable at the next start.
+   */
+  #write(write: () => Promise<void>): Promise<void> {
+    const written = this.#lastWrite.then(async () => {
+      if (this.#failure) throw this.#failure;
+      try {
+        await write();
+      } catch (error) {
+        throw this.#asFailure(error);
+      }
+    });
+    this.#lastWrite = written.catch(() => {});
+    return written;
+  }
+
+  #asFailure(error: unknown): unknown {
+    if (errorCode(error) === "LEVEL_DATABASE_NOT_OPEN") return error;
+    this.#failure = new DatabaseWriteError(this.path, error);
+    this.#failed.resolve(this.#failure);
+    return this.#failure;
   }
 
   #rethrow(error: unknown): never {

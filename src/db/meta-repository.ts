@@ -155,6 +155,10 @@ export class MetaWrites {
     this.#batch.put(Bucket.meta, nameKey(Name.votes), votes);
   }
 
+  deleteVotes(): void {
+    this.#batch.delete(Bucket.meta, nameKey(Name.votes));
+  }
+
   putClockSlot(slot: Slot): void {
     this.#putJson(Name.clockSlot, slot);
   }

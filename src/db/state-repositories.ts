@@ -1,4 +1,5 @@
 import type { RootHex, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { Bucket, type Root, rootBytes, slotAndRootKey, slotAndRootOfKey } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 
@@ -19,6 +20,13 @@ export class StateIndexRepository {
   async get(stateRoot: Root): Promise<StatePosition | null> {
     const value = await this.#store.get(Bucket.stateIndex, rootBytes(stateRoot));
     return value === null ? null : positionOf(value);
+  }
+
+  /** In no order that means anything. */
+  async *entries(): AsyncGenerator<StatePosition & { stateRoot: RootHex }> {
+    for await (const [key, value] of this.#store.entries(Bucket.stateIndex)) {
+      yield { stateRoot: toRootHex(key), ...positionOf(value) };
+    }
   }
 }
 

@@ -16,7 +16,7 @@ import { LocalNode } from "../network/local-node.ts";
 import { type NetworkView, noNetwork } from "../network/network-view.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import { openNodeKey } from "../network/node-key.ts";
-import { openDataDirectory } from "./data-directory.ts";
+import { asStartError, openDataDirectory } from "./data-directory.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
 import { type Servers, type ServersOptions, startServers } from "./servers.ts";
 
@@ -60,6 +60,7 @@ export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSett
 
 interface NodeParts<Source> {
   opened: AsyncDisposableStack;
+  dataDir: string;
   db: BeaconDb;
   source: Source;
   chain: BeaconChain;
@@ -79,14 +80,23 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   readonly api: Api;
   readonly networking: Networking | undefined;
   readonly #opened: AsyncDisposableStack;
+  readonly #dataDir: string;
   readonly #logger: Logger;
   #closed: Promise<void> | undefined;
 
   /** The chain follows its clock from now on; the network and the servers are started apart. */
   static async open<Source extends ChainSource>(options: BeaconNodeOptions<Source>): Promise<BeaconNode<Source>> {
-    const { logger, setLogSpec, futures } = options;
+    try {
+      return await BeaconNode.#open(options);
+    } catch (error) {
+      throw asStartError(options.dataDir, error) ?? error;
+    }
+  }
+
+  static async #open<Source extends ChainSource>(options: BeaconNodeOptions<Source>): Promise<BeaconNode<Source>> {
+    const { dataDir, logger, setLogSpec, futures } = options;
     await using opening = new AsyncDisposableStack();
-    const db = await openDataDirectory(options.dataDir, { sync: options.waitForDisk });
+    const db = await openDataDirectory(dataDir, { sync: options.waitForDisk, logger });
     opening.defer(() => db.close());
     const source = await options.source(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
@@ -113,17 +123,18 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
         return options.isWarmedUp?.() ?? true;
       },
       get isDatabaseWritable() {
-        return db.writeFailure === undefined;
+        return db.failure === undefined;
       },
     };
     const broadcast = networking?.broadcast;
     const api = createApi({ chain, network: view, broadcast, condition, setLogSpec, futures });
     chain.start();
-    return new BeaconNode({ opened: opening.move(), db, source, chain, api, networking, logger });
+    return new BeaconNode({ opened: opening.move(), dataDir, db, source, chain, api, networking, logger });
   }
 
-  private constructor({ opened, db, source, chain, api, networking, logger }: NodeParts<Source>) {
+  private constructor({ opened, dataDir, db, source, chain, api, networking, logger }: NodeParts<Source>) {
     this.#opened = opened;
+    this.#dataDir = dataDir;
     this.db = db;
     this.source = source;
     this.chain = chain;
@@ -145,6 +156,17 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     this.#opened.defer(async () => part.close());
   }
 
+  /**
+   * Calls back when the node cannot go on, because a write to its database failed: nothing that it takes in from then on is
+   * kept, so whoever runs it has to close it.
+   */
+  onFailure(callback: (failure: unknown) => void): void {
+    void this.db.failed.then((error) => {
+      this.#logger.error("The database cannot be written any more, so the node has to stop", { error });
+      callback(asStartError(this.#dataDir, error));
+    });
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -153,7 +175,12 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   async #close(): Promise<void> {
     // The clock goes first, so that nobody waits for a time any more.
     await this.source.stopClock?.();
-    await this.#opened.disposeAsync();
+    try {
+      await this.#opened.disposeAsync();
+    } catch (error) {
+      // What follows from a write that failed, such as pools that cannot be kept, says less than the write.
+      throw asStartError(this.#dataDir, this.db.failure) ?? error;
+    }
   }
 }
 

@@ -1,22 +1,61 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { statSync } from "node:fs";
+import { chmod, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { DatabaseCorruptError, DatabaseInUseError, DatabaseSchemaError } from "../db/errors.ts";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseSchemaError, DatabaseWriteError } from "../db/errors.ts";
 import { openDatabase } from "../db/open-database.ts";
+import type { Logger } from "../log/logger.ts";
 import { StartError } from "./start-error.ts";
 
+/** Nobody else needs to read the key by which other nodes know this one. */
+const OWNER_ONLY = 0o700;
+
+export function databasePath(dataDir: string): string {
+  return join(dataDir, "beacon-db");
+}
+
 /** Opens the database of a data directory; what can go wrong is said in one sentence. */
-export async function openDataDirectory(dataDir: string, { sync }: { sync: boolean }): Promise<BeaconDb> {
+export async function openDataDirectory(
+  dataDir: string,
+  { sync, logger }: { sync: boolean; logger?: Logger },
+): Promise<BeaconDb> {
+  const path = databasePath(dataDir);
   try {
-    await mkdir(dataDir, { recursive: true });
-    return await openDatabase(join(dataDir, "beacon-db"), { sync });
+    await makeDirectory(path);
+    // One that was there may be open to others. The data directory itself may hold things that are not ours to close.
+    await chmod(path, OWNER_ONLY);
+    return await openDatabase(path, {
+      sync,
+      onTornWrite: (bytes) => logger?.notice("A write that a crash cut short is left out", { bytes }),
+    });
   } catch (error) {
-    if (error instanceof DatabaseInUseError) {
-      throw new StartError("dataDirInUse", `The data directory ${dataDir} is in use by another process.`, error);
-    }
-    if (error instanceof DatabaseSchemaError) throw new StartError("dataDirSchema", error.message, error);
-    const kind = error instanceof DatabaseCorruptError ? "dataDirDamaged" : "dataDirUnusable";
+    const known = asStartError(dataDir, error);
+    if (known) throw known;
     const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
-    throw new StartError(kind, `The data directory ${dataDir} cannot be opened: ${reason}.`, error);
+    throw new StartError("dataDirUnusable", `The data directory ${dataDir} cannot be opened: ${reason}.`, error);
   }
+}
+
+/**
+ * Makes a directory and those that it lies in. Node's own way to do so tries for ever where nothing can be made although what it
+ * would lie in is there, as in /proc.
+ */
+async function makeDirectory(path: string): Promise<void> {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) await makeDirectory(parent);
+  await mkdir(path, { mode: OWNER_ONLY });
+}
+
+/** What the database of a data directory makes impossible; undefined for whatever is not the database's fault. */
+export function asStartError(dataDir: string, error: unknown): StartError | undefined {
+  // What was opened could not be closed either, mostly for the same reason.
+  if (error instanceof SuppressedError) return asStartError(dataDir, error.suppressed);
+  if (error instanceof DatabaseInUseError) {
+    return new StartError("dataDirInUse", `The data directory ${dataDir} is in use by another process.`, error);
+  }
+  if (error instanceof DatabaseSchemaError) return new StartError("dataDirSchema", error.message, error);
+  if (error instanceof DatabaseCorruptError) return new StartError("dataDirDamaged", error.message, error);
+  if (error instanceof DatabaseWriteError) return new StartError("dataDirFailed", error.message, error);
+  return undefined;
 }

@@ -123,6 +123,10 @@ export class DevNode {
     devChain.run();
   }
 
+  onFailure(callback: (failure: unknown) => void): void {
+    this.node.onFailure(callback);
+  }
+
   /** A start that is under way fails by this. */
   async close(): Promise<void> {
     await this.devChain.clock.stop();

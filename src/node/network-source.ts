@@ -34,7 +34,7 @@ export interface NetworkSource extends ChainSource {
 }
 
 /** What the data directory of a node is recognised by. */
-interface NodeIdentity extends GenesisIdentity {
+export interface NodeIdentity extends GenesisIdentity {
   kind: "node";
   network: string;
   genesisForkVersion: string;

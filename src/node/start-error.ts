@@ -1,8 +1,10 @@
-/** What can keep a node from starting that whoever starts it can mend. */
+/** What can keep a node from starting, or from going on, that whoever starts it can mend. */
 export type StartErrorKind =
   | "dataDirInUse"
   | "dataDirDamaged"
   | "dataDirUnusable"
+  /** A write to the database failed, so that nothing more can be kept. */
+  | "dataDirFailed"
   /** The schema of the database is that of another version of the program. */
   | "dataDirSchema"
   /** The data directory holds the chain of another network, or of a network where a dev chain was asked for. */
@@ -22,7 +24,7 @@ export type StartErrorKind =
   | "p2pAddressUnusable"
   | "cannotListen";
 
-/** A node cannot start. The message is a whole sentence; what to do about it is for whoever knows how it was started. */
+/** A node cannot start, or cannot go on. The message is a whole sentence; what to do about it is for whoever knows how it was started. */
 export class StartError extends Error {
   readonly kind: StartErrorKind;
 

@@ -1,6 +1,5 @@
 import type { BeaconChain } from "../chain/chain.ts";
 import { participationRate } from "../chain/participation-rate.ts";
-import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Logger } from "../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { Alarm } from "./alarm.ts";
@@ -18,7 +17,6 @@ const FAST_LINE_MS = 1000;
 
 interface WatchParts {
   chain: Pick<BeaconChain, "clock" | "head" | "headState" | "forkChoice" | "status">;
-  db: Pick<BeaconDb, "writeFailure">;
   /** Left out by a node that speaks to no other. */
   connectedPeers?(): number;
   /** Whether the node can do nothing without others. */
@@ -33,7 +31,7 @@ interface WatchParts {
 export class Watch {
   readonly #parts: WatchParts;
   readonly #timers: Pick<Timers, "now">;
-  readonly #alarms: Record<"empty" | "finality" | "peers" | "disk", Alarm>;
+  readonly #alarms: Record<"empty" | "finality" | "peers", Alarm>;
   readonly #stop: () => void;
   #slotAt = Number.NEGATIVE_INFINITY;
   #lineAt = Number.NEGATIVE_INFINITY;
@@ -58,10 +56,6 @@ export class Watch {
         raised: "No other node is connected: look at the network of the machine, --bootnodes and --peer",
         cleared: "Other nodes are connected again",
       }),
-      disk: new Alarm(logger, {
-        raised: "The database cannot be written: look at the room on the disk, and at the disk",
-        cleared: "The database can be written again",
-      }),
     };
     this.#stop = chain.clock.onSlot((slot) => this.#onSlot(slot));
   }
@@ -71,9 +65,7 @@ export class Watch {
   }
 
   #onSlot(slot: number): void {
-    const { db, isWarmingUp, needsPeers } = this.#parts;
-    const { writeFailure } = db;
-    this.#alarms.disk.update(writeFailure !== undefined, { error: writeFailure });
+    const { isWarmingUp, needsPeers } = this.#parts;
     const now = this.#timers.now();
     const peers = this.#parts.connectedPeers?.();
     if (peers !== 0) this.#connectedAt = now;

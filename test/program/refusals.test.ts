@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -150,17 +150,34 @@ test("a data directory of a newer schema, which stays as it is", async () => {
 test("a data directory that cannot be opened, or is damaged", async () => {
   const file = join(tempDirectory(), "file");
   writeFileSync(file, "");
-  expect(await refusal(devFlags(file), "dataDirUnusable")).toMatch(
-    /^The data directory \S+file cannot be opened: .*EEXIST/,
-  );
+  const noDirectories = [file, join(file, "below"), "/dev/null", "/proc", "/proc/self/none"];
+  for (const path of noDirectories.filter((place) => existsSync("/proc/self") || !place.startsWith("/proc"))) {
+    expect(await refusal(devFlags(path), "dataDirUnusable")).toMatch(
+      new RegExp(`^The data directory ${path} cannot be opened: .*(EEXIST|ENOENT)`),
+    );
+  }
 
   const dataDir = tempDirectory();
   await madeDevChain(dataDir);
   const database = join(dataDir, "beacon-db");
   for (const name of readdirSync(database)) if (name.startsWith("MANIFEST")) truncateSync(join(database, name), 10);
   expect(await refusal(devFlags(dataDir), "dataDirUnusable")).toMatch(
-    /^The data directory \S+ cannot be opened: The database at \S+ is damaged: .+; give another --data-dir, or restore it from a copy\.$/,
+    /^The database at \S+ is damaged: the file MANIFEST-\d+ holds nothing; "fanal db check" says more, "fanal db repair" keeps what can be kept; or restore it from a copy, or give another --data-dir\.$/,
   );
+});
+
+test("fanal db on a database in use, and without a data directory", async () => {
+  const dataDir = tempDirectory();
+  const first = await Program.served(devFlags(dataDir));
+  expect(await refusal(["db", "check", "--data-dir", dataDir], "dataDirInUse")).toMatch(/is in use by another process/);
+  expect(await first.stop()).toEqual({ code: 0, signal: null });
+  for (const name of readdirSync(join(dataDir, "beacon-db"))) {
+    expect(statSync(join(dataDir, "beacon-db", name)).mode & 0o777, name).toBe(0o600);
+  }
+  expect(await refusal(["db", "check"], "usage")).toBe("The data directory is missing: give --data-dir.");
+  const check = new Program(["db", "check", "--data-dir", dataDir]);
+  expect(await check.exited, check.output).toEqual({ code: 0, signal: null });
+  expect(check.output).toMatch(/Nothing is wrong\.$/);
 });
 
 test("states that cannot be used", async () => {

@@ -33,6 +33,8 @@ export interface ProgramProcessOptions {
   bin?: string;
   /** By default that of this process. */
   cwd?: string;
+  /** What a shell does before it becomes the program, such as setting a limit. */
+  shell?: string;
 }
 
 export interface Patience {
@@ -72,9 +74,11 @@ export class ProgramProcess {
   #url: string | undefined;
 
   constructor(args: readonly string[], options: ProgramProcessOptions = {}) {
-    const { name = "The program", env = {}, execArgv = [], bin = BIN, cwd } = options;
+    const { name = "The program", env = {}, execArgv = [], bin = BIN, cwd, shell } = options;
     this.name = name;
-    this.child = spawn(process.execPath, [...execArgv, bin, ...args], {
+    const command = [process.execPath, ...execArgv, bin, ...args];
+    const [file, ...rest] = shell === undefined ? command : ["sh", "-c", `${shell}; exec "$0" "$@"`, ...command];
+    this.child = spawn(file!, rest, {
       env: { ...process.env, ...env },
       cwd,
       stdio: ["ignore", "pipe", "pipe"],

@@ -4,10 +4,9 @@ import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/ty
 import { toRootHex } from "@lodestar/utils";
 
 // SSZ of SignedBeaconBlock: offset of the message (4 bytes), signature (96), then the message, whose fixed part starts
-// with slot (8), proposer index (8), parent root (32) and state root (32).
+// with slot (8), proposer index (8) and parent root (32).
 const SLOT_OFFSET = 4 + 96;
 const PARENT_ROOT_OFFSET = SLOT_OFFSET + 8 + 8;
-const STATE_ROOT_OFFSET = PARENT_ROOT_OFFSET + 32;
 
 export function slotOf(signedBlockBytes: Uint8Array): Slot {
   const view = new DataView(signedBlockBytes.buffer, signedBlockBytes.byteOffset, signedBlockBytes.byteLength);
@@ -16,10 +15,6 @@ export function slotOf(signedBlockBytes: Uint8Array): Slot {
 
 export function parentRootOf(signedBlockBytes: Uint8Array): RootHex {
   return toRootHex(signedBlockBytes.subarray(PARENT_ROOT_OFFSET, PARENT_ROOT_OFFSET + 32));
-}
-
-export function stateRootOf(signedBlockBytes: Uint8Array): RootHex {
-  return toRootHex(signedBlockBytes.subarray(STATE_ROOT_OFFSET, STATE_ROOT_OFFSET + 32));
 }
 
 /** The slot names the fork, and the fork the type. */

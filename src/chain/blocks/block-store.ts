@@ -2,11 +2,14 @@ import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../../db/errors.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
 import type { DistantGenesis } from "../distant-genesis.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
-import { deserializeSignedBlock, parentRootOf, slotOf, stateRootOf } from "./block-encoding.ts";
+import { parentRootOf, slotOf } from "./block-encoding.ts";
+import { readStoredBlock } from "./stored-block.ts";
 
 /** Where a block stands on the chain. */
 export interface BlockPosition {
@@ -23,11 +26,10 @@ export interface ChainBlock extends BlockPosition {
   signed: SignedBeaconBlock;
 }
 
-/** Where a block hangs on the chain, and the root of the state after it. */
+/** Where a block hangs on the chain. */
 export interface BlockLink {
   slot: Slot;
   parentRoot: RootHex;
-  stateRoot: RootHex;
 }
 
 const RECENT_BLOCKS = 64;
@@ -63,11 +65,12 @@ export class BlockStore {
     this.#recent.set(root, signed);
   }
 
+  /** Throws a `DatabaseCorruptError` for bytes that are not those of the block. */
   async signedByRoot(root: RootHex): Promise<SignedBeaconBlock | null> {
     const recent = this.#recent.get(root);
     if (recent) return recent;
     const bytes = await this.#db.blocks.get(root);
-    if (bytes) return deserializeSignedBlock(this.#config, bytes);
+    if (bytes) return readStoredBlock({ config: this.#config, db: this.#db }, root, bytes);
     const genesis = await this.#genesis?.facts();
     return genesis?.root === root ? genesis.block : null;
   }
@@ -75,10 +78,10 @@ export class BlockStore {
   /** Reads no more of the block than that. */
   async link(root: RootHex): Promise<BlockLink | null> {
     const bytes = await this.#db.blocks.get(root);
-    if (bytes) return { slot: slotOf(bytes), parentRoot: parentRootOf(bytes), stateRoot: stateRootOf(bytes) };
+    if (bytes) return { slot: slotOf(bytes), parentRoot: parentRootOf(bytes) };
     const genesis = await this.#genesis?.facts();
     if (genesis?.root !== root) return null;
-    return { slot: GENESIS_SLOT, parentRoot: ZERO_HASH_HEX, stateRoot: genesis.stateRoot };
+    return { slot: GENESIS_SLOT, parentRoot: ZERO_HASH_HEX };
   }
 
   async byRoot(root: RootHex): Promise<ChainBlock | null> {
@@ -95,7 +98,7 @@ export class BlockStore {
   /** The canonical block of exactly that slot. */
   async canonicalAtSlot(slot: Slot): Promise<ChainBlock | null> {
     const root = await this.rootAtSlot(slot);
-    return root === null ? null : this.byRoot(root);
+    return root === null ? null : this.#indexed(root);
   }
 
   /** Null on a chain that was started from a later state, when the genesis state is not at hand. */
@@ -152,7 +155,7 @@ export class BlockStore {
   async #storedSlot(root: RootHex): Promise<Slot | null> {
     const signed = await this.signedByRoot(root);
     if (signed) return signed.message.slot;
-    const oldest = await this.#db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
+    const oldest = await this.#oldest();
     return oldest?.root === root ? oldest.slot : null;
   }
 
@@ -174,7 +177,18 @@ export class BlockStore {
   }
 
   async #load(roots: Iterable<RootHex>): Promise<ChainBlock[]> {
-    const blocks = await Promise.all(Array.from(roots, (root) => this.byRoot(root)));
+    const blocks = await Promise.all(Array.from(roots, (root) => this.#indexed(root)));
     return blocks.filter((block) => block !== null);
+  }
+
+  /** A block that the chain is known to have; of these only that which the chain was started from need not be held. */
+  async #indexed(root: RootHex): Promise<ChainBlock | null> {
+    const block = await this.byRoot(root);
+    if (block || root === (await this.#oldest())?.root) return block;
+    throw new DatabaseCorruptError(this.#db.path, `the block ${root} is missing`);
+  }
+
+  #oldest(): Promise<SlotAndRoot | null> {
+    return this.#db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
   }
 }

@@ -1,13 +1,15 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { processSlots } from "@lodestar/state-transition";
-import type { RootHex } from "@lodestar/types";
+import { type CachedBeaconStateAllForks, processSlots } from "@lodestar/state-transition";
+import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, onTestFinished, test } from "vitest";
 import { collect } from "../../db/collect.test-support.ts";
+import { DatabaseCorruptError } from "../../db/errors.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
+import { latestBlockHeader } from "../anchor.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 
 const [FIRST, SECOND, THIRD, FOURTH] = ["11", "22", "33", "44"].map((byte) => `0x${byte.repeat(32)}`) as [
@@ -32,20 +34,26 @@ async function scene() {
     await store.open();
     return store;
   };
-  return { db, state, openStore };
+  const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
+  /** Stores the state as the chain does: what was advanced past its block can be found in the index. */
+  const store = async (snapshots: SnapshotStore, advanced: CachedBeaconStateAllForks) => {
+    const batch = db.batch();
+    snapshots.put(batch, root, advanced);
+    batch.stateIndex.put(advanced.hashTreeRoot(), { slot: advanced.slot, blockRoot: root });
+    await batch.write();
+  };
+  return { db, state, root, openStore, store };
 }
 
 test("a stored state comes back the same, whichever fork it is of, and also after a restart", async () => {
-  const { db, state, openStore } = await scene();
+  const { state, root, openStore, store } = await scene();
   const advanced = processSlots(state, SLOTS_PER_EPOCH);
-  const store = await openStore();
-  const batch = db.batch();
-  store.put(batch, FIRST, state);
-  store.put(batch, SECOND, advanced);
-  await batch.write();
+  const snapshots = await openStore();
+  await store(snapshots, state);
+  await store(snapshots, advanced);
 
-  for (const reader of [store, await openStore()]) {
-    const [first, second] = [await reader.load(FIRST), await reader.load(SECOND)];
+  for (const reader of [snapshots, await openStore()]) {
+    const [first, second] = [await reader.load(root, 0), await reader.load(root)];
     expect(toRootHex(first!.hashTreeRoot())).toBe(toRootHex(state.hashTreeRoot()));
     expect(toRootHex(second!.hashTreeRoot())).toBe(toRootHex(advanced.hashTreeRoot()));
     // What was loaded can be worked with, not only looked at.
@@ -53,25 +61,37 @@ test("a stored state comes back the same, whichever fork it is of, and also afte
   }
 });
 
-test("a state that lies too late is of no use", async () => {
-  const { db, state, openStore } = await scene();
-  const store = await openStore();
-  const batch = db.batch();
-  store.put(batch, FIRST, processSlots(state, 3));
-  await batch.write();
+test("bytes that are not those of the state are never given for it", async () => {
+  const { db, state, root, openStore, store } = await scene();
+  const snapshots = await openStore();
+  for (const original of [state, processSlots(state, 3)]) {
+    await store(snapshots, original);
+    const bytes = original.serialize();
+    // The balances are among the last fields: to the state they are numbers like any other.
+    const changed = bytes.slice();
+    changed[changed.length - 60]! ^= 1;
+    for (const wrong of [changed, bytes.subarray(0, 1000), processSlots(original, original.slot + 1).serialize()]) {
+      const batch = db.batch();
+      batch.snapshots.put(original.slot, root, wrong);
+      await batch.write();
+      await expect(snapshots.load(root)).rejects.toThrow(DatabaseCorruptError);
+    }
+  }
+});
 
-  expect(await store.load(FIRST, 2)).toBeNull();
-  expect((await store.load(FIRST, 3))!.slot).toBe(3);
-  expect(await store.load(SECOND)).toBeNull();
+test("a state that lies too late is of no use", async () => {
+  const { state, root, openStore, store } = await scene();
+  const snapshots = await openStore();
+  await store(snapshots, processSlots(state, 3));
+
+  expect(await snapshots.load(root, 2)).toBeNull();
+  expect((await snapshots.load(root, 3))!.slot).toBe(3);
+  expect(await snapshots.load(SECOND)).toBeNull();
 });
 
 test("of the states after one block the latest that is of use is taken; what is deleted is gone, but never the first", async () => {
-  const { db, state, openStore } = await scene();
-  for (const slot of [1, 2, 9]) {
-    const batch = db.batch();
-    (await openStore()).put(batch, FIRST, processSlots(state, slot));
-    await batch.write();
-  }
+  const { db, state, root: FIRST, openStore, store: put } = await scene();
+  for (const slot of [1, 2, 9]) await put(await openStore(), processSlots(state, slot));
   const store = await openStore();
   expect((await store.load(FIRST))!.slot).toBe(9);
   expect((await store.load(FIRST, 8))!.slot).toBe(2);

@@ -8,6 +8,7 @@ import {
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
+import { readStoredState } from "./stored-state.ts";
 
 const DEFAULT_INTERVAL_EPOCHS = 32;
 
@@ -64,13 +65,16 @@ export class SnapshotStore {
     return Math.floor(computeEpochAtSlot(slot) / this.#intervalEpochs);
   }
 
-  /** The latest snapshot after that block that was not advanced past the latest slot of use. */
+  /**
+   * The latest snapshot after that block that was not advanced past the latest slot of use. Throws a `DatabaseCorruptError`
+   * when what is stored is not that state.
+   */
   async load(blockRoot: RootHex, latestSlot = Number.POSITIVE_INFINITY): Promise<CachedBeaconStateAllForks | null> {
     const slot = this.#slots.get(blockRoot)?.findLast((stored) => stored <= latestSlot);
     if (slot === undefined) return null;
     const bytes = await this.#db.snapshots.get(slot, blockRoot);
     if (!bytes) return null;
-    const view = this.#config.getForkTypes(slot).BeaconState.deserializeToViewDU(bytes);
+    const view = await readStoredState({ config: this.#config, db: this.#db }, { slot, blockRoot }, bytes);
     return createCachedBeaconState(view, { config: this.#config, pubkeyCache: this.#pubkeyCache });
   }
 

@@ -184,10 +184,10 @@ export class StateStore {
   async knownRootAtSlot(slot: Slot): Promise<KnownStateRoot | null> {
     if (slot < this.#snapshots.oldest.slot) return null;
     const blockRoot = await this.#blocks.rootAtOrBefore(slot);
-    const link = blockRoot === null ? null : await this.#link(blockRoot);
-    if (blockRoot === null || link === null) return null;
-    const block = { root: blockRoot, slot: link.slot };
-    if (link.slot === slot) return { stateRoot: link.stateRoot, block };
+    const found = blockRoot === null ? null : await this.#slotAndStateRoot(blockRoot);
+    if (blockRoot === null || found === null) return null;
+    const block = { root: blockRoot, slot: found.slot };
+    if (found.slot === slot) return { stateRoot: found.stateRoot, block };
     const head = this.held(this.#forkChoice.head.root);
     if (head === undefined || slot >= head.slot || slot + SLOTS_PER_HISTORICAL_ROOT < head.slot) return null;
     return { stateRoot: toRootHex(head.stateRoots.get(slot % SLOTS_PER_HISTORICAL_ROOT)), block };
@@ -312,11 +312,23 @@ export class StateStore {
       const link = await this.#link(root);
       const genesis = link?.slot === GENESIS_SLOT ? await this.#genesis?.state() : undefined;
       if (genesis) return { base: genesis, baseRoot: root, roots: roots.reverse() };
-      if (!link) throw new StateUnavailableError(blockRoot, root);
+      if (!link) {
+        // The way here may have been led astray by a block that is not what it was.
+        for (const passed of roots) await this.#blocks.signedByRoot(passed);
+        throw new StateUnavailableError(blockRoot, root);
+      }
       roots.push(root);
       root = link.parentRoot;
       latestSlot = link.slot;
     }
+  }
+
+  /** The block is read as a whole, since only its hash tells whether it is what it was. */
+  async #slotAndStateRoot(root: RootHex): Promise<{ slot: Slot; stateRoot: RootHex } | null> {
+    const known = this.#forkChoice.get(root);
+    if (known) return known;
+    const message = (await this.#blocks.signedByRoot(root))?.message;
+    return message ? { slot: message.slot, stateRoot: toRootHex(message.stateRoot) } : null;
   }
 
   async #link(root: RootHex): Promise<BlockLink | null> {

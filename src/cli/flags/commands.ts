@@ -1,5 +1,5 @@
 import type { FlagTable } from "./flag.ts";
-import { CALL_FLAGS, DEV_FLAGS, METHODS_FLAGS, NODE_FLAGS } from "./flags.ts";
+import { CALL_FLAGS, DB_FLAGS, DEV_FLAGS, METHODS_FLAGS, NODE_FLAGS } from "./flags.ts";
 
 export interface CommandDefinition {
   readonly description: string;
@@ -32,6 +32,20 @@ const METHODS_NOTES = `
 docs/methods.md has the same methods with examples; a node tells them to
 programs by its method rpc.discover.`;
 
+const DB_NOTES = `
+The node must not run meanwhile.
+  check        read everything, and say whether it is whole
+  repair       keep of a damaged database the chain that can still be read, and
+               say what is lost; the damaged one is moved aside, not deleted
+  compact      give room back that deleted entries still take
+  export FILE  write the chain into a new file
+  import FILE  read such a file into an empty data directory; it is checked by
+               hashes, not executed, so it must come from somebody you trust
+
+Exit codes: 0 all is well, 2 the arguments are wrong, 4 the node runs, 5 the
+data directory holds another chain, 6 the file cannot be used, 7 the database
+is damaged, 9 it could not be written.`;
+
 export const COMMANDS = {
   dev: {
     description: "Run a beacon chain of your own, with all its validators, in this process",
@@ -44,6 +58,12 @@ export const COMMANDS = {
     flags: CALL_FLAGS,
     operands: "METHOD [PARAM...]",
     notes: CALL_NOTES,
+  },
+  db: {
+    description: "Check, repair, compact, export or import the database of a node",
+    flags: DB_FLAGS,
+    operands: "check|repair|compact|export FILE|import FILE",
+    notes: DB_NOTES,
   },
   methods: { description: "List the methods that can be called", flags: METHODS_FLAGS, notes: METHODS_NOTES },
 } as const satisfies Record<string, CommandDefinition>;

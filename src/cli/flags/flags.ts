@@ -322,3 +322,16 @@ export const CALL_FLAGS = {
 export const METHODS_FLAGS = {
   json: booleanFlag({ name: "json", description: "Print the list as JSON" }),
 } as const satisfies FlagTable;
+
+export const DB_FLAGS = {
+  dataDir: dataDirFlag("none, it has to be given"),
+  network: valueFlag({
+    name: "network",
+    kind: "text",
+    placeholder: "NAME|DIR",
+    description: "Network of the chain, if it is not built in: the directory with its config.yaml",
+    fallback: undefined,
+    fallbackText: "the one that the database names",
+    parse: nonEmpty("a network's name or a directory"),
+  }),
+} as const satisfies FlagTable;

@@ -9,6 +9,7 @@ import { Watch } from "../../node/watch.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
 import { announceStart, forkTexts } from "./banner.ts";
+import { running } from "./running.ts";
 import { announceServers, serverOptions } from "./serving.ts";
 import { timeDifferenceNotice } from "./time-difference.ts";
 import { requireUsablePeers } from "./usable-peers.ts";
@@ -48,37 +49,19 @@ export async function runDev(
     signal,
   });
   announceServers(node.servers, options, logger);
-  const { chain, db, networking } = node.node;
+  const { chain, networking } = node.node;
   const watch = new Watch({
     chain,
-    db,
     connectedPeers: networking && (() => networking.view.peerCounts().connected),
     needsPeers: false,
     isWarmingUp: () => !node.devChain.isLive,
     logger,
   });
   node.node.own(watch);
-  return live(node, logger);
-}
-
-function live(node: DevNode, logger: Logger): RunningNode {
-  const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
-  let stopping = false;
   const starting = node.start({
     onJoinable: (networkDirectory) =>
       logger.notice(`Another node joins with: fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`),
     onTimeDifference: (difference) => logger.notice(timeDifferenceNotice(difference)),
   });
-  starting.catch(async (error: unknown) => {
-    if (stopping) return;
-    await node.close().finally(() => reject(error));
-  });
-  return {
-    stopped,
-    async stop() {
-      stopping = true;
-      await node.close();
-      resolve();
-    },
-  };
+  return running(node, starting);
 }

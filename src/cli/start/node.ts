@@ -14,6 +14,7 @@ import type { NodeOptions } from "../flags/options.ts";
 import { listedValidators } from "../flags/validator-list.ts";
 import type { RunningNode } from "../run.ts";
 import { announceStart } from "./banner.ts";
+import { running } from "./running.ts";
 import { announceServers, serverOptions } from "./serving.ts";
 import { requireUsablePeers } from "./usable-peers.ts";
 
@@ -48,17 +49,10 @@ export async function runNode(
   });
   if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, logger);
   announceServers(servers, options, logger);
-  const { chain, db } = node;
+  const { chain } = node;
   const connectedPeers = node.networking && (() => node.networking!.view.peerCounts().connected);
-  node.own(new Watch({ chain, db, connectedPeers, needsPeers: networking !== undefined, logger }));
-  const { promise: stopped, resolve } = Promise.withResolvers<void>();
-  return {
-    stopped,
-    async stop() {
-      await node.close();
-      resolve();
-    },
-  };
+  node.own(new Watch({ chain, connectedPeers, needsPeers: networking !== undefined, logger }));
+  return running(node);
 }
 
 /** The keys of a dev chain's validators are known to everybody; those of another network are not ours. */

@@ -14,8 +14,16 @@ const portInUse = (flag: string): Ending => ({
 
 const ENDINGS: Record<StartErrorKind, Ending> = {
   dataDirInUse: { reason: "dataDirInUse", advice: "; stop that one, or give another --data-dir" },
-  dataDirDamaged: { reason: "dataDirUnusable", advice: "; give another --data-dir, or restore it from a copy" },
+  dataDirDamaged: {
+    reason: "dataDirUnusable",
+    advice:
+      '; "fanal db check" says more, "fanal db repair" keeps what can be kept; or restore it from a copy, or give another --data-dir',
+  },
   dataDirUnusable: { reason: "dataDirUnusable" },
+  dataDirFailed: {
+    reason: "dataDirFailed",
+    advice: "; all blocks that the node acknowledged are kept: mend or free the disk, and start again",
+  },
   dataDirSchema: { reason: "dataDirMismatch" },
   otherChain: { reason: "dataDirMismatch", advice: "; give another --data-dir" },
   otherDevChain: {
@@ -39,7 +47,7 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   cannotListen: { reason: "listen" },
 };
 
-/** What a node could not start for, in the words of the command line; undefined for what nobody foresaw. */
+/** What a node could not start or go on for, in the words of the command line; undefined for what nobody foresaw. */
 export function asStartupError(error: unknown): StartupError | undefined {
   if (error instanceof StartupError) return error;
   if (!(error instanceof StartError)) return undefined;

@@ -1,0 +1,37 @@
+import type { BeaconConfig } from "@lodestar/config";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../../db/errors.ts";
+import type { StatePosition } from "../../db/state-repositories.ts";
+import { latestBlockHeader } from "../anchor.ts";
+
+/**
+ * The state whose bytes lie at a position. Right after a block, the block's root says which state it is; a state that was
+ * advanced past its block is in the index of states. Throws a `DatabaseCorruptError` when it is another one.
+ */
+export async function readStoredState(
+  { config, db }: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "stateIndex"> },
+  { slot, blockRoot }: StatePosition,
+  bytes: Uint8Array,
+): Promise<BeaconStateAllForks> {
+  const state = deserialize(config, slot, bytes);
+  if (state === undefined) throw new DatabaseCorruptError(db.path, `the state of slot ${slot} cannot be read`);
+  const header = latestBlockHeader(state);
+  const isAfterBlock = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header)) === blockRoot;
+  if (isAfterBlock && state.slot === slot) {
+    if (header.slot === slot) return state;
+    const indexed = await db.stateIndex.get(state.hashTreeRoot());
+    if (indexed?.slot === slot && indexed.blockRoot === blockRoot) return state;
+  }
+  throw new DatabaseCorruptError(db.path, `the state of slot ${slot} does not fit the block ${blockRoot}`);
+}
+
+function deserialize(config: BeaconConfig, slot: number, bytes: Uint8Array): BeaconStateAllForks | undefined {
+  try {
+    return config.getForkTypes(slot).BeaconState.deserializeToViewDU(bytes) as BeaconStateAllForks;
+  } catch {
+    return undefined;
+  }
+}

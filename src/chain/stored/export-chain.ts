@@ -1,0 +1,90 @@
+import type { RootHex, Slot } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../../db/errors.ts";
+import type { StatePosition } from "../../db/state-repositories.ts";
+import type { AboutChain } from "./about-chain.ts";
+import { ChainFileWriter, EntryKind } from "./chain-file.ts";
+
+/** How many entries of each kind a file has. */
+export interface ExportedCounts {
+  states: number;
+  finalizedBlocks: number;
+  hotBlocks: number;
+  emptySlots: number;
+}
+
+/** How many states of empty slots are written at a time. */
+const EMPTY_SLOTS_PER_ENTRY = 10_000;
+
+/**
+ * Writes the chain of a database into a new file: the stored states of the finalized chain, its blocks, and all blocks after
+ * it. What belongs to the node and not to the chain, its key and its peers, stays behind, and so do the pools.
+ */
+export async function exportChain(db: BeaconDb, path: string): Promise<ExportedCounts> {
+  const finalized = await db.meta.getFinalized();
+  if (!finalized) throw new DatabaseCorruptError(db.path, "it does not say up to where its chain is final");
+  const about: AboutChain = {
+    identity: await db.meta.getIdentity(),
+    finalized,
+    clockSlot: await db.meta.getClockSlot(),
+  };
+  const file = await ChainFileWriter.create(path);
+  try {
+    const writeJson = (kind: number, value: unknown) =>
+      file.write(kind, new TextEncoder().encode(JSON.stringify(value)));
+    const counts: ExportedCounts = { states: 0, finalizedBlocks: 0, hotBlocks: 0, emptySlots: 0 };
+    await writeJson(EntryKind.about, about);
+
+    const slots = new Map<RootHex, Slot>();
+    for await (const { slot, root } of db.finalizedBlocks.range({})) {
+      const bytes = await db.blocks.get(root);
+      // A chain may have been started from a state alone.
+      if (!bytes && slots.size > 0) throw new DatabaseCorruptError(db.path, `the block ${root} is missing`);
+      slots.set(root, slot);
+      if (!bytes) continue;
+      await file.write(EntryKind.finalizedBlock, bytes);
+      counts.finalizedBlocks++;
+    }
+    for await (const position of db.snapshots.keys()) {
+      const bytes = slots.has(position.blockRoot) && (await db.snapshots.get(position.slot, position.blockRoot));
+      if (!bytes) continue;
+      await file.write(EntryKind.state, bytes);
+      counts.states++;
+    }
+    for await (const { slot, root } of db.hotBlocks.entries()) {
+      const bytes = await db.blocks.get(root);
+      if (!bytes) throw new DatabaseCorruptError(db.path, `the block ${root} is missing`);
+      slots.set(root, slot);
+      await file.write(EntryKind.hotBlock, bytes);
+      counts.hotBlocks++;
+    }
+    let rows: Uint8Array[] = [];
+    const writeRows = async () => {
+      if (rows.length > 0) await file.write(EntryKind.emptySlots, Buffer.concat(rows));
+      rows = [];
+    };
+    for await (const entry of db.stateIndex.entries()) {
+      const blockSlot = slots.get(entry.blockRoot);
+      if (blockSlot === undefined || blockSlot === entry.slot) continue;
+      rows.push(emptySlotRow(entry.stateRoot, entry));
+      counts.emptySlots++;
+      if (rows.length === EMPTY_SLOTS_PER_ENTRY) await writeRows();
+    }
+    await writeRows();
+    await writeJson(EntryKind.end, counts);
+    return counts;
+  } finally {
+    await file.close();
+  }
+}
+
+export const EMPTY_SLOT_BYTES = 72;
+
+function emptySlotRow(stateRoot: RootHex, { slot, blockRoot }: StatePosition): Uint8Array {
+  const row = Buffer.alloc(EMPTY_SLOT_BYTES);
+  row.set(fromHex(stateRoot));
+  row.writeBigUInt64LE(BigInt(slot), 32);
+  row.set(fromHex(blockRoot), 40);
+  return row;
+}

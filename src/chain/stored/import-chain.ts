@@ -1,0 +1,114 @@
+import type { BeaconConfig } from "@lodestar/config";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import { latestBlockHeader } from "../anchor.ts";
+import { blockRoot, deserializeSignedBlock } from "../blocks/block-encoding.ts";
+import { readAbout } from "./about-chain.ts";
+import { ChainFileError, EntryKind, readChainFile } from "./chain-file.ts";
+import { checkChain } from "./check-chain.ts";
+import { EMPTY_SLOT_BYTES, type ExportedCounts } from "./export-chain.ts";
+
+/** SSZ of BeaconState begins with the genesis time (8 bytes) and the genesis validators root (32); then comes the slot. */
+const STATE_SLOT_OFFSET = 40;
+
+interface ImportParts {
+  config: BeaconConfig;
+  /** Without a chain. */
+  db: BeaconDb;
+  onProgress(done: { blocks: number; states: number }): void;
+}
+
+/**
+ * Puts the chain of a file into a database. Every block and state is found by its own hash, so that the chain is one as far as
+ * hashes go; it is not executed, so the file must be of somebody who is trusted. What names the chain comes last: cut short
+ * before, the database holds none. Throws a `ChainFileError`.
+ */
+export async function importChain(path: string, { config, db, onProgress }: ImportParts): Promise<ExportedCounts> {
+  const about = await readAbout(path);
+  await db.clear();
+  const counts: ExportedCounts = { states: 0, finalizedBlocks: 0, hotBlocks: 0, emptySlots: 0 };
+  let end: ExportedCounts | undefined;
+  for await (const { kind, bytes } of readChainFile(path)) {
+    const batch = db.batch();
+    if (kind === EntryKind.end) end = readJson<ExportedCounts>(bytes);
+    else importEntry(kind, bytes, { config, batch, counts });
+    await batch.write();
+  }
+  if (end === undefined || JSON.stringify(end) !== JSON.stringify(counts)) throw new ChainFileError("it is not whole");
+  const last = db.batch();
+  last.meta.putFinalized(about.finalized);
+  await last.write();
+  const { problems } = await checkChain({ config, db, onProgress });
+  if (problems[0] !== undefined)
+    throw new ChainFileError(`what it holds is no chain: ${problems[0].replace(/\.$/, "")}`);
+  const named = db.batch();
+  named.meta.putIdentity(about.identity);
+  if (about.clockSlot !== null) named.meta.putClockSlot(about.clockSlot);
+  await named.write();
+  return counts;
+}
+
+interface EntryParts {
+  config: BeaconConfig;
+  batch: BeaconDbBatch;
+  counts: ExportedCounts;
+}
+
+function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts }: EntryParts): void {
+  switch (kind) {
+    case EntryKind.about:
+      return;
+    case EntryKind.finalizedBlock:
+    case EntryKind.hotBlock: {
+      const { message } = decode(() => deserializeSignedBlock(config, bytes), "a block");
+      const { slot, parentRoot, stateRoot } = message;
+      const root = blockRoot(config, message);
+      batch.blocks.put(root, bytes);
+      batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
+      if (kind === EntryKind.finalizedBlock) batch.finalizedBlocks.put(slot, root);
+      else batch.hotBlocks.put(slot, root, parentRoot);
+      counts[kind === EntryKind.finalizedBlock ? "finalizedBlocks" : "hotBlocks"]++;
+      return;
+    }
+    case EntryKind.state: {
+      const state = decode(() => readState(config, bytes), "a state");
+      const header = latestBlockHeader(state);
+      const root = ssz.phase0.BeaconBlockHeader.hashTreeRoot(header);
+      batch.snapshots.put(state.slot, root, bytes);
+      batch.stateIndex.put(state.hashTreeRoot(), { slot: state.slot, blockRoot: root });
+      // The first state may be of a block that the chain does not hold.
+      if (counts.states === 0) batch.finalizedBlocks.put(header.slot, root);
+      counts.states++;
+      return;
+    }
+    case EntryKind.emptySlots:
+      for (let at = 0; at < bytes.length; at += EMPTY_SLOT_BYTES) {
+        const row = Buffer.from(bytes.subarray(at, at + EMPTY_SLOT_BYTES));
+        const position = { slot: Number(row.readBigUInt64LE(32)), blockRoot: toRootHex(row.subarray(40)) };
+        batch.stateIndex.put(row.subarray(0, 32), position);
+        counts.emptySlots++;
+      }
+      return;
+    default:
+      throw new ChainFileError(`it has an entry of the kind ${kind}, which is none`);
+  }
+}
+
+function readState(config: BeaconConfig, bytes: Uint8Array): BeaconStateAllForks {
+  const slot = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(STATE_SLOT_OFFSET, true));
+  return config.getForkTypes(slot).BeaconState.deserializeToViewDU(bytes) as BeaconStateAllForks;
+}
+
+function decode<T>(read: () => T, what: string): T {
+  try {
+    return read();
+  } catch {
+    throw new ChainFileError(`${what} in it cannot be read`);
+  }
+}
+
+function readJson<T>(bytes: Uint8Array): T {
+  return decode(() => JSON.parse(new TextDecoder().decode(bytes)) as T, "a description");
+}

@@ -1,0 +1,161 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { type BeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
+import type { RootHex, Slot } from "@lodestar/types";
+import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import type { StatePosition } from "../../db/state-repositories.ts";
+import { readStoredState } from "../states/stored-state.ts";
+import { attempt, type BlockLink, linkOf } from "./check-chain.ts";
+
+interface MendParts {
+  config: BeaconConfig;
+  db: BeaconDb;
+}
+
+/** The chain that a mended database holds. */
+export interface MendedChain {
+  firstSlot: Slot;
+  finalizedSlot: Slot;
+  newestSlot: Slot;
+  blocks: number;
+  states: number;
+  /** What is not as it should be and was therefore dropped: whole sentences. */
+  dropped: string[];
+}
+
+/** A state that is as it should be, and the slot of the newest block that it has seen. */
+interface WholeState extends StatePosition {
+  blockSlot: Slot;
+}
+
+/**
+ * Makes a chain of what a database still holds: from its oldest state on that leads without a gap to the newest finalized state,
+ * and all later blocks that descend from it, which the next start executes again. The rest is deleted. Null when there is no
+ * finalized state to begin with. Nobody else may use the database meanwhile.
+ */
+export async function mendChain(parts: MendParts): Promise<MendedChain | null> {
+  const { db } = parts;
+  const dropped: string[] = [];
+  const links = await wholeBlocks(parts, dropped);
+  const states = await wholeStates(parts, dropped);
+  const final = await finalRoots(db);
+  const newest = states.findLast(({ blockRoot }) => final.has(blockRoot));
+  if (!newest) return null;
+  const chain = chainDownFrom(newest, links);
+  const oldest = states.find(({ blockRoot }) => chain.has(blockRoot)) ?? newest;
+  for (const [root, slot] of chain) if (slot < oldest.blockSlot) chain.delete(root);
+  const hot = descendants(newest, links);
+
+  await deleteIndices(db);
+  // What is on no chain that is kept could not be told from what never was on one.
+  const others = [...links.keys()].filter((root) => !chain.has(root) && !hot.has(root));
+  await inBatches(db, others, (batch, root) => batch.blocks.delete(root));
+  await inBatches(db, chain, (batch, [root, slot]) => {
+    batch.finalizedBlocks.put(slot, root);
+    const link = links.get(root);
+    if (link) batch.stateIndex.put(link.stateRoot, { slot, blockRoot: root });
+  });
+  await inBatches(db, hot, (batch, [root, { slot, parentRoot, stateRoot }]) => {
+    batch.hotBlocks.put(slot, root, parentRoot);
+    batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
+  });
+  const kept = states.filter(({ blockRoot }) => chain.has(blockRoot));
+  await deleteStatesBut(db, kept);
+  const batch = db.batch();
+  batch.meta.deleteVotes();
+  batch.meta.putFinalized({ epoch: computeEpochAtSlot(newest.slot), root: newest.blockRoot });
+  await batch.write();
+  return {
+    firstSlot: oldest.blockSlot,
+    finalizedSlot: newest.blockSlot,
+    newestSlot: [...hot.values()].at(-1)?.slot ?? newest.blockSlot,
+    blocks: chain.size + hot.size,
+    states: kept.length,
+    dropped,
+  };
+}
+
+async function wholeBlocks(parts: MendParts, dropped: string[]): Promise<Map<RootHex, BlockLink>> {
+  const { db } = parts;
+  const links = new Map<RootHex, BlockLink>();
+  const damaged: RootHex[] = [];
+  for await (const { root, bytes } of db.blocks.entries()) {
+    const link = await attempt(
+      () => linkOf(parts, root, bytes),
+      (problem) => dropped.push(problem),
+    );
+    if (link) links.set(root, link);
+    else damaged.push(root);
+  }
+  await inBatches(db, damaged, (batch, root) => batch.blocks.delete(root));
+  return links;
+}
+
+/** In the order of slots. */
+async function wholeStates(parts: MendParts, dropped: string[]): Promise<WholeState[]> {
+  const { db } = parts;
+  const states: WholeState[] = [];
+  for await (const position of db.snapshots.keys()) {
+    const bytes = await db.snapshots.get(position.slot, position.blockRoot);
+    const state: BeaconStateAllForks | undefined | null =
+      bytes &&
+      (await attempt(
+        () => readStoredState(parts, position, bytes),
+        (problem) => dropped.push(problem),
+      ));
+    if (state) states.push({ ...position, blockSlot: state.latestBlockHeader.slot });
+  }
+  return states;
+}
+
+async function finalRoots(db: BeaconDb): Promise<Set<RootHex>> {
+  const roots = new Set<RootHex>();
+  for await (const { root } of db.finalizedBlocks.range({})) roots.add(root);
+  const finalized = await db.meta.getFinalized();
+  if (finalized) roots.add(finalized.root);
+  return roots;
+}
+
+/** The blocks from that of a state down to the last one whose parent is there, with their slots. */
+function chainDownFrom({ blockRoot, blockSlot }: WholeState, links: Map<RootHex, BlockLink>): Map<RootHex, Slot> {
+  const chain = new Map([[blockRoot, blockSlot]]);
+  for (let link = links.get(blockRoot); link; ) {
+    const parent = links.get(link.parentRoot);
+    if (parent) chain.set(link.parentRoot, parent.slot);
+    link = parent;
+  }
+  return chain;
+}
+
+/** The blocks that descend from that of a state, in the order of slots. */
+function descendants({ blockRoot }: WholeState, links: Map<RootHex, BlockLink>): Map<RootHex, BlockLink> {
+  const found = new Map<RootHex, BlockLink>();
+  for (const [root, link] of [...links].sort(([, a], [, b]) => a.slot - b.slot)) {
+    if (link.parentRoot === blockRoot || found.has(link.parentRoot)) found.set(root, link);
+  }
+  return found;
+}
+
+async function deleteIndices(db: BeaconDb): Promise<void> {
+  const finalized = await Array.fromAsync(db.finalizedBlocks.range({}));
+  await inBatches(db, finalized, (batch, { slot }) => batch.finalizedBlocks.delete(slot));
+  const hot = await Array.fromAsync(db.hotBlocks.entries());
+  await inBatches(db, hot, (batch, { slot, root }) => batch.hotBlocks.delete(slot, root));
+}
+
+async function deleteStatesBut(db: BeaconDb, kept: readonly StatePosition[]): Promise<void> {
+  const isKept = (position: StatePosition) =>
+    kept.some(({ slot, blockRoot }) => slot === position.slot && blockRoot === position.blockRoot);
+  const others = (await Array.fromAsync(db.snapshots.keys())).filter((position) => !isKept(position));
+  await inBatches(db, others, (batch, { slot, blockRoot }) => batch.snapshots.delete(slot, blockRoot));
+}
+
+const BATCH_ENTRIES = 1000;
+
+async function inBatches<T>(db: BeaconDb, items: Iterable<T>, write: (batch: BeaconDbBatch, item: T) => void) {
+  const all = [...items];
+  for (let from = 0; from < all.length; from += BATCH_ENTRIES) {
+    const batch = db.batch();
+    for (const item of all.slice(from, from + BATCH_ENTRIES)) write(batch, item);
+    await batch.write();
+  }
+}

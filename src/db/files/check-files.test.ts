@@ -1,0 +1,165 @@
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { DatabaseCorruptError } from "../errors.ts";
+import { Bucket } from "../keys.ts";
+import { LevelStore } from "../level-store.ts";
+import { openDatabase } from "../open-database.ts";
+import { createTempDir } from "../temp-dir.test-support.ts";
+import { checkFiles } from "./check-files.ts";
+
+const EVERYTHING = { bulkBytes: Number.POSITIVE_INFINITY };
+
+/** Bytes that cannot be compressed, as blocks mostly cannot, and are the same in every run. */
+function noise(length: number, seed: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  for (let state = seed + 1, i = 0; i < length; i++) {
+    state = Math.imul(state, 1_103_515_245) + 12_345;
+    bytes[i] = state >>> 16;
+  }
+  return bytes;
+}
+
+describe("the files of a database", () => {
+  let made: Awaited<ReturnType<typeof createTempDir>>;
+
+  /** Tables that were compacted, some that are not, and a log that is in no table yet. */
+  beforeAll(async () => {
+    made = await createTempDir();
+    const store = await LevelStore.open(made.path, { sync: false });
+    for (let n = 0; n < 60; n++) {
+      if (n === 40) for (const bucket of [Bucket.blocks, Bucket.hotBlocks]) await store.compact(bucket);
+      const batch = store.batch();
+      batch.put(Bucket.blocks, noise(32, n), noise(n % 5 === 0 ? 900_000 : 5000, n));
+      batch.put(Bucket.finalizedBlocks, noise(8, n), new Uint8Array(32).fill(n));
+      if (n > 5) batch.delete(Bucket.hotBlocks, noise(8, n - 5));
+      batch.put(Bucket.hotBlocks, noise(8, n), noise(300, n));
+      await batch.write();
+    }
+    await store.close();
+  });
+
+  afterAll(() => made.remove());
+
+  async function copied(): Promise<string> {
+    const dir = await createTempDir();
+    onTestFinished(dir.remove);
+    cpSync(made.path, dir.path, { recursive: true });
+    return dir.path;
+  }
+  const named = (path: string, pattern: RegExp) => readdirSync(path).filter((name) => pattern.test(name));
+
+  /** It must be refused as damaged and stay exactly as it was. */
+  async function expectRefused(path: string, reason: RegExp): Promise<void> {
+    const files = () =>
+      named(path, /^(?!LOG|LOCK)/).map((name) => [
+        name,
+        statSync(join(path, name)).size,
+        statSync(join(path, name)).mtimeMs,
+      ]);
+    const before = files();
+    const refusal = await openDatabase(path, { sync: false }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(DatabaseCorruptError);
+    expect(String(refusal)).toMatch(reason);
+    expect(files()).toEqual(before);
+  }
+
+  it("are whole after all that LevelDB does to them", async () => {
+    const checked = await checkFiles(made.path, EVERYTHING);
+    expect(checked).toEqual({ tables: named(made.path, /ldb$/).length, unreadTables: 0, tornBytes: 0 });
+    expect(checked.tables).toBeGreaterThan(2);
+    expect(statSync(join(made.path, named(made.path, /log$/).at(-1)!)).size).toBeGreaterThan(0);
+    expect((await checkFiles(made.path, { bulkBytes: 0 })).unreadTables).toBeGreaterThan(0);
+  });
+
+  it("are refused when any byte of any table, log or manifest has changed", async () => {
+    const path = await copied();
+    for (const name of named(path, /(ldb|log|MANIFEST-\d+)$/)) {
+      const file = join(path, name);
+      const whole = new Uint8Array(readFileSync(file));
+      const places = Array.from({ length: 12 }, (_, n) => Math.floor((whole.length * n) / 12));
+      // The last bytes of a table are the number by which tables are known; the 40 before it have room to spare.
+      const last = name.endsWith("ldb") ? [whole.length - 1, whole.length - 60] : [];
+      for (const place of [...places, ...last]) {
+        const damaged = whole.slice();
+        damaged[place]! ^= 1;
+        writeFileSync(file, damaged);
+        await expect(checkFiles(path, EVERYTHING), `${name} at ${place} of ${whole.length}`).rejects.toThrow(
+          DatabaseCorruptError,
+        );
+      }
+      writeFileSync(file, whole);
+    }
+    expect((await checkFiles(path, EVERYTHING)).tornBytes).toBe(0);
+  });
+
+  it("are refused, and not deleted, when one is missing or too short", async () => {
+    const missing = async (pattern: RegExp, reason: RegExp) => {
+      const path = await copied();
+      rmSync(join(path, named(path, pattern)[0]!));
+      await expectRefused(path, reason);
+    };
+    await missing(/^CURRENT$/, /the file CURRENT is missing/);
+    await missing(/^MANIFEST/, /the file that CURRENT names is missing/);
+    await missing(/ldb$/, /the table \d+ is missing/);
+    await missing(/log$/, /the log \d+ is missing/);
+
+    for (const [pattern, reason] of [
+      [/ldb$/, /has \d+ bytes instead of \d+/],
+      [/^MANIFEST/, /is missing|holds nothing/],
+    ] as const) {
+      const path = await copied();
+      const file = join(path, named(path, pattern)[0]!);
+      truncateSync(file, Math.floor(statSync(file).size / 2));
+      await expectRefused(path, reason);
+    }
+  });
+
+  it("are refused when a log lacks writes that a later one goes on from", async () => {
+    const path = await copied();
+    const store = await LevelStore.open(path, { sync: false });
+    const put = async (n: number) => {
+      const batch = store.batch();
+      batch.put(Bucket.blocks, noise(32, n), noise(2000, n));
+      await batch.write();
+    };
+    await put(100);
+    const log = named(path, /log$/)[0]!;
+    const short = readFileSync(join(path, log));
+    await put(101);
+    await store.close();
+    // A second log, as there are two while LevelDB moves the first into a table.
+    const long = new Uint8Array(readFileSync(join(path, log)));
+    writeFileSync(
+      join(
+        path,
+        log.replace(/^\d+/, (number) => String(Number(number) + 5).padStart(6, "0")),
+      ),
+      long.slice(0),
+    );
+    writeFileSync(join(path, log), short);
+    await expectRefused(path, /writes before number \d+ are missing/);
+  });
+
+  it("are opened without a write that a crash cut short, and that is said", async () => {
+    const path = await copied();
+    const log = join(path, named(path, /log$/)[0]!);
+    truncateSync(log, statSync(log).size - 10);
+    const told: number[] = [];
+    // The database of this test is none of the program, which is found out only after it was opened.
+    await openDatabase(path, { sync: false, onTornWrite: (bytes) => told.push(bytes) }).catch(() => {});
+    expect(told).toEqual([expect.any(Number)]);
+    expect(told[0]).toBeGreaterThan(0);
+  });
+
+  it("are taken for those of a new database when a crash left nothing but a manifest", async () => {
+    const dir = await createTempDir();
+    onTestFinished(dir.remove);
+    const made = await openDatabase(dir.path, { sync: false });
+    await made.close();
+    for (const name of named(dir.path, /log$|^CURRENT$/)) rmSync(join(dir.path, name));
+    for (const name of named(dir.path, /^MANIFEST/))
+      renameSync(join(dir.path, name), join(dir.path, "MANIFEST-000001"));
+    await (await openDatabase(dir.path, { sync: false })).close();
+  });
+});

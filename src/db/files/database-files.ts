@@ -1,0 +1,40 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** The files of a database directory, by what they hold. */
+export interface DatabaseFiles {
+  path: string;
+  hasCurrent: boolean;
+  manifests: string[];
+  /** File numbers, in ascending order. */
+  tables: Map<number, string>;
+  /** File numbers, in ascending order. */
+  logs: Map<number, string>;
+}
+
+/** Looks which files of LevelDB a directory has; none for a directory that is not there. */
+export async function listFiles(path: string): Promise<DatabaseFiles> {
+  const names = (await namesIn(path)).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+  const numbered = (ending: RegExp) =>
+    new Map(names.filter((name) => ending.test(name)).map((name) => [Number.parseInt(name, 10), name]));
+  return {
+    path,
+    hasCurrent: names.includes("CURRENT"),
+    manifests: names.filter((name) => /^MANIFEST-\d+$/.test(name)),
+    tables: numbered(/^\d+\.(ldb|sst)$/),
+    logs: numbered(/^\d+\.log$/),
+  };
+}
+
+export function readBytes({ path }: DatabaseFiles, name: string): Promise<Uint8Array> {
+  return readFile(join(path, name));
+}
+
+async function namesIn(path: string): Promise<string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}

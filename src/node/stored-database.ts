@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import { readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import { type CheckedFiles, checkFiles, type FileCheckOptions } from "../db/files/check-files.ts";
+import { type Salvaged, salvageDatabase } from "../db/files/salvage.ts";
+import { LevelStore } from "../db/level-store.ts";
+import { openDatabase } from "../db/open-database.ts";
+import { asStartError, databasePath, openDataDirectory } from "./data-directory.ts";
+import { StartError } from "./start-error.ts";
+
+// Nothing here knows of chains, so that the preset can still be chosen by what a database says of its own.
+
+/** Opens the database of a data directory that must have one. */
+export async function openStoredDatabase(dataDir: string): Promise<BeaconDb> {
+  requireDatabase(dataDir);
+  return openDataDirectory(dataDir, { sync: true });
+}
+
+/** Checks all files of a data directory's database, which nobody may have open; throws a `StartError`. */
+export async function checkStoredFiles(
+  dataDir: string,
+  onProgress: FileCheckOptions["onProgress"],
+): Promise<CheckedFiles> {
+  requireDatabase(dataDir);
+  return explained(dataDir, async () => {
+    await LevelStore.requireUnused(databasePath(dataDir));
+    return checkFiles(databasePath(dataDir), { bulkBytes: Number.POSITIVE_INFINITY, onProgress });
+  });
+}
+
+/** A database in the making that is to take the place of a damaged one. */
+export interface Replacement extends AsyncDisposable {
+  db: BeaconDb;
+  salvaged: Salvaged;
+  /** Puts the damaged one aside, where it stays, and this one in its place; tells where the damaged one is. */
+  takePlace(): Promise<string>;
+}
+
+/** Writes what can be read of a data directory's database into a new one beside it, which is gone again unless it takes its place. */
+export async function salvageStoredDatabase(dataDir: string): Promise<Replacement> {
+  requireDatabase(dataDir);
+  const damaged = databasePath(dataDir);
+  const made = `${damaged}.new`;
+  return explained(dataDir, async () => {
+    await LevelStore.requireUnused(damaged);
+    await rm(made, { recursive: true, force: true });
+    try {
+      const salvaged = await salvageDatabase(damaged, made);
+      const db = await openDatabase(made, { sync: true });
+      return {
+        db,
+        salvaged,
+        async takePlace() {
+          await db.close();
+          const aside = freeName(`${damaged}.damaged`);
+          await rename(damaged, aside);
+          await rename(made, damaged);
+          return aside;
+        },
+        async [Symbol.asyncDispose]() {
+          await db.close();
+          await rm(made, { recursive: true, force: true });
+        },
+      };
+    } catch (error) {
+      await rm(made, { recursive: true, force: true });
+      throw error;
+    }
+  });
+}
+
+/** How many bytes the database of a data directory takes. */
+export async function storedBytes(dataDir: string): Promise<number> {
+  const path = databasePath(dataDir);
+  const sizes = (await readdir(path)).map(async (name) => (await stat(join(path, name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+function requireDatabase(dataDir: string): void {
+  if (existsSync(databasePath(dataDir))) return;
+  throw new StartError("dataDirUnusable", `The data directory ${dataDir} holds no database.`);
+}
+
+async function explained<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asStartError(dataDir, error) ?? error;
+  }
+}
+
+function freeName(wanted: string): string {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? wanted : `${wanted}-${number}`;
+    if (!existsSync(name)) return name;
+  }
+}

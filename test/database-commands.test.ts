@@ -1,0 +1,180 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readDbOperands } from "../src/cli/db/actions.ts";
+import { runDb } from "../src/cli/db/db.ts";
+import { EXIT_CODES } from "../src/cli/exit.ts";
+import { answersOf } from "./support/damage.ts";
+import { inDataDirectory } from "./support/data-directory.ts";
+import { makeHistory, openDevChain, QUIET, startDevChain } from "./support/dev-chain.ts";
+import { type RemovableDirectory, removableDirectory } from "./support/removable-directory.ts";
+import { tempDirectory } from "./support/temp-directory.ts";
+
+const HEAD_SLOT = 7 * SLOTS_PER_EPOCH + 3;
+
+let stored: RemovableDirectory;
+let whole: Awaited<ReturnType<typeof answersOf>>;
+
+beforeAll(async () => {
+  stored = removableDirectory();
+  await makeHistory(HEAD_SLOT - SLOTS_PER_EPOCH, {}, stored.path);
+  // Slots without blocks, of whose states only the index of states knows.
+  await makeHistory(HEAD_SLOT - SLOTS_PER_EPOCH + 6, QUIET, stored.path);
+  await makeHistory(HEAD_SLOT, {}, stored.path);
+  const copy = removableDirectory();
+  whole = await answersOfDirectory(copied(stored.path, copy.path));
+  copy.remove();
+});
+afterAll(() => stored.remove());
+
+function copied(from: string, to: string): string {
+  cpSync(from, to, { recursive: true });
+  return to;
+}
+
+async function answersOfDirectory(directory: string) {
+  const { devChain, close, complaints } = await startDevChain(QUIET, directory);
+  try {
+    expect(complaints).toEqual([]);
+    return await answersOf(devChain.chain);
+  } finally {
+    await close();
+  }
+}
+
+/** Runs `fanal db` and gives back what it printed; what it refuses is thrown. */
+async function db(dataDir: string, ...operands: string[]): Promise<string> {
+  let printed = "";
+  const code = await runDb(
+    { ...readDbOperands(operands), dataDir, network: undefined, workingDirectory: "/", environment: {} },
+    {
+      isInteractive: false,
+      write: async (chunk) => {
+        printed += String(chunk);
+        return true;
+      },
+      complain: () => {},
+      readInput: async () => Buffer.alloc(0),
+    },
+  );
+  expect(code).toBe(EXIT_CODES.ok);
+  return printed;
+}
+
+function damage(dataDir: string, pattern: RegExp, change: (bytes: Buffer) => void): void {
+  const path = join(dataDir, "beacon-db");
+  for (const name of readdirSync(path).filter((file) => pattern.test(file))) {
+    const bytes = readFileSync(join(path, name));
+    change(bytes);
+    writeFileSync(join(path, name), bytes);
+  }
+}
+
+test("a whole database is found whole, is not repaired, and can be compacted", async () => {
+  const directory = copied(stored.path, tempDirectory());
+  expect(await db(directory, "check")).toMatch(/\nNothing is wrong\.\n$/);
+  expect(await db(directory, "repair")).toMatch(/nothing is changed\.\n$/);
+  expect(readdirSync(directory)).toEqual(["beacon-db"]);
+  expect(await db(directory, "compact")).toMatch(/^The database takes \d+ bytes; it took \d+\.\n$/);
+  expect(await answersOfDirectory(directory)).toEqual(whole);
+});
+
+test("what the files do not show is found by reading the chain, and mended by dropping it", async () => {
+  const directory = copied(stored.path, tempDirectory());
+  await inDataDirectory(directory, async (stored) => {
+    const batch = stored.batch();
+    batch.blocks.delete(whole[3]!.root!);
+    await batch.write();
+  });
+  await expect(db(directory, "check")).rejects.toMatchObject({
+    exitCode: EXIT_CODES.dataDirUnusable,
+    message: expect.stringMatching(/is damaged: 1 things are wrong/),
+  });
+  const printed = await db(directory, "repair");
+  expect(printed).toMatch(/holds the chain from slot \d+ to slot \d+ now, final up to slot \d+/);
+  expect(await db(directory, "check")).toMatch(/Nothing is wrong/);
+  const answers = await answersOfDirectory(directory);
+  const first = Number(printed.match(/from slot (\d+)/)![1]);
+  expect(first).toBeGreaterThan(3);
+  expect(answers.slice(first)).toEqual(whole.slice(first));
+});
+
+test("a damaged database is repaired to a chain that is true, and kept beside it", async () => {
+  for (const [pattern, change] of [
+    [/\.ldb$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 3)]! ^= 4)],
+    [/\.log$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 2)]! ^= 4)],
+    [/^MANIFEST/, (bytes: Buffer) => bytes.fill(0)],
+    [/^CURRENT$/, (bytes: Buffer) => bytes.fill(0)],
+  ] as const) {
+    const directory = copied(stored.path, tempDirectory());
+    damage(directory, pattern, change);
+    await expect(db(directory, "check"), String(pattern)).rejects.toMatchObject({
+      exitCode: EXIT_CODES.dataDirUnusable,
+    });
+    expect(await db(directory, "repair")).toMatch(/The damaged database is kept as \S+beacon-db\.damaged/);
+    expect(existsSync(join(directory, "beacon-db.damaged", "LOCK"))).toBe(true);
+    expect(await db(directory, "check")).toMatch(/Nothing is wrong/);
+    const { devChain, close } = await startDevChain(QUIET, directory);
+    for (const [slot, { root, stateRoot }] of (await answersOf(devChain.chain)).entries()) {
+      if (root !== undefined) expect({ root, stateRoot }, `${pattern} slot ${slot}`).toEqual(whole[slot]);
+    }
+    await close();
+  }
+});
+
+test("a database without any finalized state left is not repaired, and stays as it is", async () => {
+  const directory = copied(stored.path, tempDirectory());
+  damage(directory, /\.(ldb|log)$/, (bytes) => bytes.fill(0x55));
+  const names = readdirSync(join(directory, "beacon-db")).sort();
+  await expect(db(directory, "repair")).rejects.toMatchObject({ exitCode: EXIT_CODES.dataDirUnusable });
+  expect(readdirSync(directory)).toEqual(["beacon-db"]);
+  expect(readdirSync(join(directory, "beacon-db")).sort()).toEqual(names);
+});
+
+test("an exported chain is the same where it is imported", async () => {
+  const file = join(tempDirectory(), "chain");
+  expect(await db(stored.path, "export", file)).toMatch(/\d+ final blocks, \d+ others and \d+ states are in/);
+  const directory = join(tempDirectory(), "new");
+  await db(directory, "import", file);
+  expect(await answersOfDirectory(directory)).toEqual(whole);
+  const { devChain, close } = await startDevChain(QUIET, directory);
+  // Each state can be asked for by its root, also where a slot has no block.
+  for (const { stateRoot } of whole) expect(await devChain.chain.states.byRoot(stateRoot!)).not.toBeNull();
+  expect(whole.filter(({ root }) => root === undefined)).toHaveLength(6);
+  await close();
+  expect(await db(directory, "check")).toMatch(/Nothing is wrong/);
+  await expect(db(directory, "import", file)).rejects.toMatchObject({ exitCode: EXIT_CODES.dataDirMismatch });
+  await expect(db(stored.path, "export", file)).rejects.toMatchObject({ exitCode: EXIT_CODES.unreadableInput });
+
+  const bytes = readFileSync(file);
+  const broken = join(tempDirectory(), "broken");
+  const flipped = Buffer.from(bytes);
+  flipped[Math.floor(bytes.length / 2)]! ^= 1;
+  for (const wrong of [bytes.subarray(0, bytes.length - 40), bytes.subarray(0, 3000), flipped, Buffer.from("chain?")]) {
+    writeFileSync(broken, wrong);
+    const empty = join(tempDirectory(), "empty");
+    await expect(db(empty, "import", broken)).rejects.toMatchObject({ exitCode: EXIT_CODES.unreadableInput });
+    // It holds no chain, so that it can be used for another try.
+    if (existsSync(empty)) await db(empty, "import", file);
+    rmSync(empty, { recursive: true, force: true });
+  }
+});
+
+test("a database in use, or none, is not touched", async () => {
+  const directory = copied(stored.path, tempDirectory());
+  await openDevChain(QUIET, directory);
+  for (const operands of [["check"], ["repair"], ["compact"], ["export", "/tmp/never"], ["import", "/tmp/never"]]) {
+    const exitCode = operands[0] === "import" ? EXIT_CODES.unreadableInput : EXIT_CODES.dataDirInUse;
+    await expect(db(directory, ...operands), operands[0]).rejects.toMatchObject({ exitCode });
+  }
+  await expect(db(tempDirectory(), "check")).rejects.toThrow(/holds no database/);
+});
+
+test("what is asked for wrongly is explained", () => {
+  expect(() => readDbOperands([])).toThrow("What is to be done with the database is missing");
+  expect(() => readDbOperands(["chek"])).toThrow('"fanal db" does not know "chek"');
+  expect(() => readDbOperands(["export"])).toThrow('"fanal db export" needs the name of a file.');
+  expect(() => readDbOperands(["check", "x"])).toThrow('The argument "x" is not expected');
+  expect(readDbOperands(["import", "x"])).toEqual({ action: "import", file: "x" });
+});
