@@ -34,35 +34,31 @@ export class ByteBudget {
 /** Answers below this leave for the operating system at once; above it a client that stops reading makes the node hold them. */
 export const HELD_FROM_BYTES = 64 * 1024;
 
-/** What is there of a connection. */
-interface Connection {
-  /** Exchanges that have begun and are not over. */
-  open: number;
-  /** Those of them whose answer the node still works out. */
-  unanswered: number;
-}
-
 /** A request and its answer, from the head of the one to the last byte of the other. */
 export class Exchange {
   readonly res: ServerResponse;
   readonly deadline: Deadline;
   readonly #exchanges: Exchanges;
-  readonly #connection: Connection;
   #isWorking = false;
   #isUnanswered = false;
+  #isOver = false;
   #requestBytes = 0;
   #answerBytes = 0;
 
-  constructor(exchanges: Exchanges, res: ServerResponse, connection: Connection, deadline: Deadline) {
+  constructor(exchanges: Exchanges, res: ServerResponse, deadline: Deadline) {
     this.#exchanges = exchanges;
     this.res = res;
-    this.#connection = connection;
     this.deadline = deadline;
-    connection.open++;
   }
 
+  /** Whether the node works for the request. */
   get isWorking(): boolean {
     return this.#isWorking;
+  }
+
+  /** Whether the answer is still worked out. */
+  get isUnanswered(): boolean {
+    return this.#isUnanswered;
   }
 
   /** Whether there is room for more of the request. */
@@ -83,19 +79,17 @@ export class Exchange {
   work(): void {
     this.#isWorking = true;
     this.#isUnanswered = true;
-    this.#connection.unanswered++;
   }
 
   /** The answer, or its beginning, is there: from now on it is up to the client to read it. */
   answer(): void {
-    if (this.#isUnanswered) this.#connection.unanswered--;
     this.#isUnanswered = false;
   }
 
   /** The work is done; the answer may not be read yet. */
   workDone(): void {
-    this.answer();
     this.#isWorking = false;
+    this.#isUnanswered = false;
     this.releaseRequest();
   }
 
@@ -104,12 +98,13 @@ export class Exchange {
     this.#requestBytes = 0;
   }
 
-  /** Only for who keeps the exchanges. */
-  end(): void {
-    this.#connection.open--;
+  /** Only for who keeps the exchanges. False when it was over already. */
+  end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
     this.releaseRequest();
     this.#exchanges.answerBytes.giveBack(this.#answerBytes);
-    this.#answerBytes = 0;
+    return true;
   }
 }
 
@@ -125,11 +120,9 @@ export class Exchanges {
   readonly #logger: Logger;
   readonly #deadlines: Deadlines;
   readonly #limiter: RateLimiter | undefined;
-  readonly #open = new Map<IncomingMessage, Exchange>();
-  /** Also those that were upgraded, or are to be. */
-  readonly #connections = new Map<Socket, Connection>();
-  /** One listener for all responses, since it is added to every one of them. */
-  readonly #onClose: (this: ServerResponse) => void;
+  /** All connections, with the exchanges on them that are not over; also those that were upgraded, or are to be. */
+  readonly #connections = new Map<Socket, Set<Exchange>>();
+  #open = 0;
   #whenNoneIsLeft: (() => void) | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
@@ -141,16 +134,12 @@ export class Exchanges {
     if (limits.requestsPerSecond !== undefined) this.#limiter = new RateLimiter(limits.requestsPerSecond);
     this.requestBytes = new ByteBudget(limits.heldBytes);
     this.answerBytes = new ByteBudget(limits.unreadBytes);
-    const close = (req: IncomingMessage) => this.#closed(req);
-    this.#onClose = function () {
-      close(this.req);
-    };
     server.maxConnections = limits.connections;
     // Node begins it anew whenever bytes flow, in either direction.
     server.timeout = limits.stallMillis;
     server.on("timeout", (socket: Socket) => this.#onSilence(socket));
     server.on("connection", (socket: Socket) => {
-      this.#connections.set(socket, { open: 0, unanswered: 0 });
+      this.#connections.set(socket, new Set());
       socket.once("close", () => this.#disconnected(socket));
     });
     server.on("drop", () => this.#warnOfRefusals());
@@ -161,18 +150,18 @@ export class Exchanges {
   }
 
   get open(): number {
-    return this.#open.size;
+    return this.#open;
   }
 
   /** To be called when the head of a request is there. */
   begin(res: ServerResponse): Exchange {
     const { socket } = res.req;
-    const connection = this.#connections.get(socket) ?? { open: 0, unanswered: 0 };
-    const exchange = new Exchange(this, res, connection, this.#deadlines.begin());
-    this.#open.set(res.req, exchange);
-    res.on("close", this.#onClose);
+    const exchange = new Exchange(this, res, this.#deadlines.begin());
+    const onConnection = this.#connections.get(socket);
+    this.#open++;
+    onConnection?.add(exchange);
     // The answers to those sent ahead would pile up, and nobody may ever read them.
-    if (connection.open > this.#limits.pipelinedRequests) socket.destroy();
+    if (onConnection && onConnection.size > this.#limits.pipelinedRequests) socket.destroy();
     return exchange;
   }
 
@@ -186,14 +175,19 @@ export class Exchanges {
 
   /** The exchange of a request, if it has begun and is not over. */
   of(req: IncomingMessage): Exchange | undefined {
-    return this.#open.get(req);
+    for (const exchange of this.#connections.get(req.socket) ?? []) if (exchange.res.req === req) return exchange;
+    return undefined;
   }
 
-  /** To be called when the work for a request is done. */
+  /** To be called when nothing more is to be done for a request; of its answer, something may be left to read. */
   finish(exchange: Exchange): void {
+    const { res } = exchange;
     exchange.workDone();
     this.#deadlines.end(exchange.deadline);
-    if (exchange.res.closed || exchange.res.destroyed) this.#forget(exchange);
+    // Most answers are with the operating system by now. Listening for the end of each would cost more than all else here.
+    const isSent = res.writableEnded && res.socket?.writableLength === 0;
+    if (isSent || res.destroyed) this.#forget(exchange);
+    else res.once("close", () => this.#forget(exchange));
   }
 
   /**
@@ -205,7 +199,7 @@ export class Exchanges {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     const { promise: timeIsOver, resolve: endTime } = Promise.withResolvers<void>();
     const impatience = setTimeout(endTime, this.#limits.closeMillis);
-    for (const { isWorking, res } of this.#open.values()) if (!isWorking && !res.headersSent) res.req.socket.destroy();
+    for (const [socket, exchanges] of this.#connections) if (isHalfSent(exchanges)) socket.destroy();
     await Promise.race([Promise.resolve(endStreams()).then(() => this.#drained()), timeIsOver]);
     clearTimeout(impatience);
     // What remains has no call running, such as connections whose streamed answer promised keep-alive, or takes too long.
@@ -213,34 +207,37 @@ export class Exchanges {
     await closed;
   }
 
-  #closed(req: IncomingMessage): void {
-    const exchange = this.#open.get(req);
-    if (exchange?.isWorking) exchange.deadline.abandon();
-    else if (exchange) this.#forget(exchange);
+  #forget(exchange: Exchange): void {
+    const { socket } = exchange.res.req;
+    this.#connections.get(socket)?.delete(exchange);
+    this.#end(exchange);
   }
 
-  #forget(exchange: Exchange): void {
+  #end(exchange: Exchange): void {
+    if (!exchange.end()) return;
     this.#deadlines.end(exchange.deadline);
-    if (this.#open.delete(exchange.res.req)) exchange.end();
-    if (this.#open.size === 0) this.#whenNoneIsLeft?.();
+    if (--this.#open === 0) this.#whenNoneIsLeft?.();
   }
 
   #disconnected(socket: Socket): void {
-    const connection = this.#connections.get(socket);
+    const exchanges = this.#connections.get(socket) ?? [];
     this.#connections.delete(socket);
-    if (connection === undefined || connection.open === 0) return;
-    // Node closes only the response whose turn it is; those behind it on the same connection would wait for ever.
-    for (const { res } of this.#open.values()) {
-      if (res.req.socket === socket && res.socket === null) {
+    for (const exchange of exchanges) {
+      const { res } = exchange;
+      // Node closes only the response whose turn it is; those behind it on the same connection would wait for ever.
+      if (res.socket === null && !res.destroyed) {
         res.destroy();
         res.emit("close");
       }
+      if (exchange.isWorking) exchange.deadline.abandon();
+      else this.#end(exchange);
     }
   }
 
   /** No byte has flowed for a while, which is as it should be only while the client waits for an answer. */
   #onSilence(socket: Socket): void {
-    if (this.#connections.get(socket)?.unanswered) socket.setTimeout(this.#limits.stallMillis);
+    const exchanges = [...(this.#connections.get(socket) ?? [])];
+    if (exchanges.some(({ isUnanswered }) => isUnanswered)) socket.setTimeout(this.#limits.stallMillis);
     else socket.destroy();
   }
 
@@ -252,9 +249,14 @@ export class Exchanges {
   }
 
   async #drained(): Promise<void> {
-    if (this.#open.size === 0) return;
+    if (this.#open === 0) return;
     await new Promise<void>((resolve) => {
       this.#whenNoneIsLeft = resolve;
     });
   }
+}
+
+/** Whether somebody on the connection has sent a part of a request, and nobody waits for an answer. */
+function isHalfSent(exchanges: ReadonlySet<Exchange>): boolean {
+  return exchanges.size > 0 && [...exchanges].every(({ isWorking, res }) => !isWorking && !res.headersSent);
 }

@@ -8,7 +8,7 @@ import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { mediaTypeOf, requirePlainBody } from "../http/negotiation.ts";
 import { type BodyLimit, receiveBody } from "../http/receive.ts";
-import { reportThrown } from "../http/refusal.ts";
+import { HttpRefusal, reportThrown } from "../http/refusal.ts";
 import {
   CONNECTION_TIMEOUTS,
   DEFAULT_HTTP_LIMITS,
@@ -74,28 +74,21 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     try {
       admit(req);
     } catch (refusal) {
-      const { status, message, headers } = reportThrown(refusal);
-      req.resume();
-      sendRefusal(res, status, message, headers);
+      refuse(exchange, refusal);
       return;
     }
     if (req.method === "OPTIONS") {
       policy.origins.setPreflightHeaders(req, res, "POST");
       req.resume();
       res.writeHead(204, { Allow: "OPTIONS, POST" }).end();
-    } else if (req.method !== "POST") {
-      req.resume();
-      sendRefusal(res, 405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: "POST" });
-    } else if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
-      req.resume();
-      sendRefusal(res, 415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
+      exchanges.finish(exchange);
     } else {
       receiveBody(
         req,
         exchange,
         bodyLimit,
         (body) => void serve(body, exchange),
-        ({ status, message }) => sendRefusal(res, status, message),
+        (refusal) => refuse(exchange, refusal),
       );
     }
   });
@@ -118,7 +111,21 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   function admit(req: IncomingMessage): void {
     exchanges.requireRate(req);
     policy.admit(req);
+    if (req.method === "OPTIONS") return;
+    if (req.method !== "POST") {
+      throw new HttpRefusal(405, "JSON-RPC requests are sent with the HTTP method POST.", { Allow: "POST" });
+    }
+    if (!REQUEST_TYPES.includes(mediaTypeOf(req.headers["content-type"]))) {
+      throw new HttpRefusal(415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
+    }
     requirePlainBody(req.headers["content-encoding"]);
+  }
+
+  function refuse(exchange: Exchange, refusal: unknown): void {
+    const { status, message, headers } = reportThrown(refusal);
+    exchange.res.req.resume();
+    sendRefusal(exchange.res, status, message, headers);
+    exchanges.finish(exchange);
   }
 
   /** Whether the method that a message names, or a batch names first, takes large parameters. */
