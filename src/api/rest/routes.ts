@@ -26,6 +26,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   const { access } = method.definition;
   if (feed) {
     return {
+      method: method.name,
       verb,
       path,
       access,
@@ -36,6 +37,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   }
   if (rest.takesText) {
     return {
+      method: method.name,
       verb,
       path,
       access,
@@ -46,6 +48,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   }
   const isCurrent = rest === method.definition.rest[0];
   return {
+    method: method.name,
     verb,
     path,
     access,
