@@ -77,6 +77,15 @@ export class BeaconDb {
     return new BeaconDbBatch(this.#store.batch());
   }
 
+  /** How many batches could not be written since the database was opened. */
+  get writeFailures(): number {
+    return this.#store.writeFailures;
+  }
+
+  diskBytes(): Promise<number> {
+    return this.#store.diskBytes();
+  }
+
   /**
    * Makes the database as good as new. The single values go last: cut short before, the database still knows which
    * chain it held, and cannot be taken for an empty one.

@@ -1,3 +1,5 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError } from "./errors.ts";
 
@@ -51,6 +53,7 @@ export class LevelStore {
   readonly path: string;
   readonly #level: LevelDb;
   readonly #sync: boolean;
+  #writeFailures = 0;
 
   private constructor(level: LevelDb, path: string, sync: boolean) {
     this.#level = level;
@@ -102,8 +105,22 @@ export class LevelStore {
 
   batch(): WriteBatch {
     return new WriteBatch((operations) =>
-      this.#level.batch(operations, { sync: this.#sync }).catch((error) => this.#rethrow(error)),
+      this.#level.batch(operations, { sync: this.#sync }).catch((error) => {
+        this.#writeFailures++;
+        this.#rethrow(error);
+      }),
     );
+  }
+
+  /** How many batches could not be written since the store was opened. */
+  get writeFailures(): number {
+    return this.#writeFailures;
+  }
+
+  /** What the files of the store take. */
+  async diskBytes(): Promise<number> {
+    const sizes = await Promise.all((await readdir(this.path)).map((name) => sizeOf(join(this.path, name))));
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   /** Deletes whatever is in a bucket; not atomic. */
@@ -125,6 +142,16 @@ export class LevelStore {
 
   #rethrow(error: unknown): never {
     if (errorCode(error) === "LEVEL_CORRUPTION") throw new DatabaseCorruptError(this.path, error);
+    throw error;
+  }
+}
+
+/** LevelDB may have deleted the file since it was listed. */
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return 0;
     throw error;
   }
 }
