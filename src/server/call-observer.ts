@@ -9,7 +9,7 @@ export interface CallObserver {
 
 export interface ObservedCall {
   /** The answer, or its beginning, is there; `errorCode`, which is that of the protocol, when it is an error. */
-  end(errorCode?: number): void;
+  readonly end: (errorCode?: number) => void;
   /** So many bytes of the answer, before they are compressed; those of a stream as they are read, after the end of the call. */
-  bytes(count: number): void;
+  readonly bytes: (count: number) => void;
 }
