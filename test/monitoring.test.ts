@@ -6,6 +6,7 @@ import { routes } from "@lodestar/api";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { parse, stringify } from "yaml";
 import type { Servers } from "../src/node/servers.ts";
+import { send } from "../src/server/http/http.test-support.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "./support/dev-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
@@ -146,12 +147,15 @@ describe("what a node measures", () => {
     expect((await samples()).get('fanal_event_subscribers{topic="head"}')).toBe(0);
   });
 
-  it("is at one path", async () => {
+  it("is at one path, and is not told to pages whose name was made to mean this machine", async () => {
     const ask = (path: string, method = "GET") => fetch(servers.metricsUrl + path, { method });
     expect((await ask("/")).status).toBe(404);
     expect((await ask("/metrics?x=1")).status).toBe(200);
     const post = await ask("/metrics", "POST");
     expect([post.status, post.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);
+    const askAs = (host: string) => send(servers.metricsUrl!, { path: "/metrics", headers: { Host: host } });
+    expect((await askAs("localhost:8008")).status).toBe(200);
+    expect((await askAs("page.example")).status).toBe(403);
   });
 });
 

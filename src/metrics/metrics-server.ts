@@ -1,10 +1,12 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import { inspect } from "node:util";
 import type { Logger } from "../log/logger.ts";
-import { isLoopbackAddress } from "../loopback.ts";
+import { isLoopbackAddress, isLoopbackHost } from "../loopback.ts";
 import { Exchanges } from "../server/http/exchanges.ts";
+import { hostNameOf } from "../server/http/host-header.ts";
 import { CONNECTION_TIMEOUTS, DEFAULT_HTTP_LIMITS, type HttpServer, listeningAddress } from "../server/http/server.ts";
 import { sendRefusal } from "../server/jsonrpc/send.ts";
 import type { Metrics } from "./metrics.ts";
@@ -18,7 +20,9 @@ export function createMetricsServer(metrics: Pick<Metrics, "text" | "contentType
   const server = createServer(CONNECTION_TIMEOUTS, (req, res) => {
     const exchange = exchanges.begin(res);
     req.resume();
-    if (req.url?.split("?", 1)[0] !== PATH) {
+    if (isForThisMachine && !namesThisMachine(req)) {
+      sendRefusal(res, 403, "These metrics are for this machine alone: ask for them at 127.0.0.1 or localhost.");
+    } else if (req.url?.split("?", 1)[0] !== PATH) {
       sendRefusal(res, 404, `There is nothing here but ${PATH}.`);
     } else if (req.method !== "GET" && req.method !== "HEAD") {
       sendRefusal(res, 405, `${PATH} is asked with GET or HEAD.`, { Allow: "GET, HEAD" });
@@ -29,6 +33,7 @@ export function createMetricsServer(metrics: Pick<Metrics, "text" | "contentType
   });
   const exchanges = new Exchanges(server, { ...DEFAULT_HTTP_LIMITS, connections: CONNECTIONS }, logger);
   let closing: Promise<void> | undefined;
+  let isForThisMachine = true;
 
   /** Never rejects. */
   async function answer(res: ServerResponse): Promise<void> {
@@ -49,7 +54,8 @@ export function createMetricsServer(metrics: Pick<Metrics, "text" | "contentType
       server.listen({ host: address, port });
       await once(server, "listening");
       const where = listeningAddress(server);
-      if (!isLoopbackAddress(where.host)) logger.warn("Other machines can read the metrics.", { url: where.url });
+      isForThisMachine = isLoopbackAddress(where.host);
+      if (!isForThisMachine) logger.warn("Other machines can read the metrics.", { url: where.url });
       return where;
     },
     load: () => exchanges.load,
@@ -58,4 +64,11 @@ export function createMetricsServer(metrics: Pick<Metrics, "text" | "contentType
       return closing;
     },
   };
+}
+
+/** A page whose own name was made to mean this machine would come with that name. */
+function namesThisMachine({ headers: { host } }: IncomingMessage): boolean {
+  if (host === undefined) return true;
+  const name = hostNameOf(host);
+  return isIP(name) !== 0 || isLoopbackHost(name);
 }
