@@ -7,8 +7,24 @@
  */
 export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   cli: ["node", "dev", "api", "network", "chain", "json", "log", "debug"],
-  node: ["dev", "server", "api", "sync", "network", "chain", "execution", "bls", "db", "json", "log", "debug"],
+  node: [
+    "dev",
+    "metrics",
+    "server",
+    "api",
+    "sync",
+    "network",
+    "chain",
+    "execution",
+    "bls",
+    "db",
+    "json",
+    "log",
+    "debug",
+  ],
   dev: ["api", "chain", "execution", "bls", "db", "log"],
+  // It looks at all parts of a node; none of them looks at it.
+  metrics: ["server", "api", "sync (types)", "network (types)", "chain (types)", "db (types)", "log (types)"],
   server: ["json", "log"],
   // Of the servers and of the network, an answer sees only what the seams to them describe.
   api: [

@@ -23,6 +23,8 @@ export type Topic = routes.events.EventType;
 export interface EventStream {
   /** A feed of the events of these topics, in the order in which they happen. */
   feed(topics: readonly Topic[]): Feed;
+  /** How many subscriptions there are now, by topic; topics that nobody ever subscribed to are left out. */
+  subscribers(): ReadonlyMap<Topic, number>;
 }
 
 export function createEventStream({ config, events }: Pick<BeaconChain, "config" | "events">): EventStream {
@@ -70,6 +72,7 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
         followAttributes();
       };
     },
+    subscribers: () => new Map(Array.from(readers, ([topic, { size }]) => [topic, size])),
   };
 }
 

@@ -50,6 +50,8 @@ export interface BlockEvent {
 interface ChainEventMap {
   blockGossip: GossipBlockEvent;
   block: BlockEvent;
+  /** A block that came alone has been taken onto the chain, which took that long in real time. */
+  blockImported: { slot: number; seconds: number };
   head: HeadEvent;
   reorg: ReorgEvent;
   justified: Checkpoint;

@@ -87,6 +87,10 @@ export class BeaconDb {
     return new BeaconDbBatch(this.#store.batch());
   }
 
+  diskBytes(): Promise<number> {
+    return this.#store.diskBytes();
+  }
+
   /**
    * Makes the database as good as new. The single values go last: cut short before, the database still knows which
    * chain it held, and cannot be taken for an empty one.

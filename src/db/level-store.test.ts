@@ -29,6 +29,12 @@ describe("LevelStore", () => {
     await batch.write();
   };
 
+  it("tells what its files take", async () => {
+    const before = await store.diskBytes();
+    await put([1, bytes(1), new Uint8Array(100_000).fill(7)]);
+    expect(await store.diskBytes()).toBeGreaterThan(before + 50_000);
+  });
+
   it("keeps buckets apart, also in ranges without bounds", async () => {
     await put([1, bytes(255, 255), bytes(1)], [2, bytes(), bytes(2)], [2, bytes(0), bytes(3)], [3, bytes(0), bytes(4)]);
     expect(await collect(store.entries(2))).toEqual([

@@ -1,3 +1,5 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
 
@@ -126,6 +128,12 @@ export class LevelStore {
     return new WriteBatch((operations) => this.#write(() => this.#level.batch(operations, { sync: this.#sync })));
   }
 
+  /** What the files of the store take. */
+  async diskBytes(): Promise<number> {
+    const sizes = await Promise.all((await readdir(this.path)).map((name) => sizeOf(join(this.path, name))));
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
   /** Deletes whatever is in a bucket; not atomic. */
   clear(bucket: number): Promise<void> {
     return this.#write(() => this.#level.clear(levelRange(bucket, {})));
@@ -169,6 +177,16 @@ export class LevelStore {
 
   #rethrow(error: unknown): never {
     if (errorCode(error) === "LEVEL_CORRUPTION") throw new DatabaseCorruptError(this.path, error);
+    throw error;
+  }
+}
+
+/** LevelDB may have deleted the file since it was listed. */
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return 0;
     throw error;
   }
 }

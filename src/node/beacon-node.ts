@@ -12,6 +12,7 @@ import type { Authority } from "../chain/sync-status.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { LocalNode } from "../network/local-node.ts";
 import { type NetworkView, noNetwork } from "../network/network-view.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
@@ -145,10 +146,23 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
 
   /** Starts the servers that are asked for. */
   async serve(options: ServersOptions): Promise<Servers> {
-    const methods = createMethodTable(this.api, { lanes: new Lanes(options.limits?.calls) });
-    const servers = await startServers({ methods, routes: () => createRouteTable(methods) }, options, this.#logger);
+    const lanes = new Lanes(options.limits?.calls);
+    const methods = createMethodTable(this.api, { lanes });
+    const metrics = options.metrics && (await this.#measure(lanes));
+    const routes = () => createRouteTable(methods);
+    const servers = await startServers({ methods, routes, metrics }, options, this.#logger);
     this.own(servers);
     return servers;
+  }
+
+  /** The library for it is loaded only when somebody wants metrics. */
+  async #measure(lanes: Lanes): Promise<Metrics> {
+    const { Metrics } = await import("../metrics/metrics.ts");
+    const { chain, db, networking: networked } = this;
+    const { network, events } = this.api.context;
+    const metrics = new Metrics({ chain, db, network, networked, events, lanes });
+    this.own(metrics);
+    return metrics;
   }
 
   /** Takes over what works on the node: it is closed before the node's own parts. */

@@ -1,4 +1,6 @@
 import type { Logger } from "../log/logger.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { createMetricsServer } from "../metrics/metrics-server.ts";
 import type { AccessOptions } from "../server/http/access-policy.ts";
 import type { HttpServer } from "../server/http/server.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
@@ -12,20 +14,26 @@ interface ListenOptions {
   host: string;
   /** 0 for any free port. */
   port: number;
+}
+
+interface ApiOptions extends ListenOptions {
   access?: AccessOptions;
 }
 
 /** Those that are wanted. */
 export interface ServersOptions {
   limits?: ServerLimits;
-  jsonRpc?: ListenOptions;
-  rest?: ListenOptions;
+  jsonRpc?: ApiOptions;
+  rest?: ApiOptions;
+  metrics?: ListenOptions;
 }
 
 /** What the servers can be asked. */
-interface ServedTables {
+interface Served {
   methods: MethodTable;
   routes(): RouteTable;
+  /** Left out when nothing is measured. */
+  metrics?: Metrics;
 }
 
 /** The servers that run. */
@@ -33,15 +41,18 @@ export interface Servers {
   /** Undefined for one that was not asked for. */
   readonly jsonRpcUrl: string | undefined;
   readonly restUrl: string | undefined;
+  readonly metricsUrl: string | undefined;
   close(): Promise<void>;
 }
 
 /** Starts the servers that are asked for. */
 export async function startServers(
-  { methods, routes }: ServedTables,
-  { jsonRpc, rest, limits }: ServersOptions,
+  { methods, routes, metrics }: Served,
+  options: ServersOptions,
   logger: Logger,
 ): Promise<Servers> {
+  const { jsonRpc, rest, limits } = options;
+  const observer = metrics?.calls;
   const listening: HttpServer[] = [];
   const close = async () => {
     await Promise.all(listening.map((server) => server.close()));
@@ -50,18 +61,28 @@ export async function startServers(
   starting.defer(close);
   let jsonRpcUrl: string | undefined;
   let restUrl: string | undefined;
+  let metricsUrl: string | undefined;
   if (jsonRpc) {
-    const server = createJsonRpcServer({ table: methods, limits, access: jsonRpc.access, logger: logger.topic("rpc") });
+    const { access } = jsonRpc;
+    const server = createJsonRpcServer({ table: methods, limits, access, observer, logger: logger.topic("rpc") });
     jsonRpcUrl = await listen(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
     listening.push(server);
+    metrics?.watch("json-rpc", server);
   }
   if (rest) {
-    const server = createRestServer({ table: routes(), limits, access: rest.access, logger: logger.topic("rest") });
+    const { access } = rest;
+    const server = createRestServer({ table: routes(), limits, access, observer, logger: logger.topic("rest") });
     restUrl = await listen(server, rest, "REST", "restPortInUse");
+    listening.push(server);
+    metrics?.watch("rest", server);
+  }
+  if (metrics && options.metrics) {
+    const server = createMetricsServer(metrics, logger);
+    metricsUrl = await listen(server, options.metrics, "metrics", "metricsPortInUse");
     listening.push(server);
   }
   starting.move();
-  return { jsonRpcUrl, restUrl, close };
+  return { jsonRpcUrl, restUrl, metricsUrl, close };
 }
 
 async function listen(

@@ -20,6 +20,7 @@ export type StartErrorKind =
   | "unreadableInput"
   | "rpcPortInUse"
   | "restPortInUse"
+  | "metricsPortInUse"
   | "p2pPortInUse"
   | "p2pAddressUnusable"
   | "cannotListen";

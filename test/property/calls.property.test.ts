@@ -61,6 +61,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       logger: createRecordingLogger(log),
       batchLength: 1000,
       batchBytes: 2 ** 30,
+      server: "json-rpc",
     });
   });
   afterAll(() => chain?.close());

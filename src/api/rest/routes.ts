@@ -27,6 +27,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   const { access } = method.definition;
   if (feed) {
     return {
+      method: method.name,
       verb,
       path,
       access,
@@ -37,6 +38,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   }
   if (rest.takesText) {
     return {
+      method: method.name,
       verb,
       path,
       access,
@@ -47,6 +49,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   }
   const isCurrent = rest === method.definition.rest[0];
   return {
+    method: method.name,
     verb,
     path,
     access,

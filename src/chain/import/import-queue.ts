@@ -2,6 +2,7 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
 import type { ChainEvents } from "../events.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
@@ -52,10 +53,11 @@ export class ImportQueue {
     signed: SignedBeaconBlock,
     { arrivedAt = this.#parts.clock.nowSeconds() }: Arrival = {},
   ): Promise<ImportedBlock> {
-    const { config, changes, settle, hotSnapshots } = this.#parts;
+    const { config, changes, settle, hotSnapshots, events } = this.#parts;
     const { slot } = signed.message;
     const root = blockRoot(config, signed.message);
     await this.#untilCurrent(slot);
+    const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
     return changes.run(async () => {
       const imported = await this.#importer.import({ signed, root, arrivedAt });
@@ -63,6 +65,7 @@ export class ImportQueue {
       this.#announce(signed, root);
       await settle();
       await hotSnapshots.offer(root);
+      events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
       return imported;
     });
   }

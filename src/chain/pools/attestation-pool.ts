@@ -85,6 +85,13 @@ export class AttestationPool {
       .flatMap((group) => group.aggregates.list().map((aggregate) => toAttestation(group, aggregate)));
   }
 
+  /** How many groups of attestations are held. */
+  get size(): number {
+    let size = 0;
+    for (const { count } of this.#slots.values()) size += count;
+    return size;
+  }
+
   /** The slots that have attestations, in ascending order. */
   slots(): Slot[] {
     return [...this.#slots.keys()].sort((a, b) => a - b);

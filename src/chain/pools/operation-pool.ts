@@ -97,6 +97,16 @@ export class OperationPool {
     return [...this.#held.blsToExecutionChanges.values()];
   }
 
+  get sizes(): Record<keyof HeldOperations, number> {
+    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#held;
+    return {
+      proposerSlashings: proposerSlashings.size,
+      attesterSlashings: attesterSlashings.size,
+      voluntaryExits: voluntaryExits.size,
+      blsToExecutionChanges: blsToExecutionChanges.size,
+    };
+  }
+
   /** What a block on `state`, which must be at the block's slot, can include. The pool keeps all of it. */
   forBlock(state: CachedBeaconStateAllForks): BlockOperations {
     return selectOperations(this.#held, state);

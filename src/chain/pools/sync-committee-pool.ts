@@ -59,6 +59,17 @@ export class SyncCommitteePool {
     );
   }
 
+  /** How many contributions can be made of what is known. */
+  get size(): number {
+    let size = 0;
+    for (const byRoot of this.#slots.values()) {
+      for (const subcommittees of byRoot.values()) {
+        for (const { largestCount } of subcommittees) if (largestCount > 0) size++;
+      }
+    }
+    return size;
+  }
+
   /** The best contribution of every subcommittee for every root. */
   list(): altair.SyncCommitteeContribution[] {
     const contributions = [];

@@ -78,6 +78,23 @@ export const SHARED_FLAGS = {
   restApi: restAccess.api,
   restTokenFile: restAccess.tokenFile,
   restAllowAnyone: restAccess.allowAnyone,
+  metrics: booleanFlag({ name: "metrics", description: "Serve metrics for Prometheus, at /metrics" }),
+  metricsPort: valueFlag({
+    name: "metrics-port",
+    kind: "number",
+    placeholder: "PORT",
+    description: "Port of the metrics; 0 takes any free one",
+    fallback: 8008,
+    parse: wholeNumber(0, 65535),
+  }),
+  metricsAddress: valueFlag({
+    name: "metrics-address",
+    kind: "text",
+    placeholder: "ADDRESS",
+    description: "Address the metrics are served on; whoever can reach it can read them",
+    fallback: "127.0.0.1",
+    parse: address,
+  }),
   logLevel: valueFlag({
     name: "log-level",
     kind: "text",

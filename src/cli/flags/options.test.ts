@@ -16,6 +16,9 @@ describe("defaults", () => {
       restPort: 5052,
       restAddress: "127.0.0.1",
       restAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
+      metrics: false,
+      metricsPort: 8008,
+      metricsAddress: "127.0.0.1",
       dataDir: join(folder, ".fanal/dev"),
       limits: DEFAULT_SERVER_LIMITS,
       logLevel: "INFO",
@@ -44,6 +47,9 @@ describe("defaults", () => {
       restPort: 5052,
       restAddress: "127.0.0.1",
       restAccess: { vhosts: [], allowOrigin: [], api: undefined, tokenFile: undefined },
+      metrics: false,
+      metricsPort: 8008,
+      metricsAddress: "127.0.0.1",
       dataDir: join(folder, ".fanal/mainnet"),
       limits: DEFAULT_SERVER_LIMITS,
       logLevel: "INFO",
@@ -70,7 +76,7 @@ describe("defaults", () => {
 describe("the command line", () => {
   it("sets every option of dev", () => {
     const options = dev(
-      `--rpc --rpc-port 0 --rpc-address ::1 --rest --rest-port 1 --rest-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
+      `--rpc --rpc-port 0 --rpc-address ::1 --rest --rest-port 1 --rest-address ::1 --metrics --metrics-port 2 --metrics-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
        --validators 8 --fork altair --fork-at bellatrix=3 --fork-at capella=4,deneb=5 --preset=minimal --slot-seconds 6
        --speed .5 --warmup-epochs 0 --reset --dev-validators 0-2,7`.split(/\s+/),
     );
@@ -81,6 +87,9 @@ describe("the command line", () => {
       rest: true,
       restPort: 1,
       restAddress: "::1",
+      metrics: true,
+      metricsPort: 2,
+      metricsAddress: "::1",
       dataDir: join(folder, "here"),
       logLevel: "DEBUG;TRACE:chain",
       logFormat: "json",

@@ -28,6 +28,10 @@ export interface SharedOptions {
   restPort: number;
   restAddress: string;
   restAccess: ServerAccess;
+  metrics: boolean;
+  /** 0 for any free port. */
+  metricsPort: number;
+  metricsAddress: string;
   limits: ServerLimits;
   /** An absolute path. */
   dataDir: string;
@@ -76,7 +80,7 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 
 function sharedOptions(values: SharedValues, workingDirectory: string): Pick<SharedOptions, SharedOption> {
   const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress } = values;
-  const { logLevel, logFormat, graffiti, trackFutures } = values;
+  const { metrics, metricsPort, metricsAddress, logLevel, logFormat, graffiti, trackFutures } = values;
   const rpcAccess = serverAccess(
     {
       flagPrefix: "rpc",
@@ -103,7 +107,8 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     },
     workingDirectory,
   );
-  const servers = { rpc, rpcPort, rpcAddress, rpcAccess, rest, restPort, restAddress, restAccess };
+  const apis = { rpc, rpcPort, rpcAddress, rpcAccess, rest, restPort, restAddress, restAccess };
+  const servers = { ...apis, metrics, metricsPort, metricsAddress };
   return {
     ...servers,
     limits: serverLimits(values),

@@ -7,10 +7,12 @@ import { openToken } from "../token-file.ts";
 /** The servers that the flags ask for. */
 export function serverOptions(options: SharedOptions, logger: Logger): ServersOptions {
   const { rpc, rpcAddress, rpcPort, rpcAccess, rest, restAddress, restPort, restAccess, limits } = options;
+  const { metrics, metricsAddress, metricsPort } = options;
   return {
     limits,
     ...(rpc && { jsonRpc: { host: rpcAddress, port: rpcPort, access: accessOptions(rpcAccess, logger) } }),
     ...(rest && { rest: { host: restAddress, port: restPort, access: accessOptions(restAccess, logger) } }),
+    ...(metrics && { metrics: { host: metricsAddress, port: metricsPort } }),
   };
 }
 
@@ -21,7 +23,7 @@ function accessOptions({ vhosts, allowOrigin, api, tokenFile }: ServerAccess, lo
 
 /** Says where the servers are and how they are used, or how they are turned on. */
 export function announceServers(
-  { jsonRpcUrl, restUrl }: Servers,
+  { jsonRpcUrl, restUrl, metricsUrl }: Servers,
   { rpcAccess: { tokenFile } }: SharedOptions,
   logger: Logger,
 ): void {
@@ -36,4 +38,5 @@ export function announceServers(
   }
   if (restUrl === undefined) logger.info("The REST server is off; --rest turns it on");
   else logger.notice(`REST is served at ${restUrl}`);
+  if (metricsUrl !== undefined) logger.notice(`Metrics are served at ${metricsUrl}/metrics`);
 }

@@ -42,6 +42,7 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   unreadableInput: { reason: "unreadableInput" },
   rpcPortInUse: portInUse("--rpc-port"),
   restPortInUse: portInUse("--rest-port"),
+  metricsPortInUse: portInUse("--metrics-port"),
   p2pPortInUse: portInUse("--p2p-port"),
   p2pAddressUnusable: { reason: "listen", advice: "; give another --p2p-address or --p2p-port" },
   cannotListen: { reason: "listen" },

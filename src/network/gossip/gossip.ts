@@ -53,6 +53,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     beacon_attestation: new Set(),
     sync_committee: new Set(),
   };
+  readonly #verdicts = new Map<TopicKind, Record<Verdict, number>>();
   #joined = new Set<string>();
   #stopFollowing: (() => void) | undefined;
 
@@ -69,6 +70,11 @@ export class Gossip implements Broadcast, SubnetTopics {
       isImporting: (root) => blocks.isImporting(root),
       logger: this.#logger,
     });
+  }
+
+  /** How many messages of each kind were accepted, ignored and rejected since the start. */
+  get verdicts(): ReadonlyMap<TopicKind, Readonly<Record<Verdict, number>>> {
+    return this.#verdicts;
   }
 
   start(): void {
@@ -179,8 +185,10 @@ export class Gossip implements Broadcast, SubnetTopics {
     const peerId = propagationSource.toString();
     let isReported = false;
     const report = (verdict: Verdict) => {
-      if (!isReported) this.#report({ msgId, topic: msg.topic, peerId }, verdict);
+      if (isReported) return;
       isReported = true;
+      this.#count(msg.topic, verdict);
+      this.#report({ msgId, topic: msg.topic, peerId }, verdict);
     };
     try {
       const topic = this.#topics.get(msg.topic);
@@ -226,6 +234,14 @@ export class Gossip implements Broadcast, SubnetTopics {
     if (boundary.epoch === topic.boundary.epoch) return undefined;
     // A block of one fork in the type of another is none at all; an attestation may stray when a fork begins.
     return topic.kind === "beacon_block" && boundary.fork !== topic.boundary.fork ? "reject" : "ignore";
+  }
+
+  #count(topicName: string, verdict: Verdict): void {
+    const kind = this.#topics.get(topicName)?.kind;
+    if (kind === undefined) return;
+    const counts = this.#verdicts.get(kind) ?? { accept: 0, ignore: 0, reject: 0 };
+    counts[verdict]++;
+    this.#verdicts.set(kind, counts);
   }
 
   #report({ msgId, topic, peerId }: { msgId: string; topic: string; peerId: string }, verdict: Verdict): void {

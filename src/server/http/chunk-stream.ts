@@ -88,6 +88,32 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
   }
 }
 
+/** Tells of the bytes of a response: at once of those that are there, of the rest of a stream as it is read. */
+export function meterParts(parts: readonly ResponsePart[], onBytes: (count: number) => void): void {
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) {
+      onBytes(part.length);
+    } else {
+      onBytes(part.first.length);
+      part.rest = metered(part.rest, onBytes);
+    }
+  }
+}
+
+function metered(source: AsyncIterator<Buffer>, onBytes: (count: number) => void): AsyncIterator<Buffer> {
+  return {
+    async next() {
+      const next = await source.next();
+      if (!next.done) onBytes(next.value.length);
+      return next;
+    },
+    async return() {
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
 export function abandonParts(parts: readonly ResponsePart[]): void {
   for (const part of parts) {
     if (!Buffer.isBuffer(part)) abandon(part.rest);

@@ -4,12 +4,13 @@ import type { Logger } from "../../log/logger.ts";
 import { type Deadline, Deadlines } from "./deadline.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { HttpRefusal } from "./refusal.ts";
-import type { HttpLimits } from "./server.ts";
+import type { HttpLimits, ServerLoad } from "./server.ts";
 
 /** Bytes that clients may make the node hold, all of them together. */
 export class ByteBudget {
   readonly limit: number;
   #held = 0;
+  #refused = 0;
 
   constructor(limit: number) {
     this.limit = limit;
@@ -19,9 +20,17 @@ export class ByteBudget {
     return this.#held;
   }
 
+  /** How often there was no room. */
+  get refused(): number {
+    return this.#refused;
+  }
+
   /** False when there is no room for them. */
   take(bytes: number): boolean {
-    if (this.#held + bytes > this.limit) return false;
+    if (this.#held + bytes > this.limit) {
+      this.#refused++;
+      return false;
+    }
     this.#held += bytes;
     return true;
   }
@@ -125,6 +134,8 @@ export class Exchanges {
   #open = 0;
   #whenNoneIsLeft: (() => void) | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
+  #refusedConnections = 0;
+  #overRate = 0;
 
   constructor(server: Server, limits: HttpLimits, logger: Logger) {
     this.#server = server;
@@ -142,15 +153,25 @@ export class Exchanges {
       this.#connections.set(socket, new Set());
       socket.once("close", () => this.#disconnected(socket));
     });
-    server.on("drop", () => this.#warnOfRefusals());
+    server.on("drop", () => {
+      this.#refusedConnections++;
+      this.#warnOfRefusals();
+    });
   }
 
-  get connections(): number {
-    return this.#connections.size;
-  }
-
-  get open(): number {
-    return this.#open;
+  get load(): ServerLoad {
+    return {
+      connections: this.#connections.size,
+      requests: this.#open,
+      requestBytes: this.requestBytes.held,
+      answerBytes: this.answerBytes.held,
+      refused: {
+        connections: this.#refusedConnections,
+        "request rate": this.#overRate,
+        "request bytes": this.requestBytes.refused,
+        "answer bytes": this.answerBytes.refused,
+      },
+    };
   }
 
   /** To be called when the head of a request is there. */
@@ -169,6 +190,7 @@ export class Exchanges {
   requireRate({ socket }: IncomingMessage): void {
     const seconds = this.#limiter?.take(socket.remoteAddress ?? "");
     if (seconds === undefined) return;
+    this.#overRate++;
     const message = `An address may make ${this.#limits.requestsPerSecond} requests a second; wait ${seconds} s.`;
     throw new HttpRefusal(429, message, { "Retry-After": String(seconds) });
   }

@@ -8,6 +8,21 @@ export interface HttpServer {
   listen(where: { host: string; port: number }): Promise<ListeningAddress>;
   /** Accepts nothing more, lets running calls finish, then closes every connection. */
   close(): Promise<void>;
+  load(): ServerLoad;
+}
+
+/** The limits of a server, by what is counted when they are reached. */
+export type ServerLimit = "connections" | "request rate" | "request bytes" | "answer bytes";
+
+/** What a server has under way, for who watches the node. */
+export interface ServerLoad {
+  connections: number;
+  /** Requests that are not wholly answered. */
+  requests: number;
+  requestBytes: number;
+  answerBytes: number;
+  /** How often something was refused for a limit, since the start. */
+  refused: Record<ServerLimit, number>;
 }
 
 export interface ListeningAddress {

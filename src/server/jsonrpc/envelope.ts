@@ -16,7 +16,7 @@ export interface Call {
 }
 
 /** Something that stands where a request object should; the reason is a whole sentence. */
-interface InvalidRequest {
+export interface InvalidRequest {
   id: IdToken;
   reason: string;
 }

@@ -4,10 +4,11 @@ import { changesNothing } from "../../access.ts";
 import { Failure } from "../../failure.ts";
 import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
-import { abandon, abandonParts, ChunkStream, type ResponsePart } from "../http/chunk-stream.ts";
+import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
+import { abandon, abandonParts, ChunkStream, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
 import type { Deadline } from "../http/deadline.ts";
 import type { Caller, Method, MethodTable } from "../method-table.ts";
-import { type Call, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
+import { type Call, type InvalidRequest, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
 import {
   type ErrorObject,
   invalidRequest,
@@ -25,6 +26,9 @@ interface ExecutorOptions {
   batchLength: number;
   /** When the answers to a batch are larger than this together, the rest of its calls is refused. */
   batchBytes: number;
+  /** Where the messages come from. */
+  server: CallServer;
+  observer?: CallObserver;
 }
 
 /** What goes back for one message: all of it, or a stream whose consumer calls `return()` when it stops early. */
@@ -52,7 +56,8 @@ interface CallResponse {
   headers?: Record<string, string>;
 }
 
-export function createExecutor({ table, logger, batchLength, batchBytes }: ExecutorOptions): Execute {
+export function createExecutor(options: ExecutorOptions): Execute {
+  const { table, logger, batchLength, batchBytes, server, observer } = options;
   const suggest = table.suggest?.bind(table);
 
   // Not an async function: one that returns a promise takes three turns more to settle than that promise.
@@ -62,7 +67,7 @@ export function createExecutor({ table, logger, batchLength, batchBytes }: Execu
       request = parseMessage(message);
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) return Promise.reject(error);
-      return Promise.resolve(whole(parseError(error.message)));
+      return Promise.resolve(refuseWhole(parseError(error.message)));
     }
     if (Array.isArray(request)) return runBatch(request, deadline, caller);
     return runElement(request, deadline, immediately, caller).then(messageOf);
@@ -74,11 +79,11 @@ export function createExecutor({ table, logger, batchLength, batchBytes }: Execu
     caller?: Caller,
   ): Promise<MessageResponse | undefined> {
     if (requests.length === 0) {
-      return whole(invalidRequest("A batch must hold at least one request."));
+      return refuseWhole(invalidRequest("A batch must hold at least one request."));
     }
     if (requests.length > batchLength) {
       const message = `A batch may hold at most ${batchLength} requests, but this one holds ${requests.length}.`;
-      return whole(thrownError(new Failure("limit-exceeded", message)));
+      return refuseWhole(thrownError(new Failure("limit-exceeded", message)));
     }
     const responses = new Array<CallResponse | undefined>(requests.length);
     const inOrder = createQueue();
@@ -107,8 +112,26 @@ export function createExecutor({ table, logger, batchLength, batchBytes }: Execu
     const call = readRequest(request);
     const message = `The answers to the calls before it in the batch have more than ${batchBytes} bytes; it was not made.`;
     return isInvalid(call)
-      ? { parts: [errorResponse(call.id, invalidRequest(call.reason))] }
-      : failed(call, thrownError(new Failure("limit-exceeded", message)));
+      ? refuseInvalid(call)
+      : failed(call, thrownError(new Failure("limit-exceeded", message)), observe(call));
+  }
+
+  function refuseInvalid({ id, reason }: InvalidRequest): CallResponse {
+    const error = invalidRequest(reason);
+    const response = { parts: [errorResponse(id, error)] };
+    conclude(observer?.begin(server, undefined), response, error.code);
+    return response;
+  }
+
+  /** The answer to a message in which no single request can be made out. */
+  function refuseWhole(error: ErrorObject): MessageResponse {
+    const parts = [errorResponse(NULL_ID, error)];
+    conclude(observer?.begin(server, undefined), { parts }, error.code);
+    return { body: parts };
+  }
+
+  function observe({ method }: Call): ObservedCall | undefined {
+    return observer?.begin(server, table.find(method)?.name);
   }
 
   /** Never rejects. Submissions are run through `schedule`; everything else starts at once. */
@@ -119,28 +142,31 @@ export function createExecutor({ table, logger, batchLength, batchBytes }: Execu
     caller?: Caller,
   ): Promise<CallResponse | undefined> {
     const call = readRequest(request);
-    if (isInvalid(call)) {
-      return { parts: [errorResponse(call.id, invalidRequest(call.reason))] };
-    }
+    if (isInvalid(call)) return refuseInvalid(call);
+    const observed = observe(call);
     try {
       const method = table.find(call.method);
-      if (method === undefined) return failed(call, methodNotFound(call.method, suggest));
+      if (method === undefined) return failed(call, methodNotFound(call.method, suggest), observed);
       const refusal = caller?.refusal(method.access);
-      if (refusal !== undefined) return failed(call, methodNotServed(refusal));
-      return await (changesNothing(method.access)
+      if (refusal !== undefined) return failed(call, methodNotServed(refusal), observed);
+      const response = await (changesNothing(method.access)
         ? runCall(call, method, deadline, caller)
         : schedule(() => runCall(call, method, deadline, caller)));
+      conclude(observed, response);
+      return response;
     } catch (error) {
       if (!(error instanceof Failure)) {
         logger.error("A method failed unexpectedly.", { method: call.method, error: inspect(error) });
       }
-      return failed(call, thrownError(error));
+      return failed(call, thrownError(error), observed);
     }
   }
 
-  function failed(call: Call, error: ErrorObject): CallResponse | undefined {
+  function failed(call: Call, error: ErrorObject, observed: ObservedCall | undefined): CallResponse | undefined {
     logger.debug("A call failed.", { method: call.method, code: error.code, message: error.message });
-    return call.id === undefined ? undefined : { parts: [errorResponse(call.id, error)] };
+    const response = call.id === undefined ? undefined : { parts: [errorResponse(call.id, error)] };
+    conclude(observed, response, error.code);
+    return response;
   }
 }
 
@@ -172,9 +198,11 @@ function abandonResponse(response: CallResponse | undefined): void {
   if (response !== undefined) abandonParts(response.parts);
 }
 
-/** The answer to a message in which no single request can be made out. */
-function whole(error: ErrorObject): MessageResponse {
-  return { body: [errorResponse(NULL_ID, error)] };
+/** To a notification there is no response. */
+function conclude(observed: ObservedCall | undefined, response: CallResponse | undefined, errorCode?: number): void {
+  if (observed === undefined) return;
+  observed.end(errorCode);
+  if (response) meterParts(response.parts, observed.bytes);
 }
 
 function messageOf(response: CallResponse | undefined): MessageResponse | undefined {

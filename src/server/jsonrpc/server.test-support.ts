@@ -2,6 +2,7 @@ import type { Access } from "../../access.ts";
 import { Failure, type FailureKind } from "../../failure.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import type { CallObserver } from "../call-observer.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import type { Answer, Caller, Method, MethodTable, Params, Waiting } from "../method-table.ts";
@@ -65,6 +66,7 @@ export interface TestServerOptions {
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
   suggest?: MethodTable["suggest"];
+  observer?: CallObserver;
   host?: string;
   port?: number;
 }
@@ -72,7 +74,7 @@ export interface TestServerOptions {
 /** A server before a table of made-up methods, on a free port unless told otherwise. */
 export async function openTestServer(options: TestServerOptions = {}) {
   const { handlers = {}, submissions = [], classes = {}, large = ["echo"] } = options;
-  const { access, limits, webSocketLimits, suggest } = options;
+  const { access, limits, webSocketLimits, suggest, observer } = options;
   const methods = new Map<string, Method>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
     methods.set(name, {
@@ -85,13 +87,15 @@ export async function openTestServer(options: TestServerOptions = {}) {
   }
   const log: LogRecord[] = [];
   const table: MethodTable = { find: (name) => methods.get(name), suggest };
-  const server = createJsonRpcServer({ table, logger: createRecordingLogger(log), access, limits, webSocketLimits });
+  const logger = createRecordingLogger(log);
+  const server = createJsonRpcServer({ table, logger, access, limits, webSocketLimits, observer });
   const { url, port } = await server.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
   return {
     url,
     port,
     log,
     close: () => server.close(),
+    load: () => server.load(),
     post: (body: string | Uint8Array, init?: RequestInit) =>
       send(url, { method: "POST", headers: { "Content-Type": "application/json" }, body, ...init }),
   };

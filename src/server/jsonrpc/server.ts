@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { CallObserver, CallServer } from "../call-observer.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { mediaTypeOf, requirePlainBody } from "../http/negotiation.ts";
@@ -38,6 +39,7 @@ interface JsonRpcServerOptions {
   access?: AccessOptions;
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
+  observer?: CallObserver;
 }
 
 export const DEFAULT_JSON_RPC_LIMITS: JsonRpcLimits = {
@@ -54,9 +56,10 @@ const METHOD_WITHIN_BYTES = 1024;
 const FIRST_METHOD = /"method"\s*:\s*"(\w+)"/;
 
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
-  const { table, logger, webSocketLimits } = options;
+  const { table, logger, webSocketLimits, observer } = options;
   const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
-  const execute = createExecutor({ table, logger, ...limits });
+  const executor = (server: CallServer) => createExecutor({ table, logger, ...limits, server, observer });
+  const execute = executor("json-rpc");
   const policy = new AccessPolicy("rpc", options.access);
   let closing: Promise<void> | undefined;
   let webSocketUrl = "";
@@ -94,7 +97,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   });
   const exchanges = new Exchanges(server, limits, logger);
   const webSockets = createWebSockets({
-    execute,
+    execute: executor("websocket"),
     policy,
     logger,
     exchanges,
@@ -163,6 +166,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
 
   return {
     listen,
+    load: () => exchanges.load,
     close: () => {
       closing ??= exchanges.close(webSockets.close);
       return closing;

@@ -51,6 +51,8 @@ export interface RestAnswer {
 }
 
 export interface RestRoute {
+  /** The name of the method that is called by it. */
+  method: string;
   verb: "GET" | "POST";
   /** Placeholders are names in braces. */
   path: string;

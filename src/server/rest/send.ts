@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { ChunkStream, openStream, type ResponsePart } from "../http/chunk-stream.ts";
+import type { ObservedCall } from "../call-observer.ts";
+import { ChunkStream, meterParts, openStream, type ResponsePart } from "../http/chunk-stream.ts";
 import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
 import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
 import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
@@ -26,16 +27,23 @@ export interface OpenAnswer {
  * Waits for the first bytes of a streamed answer; rejects with what fails before them. Refuses one that nothing else has room
  * beside until it is read.
  */
-export async function openAnswer(answer: RestAnswer, exchange: Exchange): Promise<OpenAnswer> {
+export async function openAnswer(
+  answer: RestAnswer,
+  exchange: Exchange,
+  observed: ObservedCall | undefined,
+): Promise<OpenAnswer> {
   const parts = answer.content?.parts;
   if (parts === undefined) return { answer, body: undefined };
   if (parts.every((part) => Buffer.isBuffer(part))) {
     const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
     if (body.length >= HELD_FROM_BYTES && !exchange.holdAnswer(body.length))
       throw new HttpRefusal(503, TOO_MUCH_UNREAD);
+    observed?.bytes(body.length);
     return { answer, body };
   }
-  return { answer, body: new ChunkStream(await Promise.all(parts.map(opened))) };
+  const openParts = await Promise.all(parts.map(opened));
+  if (observed) meterParts(openParts, observed.bytes);
+  return { answer, body: new ChunkStream(openParts) };
 }
 
 /** Gives up an answer that nobody waits for any more. */

@@ -40,6 +40,7 @@ describe("formats", () => {
   const SSZ = "application/octet-stream";
   const routes: RestRoute[] = [
     {
+      method: "formats",
       verb: "GET",
       path: "/state",
       access: "read",
@@ -52,6 +53,7 @@ describe("formats", () => {
     },
     ...[false, true].map((bodyOptional): RestRoute => {
       return {
+        method: "bodies",
         verb: "POST",
         path: bodyOptional ? "/filter" : "/submit",
         access: bodyOptional ? "read" : "submit",

@@ -4,6 +4,7 @@ import { inspect } from "node:util";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { CallObserver, ObservedCall } from "../call-observer.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
@@ -29,11 +30,14 @@ export interface RestServerOptions {
   access?: AccessOptions;
   limits?: Partial<HttpLimits>;
   eventLimits?: Partial<EventStreamLimits>;
+  observer?: CallObserver;
 }
 
 /** What is known of a route before its request is read. */
 interface RouteConfig {
   bodyBytes?: number;
+  /** Fastify itself writes the verb of the request here, as `method`. */
+  methodName?: string;
 }
 
 /** Room for a hundred public keys in a query. */
@@ -43,7 +47,7 @@ const LARGEST_HEADERS = 16 * 1024;
 const LARGEST_HEAD = 1024 * 1024;
 
 export function createRestServer(options: RestServerOptions): HttpServer {
-  const { table, logger } = options;
+  const { table, logger, observer } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const eventStreams = createEventStreams(options.eventLimits);
   const policy = new AccessPolicy("rest", options.access);
@@ -56,10 +60,11 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     routerOptions: { maxParamLength: LONGEST_URL, querystringParser: () => ({}) },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
-      void answer(request.raw, reply, async () => {
+      const refuse = async () => {
         requireSizes(request.raw);
         throw new HttpRefusal(error.statusCode ?? 400, "The path of the request is not percent-encoded UTF-8.");
-      });
+      };
+      void answer(request.raw, reply, refuse, observer?.begin("rest", undefined));
     },
   });
   const exchanges = new Exchanges(app.server, limits, logger);
@@ -72,7 +77,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   });
   const paths = [...byPath(table)].map(([path, routes]) => new ServedPath(path, routes));
   app.setErrorHandler((error, request, reply) =>
-    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error))),
+    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error)), observe(request)),
   );
   app.addHook("onRequest", async (request, reply) => {
     exchanges.begin(reply.raw);
@@ -97,13 +102,17 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       instance.route({
         method: route.verb,
         url,
-        config: { bodyBytes: route.takesLargeBody ? limits.bodyBytes : limits.smallBodyBytes } satisfies RouteConfig,
+        config: {
+          bodyBytes: route.takesLargeBody ? limits.bodyBytes : limits.smallBodyBytes,
+          methodName: route.method,
+        } satisfies RouteConfig,
         // Before the body is read.
         onRequest: async ({ raw }) => {
           const refusal = policy.refusal(route.access, policy.isPrivileged(raw));
           if (refusal !== undefined) throw new HttpRefusal(403, refusal);
         },
-        handler: (request, reply) => answer(request.raw, reply, (exchange) => run(route, request, exchange)),
+        handler: (request, reply) =>
+          answer(request.raw, reply, (exchange) => run(route, request, exchange), observe(request)),
       });
     }
     instance.options(url, (request, reply) =>
@@ -112,6 +121,10 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         return { status: 204, headers: { Allow: allow } };
       }),
     );
+  }
+
+  function observe({ routeOptions }: FastifyRequest): ObservedCall | undefined {
+    return observer?.begin("rest", (routeOptions.config as RouteConfig).methodName);
   }
 
   async function run(route: RestRoute, request: FastifyRequest, exchange: Exchange): Promise<RestAnswer> {
@@ -148,6 +161,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     req: IncomingMessage,
     reply: FastifyReply,
     work: (exchange: Exchange) => Promise<RestAnswer>,
+    observed?: ObservedCall,
   ): Promise<void> {
     reply.hijack();
     const res = reply.raw;
@@ -155,13 +169,15 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     exchange.work();
     let open: OpenAnswer;
     try {
-      const opened = work(exchange).then((given) => openAnswer(given, exchange));
+      const opened = work(exchange).then((given) => openAnswer(given, exchange, observed));
       open = await exchange.deadline.race(opened, abandonAnswer);
     } catch (error) {
       report(req, error);
-      open = await openAnswer(refusalAnswer(error), exchange);
+      open = await openAnswer(refusalAnswer(error), exchange, observed);
     }
     exchange.answer();
+    const { status } = open.answer;
+    observed?.end(status >= 400 ? status : undefined);
     if (closing !== undefined) res.shouldKeepAlive = false;
     const { feed } = open.answer;
     try {
@@ -197,6 +213,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
 
   return {
     listen,
+    load: () => exchanges.load,
     close: () => {
       closing ??= shutDown();
       return closing;

@@ -1,0 +1,75 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import type { EventStream } from "../api/event-stream.ts";
+import type { Lanes } from "../api/lanes.ts";
+import type { BeaconChain } from "../chain/chain.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import type { NetworkView } from "../network/network-view.ts";
+import type { CallObserver } from "../server/call-observer.ts";
+import type { ServerLoad } from "../server/http/server.ts";
+import { VERSION } from "../version.ts";
+import { CallMetrics } from "./call-metrics.ts";
+import { addChainMetrics } from "./chain-metrics.ts";
+import { Instruments } from "./instruments.ts";
+import { addNetworkMetrics, addSyncMetrics, type Networked } from "./network-metrics.ts";
+import { addEventMetrics, addLaneMetrics, addServerMetrics } from "./server-metrics.ts";
+
+interface MetricsParts {
+  chain: BeaconChain;
+  db: BeaconDb;
+  network: NetworkView;
+  /** Left out by a node that speaks to no other. */
+  networked?: Networked;
+  events: EventStream;
+  lanes: Lanes;
+}
+
+/** Sums of others that tell the same by type, and gauges whose names end as those of counters must. */
+const LEFT_OUT = ["nodejs_active_resources_total", "nodejs_active_handles_total", "nodejs_active_requests_total"];
+
+/** Everything that is measured of a node, in the words of Prometheus. */
+export class Metrics {
+  readonly calls: CallObserver;
+  readonly #registry = new Registry();
+  readonly #servers = new Map<string, { load(): ServerLoad }>();
+  readonly #stopFollowing: () => void;
+
+  constructor({ chain, db, network, networked, events, lanes }: MetricsParts) {
+    const instruments = new Instruments(this.#registry);
+    this.#stopFollowing = addChainMetrics(instruments, chain);
+    addSyncMetrics(instruments, chain, networked);
+    addNetworkMetrics(instruments, network, networked);
+    this.calls = new CallMetrics(instruments);
+    addLaneMetrics(instruments, lanes);
+    addServerMetrics(instruments, this.#servers);
+    addEventMetrics(instruments, events);
+    addDatabaseMetrics(instruments, db);
+    instruments.gauges("fanal_build_info", "1, for the version of the program", ["version"], () => [
+      [{ version: VERSION }, 1],
+    ]);
+    collectDefaultMetrics({ register: this.#registry });
+    for (const name of LEFT_OUT) this.#registry.removeSingleMetric(name);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Shows what a server has under way from now on. */
+  watch(name: string, server: { load(): ServerLoad }): void {
+    this.#servers.set(name, server);
+  }
+
+  /** All metrics as they are now, in Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  close(): void {
+    this.#stopFollowing();
+    this.#registry.clear();
+  }
+}
+
+function addDatabaseMetrics(instruments: Instruments, db: BeaconDb): void {
+  instruments.gauge("fanal_database_bytes", "What the database takes on the disk", () => db.diskBytes());
+}
