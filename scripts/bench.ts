@@ -49,6 +49,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "what many subscribers of live events cost, and whether each gets all",
     before: COLLECTING,
   },
+  "mixed-load": {
+    about: "whether a node stays as it is under half an hour of load",
+  },
   adversary: {
     about: "what floods by a hostile peer cost a node that follows a chain",
     before: COLLECTING,
