@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { ByteBudget } from "../http/exchanges.ts";
 import { createSignal } from "../http/http.test-support.ts";
 import { Channel } from "./channel.test-support.ts";
 import { createEventStreams, type EventStreamLimits } from "./sse.ts";
@@ -9,7 +10,7 @@ import { SseClient } from "./sse-client.test-support.ts";
 
 /** A server whose every response is a stream of the channel's events. */
 async function serve(channel: Channel, limits?: Partial<EventStreamLimits>) {
-  const streams = createEventStreams(limits);
+  const streams = createEventStreams(new ByteBudget(2 ** 30), limits);
   const server = createServer((_req, res) => streams.serve(channel.feed, res));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -55,7 +56,7 @@ it("all readers get the same events", async () => {
 
 it("a reader that leaves ends its feed", async () => {
   const ended = createSignal();
-  const streams = createEventStreams();
+  const streams = createEventStreams(new ByteBudget(2 ** 30));
   const server = createServer((_req, res) => streams.serve(() => ended.happen, res)).listen(0, "127.0.0.1");
   onTestFinished(() => {
     server.close();

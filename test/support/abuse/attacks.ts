@@ -125,6 +125,35 @@ const fragments: Attack = (clients) =>
     }
   });
 
+/** Whole messages, or pings, as small as can be, one right after the other. */
+function tinyFrames(opcode: number): Attack {
+  // Masked with zeros, as clients have to mask.
+  const frame = Buffer.from([0x80 | opcode, 0x80 | 1, 0, 0, 0, 0, 0x31]);
+  const frames = Buffer.concat(Array.from({ length: 100_000 }, () => frame));
+  const upgrade = [
+    "GET / HTTP/1.1",
+    "Host: 127.0.0.1",
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    "\r\n",
+  ].join("\r\n");
+  return (clients) =>
+    keepOpen(clients, 10, async () => {
+      const socket = await clients.connect(clients.target.jsonRpcUrl);
+      socket?.resume().write(upgrade);
+      socket?.write(frames);
+    });
+}
+
+/** Objects of more different names than any reader likes. */
+const manyMembers: Attack = (clients) => {
+  const members = Array.from({ length: 70_000 }, (_, index) => `"name${index}":1`).join(",");
+  const request = post(`{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":{${members}}}`);
+  return clients.repeat(4, () => clients.exchange(clients.target.jsonRpcUrl, request));
+};
+
 const logLevels: Attack = (clients) => {
   const topics = Array.from({ length: 50_000 }, (_, index) => `topic${index}`).join(",");
   const specs = ["TRACE", "INFO", `INFO; DEBUG:${topics}`, "x".repeat(900_000), ";".repeat(900_000)];
@@ -190,6 +219,9 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "5,000 idle connections": idleConnections,
   "2,000 slow connections": slowConnections,
   "fragmented messages": fragments,
+  "messages of one byte": tinyFrames(1),
+  "pings of one byte": tinyFrames(9),
+  "70,000 members": manyMembers,
   "log levels": logLevels,
   "stalled readers of events": stalledReaders,
 };

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
 
@@ -48,7 +47,10 @@ export class Clients {
     if (socket === undefined) return;
     socket.resume().end(request);
     const patience = setTimeout(() => socket.destroy(), leaveAfterMillis);
-    if (!socket.closed) await once(socket, "close");
+    await new Promise<void>((resolve) => {
+      if (socket.closed) resolve();
+      else socket.once("close", () => resolve());
+    });
     clearTimeout(patience);
   }
 

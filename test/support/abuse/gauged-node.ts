@@ -2,11 +2,14 @@ import { fileURLToPath } from "node:url";
 import type { ProgramProcess } from "../program-process.ts";
 
 export interface GaugeReading {
-  /** Of the event loop's delay since the last reading, in milliseconds. */
-  p99: number;
-  max: number;
-  /** After a collection. */
+  /** The longest that the event loop was held up since the last reading, in milliseconds. */
+  heldUp: number;
+  /** The most processor time between two turns, which says the same on a machine that is busy with other things. */
+  heldUpProcessor: number;
+  /** All memory, and what of it objects and buffers take, after a collection. */
   residentBytes: number;
+  heapBytes: number;
+  externalBytes: number;
 }
 
 /** The options of Node for a program that can be read like this. */

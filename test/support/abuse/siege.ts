@@ -64,7 +64,7 @@ export async function targetOf(program: ProgramProcess): Promise<Target> {
 
 /** Asks a node for its head every 20 milliseconds, whether or not the question before is answered. */
 export async function probe(program: ProgramProcess, { seconds }: { seconds: number }): Promise<ProbeFigures> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const agent = new Agent({ keepAlive: true });
   const figures: ProbeFigures = { latencies: [], unanswered: 0, peakBytes: 0 };
   const asked: Promise<void>[] = [];
   const end = performance.now() + seconds * 1000;
