@@ -50,7 +50,7 @@ function chainFlags(validators: number, preset: string): string[] {
 }
 
 /** Readers of events need some; else the chain stands still, so that its own work is in nobody's way. */
-const speedFor = (attackName: string) => ["--speed", attackName.includes("events") ? "4" : "0.001"];
+const speedFor = (attackName: string) => ["--speed", attackName.includes("events") ? "1" : "0.001"];
 
 async function startNode(args: readonly string[], attackName: string): Promise<ProgramProcess> {
   const flags = [...speedFor(attackName), "--rpc", "--rpc-port", "0", "--rest", "--rest-port", "0"];

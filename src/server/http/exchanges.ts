@@ -31,8 +31,8 @@ export class ByteBudget {
   }
 }
 
-/** What it takes to hold one piece of something, besides its bytes. */
-export const PIECE_OVERHEAD_BYTES = 256;
+/** About what it takes to hold one piece of something, such as a write that waits, besides its bytes. */
+export const PIECE_OVERHEAD_BYTES = 1024;
 
 /** What one client takes of a budget, all of which is given back when it leaves, whatever it has not read. */
 export class BudgetShare {

@@ -42,7 +42,7 @@ const committees: Attack = (clients) => {
 /** Opens connections up to so many, and whatever of them the node closes again. */
 async function keepOpen(clients: Clients, count: number, open: () => Promise<void>): Promise<void> {
   while (clients.areWanted) {
-    const missing = Math.min(100, count - clients.count);
+    const missing = Math.min(100, Math.ceil(count * clients.scale) - clients.count);
     if (missing > 0) await Promise.all(Array.from({ length: missing }, open));
     await clients.pause(missing > 0 ? 5 : 100);
   }

@@ -12,11 +12,14 @@ export interface Target {
 /** Clients that keep to no rule but that of their attack. They are all gone when it is over. */
 export class Clients {
   readonly target: Target;
+  /** The share of the connections that an attack has at its worst. */
+  readonly scale: number;
   readonly #signal: AbortSignal;
   readonly #open = new Set<Socket | WebSocket>();
 
-  constructor(target: Target, signal: AbortSignal) {
+  constructor(target: Target, signal: AbortSignal, { scale = 1 } = {}) {
     this.target = target;
+    this.scale = scale;
     this.#signal = signal;
     signal.addEventListener("abort", () => this.#endAll(), { once: true });
   }
@@ -58,10 +61,12 @@ export class Clients {
   async pause(millis: number): Promise<void> {
     if (!this.areWanted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, millis);
-    this.#signal.addEventListener("abort", () => resolve(), { once: true });
+    const wake = () => resolve();
+    const timer = setTimeout(wake, millis);
+    this.#signal.addEventListener("abort", wake);
     await promise;
     clearTimeout(timer);
+    this.#signal.removeEventListener("abort", wake);
   }
 
   /** The same again and again, by so many at once. */

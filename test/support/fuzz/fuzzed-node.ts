@@ -9,24 +9,23 @@ import { tempDirectory } from "../temp-directory.ts";
 import { type FuzzReport, fuzz } from "./fuzz.ts";
 
 interface FuzzRun {
+  /** Before memory is looked at for the first time, so that what is loaded and compiled on first use does not count. */
+  firstRequests: number;
   requests: number;
   seed: number;
 }
-
-/** Before memory is compared, so that what is loaded and compiled on first use does not count. */
-const FIRST_REQUESTS = 1000;
 
 const TELL_EVERY_REQUESTS = Number(process.env.SOAK_TELL_EVERY ?? 50_000);
 
 const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
 export interface FuzzedNodeReport extends FuzzReport {
-  /** What the node's memory grew by, after collections. */
-  growthBytes: number;
+  /** What the node grew by, after collections: all of its memory, and what objects and buffers take of it. */
+  growth: { residentBytes: number; heldBytes: number };
 }
 
 /** Fuzzes the real program on a dev chain that stands still, and expects it to live on without a complaint. */
-export async function fuzzNode({ requests, seed }: FuzzRun): Promise<FuzzedNodeReport> {
+export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Promise<FuzzedNodeReport> {
   console.info(`The requests of this run are those of FANAL_TEST_SEED=${seed}.`);
   const examples = await ExampleDevChain.open(ForkName.fulu);
   const params = await paramsOfExamples(examples);
@@ -43,8 +42,8 @@ export async function fuzzNode({ requests, seed }: FuzzRun): Promise<FuzzedNodeR
   const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
   const target = { jsonRpcUrl: program.url, restUrl: restUrl!, callables };
 
-  const first = await fuzz({ ...target, requests: FIRST_REQUESTS, seed: seed - 1 });
-  const { residentBytes: before } = await readGauge(program);
+  const first = await fuzz({ ...target, requests: firstRequests, seed: seed - firstRequests });
+  const before = await readGauge(program);
   const onProgress = async (sent: number) => {
     if (sent % TELL_EVERY_REQUESTS !== 0) return;
     const { residentBytes, heapBytes, externalBytes } = await readGauge(program);
@@ -52,12 +51,18 @@ export async function fuzzNode({ requests, seed }: FuzzRun): Promise<FuzzedNodeR
     console.info(`After ${sent} requests: memory ${resident}, objects ${heap}, buffers ${external}.`);
   };
   const report = await fuzz({ ...target, requests, seed, onProgress });
-  const { residentBytes: after } = await readGauge(program);
+  const after = await readGauge(program);
 
   expect([...first.defects, ...report.defects]).toEqual([]);
   expect(program.errors).toEqual([]);
   expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
   // It also stops as if nothing had been.
   expect(await program.stop()).toEqual({ code: 0, signal: null });
-  return { ...report, growthBytes: after - before };
+  return {
+    ...report,
+    growth: {
+      residentBytes: after.residentBytes - before.residentBytes,
+      heldBytes: after.heapBytes + after.externalBytes - before.heapBytes - before.externalBytes,
+    },
+  };
 }

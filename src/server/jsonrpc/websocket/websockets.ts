@@ -67,6 +67,8 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     clientTracking: false,
     maxPayload: httpLimits.bodyBytes,
     maxFragments: limits.fragments,
+    // One message or ping a turn, so that a thousand small ones that come at once do not hold up everybody else.
+    allowSynchronousEvents: false,
     perMessageDeflate: false,
   });
   const connections = new Set<Connection>();
