@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { BudgetShare, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../http/exchanges.ts";
+import { BudgetShare, type ByteBudget, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../http/exchanges.ts";
 import type { Feed, StreamEvent } from "./feed.ts";
 
 export interface EventStreamLimits {
@@ -61,8 +61,8 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
   function deliver(res: ServerResponse, share: BudgetShare, event: StreamEvent): void {
     const frame = frameOf(event);
     const bytes = frame.length + PIECE_OVERHEAD_BYTES;
-    // Who has read everything gets the next event, however much others have not read.
-    if (res.writableLength === 0) res.write(frame);
+    // Who is hardly behind gets the next event, however much others have not read.
+    if (res.writableLength + frame.length < Math.min(HELD_FROM_BYTES, limits.bufferBytes)) res.write(frame);
     else if (res.writableLength + frame.length > limits.bufferBytes || !share.take(bytes)) cut(res);
     else res.write(frame, () => share.giveBack(bytes));
   }

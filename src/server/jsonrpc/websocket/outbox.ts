@@ -33,10 +33,10 @@ export class Outbox {
     return this.#flushes;
   }
 
-  /** False when clients have left so much unread that there is no room for it; who has read all events gets the next. */
+  /** False when clients have left so much unread that there is no room for it; who is hardly behind gets it all the same. */
   event(message: Buffer): boolean {
     const bytes = message.length + PIECE_OVERHEAD_BYTES;
-    const isHeld = this.#eventBytes > 0;
+    const isHeld = this.#eventBytes + message.length >= HELD_FROM_BYTES;
     if (isHeld && !this.#unread.take(bytes)) return false;
     this.#eventBytes += message.length;
     this.#inTurn(() => {
