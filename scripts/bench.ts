@@ -56,6 +56,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "what floods by a hostile peer cost a node that follows a chain",
     before: COLLECTING,
   },
+  abuse: {
+    about: "what attacks by clients cost those who only ask for the head",
+  },
 };
 
 function list(): void {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   IRREGULAR_NUMBERS_BELOW_BYTES,
   IrregularNumber,
+  MAX_MEMBERS,
   MAX_NESTING,
   MAX_VALUES,
   parseMessage,
@@ -67,6 +68,13 @@ describe("texts that would take too long to read", () => {
   it("refuses more values than any list needs", () => {
     expect(parse(`[0${",0".repeat(MAX_VALUES)}]`)).toHaveLength(MAX_VALUES + 1);
     expect(() => parse(`[0${",0".repeat(MAX_VALUES + 1)}]`)).toThrow(`more than ${MAX_VALUES} values`);
+  });
+
+  it("an object may have a thousand members, wherever it stands, and no more", () => {
+    const members = (count: number) => Array.from({ length: count }, (_, index) => `"${index}":[{"a":1}]`).join(",");
+    expect(Object.keys(parse(`{${members(MAX_MEMBERS)}}`) as object)).toHaveLength(MAX_MEMBERS);
+    expect(parse(`[{${members(MAX_MEMBERS)}},{${members(MAX_MEMBERS)}}]`)).toHaveLength(2);
+    expect(() => parse(`[[{${members(MAX_MEMBERS + 1)}}]]`)).toThrow(`more than ${MAX_MEMBERS} members`);
   });
 });
 

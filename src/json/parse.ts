@@ -23,8 +23,14 @@ export class UnreadableMessage extends Error {}
  */
 export const MAX_NESTING = 512;
 
-/** A list of all validators of the largest network fits in; what holds more keeps everybody else waiting while it is read. */
-export const MAX_VALUES = 2_000_000;
+/**
+ * The largest slashing has half of it, since in electra a vote of all committees of a slot is one object; what holds more
+ * keeps everybody else waiting while it is read.
+ */
+export const MAX_VALUES = 500_000;
+
+/** No object of the interface has a tenth of it. To read many different names takes ten times as long as other values. */
+export const MAX_MEMBERS = 1000;
 
 /** To keep irregular numbers takes some twenty times as long as to read others, so that a large message may hold none. */
 export const IRREGULAR_NUMBERS_BELOW_BYTES = 256 * 1024;
@@ -36,6 +42,7 @@ const DOT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 const UPPER_E = 0x45;
+const COLON = 0x3a;
 const OPENING_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSING_BRACKET = 0x5d;
@@ -51,11 +58,6 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Reads one message. Throws an `UnreadableMessage` when the bytes are not UTF-8 or not JSON. */
 export function parseMessage(bytes: Uint8Array): unknown {
   const irregular = mayHoldIrregularNumbers(bytes);
-  if (irregular && bytes.length >= IRREGULAR_NUMBERS_BELOW_BYTES) {
-    throw new UnreadableMessage(
-      "A message this large may hold no fractions, exponents or numbers beyond 2^53-1; write large numbers as strings.",
-    );
-  }
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -78,6 +80,8 @@ function mayHoldIrregularNumbers(bytes: Uint8Array): boolean {
   let irregular = false;
   let depth = 0;
   let values = 0;
+  /** Of the objects that are open, by depth; lists have none. */
+  const members = new Uint16Array(MAX_NESTING + 1);
   for (let at = 0; at < length; at++) {
     const byte = bytes[at]!;
     if (byte === QUOTE) {
@@ -87,19 +91,33 @@ function mayHoldIrregularNumbers(bytes: Uint8Array): boolean {
       while (isDigit(bytes[at + 1])) at++;
       const next = bytes[at + 1];
       irregular ||= at - start >= ALWAYS_SAFE_DIGITS || next === DOT || next === LOWER_E || next === UPPER_E;
+      if (irregular && length >= IRREGULAR_NUMBERS_BELOW_BYTES) throw tooLargeForIrregularNumbers();
     } else if (byte === COMMA) {
       if (++values > MAX_VALUES) throw new UnreadableMessage(`The message holds more than ${MAX_VALUES} values.`);
+    } else if (byte === COLON) {
+      // A text that closes more than it opens is no JSON, whatever is counted for it.
+      if (depth > 0 && ++members[depth]! > MAX_MEMBERS) {
+        throw new UnreadableMessage(`The message holds an object of more than ${MAX_MEMBERS} members.`);
+      }
     } else if (byte === MINUS) {
       irregular ||= bytes[at + 1] === ZERO;
+      if (irregular && length >= IRREGULAR_NUMBERS_BELOW_BYTES) throw tooLargeForIrregularNumbers();
     } else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
       if (++depth > MAX_NESTING) {
         throw new UnreadableMessage(`The message nests arrays and objects more than ${MAX_NESTING} levels deep.`);
       }
+      members[depth] = 0;
     } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
       depth--;
     }
   }
   return irregular;
+}
+
+function tooLargeForIrregularNumbers(): UnreadableMessage {
+  return new UnreadableMessage(
+    "A message this large may hold no fractions, exponents or numbers beyond 2^53-1; write large numbers as strings.",
+  );
 }
 
 function endOfString(bytes: Uint8Array, openingQuote: number): number {

@@ -7,8 +7,8 @@ import { failuresOf, OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { Deadline } from "../../src/server/http/deadline.ts";
 import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";
-import { ExampleDevChain, type ExampleFork } from "../support/example-chain.ts";
-import { exampleParams, inExampleOrder, isServedOn } from "../support/examples.ts";
+import { ExampleDevChain } from "../support/example-chain.ts";
+import { paramsOfExamples } from "../support/example-params.ts";
 import { type Edit, edit, edited } from "./mutation.ts";
 
 const LISTS_A_FORK = 10_000;
@@ -55,7 +55,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
 
   beforeAll(async () => {
     chain = await ExampleDevChain.open(fork);
-    validParams = await paramsOfExamples(chain, fork);
+    validParams = await paramsOfExamples(chain);
     execute = createExecutor({
       table: createMethodTable(chain.api),
       logger: createRecordingLogger(log),
@@ -97,19 +97,6 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
 function documentedCodes(name: string): number[] {
   const method = methods.find((each) => each.name === name)!;
   return failuresOf(method).map((kind) => OPENRPC_ERRORS[kind].code);
-}
-
-/** Parameters that every method takes, on a chain whose pools hold what they need. */
-async function paramsOfExamples(chain: ExampleDevChain, fork: ExampleFork): Promise<Map<string, unknown[]>> {
-  const params = new Map<string, unknown[]>();
-  for (const method of inExampleOrder(methods)) {
-    const given = await exampleParams(method, chain);
-    params.set(method.name, given);
-    if (method.name.startsWith("post_v1_beacon_pool") && isServedOn(method, fork)) {
-      await chain.caller.call(method.name, given);
-    }
-  }
-  return params;
 }
 
 function editedParams(

@@ -2,14 +2,15 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { ByteBudget } from "../http/exchanges.ts";
 import { createSignal } from "../http/http.test-support.ts";
 import { Channel } from "./channel.test-support.ts";
 import { createEventStreams, type EventStreamLimits } from "./sse.ts";
 import { SseClient } from "./sse-client.test-support.ts";
 
 /** A server whose every response is a stream of the channel's events. */
-async function serve(channel: Channel, limits?: Partial<EventStreamLimits>) {
-  const streams = createEventStreams(limits);
+async function serve(channel: Channel, limits?: Partial<EventStreamLimits>, unread = new ByteBudget(2 ** 30)) {
+  const streams = createEventStreams(unread, limits);
   const server = createServer((_req, res) => streams.serve(channel.feed, res));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -55,7 +56,7 @@ it("all readers get the same events", async () => {
 
 it("a reader that leaves ends its feed", async () => {
   const ended = createSignal();
-  const streams = createEventStreams();
+  const streams = createEventStreams(new ByteBudget(2 ** 30));
   const server = createServer((_req, res) => streams.serve(() => ended.happen, res)).listen(0, "127.0.0.1");
   onTestFinished(() => {
     server.close();
@@ -65,6 +66,23 @@ it("a reader that leaves ends its feed", async () => {
   client.response.destroy();
   await ended.happened;
   streams.close();
+});
+
+it("what all readers together leave unread has a limit, which cuts off only who is behind, and is given back", async () => {
+  const channel = new Channel();
+  const unread = new ByteBudget(200_000);
+  const { url } = await serve(channel, {}, unread);
+  const [stalled, prompt] = await Promise.all([SseClient.connect(url), SseClient.connect(url)]);
+  stalled.response.pause();
+  const text = "x".repeat(10_000);
+  for (let number = 0; unread.held < unread.limit - 20_000; number++) {
+    channel.publish({ number, text });
+    expect(await prompt.events.next()).toMatchObject({ data: { number } });
+  }
+  for (const number of [1, 2, 3]) channel.publish({ number, text });
+  expect(await prompt.events.take(3)).toMatchObject([1, 2, 3].map((number) => ({ data: { number } })));
+  stalled.response.destroy();
+  await vi.waitFor(() => expect(unread.held).toBe(0));
 });
 
 it("a reader that is too slow gets all events up to a point, is told so, and is cut off", async () => {

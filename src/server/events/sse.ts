@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { BudgetShare, type ByteBudget, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../http/exchanges.ts";
 import type { Feed, StreamEvent } from "./feed.ts";
 
 export interface EventStreamLimits {
@@ -41,7 +42,8 @@ const HEADERS = {
 /** A comment: every reader skips it. */
 const KEEP_ALIVE = Buffer.from(":\n\n");
 
-export function createEventStreams(given: Partial<EventStreamLimits> = {}): EventStreams {
+/** `unread` is what all readers, and those of other answers, may leave unread together. */
+export function createEventStreams(unread: ByteBudget, given: Partial<EventStreamLimits> = {}): EventStreams {
   const limits = { ...DEFAULT_LIMITS, ...given };
   /** The open streams with what ends their feeds. */
   const streams = new Map<ServerResponse, () => void>();
@@ -56,10 +58,13 @@ export function createEventStreams(given: Partial<EventStreamLimits> = {}): Even
   keepAlive.unref();
   let isClosed = false;
 
-  function deliver(res: ServerResponse, event: StreamEvent): void {
+  function deliver(res: ServerResponse, share: BudgetShare, event: StreamEvent): void {
     const frame = frameOf(event);
-    if (res.writableLength + frame.length <= limits.bufferBytes) res.write(frame);
-    else cut(res);
+    const bytes = frame.length + PIECE_OVERHEAD_BYTES;
+    // Who is hardly behind gets the next event, however much others have not read.
+    if (res.writableLength + frame.length < Math.min(HELD_FROM_BYTES, limits.bufferBytes)) res.write(frame);
+    else if (res.writableLength + frame.length > limits.bufferBytes || !share.take(bytes)) cut(res);
+    else res.write(frame, () => share.giveBack(bytes));
   }
 
   function cut(res: ServerResponse): void {
@@ -87,11 +92,15 @@ export function createEventStreams(given: Partial<EventStreamLimits> = {}): Even
         res.end();
         return;
       }
+      const share = new BudgetShare(unread);
       streams.set(
         res,
-        feed((event) => deliver(res, event)),
+        feed((event) => deliver(res, share, event)),
       );
-      res.once("close", () => forget(res));
+      res.once("close", () => {
+        forget(res);
+        share.giveBackAll();
+      });
       res.on("error", () => forget(res));
     },
     close() {

@@ -40,6 +40,36 @@ export class ByteBudget {
   }
 }
 
+/** About what it takes to hold one piece of something, such as a write that waits, besides its bytes. */
+export const PIECE_OVERHEAD_BYTES = 1024;
+
+/** What one client takes of a budget, all of which is given back when it leaves, whatever it has not read. */
+export class BudgetShare {
+  readonly #budget: ByteBudget;
+  #held = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  /** False when there is no room for them. */
+  take(bytes: number): boolean {
+    if (!this.#budget.take(bytes)) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    const held = Math.min(bytes, this.#held);
+    this.#held -= held;
+    this.#budget.giveBack(held);
+  }
+
+  giveBackAll(): void {
+    this.giveBack(this.#held);
+  }
+}
+
 /** Answers below this leave for the operating system at once; above it a client that stops reading makes the node hold them. */
 export const HELD_FROM_BYTES = 64 * 1024;
 

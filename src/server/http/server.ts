@@ -86,7 +86,7 @@ export function listeningAddress(server: Server, givenUrl?: string): ListeningAd
 }
 
 const CLIENT_ERRORS: Record<string, [status: number, reason: string, message: string]> = {
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The headers of the request are too large."],
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The URL or the headers of the request are too large."],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "The request was not sent in time."],
 };
 

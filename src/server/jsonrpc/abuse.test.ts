@@ -136,6 +136,31 @@ it("fragments of a WebSocket message count as well", async () => {
   await expect.poll(async () => (await server.post(" ".repeat(150_000))).status).toBe(200);
 });
 
+it("a WebSocket message in too many parts is refused, however small they are", async () => {
+  const server = await open({ webSocketLimits: { fragments: 10 } });
+  const client = new WebSocket(server.url.replace("http", "ws"));
+  await once(client, "open");
+  const closed = once(client, "close");
+  for (let sent = 0; sent <= 10; sent++) client.send(" ", { fin: false });
+  expect((await closed)[0]).toBe(1008);
+});
+
+const chunkedHead = head(0).replace("Content-Length: 0", "Connection: close\r\nTransfer-Encoding: chunked");
+const chunksOf = (text: string) => [...text].map((character) => `1\r\n${character}\r\n`).join("");
+
+it("a body may come in small pieces, but not in any number of them", async () => {
+  const server = await open();
+  const few = await connectTo(server);
+  few.write(`${chunkedHead}${chunksOf(requestText({}))}0\r\n\r\n`);
+  expect(Buffer.concat(await Array.fromAsync(few)).toString()).toContain('"result":');
+
+  const many = await connectTo(server);
+  many.write(chunkedHead + chunksOf(" ".repeat(3000)));
+  const text = Buffer.concat(await Array.fromAsync(many)).toString();
+  expect(text).toMatch(/^HTTP\/1.1 400 /);
+  expect(text).toContain("too many small pieces");
+});
+
 it.each([
   ["sends no more of a head", "POST / HTTP/1.1\r\nHost: 127"],
   ["sends no more of a body", `${head(100)}{`],
@@ -215,4 +240,21 @@ it("a WebSocket reader that only answers pings is cut off", async () => {
   await expect.poll(() => server.log.some(({ message }) => message.includes("reads nothing"))).toBe(true);
   clearInterval(pongs);
   client.terminate();
+});
+
+it("answers that WebSocket clients do not read are held up to a limit for all clients", async () => {
+  const huge = async () => json("x".repeat(8_000_000));
+  const server = await open({ handlers: { huge }, limits: { unreadBytes: 10_000_000 } });
+  const webSocketUrl = server.url.replace("http", "ws");
+  const idle = new WebSocket(webSocketUrl);
+  const other = new WebSocket(webSocketUrl);
+  await Promise.all([once(idle, "open"), once(other, "open")]);
+  idle.pause();
+  idle.send(requestText({ method: '"huge"' }));
+  await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(503);
+  const closed = once(other, "close");
+  other.send(requestText({ method: '"huge"' }));
+  expect((await closed)[0]).toBe(1013);
+  idle.terminate();
+  await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(200);
 });

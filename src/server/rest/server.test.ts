@@ -169,7 +169,7 @@ describe("refusals", () => {
   it.each([
     [`/echo/n?id=${"x".repeat(17_000)}`, 414, TOO_LONG],
     [`/echo/${"x".repeat(17_000)}`, 414, TOO_LONG],
-    [`/echo/${"x".repeat(500_000)}?id=1`, 414, TOO_LONG],
+    [`/echo/${"x".repeat(60_000)}?id=1`, 414, TOO_LONG],
     [`/nowhere?id=${"x".repeat(17_000)}`, 414, TOO_LONG],
     [`/${"x".repeat(101)}`, 404, `There is nothing at /${"x".repeat(99)}…`],
   ])("of long URLs say so (%#)", async (path, status, message) => {
@@ -186,7 +186,8 @@ describe("refusals", () => {
       "431 ",
       "The headers of the request are larger than 16384 bytes.",
     ],
-    [`GET / HTTP/1.1\r\nA: ${"x".repeat(1024 * 1024)}`, "431 ", "The headers of the request are too large."],
+    // Nobody holds more of a head that goes on and on.
+    [`GET / HTTP/1.1\r\nA: ${"x".repeat(70_000)}`, "431 ", "The URL or the headers of the request are too large."],
   ])("of what is no request have the same form (%#)", async (sent, status, message) => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write(sent);

@@ -43,13 +43,12 @@ interface RouteConfig {
 /** Room for a hundred public keys in a query. */
 const LONGEST_URL = 16 * 1024;
 const LARGEST_HEADERS = 16 * 1024;
-/** What Node itself refuses, without telling a long URL from large headers. */
-const LARGEST_HEAD = 1024 * 1024;
+/** What Node itself refuses, without telling a long URL from large headers. It holds what has come of every head. */
+const LARGEST_HEAD = 64 * 1024;
 
 export function createRestServer(options: RestServerOptions): HttpServer {
   const { table, logger, observer } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
-  const eventStreams = createEventStreams(options.eventLimits);
   const policy = new AccessPolicy("rest", options.access);
   let closing: Promise<void> | undefined;
 
@@ -68,6 +67,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     },
   });
   const exchanges = new Exchanges(app.server, limits, logger);
+  const eventStreams = createEventStreams(exchanges.answerBytes, options.eventLimits);
   app.removeAllContentTypeParsers();
   // What a body is, its route knows.
   app.addContentTypeParser("*", (request, payload, done) => {

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import type { RawData, WebSocket } from "ws";
 import type { Logger } from "../../../log/logger.ts";
 import type { Deadline, Deadlines } from "../../http/deadline.ts";
-import type { ByteBudget } from "../../http/exchanges.ts";
+import { BudgetShare, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { Caller } from "../../method-table.ts";
 import type { Execute } from "../execute.ts";
 import { Outbox } from "./outbox.ts";
@@ -25,6 +25,8 @@ interface ConnectionOptions {
   deadlines: Deadlines;
   /** For what has been received of messages that are not answered yet. */
   budget: ByteBudget;
+  /** For what is not read yet of answers and events. */
+  unread: ByteBudget;
   /** Why methods of a class are not served to the client. */
   refusal: Caller["refusal"];
   logger: Logger;
@@ -59,7 +61,8 @@ export class Connection {
   constructor(socket: WebSocket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#outbox = new Outbox(socket);
+    const unread = new BudgetShare(options.unread);
+    this.#outbox = new Outbox(socket, unread);
     this.#subscriptions = new Subscriptions(this.#outbox, options.limits);
     this.#closed = new Promise((resolve) => {
       socket.once("close", resolve);
@@ -68,10 +71,11 @@ export class Connection {
       this.#subscriptions.close();
       options.budget.giveBack(this.#incompleteBytes);
       this.#incompleteBytes = 0;
+      unread.giveBackAll();
       for (const deadline of this.#running) deadline.abandon();
     });
     // Before the protocol's own listener, so that a message finds its bytes counted.
-    options.socket.prependListener("data", (chunk: Buffer) => this.#count(chunk.length));
+    options.socket.prependListener("data", (chunk: Buffer) => this.#count(chunk.length + PIECE_OVERHEAD_BYTES));
     socket.on("message", (data) => {
       this.#heard = true;
       const bytes = this.#incompleteBytes;
@@ -148,11 +152,16 @@ export class Connection {
   #count(bytes: number): void {
     if (this.#options.budget.take(bytes)) {
       this.#incompleteBytes += bytes;
-    } else if (!this.#closing) {
-      this.#closing = true;
-      this.#socket.close(TRY_AGAIN_LATER, "The node holds as much of other requests as it can.");
-      void this.#closedWithin(this.#options.limits.leaveMillis);
+    } else {
+      this.#giveUp("The node holds as much of other requests as it can.");
     }
+  }
+
+  #giveUp(reason: string): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#socket.close(TRY_AGAIN_LATER, reason);
+    void this.#closedWithin(this.#options.limits.leaveMillis);
   }
 
   async #serve(data: RawData, bytes: number): Promise<void> {
@@ -164,6 +173,7 @@ export class Connection {
     try {
       const response = await execute(data as Buffer, deadline, this.#callerOf(started));
       const sent = response && this.#outbox.respond(response);
+      if (response && !sent) this.#giveUp("Clients have left as many answers unread as the node can hold.");
       for (const id of started) this.#subscriptions.release(id);
       await sent;
     } catch (error) {

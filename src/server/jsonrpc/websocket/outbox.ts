@@ -1,4 +1,5 @@
 import type { WebSocket } from "ws";
+import { type BudgetShare, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { MessageResponse } from "../execute.ts";
 
 /** A message up to this size is written at once; a larger one piece by piece, at the pace at which its reader takes them. */
@@ -10,13 +11,16 @@ const PIECE_BYTES = 256 * 1024;
  */
 export class Outbox {
   readonly #socket: WebSocket;
+  readonly #unread: BudgetShare;
   /** What may go when the message under way is complete; undefined when none is. */
   #held: (() => void)[] | undefined;
   #eventBytes = 0;
   #flushes = 0;
 
-  constructor(socket: WebSocket) {
+  /** `unread` is for what the operating system has not taken yet. */
+  constructor(socket: WebSocket, unread: BudgetShare) {
     this.#socket = socket;
+    this.#unread = unread;
   }
 
   /** How much of the events the operating system has not taken yet. */
@@ -29,13 +33,24 @@ export class Outbox {
     return this.#flushes;
   }
 
-  event(message: Buffer): void {
+  /** False when clients have left so much unread that there is no room for it; who is hardly behind gets it all the same. */
+  event(message: Buffer): boolean {
+    const bytes = message.length + PIECE_OVERHEAD_BYTES;
+    const isHeld = this.#eventBytes + message.length >= HELD_FROM_BYTES;
+    if (isHeld && !this.#unread.take(bytes)) return false;
     this.#eventBytes += message.length;
     this.#inTurn(() => {
       void this.#write(message, true).then(() => {
         this.#eventBytes -= message.length;
+        if (isHeld) this.#unread.giveBack(bytes);
       });
     });
+    return true;
+  }
+
+  /** What has to be told in any case. */
+  notice(message: Buffer): void {
+    this.#inTurn(() => void this.#write(message, true));
   }
 
   /** Takes leave behind everything that is to go out before. */
@@ -45,18 +60,22 @@ export class Outbox {
 
   /**
    * The response has its place in the order as soon as this returns; the promise is resolved when it is written, or the
-   * connection is gone. Rejects with what a streamed result throws: its message can then not be completed.
+   * connection is gone. Rejects with what a streamed result throws: its message can then not be completed. Undefined when
+   * clients have left so much unread that there is no room for it.
    */
-  respond({ body }: MessageResponse): Promise<void> {
+  respond({ body }: MessageResponse): Promise<void> | undefined {
+    const length = Array.isArray(body) ? body.reduce((sum, part) => sum + part.length, 0) : 0;
+    const bytes = length < HELD_FROM_BYTES ? 0 : length;
+    if (!this.#unread.take(bytes)) return undefined;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#inTurn(() => {
-      const message = Array.isArray(body) ? asOneBuffer(body) : undefined;
+      const message = Array.isArray(body) && length <= PIECE_BYTES ? asOneBuffer(body) : undefined;
       const written = message
         ? this.#write(message, true)
         : this.#writeInPieces(Array.isArray(body) ? cut(body) : body);
       written.then(resolve, reject);
     });
-    return promise;
+    return promise.finally(() => this.#unread.giveBack(bytes));
   }
 
   #inTurn(write: () => void): void {
@@ -98,10 +117,8 @@ export class Outbox {
   }
 }
 
-function asOneBuffer(parts: Buffer[]): Buffer | undefined {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  if (length > PIECE_BYTES) return undefined;
-  return parts.length === 1 ? parts[0] : Buffer.concat(parts);
+function asOneBuffer(parts: Buffer[]): Buffer {
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }
 
 function* cut(parts: Buffer[]): Generator<Buffer, undefined> {

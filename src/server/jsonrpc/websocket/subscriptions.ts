@@ -97,24 +97,21 @@ export class Subscriptions {
 
   #send(subscription: Subscription, event: StreamEvent): void {
     const notification = eventNotification(subscription.id, event);
-    if (this.#outbox.eventBytes + notification.length <= this.#limits.eventBytes) {
-      this.#outbox.event(notification);
-    } else {
-      this.#cut(subscription);
-    }
+    const isBehind = this.#outbox.eventBytes + notification.length > this.#limits.eventBytes;
+    if (isBehind || !this.#outbox.event(notification)) this.#cut(subscription);
   }
 
   #cut({ id }: Subscription): void {
     this.end(id);
     const message =
       `The subscription ended because its events were read too slowly: more than ${this.#limits.eventBytes} bytes of ` +
-      "events waited for this connection.";
+      "events waited for this connection, or all clients together have left more unread than the node holds.";
     this.#tellEnd(id, new Failure("limit-exceeded", message));
   }
 
   #tellEnd(subscription: string, failure: Failure): void {
     const params = { subscription, error: thrownError(failure) };
-    this.#outbox.event(Buffer.from(JSON.stringify({ jsonrpc: "2.0", method: "subscription", params })));
+    this.#outbox.notice(Buffer.from(JSON.stringify({ jsonrpc: "2.0", method: "subscription", params })));
   }
 }
 

@@ -101,7 +101,8 @@ it("more calls than may run at once are all answered", async () => {
     handlers: {
       counted: async (params) => {
         most = Math.max(most, ++running);
-        await new Promise((resolve) => setImmediate(resolve));
+        // Long enough for the next messages to arrive, of which one is taken in a turn.
+        for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
         running--;
         return json(params);
       },

@@ -15,6 +15,8 @@ import { Connection, type ConnectionLimits } from "./connection.ts";
 
 export interface WebSocketLimits extends ConnectionLimits {
   connections: number;
+  /** In how many parts a message may come: each takes memory, however small it is. */
+  fragments: number;
   /** How often each client is asked for a sign of life. */
   checkMillis: number;
 }
@@ -38,7 +40,9 @@ interface WebSockets {
 
 const DEFAULT_LIMITS: WebSocketLimits = {
   connections: 10_000,
-  subscriptions: 100,
+  // The largest message in parts of 16 KiB.
+  fragments: 2048,
+  subscriptions: 32,
   // About two slots of all attestations of a network with a million validators would be more than this; a reader of
   // anything less has minutes.
   eventBytes: 8 * 1024 * 1024,
@@ -62,6 +66,9 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     noServer: true,
     clientTracking: false,
     maxPayload: httpLimits.bodyBytes,
+    maxFragments: limits.fragments,
+    // One message or ping a turn, so that a thousand small ones that come at once do not hold up everybody else.
+    allowSynchronousEvents: false,
     perMessageDeflate: false,
   });
   const connections = new Set<Connection>();
@@ -97,6 +104,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           deadlines,
           socket: request.socket,
           budget: exchanges.requestBytes,
+          unread: exchanges.answerBytes,
         });
         connections.add(connection);
         void connection.closed.then(() => connections.delete(connection));

@@ -1,0 +1,143 @@
+import { loadavg } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { ATTACKS } from "../../test/support/abuse/attacks.ts";
+import { GAUGED, type GaugeReading, readGauge } from "../../test/support/abuse/gauged-node.ts";
+import { Attacker, type ProbeFigures, probe, targetOf } from "../../test/support/abuse/siege.ts";
+import { ProgramProcess } from "../../test/support/program-process.ts";
+import { describeMachine } from "../support/machine.ts";
+import { quantile } from "../support/statistics.ts";
+import { withTempDirectory } from "../support/temp-directory.ts";
+
+interface AbuseOptions {
+  validators: number;
+  /** Of each attack. */
+  seconds: number;
+  /** What the name of an attack has to hold. */
+  only: string;
+}
+
+/** From here on a chain of the minimal preset would have committees that no network has. */
+const MAINNET_FROM_VALIDATORS = 1024;
+/** An attack that has just begun has not yet done its worst. */
+const BEFORE_STOP_MILLIS = 1000;
+/** What the servers give their clients to finish, and some more. */
+const STOPPED_WITHIN_SECONDS = 12;
+const RECOVERY_SECONDS = 2;
+
+/** Prints what each attack did; false when a node died, did not recover, or did not stop. */
+export function benchAbuse({ validators, seconds, only }: AbuseOptions): Promise<boolean> {
+  const names = Object.keys(ATTACKS).filter((name) => name.includes(only));
+  const preset = validators < MAINNET_FROM_VALIDATORS ? "minimal" : "mainnet";
+  console.log(`${describeMachine()}; ${validators} validators, preset ${preset}; ${seconds} s an attack\n`);
+  return withTempDirectory(async (directory) => {
+    const args = ["dev", "--data-dir", directory, ...chainFlags(validators, preset)];
+    const attacker = await Attacker.start();
+    printHead();
+    await printQuiet(args, seconds);
+    let isWell = true;
+    for (const name of names) isWell = (await attack(name, { args, attacker, seconds })) && isWell;
+    await attacker.stop();
+    return isWell;
+  });
+}
+
+/** Half of the validators act, so that nothing becomes final and all states have to be replayed. */
+function chainFlags(validators: number, preset: string): string[] {
+  const acting = Math.min(validators / 2, 2048);
+  const size = ["--validators", String(validators), "--dev-validators", `0-${acting - 1}`, "--preset", preset];
+  const epochs = preset === "minimal" ? 40 : 2;
+  return [...size, "--fork", "fulu", "--warmup-epochs", String(epochs)];
+}
+
+/** Readers of events need some; else the chain stands still, so that its own work is in nobody's way. */
+const speedFor = (attackName: string) => ["--speed", attackName.includes("events") ? "1" : "0.001"];
+
+async function startNode(args: readonly string[], attackName: string): Promise<ProgramProcess> {
+  const flags = [...speedFor(attackName), "--rpc", "--rpc-port", "0", "--rest", "--rest-port", "0"];
+  const node = new ProgramProcess([...args, ...flags], { name: "The node", execArgv: GAUGED });
+  await node.untilLine(/The dev chain is running/);
+  await node.untilServed();
+  await probe(node, { seconds: 1 });
+  await readGauge(node);
+  return node;
+}
+
+async function printQuiet(args: readonly string[], seconds: number): Promise<void> {
+  const node = await startNode(args, "nothing");
+  const figures = await probe(node, { seconds });
+  const gauge = await readGauge(node);
+  const began = performance.now();
+  const { code } = await node.stop();
+  printRow("nothing", [
+    ...latencies(figures),
+    ...heldUp(gauge),
+    mebibytes(figures.peakBytes),
+    "",
+    "",
+    stopText(began, code),
+  ]);
+}
+
+async function attack(
+  name: string,
+  { args, attacker, seconds }: { args: readonly string[]; attacker: Attacker; seconds: number },
+): Promise<boolean> {
+  const node = await startNode(args, name);
+  const target = await targetOf(node);
+  attacker.begin(name, target);
+  const during = await probe(node, { seconds });
+  await attacker.end();
+  if (node.child.exitCode !== null || node.child.signalCode !== null) {
+    printRow(name, [...latencies(during), "", "", mebibytes(during.peakBytes), "died", "", ""]);
+    return false;
+  }
+  const gauge = await readGauge(node);
+  await delay(1000);
+  const after = await probe(node, { seconds: RECOVERY_SECONDS });
+  const { residentBytes } = await readGauge(node);
+  attacker.begin(name, target);
+  await delay(BEFORE_STOP_MILLIS);
+  const began = performance.now();
+  const { code } = await node.stop();
+  const stopSeconds = (performance.now() - began) / 1000;
+  await attacker.end();
+  const recovered = `p99 ${millis(quantile(after.latencies, 0.99))}, ${mebibytes(residentBytes)}`;
+  const left = during.unanswered > 0 ? `${during.unanswered} unanswered` : "yes";
+  printRow(name, [
+    ...latencies(during),
+    ...heldUp(gauge),
+    mebibytes(during.peakBytes),
+    left,
+    recovered,
+    stopText(began, code),
+  ]);
+  return after.unanswered === 0 && code === 0 && stopSeconds < STOPPED_WITHIN_SECONDS;
+}
+
+const latencies = ({ latencies }: ProbeFigures) => [0.5, 0.99, 1].map((share) => millis(quantile(latencies, share)));
+const heldUp = ({ heldUp, heldUpProcessor }: GaugeReading) => [millis(heldUp), millis(heldUpProcessor)];
+const millis = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+const stopText = (began: number, code: number | null) =>
+  `${((performance.now() - began) / 1000).toFixed(1)} s, code ${code}`;
+
+function printHead(): void {
+  const columns = [
+    "p50",
+    "p99",
+    "max",
+    "loop held up",
+    "by processor time",
+    "memory at most",
+    "alive",
+    "afterwards",
+    "stopped",
+    "load",
+  ];
+  console.log(`| attack | ${columns.join(" | ")} |`);
+  console.log(`| --- |${" ---: |".repeat(columns.length)}`);
+}
+
+function printRow(name: string, cells: readonly string[]): void {
+  console.log(`| ${[name, ...cells, loadavg()[0]!.toFixed(1)].join(" | ")} |`);
+}

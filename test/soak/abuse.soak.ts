@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ATTACKS } from "../support/abuse/attacks.ts";
+import { GAUGED, readGauge } from "../support/abuse/gauged-node.ts";
+import { Attacker, probe, targetOf } from "../support/abuse/siege.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const SECONDS = Number(process.env.SOAK_ABUSE_SECONDS ?? 60);
+/** What clients may make a node hold by its limits, of requests and of answers, on both servers, and the node itself. */
+const MOST_BYTES = 2 * 2 ** 30;
+/** What stays of it afterwards: memory that the allocator has not given back to the system. */
+const MOST_GROWTH_BYTES = 512 * 2 ** 20;
+
+let attacker: Attacker;
+
+beforeAll(async () => {
+  attacker = await Attacker.start();
+});
+afterAll(() => attacker.stop());
+
+describe.each(Object.keys(ATTACKS))("%s", (name) => {
+  test(`for ${SECONDS} seconds`, async () => {
+    const program = await Program.dev(
+      [
+        ...["--data-dir", tempDirectory(), "--dev-validators", "0-31", "--warmup-epochs", "40"],
+        ...["--rest", "--rest-port", "0"],
+      ],
+      { execArgv: GAUGED },
+    );
+    await program.untilLine(/The dev chain is running/);
+    const target = await targetOf(program);
+    await probe(program, { seconds: 2 });
+    const before = await readGauge(program);
+
+    attacker.begin(name, target);
+    const during = await probe(program, { seconds: SECONDS });
+    await attacker.end();
+    expect(during.unanswered).toBe(0);
+    expect(during.peakBytes).toBeLessThan(MOST_BYTES);
+
+    const after = await probe(program, { seconds: 2 });
+    expect(after.unanswered).toBe(0);
+    const { residentBytes } = await readGauge(program);
+    expect(residentBytes - before.residentBytes).toBeLessThan(MOST_GROWTH_BYTES);
+    expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
+
+    attacker.begin(name, target);
+    await probe(program, { seconds: 1 });
+    expect(await program.stop()).toEqual({ code: 0, signal: null });
+    await attacker.end();
+  });
+});

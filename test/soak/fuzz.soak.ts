@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { fuzzNode } from "../support/fuzz/fuzzed-node.ts";
+
+const { SOAK_FUZZ = "1000000", FANAL_TEST_SEED = String(Date.now() % 2 ** 31) } = process.env;
+
+const FIRST_REQUESTS = 10_000;
+/** What the caches of a node may grow by after that, and what its memory may because it is in pieces. */
+const MOST_HELD_BYTES = 16 * 2 ** 20;
+const MOST_RESIDENT_BYTES = 128 * 2 ** 20;
+
+test(`${SOAK_FUZZ} fuzzed requests neither break a node nor stay in its memory`, async () => {
+  const { answers, growth } = await fuzzNode({
+    firstRequests: FIRST_REQUESTS,
+    requests: Number(SOAK_FUZZ),
+    seed: Number(FANAL_TEST_SEED),
+  });
+  console.info(Object.fromEntries([...answers].sort(([, a], [, b]) => b - a)));
+  console.info("The node grew by", growth);
+  expect(growth.heldBytes).toBeLessThan(MOST_HELD_BYTES);
+  expect(growth.residentBytes).toBeLessThan(MOST_RESIDENT_BYTES);
+});

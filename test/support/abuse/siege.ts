@@ -1,0 +1,116 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { ProgramProcess } from "../program-process.ts";
+import type { Order } from "./attacker-process.ts";
+import { callText, type Target } from "./clients.ts";
+
+const PROBE_EVERY_MILLIS = 20;
+/** A probe that takes longer is one that the node did not answer. */
+const PROBE_PATIENCE_MILLIS = 30_000;
+
+const ATTACKER = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
+
+/** What somebody sees who asks the node for its head all the time. */
+export interface ProbeFigures {
+  /** Milliseconds, in the order of the questions. */
+  latencies: number[];
+  unanswered: number;
+  /** The most that the node had in memory at any of the questions. */
+  peakBytes: number;
+}
+
+/** A process that attacks one node after the other. */
+export class Attacker {
+  readonly #process: ChildProcess;
+
+  private constructor(child: ChildProcess) {
+    this.#process = child;
+  }
+
+  static async start(): Promise<Attacker> {
+    const child = fork(ATTACKER, { execArgv: [] });
+    await once(child, "message");
+    return new Attacker(child);
+  }
+
+  begin(attack: string, target: Target): void {
+    this.#process.send({ attack, target } satisfies Order);
+  }
+
+  /** Resolves when the last client is gone. */
+  async end(): Promise<void> {
+    const ended = once(this.#process, "message");
+    this.#process.send("end" satisfies Order);
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.#process, "exit");
+    this.#process.disconnect();
+    await exited;
+  }
+}
+
+export async function targetOf(program: ProgramProcess): Promise<Target> {
+  const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
+  const jsonRpcUrl = await program.untilServed();
+  const { current_slot } = await program.call<{ current_slot: string }>("getChainTime");
+  return { jsonRpcUrl, restUrl: restUrl!, slot: Number(current_slot) };
+}
+
+/** Asks a node for its head every 20 milliseconds, whether or not the question before is answered. */
+export async function probe(program: ProgramProcess, { seconds }: { seconds: number }): Promise<ProbeFigures> {
+  const agent = new Agent({ keepAlive: true });
+  const figures: ProbeFigures = { latencies: [], unanswered: 0, peakBytes: 0 };
+  const asked: Promise<void>[] = [];
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    const position = asked.length;
+    const question = ask(program.url, agent).then(
+      (millis) => {
+        figures.latencies[position] = millis;
+      },
+      () => {
+        figures.unanswered++;
+        figures.latencies[position] = PROBE_PATIENCE_MILLIS;
+      },
+    );
+    asked.push(question);
+    figures.peakBytes = Math.max(figures.peakBytes, residentBytes(program.pid));
+    await delay(PROBE_EVERY_MILLIS);
+  }
+  await Promise.all(asked);
+  agent.destroy();
+  return figures;
+}
+
+function ask(url: string, agent: Agent): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const began = performance.now();
+  const body = callText("getChainHead", []);
+  const headers = { "Content-Type": "application/json", "Content-Length": body.length };
+  const question = request(url, { method: "POST", agent, headers, timeout: PROBE_PATIENCE_MILLIS }, (response) => {
+    response.resume().on("end", () => {
+      if (response.statusCode === 200) resolve(performance.now() - began);
+      else reject(new Error(`The node answered ${response.statusCode}.`));
+    });
+  });
+  question.on("timeout", () => question.destroy(new Error("The node did not answer.")));
+  question.on("error", reject);
+  question.end(body);
+  return promise;
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const [, pages] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ");
+    return Number(pages) * 4096;
+  } catch {
+    // The process has ended, or this is not Linux.
+    return 0;
+  }
+}

@@ -1,0 +1,203 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import fc from "fast-check";
+import { WebSocket } from "ws";
+import { type Callable, type FuzzedRequest, fuzzedRequests } from "./requests.ts";
+
+interface FuzzOptions {
+  jsonRpcUrl: string;
+  restUrl: string;
+  callables: readonly Callable[];
+  requests: number;
+  seed: number;
+  /** Told now and then how many have been sent; waited for before more are. */
+  onProgress?(sent: number): Promise<void>;
+}
+
+export interface FuzzReport {
+  /** How many answers of which kind there were: HTTP statuses, codes of JSON-RPC errors, `result`. */
+  answers: Map<string, number>;
+  /** Requests that the node answered with a defect of its own, and its answers. */
+  defects: string[];
+}
+
+/** So many are made at a time; the seeds of one run follow each other. */
+const SHARE = 1000;
+const AT_ONCE = 8;
+/** How long somebody waits who may not get an answer at all, such as for half a request or a notification. */
+const SILENCE_MILLIS = 50;
+/** What is read of an answer that never ends, as a stream of events. */
+const READ_BYTES = 64 * 1024;
+const MOST_DEFECTS = 20;
+
+const INTERNAL_ERROR = -32603;
+
+/** Sends fuzzed requests to a node, a few at once, and judges its answers. */
+export async function fuzz({ callables, requests, seed, onProgress, ...urls }: FuzzOptions): Promise<FuzzReport> {
+  const report: FuzzReport = { answers: new Map(), defects: [] };
+  const arbitrary = fuzzedRequests(callables);
+  const sender = new Sender(urls, report);
+  for (let sent = 0; sent < requests; sent += SHARE) {
+    const share = fc.sample(arbitrary, { numRuns: Math.min(SHARE, requests - sent), seed: seed + sent / SHARE });
+    await Promise.all(Array.from({ length: AT_ONCE }, () => sender.sendAll(share)));
+    await onProgress?.(sent + SHARE);
+  }
+  sender.close();
+  return report;
+}
+
+class Sender {
+  readonly #urls: { jsonRpcUrl: string; restUrl: string };
+  readonly #report: FuzzReport;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  constructor(urls: { jsonRpcUrl: string; restUrl: string }, report: FuzzReport) {
+    this.#urls = urls;
+    this.#report = report;
+  }
+
+  /** Takes from the list until it is empty. */
+  async sendAll(requests: FuzzedRequest[]): Promise<void> {
+    let messages: MessageSender | undefined;
+    for (let next = requests.pop(); next !== undefined; next = requests.pop()) {
+      if (next.to === "websocket") messages = await this.#sendMessage(messages, next);
+      else if (next.to === "socket") await this.#sendBytes(next);
+      else await this.#sendRequest(next);
+    }
+    messages?.end();
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #sendRequest(given: Extract<FuzzedRequest, { to: "json-rpc" | "rest" }>): Promise<void> {
+    const { jsonRpcUrl, restUrl } = this.#urls;
+    const target =
+      given.to === "rest"
+        ? { url: restUrl, verb: given.verb, path: given.path, headers: given.headers }
+        : { url: jsonRpcUrl, verb: "POST", path: "/", headers: { "Content-Type": "application/json" } };
+    const { hostname, port } = new URL(target.url);
+    const { path, verb: method, headers } = target;
+    const sent = request({ hostname, port, path, method, headers, agent: this.#agent });
+    sent.end(given.body);
+    try {
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      this.#judge(given, response.statusCode!, await beginningOf(response));
+    } catch (error) {
+      // The node may cut a connection off, and a kept one may be closed under the hands of its next user.
+      this.#count(`no answer (${(error as { code?: string }).code})`);
+    }
+  }
+
+  /** The same connection as long as it lasts; whoever gets no answer within a moment goes on. */
+  async #sendMessage(
+    before: MessageSender | undefined,
+    given: Extract<FuzzedRequest, { to: "websocket" }>,
+  ): Promise<MessageSender> {
+    const sender = before?.isOpen ? before : await MessageSender.open(this.#urls.jsonRpcUrl);
+    const answer = await sender.send(given.body, given.binary);
+    if (answer === undefined) this.#count("no message");
+    else this.#judge(given, 101, answer);
+    return sender;
+  }
+
+  async #sendBytes(given: Extract<FuzzedRequest, { to: "socket" }>): Promise<void> {
+    const { hostname, port } = new URL(given.server === "rest" ? this.#urls.restUrl : this.#urls.jsonRpcUrl);
+    const socket = connect(Number(port), hostname);
+    let text = "";
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+    });
+    socket.write(given.bytes);
+    await closedOrSilent(socket);
+    socket.destroy();
+    for (const [, status] of text.matchAll(/^HTTP\/1\.1 (\d+)/gm)) this.#judge(given, Number(status), "");
+    if (text === "") this.#count("no answer");
+  }
+
+  #judge(given: FuzzedRequest, status: number, text: string): void {
+    this.#count(`HTTP ${status}`);
+    const codes = [...text.matchAll(/"error":\{"code":(-?\d+)/g)].map(([, code]) => Number(code));
+    for (const code of codes) this.#count(String(code));
+    if (text.includes('"result":')) this.#count("result");
+    const isDefect = status === 500 || codes.includes(INTERNAL_ERROR);
+    if (isDefect && this.#report.defects.length < MOST_DEFECTS) {
+      this.#report.defects.push(`${describe(given)} -> ${status} ${text.slice(0, 500)}`);
+    }
+  }
+
+  #count(kind: string): void {
+    const { answers } = this.#report;
+    answers.set(kind, (answers.get(kind) ?? 0) + 1);
+  }
+}
+
+/** A WebSocket, one message at a time. */
+class MessageSender {
+  readonly #socket: WebSocket;
+  #heard: ((message: string | undefined) => void) | undefined;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on("error", () => {});
+    socket.on("close", () => this.#heard?.(undefined));
+    socket.on("message", (data) => this.#heard?.(String(data)));
+  }
+
+  static async open(jsonRpcUrl: string): Promise<MessageSender> {
+    const socket = new WebSocket(jsonRpcUrl.replace("http", "ws"));
+    await once(socket, "open");
+    return new MessageSender(socket);
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** What comes next from the node, if it comes soon. */
+  async send(body: Buffer, binary: boolean): Promise<string | undefined> {
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    this.#heard = resolve;
+    this.#socket.send(body, { binary });
+    const patience = setTimeout(() => resolve(undefined), SILENCE_MILLIS);
+    const message = await promise;
+    clearTimeout(patience);
+    return message;
+  }
+
+  end(): void {
+    this.#socket.terminate();
+  }
+}
+
+function closedOrSilent(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const patience = setTimeout(resolve, SILENCE_MILLIS);
+    socket.once("close", () => {
+      clearTimeout(patience);
+      resolve();
+    });
+  });
+}
+
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  // A stream of events has no end.
+  const isStream = response.headers["content-type"]?.startsWith("text/event-stream");
+  let text = "";
+  response.setEncoding("latin1");
+  if (isStream) {
+    response.destroy();
+    return text;
+  }
+  for await (const chunk of response) if (text.length < READ_BYTES) text += chunk;
+  return text;
+}
+
+function describe(given: FuzzedRequest): string {
+  if (given.to === "socket") return `${given.to} ${given.server} ${given.bytes.toString("latin1")}`;
+  const what = given.to === "rest" ? ` ${given.verb} ${given.path} ${JSON.stringify(given.headers)}` : "";
+  return `${given.to}${what} ${given.body?.toString("latin1").slice(0, 3000) ?? ""}`;
+}

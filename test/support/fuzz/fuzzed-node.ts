@@ -1,0 +1,68 @@
+import { ForkName } from "@lodestar/params";
+import { expect } from "vitest";
+import { methods } from "../../../src/api/method-groups.ts";
+import { GAUGED, readGauge } from "../abuse/gauged-node.ts";
+import { ExampleDevChain } from "../example-chain.ts";
+import { paramsOfExamples } from "../example-params.ts";
+import { Program } from "../program.ts";
+import { tempDirectory } from "../temp-directory.ts";
+import { type FuzzReport, fuzz } from "./fuzz.ts";
+
+interface FuzzRun {
+  /** Before memory is looked at for the first time, so that what is loaded and compiled on first use does not count. */
+  firstRequests: number;
+  requests: number;
+  seed: number;
+}
+
+const TELL_EVERY_REQUESTS = Number(process.env.SOAK_TELL_EVERY ?? 50_000);
+
+const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+
+export interface FuzzedNodeReport extends FuzzReport {
+  /** What the node grew by, after collections: all of its memory, and what objects and buffers take of it. */
+  growth: { residentBytes: number; heldBytes: number };
+}
+
+/** Fuzzes the real program on a dev chain that stands still, and expects it to live on without a complaint. */
+export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Promise<FuzzedNodeReport> {
+  console.info(`The requests of this run are those of FANAL_TEST_SEED=${seed}.`);
+  const examples = await ExampleDevChain.open(ForkName.fulu);
+  const params = await paramsOfExamples(examples);
+  await examples.close();
+  const callables = methods.map((method) => ({ method, params: params.get(method.name)! }));
+  const program = await Program.dev(
+    [
+      ...["--data-dir", tempDirectory(), "--validators", "16", "--fork", ForkName.fulu, "--speed", "0.001"],
+      ...["--rest", "--rest-port", "0"],
+    ],
+    { execArgv: GAUGED },
+  );
+  await program.untilLine(/The dev chain is running/);
+  const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
+  const target = { jsonRpcUrl: program.url, restUrl: restUrl!, callables };
+
+  const first = await fuzz({ ...target, requests: firstRequests, seed: seed - firstRequests });
+  const before = await readGauge(program);
+  const onProgress = async (sent: number) => {
+    if (sent % TELL_EVERY_REQUESTS !== 0) return;
+    const { residentBytes, heapBytes, externalBytes } = await readGauge(program);
+    const [resident, heap, external] = [residentBytes, heapBytes, externalBytes].map(mebibytes);
+    console.info(`After ${sent} requests: memory ${resident}, objects ${heap}, buffers ${external}.`);
+  };
+  const report = await fuzz({ ...target, requests, seed, onProgress });
+  const after = await readGauge(program);
+
+  expect([...first.defects, ...report.defects]).toEqual([]);
+  expect(program.errors).toEqual([]);
+  expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
+  // It also stops as if nothing had been.
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+  return {
+    ...report,
+    growth: {
+      residentBytes: after.residentBytes - before.residentBytes,
+      heldBytes: after.heapBytes + after.externalBytes - before.heapBytes - before.externalBytes,
+    },
+  };
+}
