@@ -61,7 +61,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   heldBytes: 256 * 1024 * 1024,
   unreadBytes: 512 * 1024 * 1024,
   connections: 10_000,
-  pipelinedRequests: 100,
+  pipelinedRequests: 16,
   requestsPerSecond: undefined,
   requestMillis: 60_000,
   stallMillis: 30_000,
