@@ -99,7 +99,16 @@ test("empty slots and missing finality are warned of once, and recover, but not 
   expect(await told(7 * SLOTS_PER_EPOCH)).toEqual([]);
 });
 
-test("what went wrong with peers and the disk is told once, and once more when it is over", async () => {
+test("what was empty before is not warned of", async () => {
+  const { devChain } = await openDevChain(QUIET);
+  const { chain, clock } = devChain;
+  await clock.advanceTo(20 * SLOTS_PER_EPOCH);
+  const { alarms } = watch(chain);
+  await clock.advanceTo(20 * SLOTS_PER_EPOCH + 3);
+  expect(alarms()).toEqual([]);
+});
+
+test("what went wrong with peers is told once, and once more when it is over", async () => {
   const { devChain } = await openDevChain();
   const { clock, chain } = devChain;
   let peers = 0;

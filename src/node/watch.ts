@@ -1,3 +1,4 @@
+import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { BeaconChain } from "../chain/chain.ts";
 import { participationRate } from "../chain/participation-rate.ts";
 import type { Logger } from "../log/logger.ts";
@@ -36,6 +37,8 @@ export class Watch {
   #slotAt = Number.NEGATIVE_INFINITY;
   #lineAt = Number.NEGATIVE_INFINITY;
   #connectedAt: number;
+  /** The slot before the first that was looked at. */
+  #watchedSince: number | undefined;
 
   /** Watches until it is closed. */
   constructor(parts: WatchParts) {
@@ -76,15 +79,19 @@ export class Watch {
     this.#slotAt = now;
   }
 
-  /** Of a node that is behind, neither its empty slots nor its finality say anything about the chain. */
+  /**
+   * Of a node that is behind, neither its empty slots nor its finality say anything about the chain; nor does what was empty
+   * before it began to look.
+   */
   #watchChain(slot: number): void {
     const { chain } = this.#parts;
     if (chain.status.isSyncing) return;
+    this.#watchedSince ??= slot - 1;
     // The block of the slot that begins now is yet to come.
-    const empty = slot - 1 - chain.head.slot;
+    const empty = slot - 1 - Math.max(chain.head.slot, this.#watchedSince);
     this.#alarms.empty.update(empty >= EMPTY_SLOTS, { slots: Math.max(0, empty), head: chain.head.slot });
     const finalized = chain.forkChoice.finalized.epoch;
-    const epochs = chain.clock.currentEpoch - finalized;
+    const epochs = chain.clock.currentEpoch - Math.max(finalized, computeEpochAtSlot(this.#watchedSince));
     this.#alarms.finality.update(epochs > TOLERATED_FINALITY_EPOCHS, { finalized, epochs });
   }
 
