@@ -50,8 +50,10 @@ export async function findState(chain: ChainView, stateId: StateId, call?: CallC
       ? chain.headState
       : await lookUpState(chain, stateId, { waiting: call }).catch(nullWhereUnavailable);
   if (state === null) return null;
-  const block = { root: latestBlockRoot(state), slot: state.latestBlockHeader.slot };
-  return { state, ...(await metaOfState(chain, state.slot, block)) };
+  const meta = metaOfState(chain, state.slot, latestBlock(state));
+  // To wait where there is nothing to wait for would take longer than all the rest.
+  const { executionOptimistic, finalized } = meta instanceof Promise ? await meta : meta;
+  return { state, executionOptimistic, finalized };
 }
 
 /** The hash tree root of a state, which need not be at hand for that. */
@@ -69,10 +71,19 @@ export async function resolveStateRoot(
   return { root: state.hashTreeRoot(), ...meta };
 }
 
-async function metaOfState(chain: ChainView, slot: Slot, block: { root: RootHex; slot: Slot }): Promise<StateMeta> {
+interface BlockOfState {
+  root: RootHex;
+  slot: Slot;
+}
+
+/** Of a state at that slot whose last block is the given one. */
+function metaOfState(chain: ChainView, slot: Slot, block: BlockOfState): StateMeta | Promise<StateMeta> {
+  const metaWhen = (finalized: boolean): StateMeta => ({
+    executionOptimistic: chain.payloads.isOptimistic(block, { isFinalized: finalized }),
+    finalized,
+  });
   const isFinalized = isFinalizedState(chain, slot, block.root);
-  const finalized = typeof isFinalized === "boolean" ? isFinalized : await isFinalized;
-  return { executionOptimistic: chain.payloads.isOptimistic(block, { isFinalized: finalized }), finalized };
+  return typeof isFinalized === "boolean" ? metaWhen(isFinalized) : isFinalized.then(metaWhen);
 }
 
 export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock> {
@@ -145,10 +156,13 @@ function nullWhereUnavailable(error: unknown): null {
   throw error;
 }
 
-/** The root of the last block that the state has processed. */
-export const latestBlockRoot = perState((state) =>
-  toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state))),
-);
+/** The last block that the state has processed. */
+const latestBlock = perState((state): BlockOfState => {
+  const header = latestBlockHeader(state);
+  return { root: toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header)), slot: header.slot };
+});
+
+export const latestBlockRoot = (state: CachedBeaconStateAllForks): RootHex => latestBlock(state).root;
 
 /** Final is the canonical chain up to the finalized checkpoint's state, which is one of the first slot of its epoch. */
 function isFinalizedState(chain: ChainView, slot: Slot, blockRoot: RootHex): boolean | Promise<boolean> {

@@ -55,6 +55,9 @@ const ALWAYS_SAFE_DIGITS = 15;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** How many members the objects that are open have so far, by depth. One array for all messages: each is read in one go. */
+const members = new Uint16Array(MAX_NESTING + 1);
+
 /** Reads one message. Throws an `UnreadableMessage` when the bytes are not UTF-8 or not JSON. */
 export function parseMessage(bytes: Uint8Array): unknown {
   const irregular = mayHoldIrregularNumbers(bytes);
@@ -72,16 +75,15 @@ export function parseMessage(bytes: Uint8Array): unknown {
 }
 
 /**
- * One pass over the text outside its strings, which also finds out whether it can be read within bounds. It may err on the side of `true` (integers of 16 digits that are still
- * safe), because the reviver decides; most messages hold no such number and are spared the far slower reviver.
+ * One pass over the text outside its strings, which also finds out whether it can be read within bounds. It may err on the side
+ * of `true` (integers of 16 digits that are still safe), because the reviver decides; most messages hold no such number and
+ * are spared the far slower reviver.
  */
 function mayHoldIrregularNumbers(bytes: Uint8Array): boolean {
   const { length } = bytes;
   let irregular = false;
   let depth = 0;
   let values = 0;
-  /** Of the objects that are open, by depth; lists have none. */
-  const members = new Uint16Array(MAX_NESTING + 1);
   for (let at = 0; at < length; at++) {
     const byte = bytes[at]!;
     if (byte === QUOTE) {
