@@ -6,7 +6,7 @@
  *
  * With another checkout its server takes part as well, and a further table compares the two.
  *
- * The exit code is 1 when the JSON-RPC server reaches less than 60 % of the bare server, or a batch of 100 calls less than 5 times
+ * The exit code is 1 when the JSON-RPC server reaches less than 40 % of the bare server, or a batch of 100 calls less than 5 times
  * the rate of single calls.
  */
 import { benchJsonRpc } from "./json-rpc/run.ts";

@@ -5,7 +5,7 @@ import { type Measured, measure, Server } from "./measure.ts";
 import { BATCH, type BenchedRequest, GENESIS, SINGLE_REQUESTS } from "./requests.ts";
 
 /** Of the bare server's requests per second. */
-const LEAST_SHARE = 0.6;
+const LEAST_SHARE = 0.4;
 /** Of the rate of single calls. */
 const LEAST_BATCH_GAIN = 5;
 
