@@ -9,6 +9,8 @@ import type { ServersOptions } from "./servers.ts";
 const DATABASE_FILES = 1000;
 /** Of the program itself: its code, its log and its threads. */
 const OTHERS = 256;
+/** With fewer connections than this a server is short of them. */
+const ENOUGH_CONNECTIONS = 1024;
 /** What a server is left with however little the system allows. */
 const FEWEST_CONNECTIONS = 64;
 
@@ -19,7 +21,7 @@ interface DescriptorUsers {
 
 /**
  * The servers with as many connections as the system lets the process have beside its files and peers, so that clients
- * cannot take from the database what it needs. Warns when those are fewer than wanted. Only Linux tells what it allows.
+ * cannot take from the database what it needs. Tells of fewer than wanted, and warns of few. Only Linux tells what it allows.
  */
 export async function withinDescriptors(
   { servers, networking }: DescriptorUsers,
@@ -35,7 +37,8 @@ export async function withinDescriptors(
   const needed = reserved + count * limits.connections;
   if (allowed >= needed) return servers;
   const connections = Math.max(FEWEST_CONNECTIONS, Math.floor((allowed - reserved) / Math.max(count, 1)));
-  logger.warn(
+  const tell = connections < ENOUGH_CONNECTIONS ? logger.warn : logger.info;
+  tell(
     "The system lets this process have fewer files and connections open than its limits add up to, so that each server " +
       'takes fewer connections; raise "ulimit -n" (LimitNOFILE of systemd)',
     { allowed, needed, connections },
