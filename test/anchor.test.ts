@@ -1,17 +1,15 @@
 import { join } from "node:path";
-import { computeEpochAtSlot, createPubkeyCache } from "@lodestar/state-transition";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { initialiseDatabase } from "../src/chain/anchor.ts";
-import { BeaconChain } from "../src/chain/chain.ts";
-import { VirtualClock } from "../src/chain/clock/virtual-clock.ts";
+import type { BeaconChain } from "../src/chain/chain.ts";
 import type { Checkpoint } from "../src/chain/fork-choice/types.ts";
 import { forkSchedule } from "../src/cli/flags/fork-schedule.ts";
 import type { BeaconDb } from "../src/db/beacon-db.ts";
 import { openDatabase } from "../src/db/open-database.ts";
-import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
-import { createLogger } from "../src/log/pino-logger.ts";
 import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "./support/chain-with-gap.ts";
 import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "./support/dev-chain.ts";
+import { openFollower } from "./support/follower.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const HISTORY_SLOTS = 60;
@@ -28,20 +26,7 @@ async function blockAt(slot: number, from = source) {
   return (await from.devChain.chain.blocks.canonicalAtSlot(slot))!;
 }
 
-async function open(db: BeaconDb, { devChain: { config, chain } } = source): Promise<BeaconChain> {
-  const clock = new VirtualClock({
-    genesisTime: chain.genesis.time,
-    secondsPerSlot: config.SECONDS_PER_SLOT,
-    startSlot: HISTORY_SLOTS,
-    speed: 1,
-    onListenerError: (error) => {
-      throw error;
-    },
-  });
-  const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
-  const engine = new DevExecutionEngine();
-  return BeaconChain.open({ config, db, clock, engine, pubkeyCache: createPubkeyCache(), logger });
-}
+const open = (db: BeaconDb, { devChain } = source): Promise<BeaconChain> => openFollower(db, devChain, HISTORY_SLOTS);
 
 /** A database that holds nothing but the state after a block, advanced to a slot. */
 async function anchoredAt(blockSlot: number, slot = blockSlot, from = source): Promise<BeaconDb> {

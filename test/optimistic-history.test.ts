@@ -1,14 +1,12 @@
 import { join } from "node:path";
-import { createPubkeyCache } from "@lodestar/state-transition";
 import { expect, onTestFinished, test } from "vitest";
 import { resolveState } from "../src/api/lookup.ts";
 import { initialiseDatabase } from "../src/chain/anchor.ts";
-import { BeaconChain } from "../src/chain/chain.ts";
-import { VirtualClock } from "../src/chain/clock/virtual-clock.ts";
+import type { BeaconChain } from "../src/chain/chain.ts";
 import { openDatabase } from "../src/db/open-database.ts";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
-import { createLogger } from "../src/log/pino-logger.ts";
 import { openQuietDevChain } from "./support/dev-chain.ts";
+import { openFollower } from "./support/follower.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const HISTORY_SLOTS = 60;
@@ -31,17 +29,7 @@ test("whether a payload was verified is known of final blocks too, and after a r
   await initialiseDatabase(db, config, { state: (await followed.states.genesis())! }, {});
   const engine = new LaggingEngine();
   const open = async () => {
-    const clock = new VirtualClock({
-      genesisTime: followed.genesis.time,
-      secondsPerSlot: config.SECONDS_PER_SLOT,
-      startSlot: HISTORY_SLOTS,
-      speed: 1,
-      onListenerError: (error) => {
-        throw error;
-      },
-    });
-    const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
-    const chain = await BeaconChain.open({ config, db, clock, engine, pubkeyCache: createPubkeyCache(), logger });
+    const chain = await openFollower(db, source.devChain, HISTORY_SLOTS, engine);
     onTestFinished(() => chain.close());
     return chain;
   };
