@@ -168,7 +168,7 @@ export class BeaconChain {
     this.#logger = log;
     this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
     this.#tracker = new HeadTracker(
-      { forkChoice, states: this.states, engine, payloads, events: this.events, logger: log },
+      { config, forkChoice, states: this.states, engine, payloads, events: this.events, logger: log },
       forkChoice.head,
       anchorState,
     );
@@ -216,7 +216,7 @@ export class BeaconChain {
       events: this.events,
       logger: log,
     });
-    this.producer = new BlockProducer({ config, states: this.states, engine, pools: this.pools });
+    this.producer = new BlockProducer({ config, states: this.states, engine, forkChoice, pools: this.pools });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
       clock,

@@ -1,18 +1,21 @@
+import type { BeaconConfig } from "@lodestar/config";
+import type { ForkPostBellatrix } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   getEffectiveBalanceIncrementsZeroInactive,
 } from "@lodestar/state-transition";
-import type { RootHex } from "@lodestar/types";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
+import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
 import type { StateStore } from "./states/state-store.ts";
 
 interface HeadTrackerParts {
+  config: BeaconConfig;
   forkChoice: ForkChoice;
   states: StateStore;
   engine: ExecutionEngine;
@@ -100,22 +103,14 @@ export class HeadTracker {
   }
 
   async #tellEngine(): Promise<void> {
-    const { forkChoice, engine, logger } = this.#parts;
+    const { config, forkChoice, engine, logger } = this.#parts;
     const headBlockHash = blockHashOf(this.#head);
     if (headBlockHash === null) return;
-    const zeroHash = `0x${"00".repeat(32)}`;
+    const fork = config.getForkName(this.#head.slot) as ForkPostBellatrix;
     try {
-      await engine.forkchoiceUpdated({
-        headBlockHash,
-        safeBlockHash: blockHashOf(forkChoice.get(forkChoice.justified.root)) ?? zeroHash,
-        finalizedBlockHash: blockHashOf(forkChoice.get(forkChoice.finalized.root)) ?? zeroHash,
-      });
+      await engine.forkchoiceUpdated(fork, forkchoiceState(forkChoice, headBlockHash));
     } catch (error) {
       logger.warn("The execution engine did not take the new head", { head: this.#head.root, error });
     }
   }
-}
-
-function blockHashOf(block: ForkChoiceBlock | undefined): RootHex | null {
-  return block && block.execution.status !== "pre-merge" ? block.execution.blockHash : null;
 }

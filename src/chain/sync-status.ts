@@ -1,4 +1,4 @@
-import type { ExecutionEngine } from "../execution/engine.ts";
+import { type ExecutionEngine, isReachable } from "../execution/engine.ts";
 import type { Clock } from "./clock/clock.ts";
 import type { HeadTracker } from "./head-tracker.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
@@ -63,6 +63,6 @@ export class SyncStatus {
 
   /** Before the merge nothing has to be asked of an execution engine, so none is missing. */
   get executionOffline(): boolean {
-    return !this.#engine.online && this.#tracker.head.execution.status !== "pre-merge";
+    return !isReachable(this.#engine.state) && this.#tracker.head.execution.status !== "pre-merge";
   }
 }

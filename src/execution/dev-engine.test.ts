@@ -5,7 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { DevExecutionEngine } from "./dev-engine.ts";
 import { devBlockHash } from "./dev-payload.ts";
-import type { PayloadRequest } from "./engine.ts";
+import { type BuiltPayload, type PayloadRequest, PayloadUnavailableError } from "./engine.ts";
 
 const bytes32 = (n: number) => new Uint8Array(32).fill(n);
 
@@ -24,7 +24,17 @@ function request(overrides: Partial<PayloadRequest> = {}): PayloadRequest {
 }
 
 async function build(overrides: Partial<PayloadRequest> = {}): Promise<ExecutionPayload> {
-  return (await new DevExecutionEngine().buildPayload(request(overrides))).payload;
+  return (await buildBy(new DevExecutionEngine(), request(overrides))).payload;
+}
+
+const ZERO_HASH = `0x${"00".repeat(32)}`;
+
+async function buildBy(engine: DevExecutionEngine, wanted: PayloadRequest): Promise<BuiltPayload> {
+  const headBlockHash = toRootHex(wanted.parent.blockHash);
+  const state = { headBlockHash, safeBlockHash: ZERO_HASH, finalizedBlockHash: ZERO_HASH };
+  const { payloadId } = await engine.forkchoiceUpdated(wanted.fork, state, wanted);
+  if (payloadId === null) throw new Error("The engine builds nothing.");
+  return engine.getPayload(wanted.fork, payloadId);
 }
 
 /** The payload with a change of its content and the hash that fits the change. */
@@ -37,7 +47,7 @@ describe("DevExecutionEngine", () => {
   it.each(forkPostBellatrix)("builds a payload of %s that an engine without memory finds valid", async (fork) => {
     const withdrawal = { index: 1, validatorIndex: 2, address: new Uint8Array(20).fill(5), amount: 7n };
     const withdrawals = fork === ForkName.bellatrix ? [] : [withdrawal];
-    const built = await new DevExecutionEngine().buildPayload(request({ fork, withdrawals }));
+    const built = await buildBy(new DevExecutionEngine(), request({ fork, withdrawals }));
     const type = sszTypesFor(fork).ExecutionPayload;
     const received = type.deserialize(type.serialize(built.payload));
     expect(received).toMatchObject({
@@ -57,7 +67,7 @@ describe("DevExecutionEngine", () => {
 
   it("gives requests and blobs from the forks on that have them", async () => {
     const engine = new DevExecutionEngine();
-    const parts = async (fork: ForkPostBellatrix) => Object.keys(await engine.buildPayload(request({ fork }))).sort();
+    const parts = async (fork: ForkPostBellatrix) => Object.keys(await buildBy(engine, request({ fork }))).sort();
     expect(await parts(ForkName.capella)).toEqual(["payload", "value"]);
     expect(await parts(ForkName.deneb)).toEqual(["blobsBundle", "payload", "value"]);
     expect(await parts(ForkName.electra)).toEqual(["blobsBundle", "executionRequests", "payload", "value"]);
@@ -130,14 +140,17 @@ describe("DevExecutionEngine", () => {
     const parent = await build();
     await engine.notifyNewPayload(ForkName.electra, parent, {});
     const unnumbered = { blockHash: parent.blockHash, blockNumber: null };
-    expect((await engine.buildPayload(request({ parent: unnumbered }))).payload.blockNumber).toBe(8);
-    await expect(new DevExecutionEngine().buildPayload(request({ parent: unnumbered }))).rejects.toThrow(
+    expect((await buildBy(engine, request({ parent: unnumbered }))).payload.blockNumber).toBe(8);
+    await expect(buildBy(new DevExecutionEngine(), request({ parent: unnumbered }))).rejects.toThrow(
       "the request does not tell its number",
     );
   });
 
   it("builds the payload of the merge transition block, which enables execution", async () => {
-    const payload = (await build({ fork: ForkName.bellatrix, parent: null })) as bellatrix.ExecutionPayload;
+    const payload = (await build({
+      fork: ForkName.bellatrix,
+      parent: await new DevExecutionEngine().terminalBlock(),
+    })) as bellatrix.ExecutionPayload;
     expect(payload.blockNumber).toBe(1);
     expect(await new DevExecutionEngine().notifyNewPayload(ForkName.bellatrix, payload, {})).toEqual({
       status: "valid",
@@ -149,7 +162,21 @@ describe("DevExecutionEngine", () => {
     expect(isExecutionEnabled(state, block)).toBe(true);
   });
 
-  it("takes any fork choice, because it builds on whichever parent it is given", async () => {
-    await expect(new DevExecutionEngine().forkchoiceUpdated()).resolves.toBeUndefined();
+  it("does not know the payloads of another engine", async () => {
+    const { payloadId } = await new DevExecutionEngine().forkchoiceUpdated(
+      ForkName.electra,
+      { headBlockHash: ZERO_HASH, safeBlockHash: ZERO_HASH, finalizedBlockHash: ZERO_HASH },
+      request(),
+    );
+    await expect(new DevExecutionEngine().getPayload(ForkName.electra, payloadId as string)).rejects.toThrow(
+      PayloadUnavailableError,
+    );
+  });
+
+  it("goes on from one block alone at the merge", async () => {
+    const engine = new DevExecutionEngine();
+    const { blockHash } = await engine.terminalBlock();
+    expect(await engine.judgeTerminalBlock(toRootHex(blockHash))).toBe("terminal");
+    expect(await engine.judgeTerminalBlock(ZERO_HASH)).toBe("not-terminal");
   });
 });

@@ -2,7 +2,19 @@ import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lod
 import { type ExecutionPayload, type RootHex, sszTypesFor } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import { createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
-import type { BuiltPayload, ExecutionEngine, PayloadContext, PayloadRequest, PayloadVerdict } from "./engine.ts";
+import {
+  type BuiltPayload,
+  type ExecutionEngine,
+  type ForkchoiceState,
+  type ForkchoiceUpdate,
+  type ParentPayload,
+  type PayloadContext,
+  type PayloadId,
+  type PayloadRequest,
+  PayloadUnavailableError,
+  type PayloadVerdict,
+  type TerminalBlockVerdict,
+} from "./engine.ts";
 
 /**
  * The block from which the dev execution chain goes on at the merge transition: its block 0, of which only the hash is
@@ -12,6 +24,9 @@ const TERMINAL_BLOCK = { blockHash: DEV_GENESIS_BLOCK_HASH, blockNumber: 0 };
 
 /** Enough to know the parents of all blocks that are not finalized while a dev chain finalizes. */
 const REMEMBERED_BLOCKS = 1024;
+
+/** A proposer takes its payload within a slot or two. */
+const REMEMBERED_REQUESTS = 16;
 
 interface KnownBlock {
   blockNumber: number;
@@ -24,8 +39,16 @@ interface KnownBlock {
  * after every start.
  */
 export class DevExecutionEngine implements ExecutionEngine {
-  readonly online = true;
+  readonly state = "synced";
+  readonly clientVersion = null;
   readonly #known = new Map<RootHex, KnownBlock>();
+  readonly #requests = new Map<PayloadId, PayloadRequest>();
+  #payloadIds = 0;
+
+  /** It is always there. */
+  onStateChange(): () => void {
+    return () => {};
+  }
 
   async notifyNewPayload(
     fork: ForkPostBellatrix,
@@ -48,11 +71,22 @@ export class DevExecutionEngine implements ExecutionEngine {
   }
 
   /** The dev execution chain has no head of its own: it builds on whichever parent a request names. */
-  async forkchoiceUpdated(): Promise<void> {}
+  async forkchoiceUpdated(
+    _fork: ForkPostBellatrix,
+    _state: ForkchoiceState,
+    request?: PayloadRequest,
+  ): Promise<ForkchoiceUpdate> {
+    if (!request) return { verdict: { status: "valid" }, payloadId: null };
+    const payloadId = `0x${(this.#payloadIds++).toString(16).padStart(16, "0")}`;
+    this.#requests.set(payloadId, request);
+    forgetOldest(this.#requests, REMEMBERED_REQUESTS);
+    return { verdict: { status: "valid" }, payloadId };
+  }
 
-  async buildPayload(request: PayloadRequest): Promise<BuiltPayload> {
-    const { fork, parent } = request;
-    const { blockHash, blockNumber } = parent ?? TERMINAL_BLOCK;
+  async getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload> {
+    const request = this.#requests.get(id);
+    if (!request) throw new PayloadUnavailableError(`The dev execution engine knows no payload with the id ${id}.`);
+    const { blockHash, blockNumber } = request.parent;
     const payload = createDevPayload(request, blockHash, (blockNumber ?? this.#numberOf(blockHash)) + 1);
     return {
       payload,
@@ -60,6 +94,14 @@ export class DevExecutionEngine implements ExecutionEngine {
       ...(isForkPostDeneb(fork) && { blobsBundle: { commitments: [], proofs: [], blobs: [] } }),
       ...(isForkPostElectra(fork) && { executionRequests: sszTypesFor(fork).ExecutionRequests.defaultValue() }),
     };
+  }
+
+  async terminalBlock(): Promise<ParentPayload> {
+    return TERMINAL_BLOCK;
+  }
+
+  async judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict> {
+    return blockHash === toRootHex(DEV_GENESIS_BLOCK_HASH) ? "terminal" : "not-terminal";
   }
 
   #numberOf(blockHash: Uint8Array): number {
@@ -73,11 +115,14 @@ export class DevExecutionEngine implements ExecutionEngine {
 
   #remember({ blockHash, blockNumber, timestamp }: ExecutionPayload): void {
     this.#known.set(toRootHex(blockHash), { blockNumber, timestamp });
-    if (this.#known.size <= REMEMBERED_BLOCKS) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      return;
-    }
+    forgetOldest(this.#known, REMEMBERED_BLOCKS);
+  }
+}
+
+function forgetOldest<K>(map: Map<K, unknown>, kept: number): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= kept) return;
+    map.delete(oldest);
   }
 }
 

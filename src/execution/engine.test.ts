@@ -1,6 +1,6 @@
 import { toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { NoExecutionEngine, PayloadUnavailableError, versionedHashesOf } from "./engine.ts";
+import { isReachable, NoExecutionEngine, PayloadUnavailableError, versionedHashesOf } from "./engine.ts";
 
 it("gives the well-known versioned hash of the empty blob's commitment", () => {
   const commitment = new Uint8Array(48);
@@ -12,7 +12,8 @@ it("gives the well-known versioned hash of the empty blob's commitment", () => {
 
 it("follows optimistically and says why it cannot build", async () => {
   const engine = new NoExecutionEngine();
-  expect(engine.online).toBe(false);
+  expect(isReachable(engine.state)).toBe(false);
   expect(await engine.notifyNewPayload()).toEqual({ status: "optimistic" });
-  await expect(engine.buildPayload()).rejects.toThrow(PayloadUnavailableError);
+  expect(await engine.forkchoiceUpdated()).toEqual({ verdict: { status: "optimistic" }, payloadId: null });
+  await expect(engine.terminalBlock()).rejects.toThrow(PayloadUnavailableError);
 });

@@ -25,13 +25,23 @@ export type PayloadVerdict =
     };
 
 /** The zero hash stands for a block from before the merge (bellatrix/fork-choice.md). */
-interface ForkchoiceState {
+export interface ForkchoiceState {
   headBlockHash: RootHex;
   safeBlockHash: RootHex;
   finalizedBlockHash: RootHex;
 }
 
-interface ParentPayload {
+/** A payload that the engine is building. Only the engine that gave the id knows it. */
+export type PayloadId = string;
+
+export interface ForkchoiceUpdate {
+  /** On the head's payload. */
+  verdict: PayloadVerdict;
+  /** Null when nothing was to be built, or the engine cannot build on that head. */
+  payloadId: PayloadId | null;
+}
+
+export interface ParentPayload {
   blockHash: Uint8Array;
   /** Null when the state does not tell it; the engine then looks it up by the hash. */
   blockNumber: number | null;
@@ -40,8 +50,8 @@ interface ParentPayload {
 export interface PayloadRequest {
   fork: ForkPostBellatrix;
   slot: Slot;
-  /** Null while the merge transition is not complete: the payload is then the first and follows the terminal block. */
-  parent: ParentPayload | null;
+  /** The terminal block while the merge transition is not complete. */
+  parent: ParentPayload;
   parentBeaconBlockRoot: Uint8Array;
   timestamp: number;
   prevRandao: Uint8Array;
@@ -68,19 +78,61 @@ export class PayloadUnavailableError extends Error {
   }
 }
 
-/** The execution layer as the chain sees it (bellatrix/beacon-chain.md, Execution engine). */
+/** The engine could not be asked, or gave no usable answer; nothing is known of what it was asked about. A whole sentence. */
+export class EngineUnavailableError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "EngineUnavailableError";
+  }
+}
+
+/**
+ * What the engine's last answers tell of it. "online": it answers, but has not said yet whether it follows the chain.
+ * "unauthorized": it refuses the node's token.
+ */
+export type EngineState = "online" | "syncing" | "synced" | "offline" | "unauthorized";
+
+/** As engine_getClientVersionV1 names a client: "GE" and "Geth", with four bytes of the commit in hexadecimal. */
+export interface EngineClientVersion {
+  code: string;
+  name: string;
+  version: string;
+  commit: string;
+}
+
+/** Whether the block that the first payload of a chain goes on from ends proof of work (bellatrix/fork-choice.md, validate_merge_block). */
+export type TerminalBlockVerdict = "terminal" | "not-terminal" | "unknown";
+
+/**
+ * The execution layer as the chain sees it (bellatrix/beacon-chain.md, Execution engine). Everything that asks it rejects with an
+ * `EngineUnavailableError` when there is no answer.
+ */
 export interface ExecutionEngine {
-  /** Whether the engine can be reached. */
-  readonly online: boolean;
+  readonly state: EngineState;
+  /** Null while the engine has not told it. */
+  readonly clientVersion: EngineClientVersion | null;
+  /** Returns the function that ends it. */
+  onStateChange(listener: (state: EngineState) => void): () => void;
   notifyNewPayload(
     fork: ForkPostBellatrix,
     payload: ExecutionPayload,
     context: PayloadContext,
   ): Promise<PayloadVerdict>;
-  forkchoiceUpdated(state: ForkchoiceState): Promise<void>;
-  /** Rejects with a `PayloadUnavailableError` when no payload can be had now. */
-  buildPayload(request: PayloadRequest): Promise<BuiltPayload>;
+  /** With a request, the engine also begins to build that payload on the head. The fork is that of the head, or of the request. */
+  forkchoiceUpdated(
+    fork: ForkPostBellatrix,
+    state: ForkchoiceState,
+    request?: PayloadRequest,
+  ): Promise<ForkchoiceUpdate>;
+  /** What was built up to now. Rejects with a `PayloadUnavailableError` when the engine does not know the id (any more). */
+  getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload>;
+  /** The last block of proof of work; null while there is none. */
+  terminalBlock(): Promise<ParentPayload | null>;
+  judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict>;
 }
+
+/** Before the engine says anything else, it can be asked. */
+export const isReachable = (state: EngineState): boolean => state !== "offline" && state !== "unauthorized";
 
 /** deneb/beacon-chain.md, kzg_commitment_to_versioned_hash. */
 export function versionedHashesOf(commitments: readonly Uint8Array[]): Uint8Array[] {
@@ -93,15 +145,33 @@ export function versionedHashesOf(commitments: readonly Uint8Array[]): Uint8Arra
 
 /** Stands where a node has no execution engine: it follows the chain optimistically and cannot propose. */
 export class NoExecutionEngine implements ExecutionEngine {
-  readonly online = false;
+  readonly state = "offline";
+  readonly clientVersion = null;
+
+  onStateChange(): () => void {
+    return () => {};
+  }
 
   async notifyNewPayload(): Promise<PayloadVerdict> {
     return { status: "optimistic" };
   }
 
-  async forkchoiceUpdated(): Promise<void> {}
+  async forkchoiceUpdated(): Promise<ForkchoiceUpdate> {
+    return { verdict: { status: "optimistic" }, payloadId: null };
+  }
 
-  async buildPayload(): Promise<BuiltPayload> {
-    throw new PayloadUnavailableError("No block can be built: this node has no execution engine to build its payload.");
+  async getPayload(): Promise<BuiltPayload> {
+    throw noEngine();
+  }
+
+  async terminalBlock(): Promise<ParentPayload | null> {
+    throw noEngine();
+  }
+
+  async judgeTerminalBlock(): Promise<TerminalBlockVerdict> {
+    return "unknown";
   }
 }
+
+const noEngine = (): PayloadUnavailableError =>
+  new PayloadUnavailableError("No block can be built: this node has no execution engine to build its payload.");

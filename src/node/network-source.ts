@@ -61,7 +61,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   }
   // The payloads of a dev chain are made by this engine, and can be judged by it alone.
   const engine = isDevConfig(config) ? new DevExecutionEngine() : new NoExecutionEngine();
-  if (!engine.online && Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
+  if (engine instanceof NoExecutionEngine && Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
     logger.warn("There is no execution engine: execution payloads are taken on trust, and no block can be proposed");
   }
   return {

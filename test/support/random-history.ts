@@ -220,6 +220,7 @@ export class RandomHistory {
 
   #payload(state: State, fork: ForkSeq): bellatrix.ExecutionPayload {
     const { slot, genesisTime, latestExecutionPayloadHeader } = state as CachedBeaconStateBellatrix;
+    const { blockHash, blockNumber } = latestExecutionPayloadHeader;
     const view = new BeaconStateView(state);
     const request = {
       fork: ForkSeq[fork] as ForkPostBellatrix,
@@ -228,10 +229,9 @@ export class RandomHistory {
       prevRandao: view.getRandaoMix(view.epoch),
       feeRecipient: new Uint8Array(20),
       withdrawals: fork >= ForkSeq.capella ? view.getExpectedWithdrawals().expectedWithdrawals : [],
-      parent: null,
+      parent: { blockHash, blockNumber },
       parentBeaconBlockRoot: OTHER_ROOT,
     };
-    const { blockHash, blockNumber } = latestExecutionPayloadHeader;
     return createDevPayload(request, blockHash, blockNumber + 1) as bellatrix.ExecutionPayload;
   }
 

@@ -18,16 +18,19 @@ import {
   type RootHex,
   type Slot,
   ssz,
+  sszTypesFor,
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BuiltPayload, ExecutionEngine } from "../../execution/engine.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
-import { payloadRequest } from "./payload-request.ts";
+import { PayloadBuilder } from "./payload-builder.ts";
+import { latestPayload, payloadRequest } from "./payload-request.ts";
 
 /** What only the proposer and the head decide about a block; the rest comes from the pools. */
 interface BlockRequest {
@@ -42,6 +45,7 @@ interface BlockProducerParts {
   config: BeaconConfig;
   states: StateStore;
   engine: ExecutionEngine;
+  forkChoice: ForkChoice;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
 }
 
@@ -62,10 +66,12 @@ const KEPT_PAYLOADS = 4;
 /** Builds a block on a parent out of what the pools hold. The pools keep what they gave. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
+  readonly #payloadBuilder: PayloadBuilder;
   readonly #payloads = new LruMap<RootHex, ExecutionPayload>(KEPT_PAYLOADS);
 
   constructor(parts: BlockProducerParts) {
     this.#parts = parts;
+    this.#payloadBuilder = new PayloadBuilder(parts);
   }
 
   async produce(request: BlockRequest): Promise<ProducedBlock> {
@@ -106,7 +112,10 @@ export class BlockProducer {
     const { config, engine } = this.#parts;
     const fork = config.getForkName(request.slot);
     if (!isForkPostBellatrix(fork)) return null;
-    const built = await engine.buildPayload(payloadRequest(config, fork, preState, request));
+    const parent = latestPayload(preState) ?? (await engine.terminalBlock());
+    // Proof of work has not ended yet, which a block without a payload says by an empty one.
+    if (!parent) return { payload: sszTypesFor(fork).ExecutionPayload.defaultValue(), value: 0n };
+    const built = await this.#payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent }));
     this.#payloads.set(toRootHex(built.payload.blockHash), built.payload);
     return built;
   }

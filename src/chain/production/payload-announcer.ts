@@ -8,7 +8,7 @@ import type { ChainEvents } from "../events.ts";
 import type { HeadTracker } from "../head-tracker.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { SyncStatus } from "../sync-status.ts";
-import { payloadRequest } from "./payload-request.ts";
+import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
 /** When a slot has had no block by then, the next one is likely to follow the block before. */
@@ -83,15 +83,18 @@ export class PayloadAnnouncer {
     const preState = await states.afterBlock(parentRoot, slot);
     const proposerIndex = preState.epochCtx.getBeaconProposer(slot);
     const feeRecipient = preparations.feeRecipient(proposerIndex, clock.currentEpoch);
-    if (!feeRecipient) return null;
-    return inStandardForm(payloadRequest(config, fork, preState, { slot, parentRoot, feeRecipient }), proposerIndex);
+    const parent = latestPayload(preState);
+    // The first payload of a chain has no parent that could be named.
+    if (!feeRecipient || !parent) return null;
+    const request = payloadRequest(config, fork, preState, { slot, parentRoot, feeRecipient, parent });
+    return inStandardForm(request, proposerIndex);
   }
 }
 
-/** The first payload of a chain has no parent that could be named. What a fork does not have yet is left out when it is encoded. */
+/** What a fork does not have yet is left out when it is encoded. */
 function inStandardForm(request: PayloadRequest, proposerIndex: ValidatorIndex): SSEPayloadAttributes | null {
   const { slot, parent, parentBeaconBlockRoot, timestamp, prevRandao, feeRecipient, withdrawals } = request;
-  if (parent === null || parent.blockNumber === null) return null;
+  if (parent.blockNumber === null) return null;
   return {
     proposerIndex,
     proposalSlot: slot,

@@ -9,12 +9,13 @@ import {
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import type { PayloadRequest } from "../../execution/engine.ts";
+import type { ParentPayload, PayloadRequest } from "../../execution/engine.ts";
 
 interface ProposedBlock {
   slot: Slot;
   parentRoot: RootHex;
   feeRecipient: Uint8Array;
+  parent: ParentPayload;
 }
 
 /** What the state prescribes for the execution payload of the next block (bellatrix/validator.md). */
@@ -22,19 +23,25 @@ export function payloadRequest(
   config: BeaconConfig,
   fork: ForkPostBellatrix,
   preState: CachedBeaconStateAllForks,
-  { slot, parentRoot, feeRecipient }: ProposedBlock,
+  { slot, parentRoot, feeRecipient, parent }: ProposedBlock,
 ): PayloadRequest {
-  const state = preState as CachedBeaconStateBellatrix;
   const view = new BeaconStateView(preState);
-  const latest = isMergeTransitionComplete(state) ? state.latestExecutionPayloadHeader : null;
   return {
     fork,
     slot,
-    parent: latest && { blockHash: latest.blockHash, blockNumber: latest.blockNumber },
+    parent,
     parentBeaconBlockRoot: fromHex(parentRoot),
     timestamp: computeTimeAtSlot(config, slot, preState.genesisTime),
     prevRandao: view.getRandaoMix(view.epoch),
     feeRecipient,
     withdrawals: ForkSeq[fork] >= ForkSeq.capella ? view.getExpectedWithdrawals().expectedWithdrawals : [],
   };
+}
+
+/** The payload that the next one follows; null while the merge transition is not complete. */
+export function latestPayload(preState: CachedBeaconStateAllForks): ParentPayload | null {
+  const state = preState as CachedBeaconStateBellatrix;
+  if (!isMergeTransitionComplete(state)) return null;
+  const { blockHash, blockNumber } = state.latestExecutionPayloadHeader;
+  return { blockHash, blockNumber };
 }

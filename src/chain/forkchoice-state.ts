@@ -1,0 +1,20 @@
+import type { RootHex } from "@lodestar/types";
+import type { ForkchoiceState } from "../execution/engine.ts";
+import type { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "./fork-choice/types.ts";
+
+const ZERO_HASH: RootHex = `0x${"00".repeat(32)}`;
+
+/** What the execution engine is told of fork choice together with a head of its own chain. */
+export function forkchoiceState(forkChoice: ForkChoice, headBlockHash: RootHex): ForkchoiceState {
+  const { justified, finalized } = forkChoice;
+  return {
+    headBlockHash,
+    safeBlockHash: blockHashOf(forkChoice.get(justified.root)) ?? ZERO_HASH,
+    finalizedBlockHash: blockHashOf(forkChoice.get(finalized.root)) ?? ZERO_HASH,
+  };
+}
+
+export function blockHashOf(block: ForkChoiceBlock | undefined): RootHex | null {
+  return block && block.execution.status !== "pre-merge" ? block.execution.blockHash : null;
+}
