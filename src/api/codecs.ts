@@ -1,5 +1,7 @@
+import { ByteVectorType } from "@chainsafe/ssz";
 import { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
+import { ssz } from "@lodestar/types";
 
 /** The families into which @lodestar/api sorts the operations of the standard. */
 interface Endpoints {
@@ -26,6 +28,7 @@ export type EndpointOf<Id extends OperationId> = Id extends `${infer F extends F
 export type Codecs = ReturnType<typeof createCodecs>;
 
 export function createCodecs(config: BeaconConfig) {
+  writeAddressesInLowerCase();
   return {
     beacon: routes.beacon.getDefinitions(config),
     validator: routes.validator.getDefinitions(config),
@@ -34,6 +37,14 @@ export function createCodecs(config: BeaconConfig) {
     config: routes.config.getDefinitions(config),
     debug: routes.debug.getDefinitions(config),
   };
+}
+
+/**
+ * Bytes are lower-case hexadecimal wherever the standard has them, and clients compare them as text. The library alone gives
+ * execution addresses the capitals of EIP-55, at the price of a hash for each.
+ */
+function writeAddressesInLowerCase(): void {
+  ssz.ExecutionAddress.toJson = ByteVectorType.prototype.toJson;
 }
 
 export interface MetaCodec<Meta> {

@@ -246,7 +246,7 @@ test.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
         },
       });
       const expected = data.proposer_index === "3" ? recipient : `0x${"00".repeat(20)}`;
-      expect(payload.fee_recipient.toLowerCase()).toBe(expected);
+      expect(payload.fee_recipient).toBe(expected);
     }
   },
 );

@@ -81,7 +81,7 @@ describe.each([
 });
 
 describe("changes of credentials", () => {
-  const address = new Uint8Array(20).fill(7);
+  const address = new Uint8Array(20).fill(0xab);
 
   it("wait for capella, and are then included", async () => {
     const { devChain } = await openDevChain({ validators: 8, forks: [{ fork: "capella", epoch: 1 }] });
@@ -98,6 +98,7 @@ describe("changes of credentials", () => {
     expect(await caller.call(`post_${CHANGES}`, [[change]])).toBe(true);
     const held = await caller.call(`get_${CHANGES}`);
     expect(held).toEqual([change]);
+    expect(held[0].message.to_execution_address).toBe(`0x${"ab".repeat(20)}`);
     expectStandard("/eth/v1/beacon/pool/bls_to_execution_changes", 0, held);
     const other = new Uint8Array(20).fill(8);
     const again = [change, changeTo(other, { by: 4 }), changeTo(other)];
@@ -109,11 +110,11 @@ describe("changes of credentials", () => {
 
     await devChain.clock.advanceTo(SLOTS_PER_EPOCH + 1);
     const { validator } = await caller.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", 3]);
-    expect(validator.withdrawal_credentials).toBe(`0x01${"00".repeat(11)}${"07".repeat(20)}`);
+    expect(validator.withdrawal_credentials).toBe(`0x01${"00".repeat(11)}${"ab".repeat(20)}`);
     expect(await caller.call(`get_${CHANGES}`)).toEqual([change]);
     expect(await caller.error(`post_${CHANGES}`, [[change]])).toMatchObject({
       code: REJECTED,
-      data: { detail: expect.stringContaining(`already execution credentials, with the address 0x${"07".repeat(20)}`) },
+      data: { detail: expect.stringContaining(`already execution credentials, with the address 0x${"ab".repeat(20)}`) },
     });
   });
 

@@ -57,7 +57,7 @@ describe("a block of the third version", () => {
     await clock.advanceTo(1);
     const feeRecipientAt = async (slot: number) => {
       const { reveal } = await proposalAt(devChain, slot);
-      return (await caller.call(BLOCK, [slot, reveal])).block.body.execution_payload.fee_recipient.toLowerCase();
+      return (await caller.call(BLOCK, [slot, reveal])).block.body.execution_payload.fee_recipient;
     };
     expect(await feeRecipientAt(1)).toBe(`0x${"00".repeat(20)}`);
     const preparations = EVERYBODY.map((validator_index) => ({ validator_index, fee_recipient: FEE_RECIPIENT }));
