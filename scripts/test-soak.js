@@ -2,10 +2,11 @@
 import { spawnSync } from "node:child_process";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownNode } from "../bin/own-node.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
-const node = join(modules, "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+const node = ownNode() ?? process.execPath;
 const vitest = [join(modules, "vitest", "vitest.mjs"), "run", "--config", "test/soak/vitest.config.ts"];
 
 const { error, status } = spawnSync(node, [...vitest, ...process.argv.slice(2)], {

@@ -57,3 +57,13 @@ describe("npm test", () => {
     expect(run([], { FAILING: "lint.ts" })).toMatchObject({ status: 1, ran: ["tsc", "lint.ts"] });
   });
 });
+
+it("npm run test:soak runs the long tests with the same Node", () => {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [join(ROOT, "scripts/test-soak.js"), "--passWithNoTests", "no-file-has-this-name"],
+    { encoding: "utf8" },
+  );
+  expect(stdout).toContain("No test files found");
+  expect(status).toBe(0);
+});
