@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import { type Fork, type ForkTimes, forkAt, isSince } from "./forks.ts";
 import type { EngineCaller } from "./http-client.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type Hex,
   type PayloadAttributes,
   type PayloadStatus,
+  payloadV3,
   toQuantity,
   ZERO_HASH,
 } from "./wire.ts";
@@ -33,6 +35,10 @@ export interface PreparedBlock extends BuiltPayload {
   fork: Fork;
   attributes: PayloadAttributes;
 }
+
+/** With the fields of the specification alone: some clients give more, which others refuse. */
+const onlySpecified = (payload: ExecutionPayload) =>
+  z.object(payloadV3.partial().shape).parse(payload) as ExecutionPayload;
 
 const digest = (text: string): Hex => `0x${createHash("sha256").update(text).digest("hex")}`;
 
@@ -87,7 +93,7 @@ export class EngineDriver {
     const method = `engine_getPayloadV${VERSIONS[fork].getPayload}`;
     const answer = await this.#engine.call<ExecutionPayload | BuiltPayload>(method, payloadId);
     const built = "executionPayload" in answer ? answer : { executionPayload: answer, blockValue: toQuantity(0) };
-    return { fork, attributes, ...built };
+    return { fork, attributes, ...built, executionPayload: onlySpecified(built.executionPayload) };
   }
 
   newPayload({ fork, attributes, executionPayload, executionRequests }: PreparedBlock): Promise<PayloadStatus> {

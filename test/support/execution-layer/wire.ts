@@ -16,7 +16,6 @@ export const hash = dataOf(32);
 export const address = dataOf(20);
 
 const withdrawal = z.strictObject({ index: quantity, validatorIndex: quantity, address, amount: quantity });
-export type Withdrawal = z.infer<typeof withdrawal>;
 
 export const payloadV1 = z.strictObject({
   parentHash: hash,
