@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// npm puts the Node of the dependencies first on the path; programs of others get the one that npm itself runs on.
+// npm puts the Node of the dependencies first on the path; what is too old for it gets the one that npm itself runs on.
 export const machineNode = process.env.npm_node_execpath ?? process.execPath;
 
 export function fail(sentence) {

@@ -277,6 +277,8 @@ it("fails as a test wants it to, and tells of the calls it got", async () => {
   const endSyncing = faults.set("engine_forkchoiceUpdated", syncing);
   for (let i = 0; i < 2; i++) expect(await driver.setHead(second)).toMatchObject({ status: "SYNCING" });
   endSyncing();
+  faults.set("engine_forkchoiceUpdated", invalid(), { times: 1 });
+  expect(await driver.setHead(second)).toMatchObject({ status: "INVALID", latestValidHash: firstHash });
   expect(await driver.setHead(second)).toMatchObject({ status: "VALID" });
 
   const third = await driver.build();
