@@ -1,5 +1,6 @@
-// Runs the tests with a beacon node and a validator client of others, Lodestar's.
+// Runs the tests with programs of others: Lodestar's beacon node and validator client, and @ethereumjs/client.
+import { ethereumjsClientEnvironment } from "./ethereumjs-client.js";
 import { runWithLodestar } from "./lodestar.js";
 
 const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", "test/interop/vitest.config.ts"];
-runWithLodestar([...vitest, ...process.argv.slice(2)]);
+runWithLodestar([...vitest, ...process.argv.slice(2)], ethereumjsClientEnvironment());

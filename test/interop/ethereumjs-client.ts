@@ -1,0 +1,138 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { GethGenesis } from "@ethereumjs/common";
+import { EngineHttpClient } from "../support/execution-layer/http-client.ts";
+import type { Hex } from "../support/execution-layer/wire.ts";
+import { type Exit, ProgramProcess } from "../support/program-process.ts";
+import { freePorts } from "./free-ports.ts";
+
+const POLL_MS = 50;
+const LOOPBACK_ONLY = fileURLToPath(new URL("loopback-only.ts", import.meta.url));
+
+export interface EthereumjsClientOptions {
+  /** For its data, its secret and its genesis file. */
+  directory: string;
+  /** Of forks up to Prague; it knows none of the later ones. */
+  genesis: GethGenesis;
+  /** Is told how the process is ended. */
+  whenDone: (end: () => Promise<void>) => void;
+}
+
+function clientFromEnvironment(): string {
+  const path = process.env.INTEROP_ETHEREUMJS_CLIENT;
+  if (path === undefined)
+    throw new Error('INTEROP_ETHEREUMJS_CLIENT is not set; run this with "npm run test:interop".');
+  return path;
+}
+
+/**
+ * @ethereumjs/client as a process of its own, without peers, on the same ports whenever it is started. It takes transactions
+ * only after a head of less than a minute ago, and judges them by the fork of the present.
+ */
+export class EthereumjsClient {
+  readonly directory: string;
+  /** 32 bytes, which are in the file `jwt.hex` of the directory as well. */
+  readonly secret = new Uint8Array(32).fill(7);
+  /** The authenticated endpoint: engine_*, and some of eth_*. */
+  readonly engine: EngineHttpClient;
+  /** The endpoint for everybody: eth_*, with receipts and logs. */
+  readonly eth: EngineHttpClient;
+  readonly #ports: { engine: number; eth: number; peers: number };
+  #process: ProgramProcess | undefined;
+
+  static async start({ directory, genesis, whenDone }: EthereumjsClientOptions): Promise<EthereumjsClient> {
+    mkdirSync(directory, { recursive: true });
+    const [engine, eth, peers] = (await freePorts(3)) as [number, number, number];
+    const client = new EthereumjsClient(directory, { engine, eth, peers });
+    writeFileSync(client.secretFile, `0x${Buffer.from(client.secret).toString("hex")}\n`);
+    writeFileSync(client.#genesisFile, JSON.stringify(genesis));
+    whenDone(async () => {
+      await client.stop("SIGKILL");
+    });
+    await client.start();
+    return client;
+  }
+
+  private constructor(directory: string, ports: { engine: number; eth: number; peers: number }) {
+    this.directory = directory;
+    this.#ports = ports;
+    this.engine = new EngineHttpClient(`http://127.0.0.1:${ports.engine}`, this.secret);
+    this.eth = new EngineHttpClient(`http://127.0.0.1:${ports.eth}`);
+  }
+
+  get secretFile(): string {
+    return join(this.directory, "jwt.hex");
+  }
+
+  /** Every line it has printed since it was last started. */
+  get lines(): readonly string[] {
+    return this.#process?.lines ?? [];
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  async genesisHash(): Promise<Hex> {
+    return (await this.eth.call<{ hash: Hex }>("eth_getBlockByNumber", "0x0", false)).hash;
+  }
+
+  /** Resolves when it answers; it goes on with the data that it left, if any. */
+  async start(): Promise<void> {
+    const args = [
+      [`--dataDir=${this.#dataDirectory}`, `--gethGenesis=${this.#genesisFile}`],
+      ["--rpcEngine", "--rpcEngineAddr=127.0.0.1", `--rpcEnginePort=${this.#ports.engine}`],
+      [`--jwtSecret=${this.secretFile}`],
+      ["--rpc", "--rpcAddr=127.0.0.1", `--rpcPort=${this.#ports.eth}`],
+      // Without these, a stop takes seconds, and so does an update to a head that it does not know.
+      ["--sync=none", "--isSingleNode"],
+      [`--port=${this.#ports.peers}`, "--discDns=false", "--discV4=false", "--logRotate=false", "--logLevelFile=error"],
+    ].flat();
+    const program = new ProgramProcess(args, {
+      name: "@ethereumjs/client",
+      bin: clientFromEnvironment(),
+      execArgv: ["--import", LOOPBACK_ONLY],
+      env: { NODE_OPTIONS: "" },
+      cwd: this.directory,
+    });
+    this.#process = program;
+    const ended = program.exited.then(() => {
+      throw new Error(`${program.name} ended at its start:\n${program.output}`);
+    });
+    // An end after the start is nobody's failure here.
+    ended.catch(() => {});
+    await Promise.race([this.#untilAnswered(program), ended]);
+  }
+
+  /** With SIGKILL it has no chance to close its data. */
+  async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<Exit | undefined> {
+    return this.#process?.stop(signal);
+  }
+
+  /** To be called while it is stopped: at the next start it has nothing but the genesis. */
+  removeData(): void {
+    rmSync(this.#dataDirectory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  get #dataDirectory(): string {
+    return join(this.directory, "data");
+  }
+
+  /** The client names the chain after it. */
+  get #genesisFile(): string {
+    return join(this.directory, "interop.json");
+  }
+
+  async #untilAnswered(program: ProgramProcess): Promise<void> {
+    while (program.child.exitCode === null && program.child.signalCode === null) {
+      try {
+        await this.engine.call("eth_chainId");
+        return;
+      } catch {
+        await delay(POLL_MS);
+      }
+    }
+  }
+}

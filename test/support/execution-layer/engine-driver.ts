@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { type Fork, type ForkTimes, forkAt, isSince } from "./forks.ts";
+import type { EngineCaller } from "./http-client.ts";
+import {
+  type BuiltPayload,
+  type ExecutionPayload,
+  type ForkchoiceAnswer,
+  type ForkchoiceState,
+  type Hex,
+  type PayloadAttributes,
+  type PayloadStatus,
+  payloadV3,
+  toQuantity,
+  ZERO_HASH,
+} from "./wire.ts";
+
+/** The versions of the methods that are right for a fork. */
+const VERSIONS: Record<Fork, { newPayload: number; forkchoiceUpdated: number; getPayload: number }> = {
+  paris: { newPayload: 1, forkchoiceUpdated: 1, getPayload: 1 },
+  shanghai: { newPayload: 2, forkchoiceUpdated: 2, getPayload: 2 },
+  cancun: { newPayload: 3, forkchoiceUpdated: 3, getPayload: 3 },
+  prague: { newPayload: 4, forkchoiceUpdated: 3, getPayload: 4 },
+  osaka: { newPayload: 4, forkchoiceUpdated: 3, getPayload: 5 },
+};
+
+export interface DriverOptions {
+  forks: ForkTimes;
+  genesis: { hash: Hex; timestamp: number };
+  slotSeconds?: number;
+}
+
+/** A payload with what newPayload wants beside it. */
+export interface PreparedBlock extends BuiltPayload {
+  fork: Fork;
+  attributes: PayloadAttributes;
+}
+
+/** With the fields of the specification alone: some clients give more, which others refuse. */
+const onlySpecified = (payload: ExecutionPayload) =>
+  z.object(payloadV3.partial().shape).parse(payload) as ExecutionPayload;
+
+const digest = (text: string): Hex => `0x${createHash("sha256").update(text).digest("hex")}`;
+
+/** Plays the consensus client: has payloads built, hands them back, and makes them the head. */
+export class EngineDriver {
+  head: { hash: Hex; timestamp: number };
+  safe: Hex = ZERO_HASH;
+  finalized: Hex = ZERO_HASH;
+  readonly #engine: EngineCaller;
+  readonly #forks: ForkTimes;
+  readonly #slotSeconds: number;
+
+  constructor(engine: EngineCaller, { forks, genesis, slotSeconds = 12 }: DriverOptions) {
+    this.#engine = engine;
+    this.#forks = forks;
+    this.head = genesis;
+    this.#slotSeconds = slotSeconds;
+  }
+
+  /** Of the slot after the head's. */
+  attributes(): PayloadAttributes {
+    const timestamp = this.head.timestamp + this.#slotSeconds;
+    const fork = forkAt(this.#forks, timestamp);
+    return {
+      timestamp: toQuantity(timestamp),
+      prevRandao: digest(`randao ${timestamp}`),
+      suggestedFeeRecipient: `0x${"fe".repeat(20)}`,
+      ...(isSince(fork, "shanghai") && { withdrawals: [] }),
+      ...(isSince(fork, "cancun") && { parentBeaconBlockRoot: digest(`beacon block ${timestamp}`) }),
+    };
+  }
+
+  state(headBlockHash = this.head.hash): ForkchoiceState {
+    return { headBlockHash, safeBlockHash: this.safe, finalizedBlockHash: this.finalized };
+  }
+
+  forkOf({ timestamp }: PayloadAttributes | ExecutionPayload): Fork {
+    return forkAt(this.#forks, Number(timestamp));
+  }
+
+  forkchoiceUpdated(fork: Fork, state: ForkchoiceState, attributes: PayloadAttributes | null = null) {
+    const { forkchoiceUpdated: version } = VERSIONS[fork];
+    return this.#engine.call<ForkchoiceAnswer>(`engine_forkchoiceUpdatedV${version}`, state, attributes);
+  }
+
+  /** Has a payload built on the head. */
+  async build(changed: Partial<PayloadAttributes> = {}): Promise<PreparedBlock> {
+    const attributes = { ...this.attributes(), ...changed };
+    const fork = this.forkOf(attributes);
+    const { payloadStatus, payloadId } = await this.forkchoiceUpdated(fork, this.state(), attributes);
+    if (payloadId === null) throw new Error(`No payload is built: ${JSON.stringify(payloadStatus)}`);
+    const method = `engine_getPayloadV${VERSIONS[fork].getPayload}`;
+    const answer = await this.#engine.call<ExecutionPayload | BuiltPayload>(method, payloadId);
+    const built = "executionPayload" in answer ? answer : { executionPayload: answer, blockValue: toQuantity(0) };
+    return { fork, attributes, ...built, executionPayload: onlySpecified(built.executionPayload) };
+  }
+
+  newPayload({ fork, attributes, executionPayload, executionRequests }: PreparedBlock): Promise<PayloadStatus> {
+    const params: unknown[] = [executionPayload];
+    if (isSince(fork, "cancun")) params.push([], attributes.parentBeaconBlockRoot);
+    if (isSince(fork, "prague")) params.push(executionRequests);
+    return this.#engine.call(`engine_newPayloadV${VERSIONS[fork].newPayload}`, ...params);
+  }
+
+  /** Makes a payload the head, unless it is not valid. */
+  async setHead({ fork, executionPayload: { blockHash, timestamp } }: PreparedBlock): Promise<PayloadStatus> {
+    const { payloadStatus } = await this.forkchoiceUpdated(fork, this.state(blockHash));
+    if (payloadStatus.status === "VALID") this.head = { hash: blockHash, timestamp: Number(timestamp) };
+    return payloadStatus;
+  }
+
+  /** One whole slot, which must succeed. */
+  async advance(changed: Partial<PayloadAttributes> = {}): Promise<PreparedBlock> {
+    const block = await this.build(changed);
+    for (const status of [await this.newPayload(block), await this.setHead(block)]) {
+      if (status.status !== "VALID") throw new Error(`The block is not valid: ${JSON.stringify(status)}`);
+    }
+    return block;
+  }
+}

@@ -1,0 +1,159 @@
+import { z } from "zod";
+import type { BuiltBlock, PayloadSurroundings } from "./evm.ts";
+import type { ExecutionChain } from "./execution-chain.ts";
+import { FORKS, type Fork, isSince } from "./forks.ts";
+import { JsonRpcError } from "./json-rpc-error.ts";
+import { type Method, type Methods, read } from "./methods.ts";
+import {
+  attributesV1,
+  attributesV2,
+  attributesV3,
+  type BuiltPayload,
+  data,
+  dataOf,
+  type ExecutionPayload,
+  forkchoiceState,
+  type Hex,
+  hash,
+  type PayloadAttributes,
+  payloadV1,
+  payloadV2,
+  payloadV3,
+  toQuantity,
+} from "./wire.ts";
+
+/** The first and the last fork of a version of a method. */
+type Forks = readonly [first: Fork, last: Fork];
+const LATEST = FORKS.at(-1)!;
+
+const MOST_BLOBS = 128;
+const hashes = z.array(hash);
+const payloadV1OrV2 = z.union([payloadV2, payloadV1]);
+const attributesV1OrV2 = z.union([attributesV2, attributesV1]);
+
+/** EIP-7685: ascending types, none twice, none empty. */
+function readRequests(value: unknown): Hex[] {
+  const requests = read(z.array(data), value, "executionRequests");
+  const types = requests.map((request) => Number.parseInt(request.slice(2, 4), 16));
+  if (requests.some((request) => request.length <= "0x00".length)) {
+    throw new JsonRpcError(-32602, "executionRequests: an empty request");
+  }
+  if (types.some((type, index) => index > 0 && type <= types[index - 1]!)) {
+    throw new JsonRpcError(-32602, "executionRequests: the types do not ascend");
+  }
+  return requests;
+}
+
+function readBlobHashes(value: unknown): Hex[] {
+  const asked = read(hashes, value, "versionedHashes");
+  if (asked.length > MOST_BLOBS) throw new JsonRpcError(-38004, `at most ${MOST_BLOBS} blobs`);
+  return asked;
+}
+
+function toPayload({ block }: BuiltBlock): ExecutionPayload {
+  const { parentBeaconBlockRoot: _root, requestsHash: _requests, ...payload } = block.toExecutionPayload();
+  return payload as ExecutionPayload;
+}
+
+/** engine_*, with the versions and error codes of the specification. */
+export function engineMethods(chain: ExecutionChain): Methods {
+  const requireFork = (timestamp: number, [first, last]: Forks) => {
+    const fork = chain.forkAt(timestamp);
+    if (!isSince(fork, first) || !isSince(last, fork)) throw new JsonRpcError(-38005, fork);
+  };
+
+  /** Versions 1 and 2: withdrawals are there since Shanghai and not before. */
+  const requireWithdrawals = (
+    { timestamp, withdrawals }: PayloadAttributes | ExecutionPayload,
+    code: -32602 | -38003,
+  ) => {
+    const isWanted = isSince(chain.forkAt(Number(timestamp)), "shanghai");
+    if (isWanted !== (withdrawals !== undefined)) throw new JsonRpcError(code, "withdrawals are there since Shanghai");
+  };
+
+  const newPayload =
+    (
+      schema: z.ZodType<ExecutionPayload>,
+      forks: Forks,
+      surroundings: (params: readonly unknown[]) => PayloadSurroundings,
+    ): Method =>
+    (params) => {
+      const payload = read(schema, params[0], "executionPayload");
+      const around = surroundings(params);
+      requireFork(Number(payload.timestamp), forks);
+      requireWithdrawals(payload, -32602);
+      return chain.newPayload(payload, around);
+    };
+  const beaconBlock = ([, versionedHashes, root]: readonly unknown[]) => ({
+    versionedHashes: read(hashes, versionedHashes, "expectedBlobVersionedHashes"),
+    parentBeaconBlockRoot: read(hash, root, "parentBeaconBlockRoot"),
+  });
+
+  const forkchoiceUpdated =
+    (schema: z.ZodType<PayloadAttributes>, forks: Forks): Method =>
+    ([state, value]) => {
+      const readAttributes = () => {
+        const attributes = read(schema, value, "payloadAttributes", -38003);
+        requireFork(Number(attributes.timestamp), forks);
+        requireWithdrawals(attributes, -38003);
+        return attributes;
+      };
+      return chain.forkchoiceUpdated(
+        read(forkchoiceState, state, "forkchoiceState"),
+        value ? readAttributes : undefined,
+      );
+    };
+
+  const getPayload =
+    (forks: Forks, toAnswer: (built: BuiltBlock) => ExecutionPayload | BuiltPayload): Method =>
+    async ([id]) => {
+      const payloadId = read(dataOf(8), id, "payloadId");
+      const timestamp = chain.timestampOf(payloadId);
+      if (timestamp === undefined) throw new JsonRpcError(-38001);
+      requireFork(timestamp, forks);
+      return toAnswer(await chain.getPayload(payloadId));
+    };
+  const answerV2 = (built: BuiltBlock) => ({ executionPayload: toPayload(built), blockValue: toQuantity(built.value) });
+  const answerV3 = (built: BuiltBlock) => ({
+    ...answerV2(built),
+    blobsBundle: { commitments: [], proofs: [], blobs: [] },
+    shouldOverrideBuilder: false,
+  });
+  const answerV4 = (built: BuiltBlock) => ({ ...answerV3(built), executionRequests: built.requests });
+
+  const versioned: Methods = {
+    engine_newPayloadV1: newPayload(payloadV1, ["paris", "paris"], () => ({})),
+    engine_newPayloadV2: newPayload(payloadV1OrV2, ["paris", "shanghai"], () => ({})),
+    engine_newPayloadV3: newPayload(payloadV3, ["cancun", "cancun"], beaconBlock),
+    engine_newPayloadV4: newPayload(payloadV3, ["prague", LATEST], (params) => ({
+      ...beaconBlock(params),
+      executionRequests: readRequests(params[3]),
+    })),
+    engine_forkchoiceUpdatedV1: forkchoiceUpdated(attributesV1, ["paris", "paris"]),
+    engine_forkchoiceUpdatedV2: forkchoiceUpdated(attributesV1OrV2, ["paris", "shanghai"]),
+    engine_forkchoiceUpdatedV3: forkchoiceUpdated(attributesV3, ["cancun", LATEST]),
+    engine_getPayloadV1: getPayload(["paris", "paris"], toPayload),
+    engine_getPayloadV2: getPayload(["paris", "shanghai"], answerV2),
+    engine_getPayloadV3: getPayload(["cancun", "cancun"], answerV3),
+    engine_getPayloadV4: getPayload(["prague", "prague"], answerV4),
+    engine_getPayloadV5: getPayload(["osaka", LATEST], answerV4),
+    engine_getBlobsV1: ([asked]) => {
+      requireFork(Number(chain.head.block.header.timestamp), ["paris", "prague"]);
+      return readBlobHashes(asked).map(() => null);
+    },
+    engine_getBlobsV2: ([asked]) => {
+      readBlobHashes(asked);
+      return null;
+    },
+    engine_getClientVersionV1: () => [
+      { code: "EJ", name: "execution layer for tests", version: "10.1.3", commit: "0x00000000" },
+    ],
+  };
+  return {
+    ...versioned,
+    engine_exchangeCapabilities: ([names]) => {
+      read(z.array(z.string()), names, "methods");
+      return Object.keys(versioned);
+    },
+  };
+}

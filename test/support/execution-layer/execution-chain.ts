@@ -1,0 +1,223 @@
+import { createHash } from "node:crypto";
+import type { Block } from "@ethereumjs/block";
+import type { GethGenesis } from "@ethereumjs/common";
+import { createTxFromRLP, type TypedTransaction } from "@ethereumjs/tx";
+import { bytesToHex, hexToBytes } from "@ethereumjs/util";
+import { type BuiltBlock, Evm, type ExecutedBlock, lineage, type PayloadSurroundings } from "./evm.ts";
+import { type Fork, type ForkTimes, forkAt, forkTimesOf } from "./forks.ts";
+import { JsonRpcError } from "./json-rpc-error.ts";
+import {
+  type ExecutionPayload,
+  type ForkchoiceAnswer,
+  type ForkchoiceState,
+  type Hex,
+  type PayloadAttributes,
+  type PayloadStatus,
+  ZERO_HASH,
+} from "./wire.ts";
+
+const BLOB_TRANSACTION = 3;
+
+interface Building {
+  parent: ExecutedBlock;
+  attributes: PayloadAttributes;
+  /** Begins when the payload is first asked for, so that it has the transactions that came until then. */
+  built?: Promise<BuiltBlock>;
+}
+
+const SYNCING: PayloadStatus = { status: "SYNCING", latestValidHash: null, validationError: null };
+const valid = (hash: Hex): PayloadStatus => ({ status: "VALID", latestValidHash: hash, validationError: null });
+const invalid = (latestValidHash: Hex | null, validationError: string): PayloadStatus => ({
+  status: "INVALID",
+  latestValidHash,
+  validationError,
+});
+// Some of what the libraries throw are mere strings.
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Executes payloads, builds them, and follows the fork choice of the consensus layer, as the Engine API specifies. */
+export class ExecutionChain {
+  readonly evm: Evm;
+  readonly #forkTimes: ForkTimes;
+  /** Those that came by newPayload and are valid. */
+  readonly #blocks = new Map<Hex, ExecutedBlock>();
+  /** Those that were built here: executed, but not known before they come back by newPayload. */
+  readonly #built = new Map<Hex, ExecutedBlock>();
+  /** The latest valid ancestor of each that is not valid. */
+  readonly #invalid = new Map<Hex, Hex>();
+  readonly #buildings = new Map<Hex, Building>();
+  /** All that were ever sent, since a reorg may need those again that are in a block; in the order of arrival. */
+  readonly #transactions = new Map<Hex, TypedTransaction>();
+  #head: ExecutedBlock;
+  #safe: ExecutedBlock | undefined;
+  #finalized: ExecutedBlock | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  static async open(genesis: GethGenesis): Promise<ExecutionChain> {
+    return new ExecutionChain(await Evm.open(genesis), forkTimesOf(genesis));
+  }
+
+  private constructor(evm: Evm, forkTimes: ForkTimes) {
+    this.evm = evm;
+    this.#forkTimes = forkTimes;
+    this.#head = evm.genesis;
+    this.#blocks.set(evm.genesis.hash, evm.genesis);
+  }
+
+  get head(): ExecutedBlock {
+    return this.#head;
+  }
+
+  get safe(): ExecutedBlock | undefined {
+    return this.#safe;
+  }
+
+  get finalized(): ExecutedBlock | undefined {
+    return this.#finalized;
+  }
+
+  forkAt(timestamp: number): Fork {
+    return forkAt(this.#forkTimes, timestamp);
+  }
+
+  /** A valid block, canonical or not. */
+  block(hash: Hex): ExecutedBlock | undefined {
+    return this.#blocks.get(hash);
+  }
+
+  newPayload(payload: ExecutionPayload, surroundings: PayloadSurroundings): Promise<PayloadStatus> {
+    return this.#inOrder(async () => {
+      const { blockHash: hash, parentHash } = payload;
+      let block: Block;
+      try {
+        block = await this.evm.blockOf(payload, surroundings);
+      } catch (error) {
+        return invalid(null, messageOf(error));
+      }
+      if (bytesToHex(block.hash()) !== hash) return invalid(null, "The block hash is wrong.");
+      if (surroundings.versionedHashes?.length) return invalid(null, "The payload has no blob transactions.");
+      if (this.#blocks.has(hash)) return valid(hash);
+      const latestValid = this.#invalid.get(hash) ?? this.#invalid.get(parentHash);
+      if (latestValid !== undefined) return this.#refuse(hash, latestValid, "The block or an ancestor is invalid.");
+      const parent = this.#blocks.get(parentHash);
+      if (!parent) return SYNCING;
+      try {
+        this.#blocks.set(hash, this.#built.get(hash) ?? (await this.evm.execute(block, parent)));
+      } catch (error) {
+        return this.#refuse(hash, parentHash, messageOf(error));
+      }
+      return valid(hash);
+    });
+  }
+
+  /** The attributes are read after the update, which stays when they turn out to be wrong. */
+  forkchoiceUpdated(state: ForkchoiceState, readAttributes?: () => PayloadAttributes): Promise<ForkchoiceAnswer> {
+    return this.#inOrder(async () => {
+      const { headBlockHash: hash } = state;
+      const latestValid = this.#invalid.get(hash);
+      if (latestValid !== undefined) {
+        return { payloadStatus: invalid(latestValid, "The block or an ancestor is invalid."), payloadId: null };
+      }
+      const head = this.#blocks.get(hash);
+      if (!head) return { payloadStatus: SYNCING, payloadId: null };
+      const isAlreadyFinal = head !== this.#finalized && lineage(this.#finalized).includes(head);
+      if (isAlreadyFinal) return { payloadStatus: valid(hash), payloadId: null };
+      const safe = this.#inChainOf(head, state.safeBlockHash);
+      const finalized = this.#inChainOf(head, state.finalizedBlockHash);
+      this.#head = head;
+      this.#safe = safe;
+      this.#finalized = finalized;
+      if (!readAttributes) return { payloadStatus: valid(hash), payloadId: null };
+      const attributes = readAttributes();
+      if (BigInt(attributes.timestamp) <= head.block.header.timestamp) {
+        throw new JsonRpcError(-38003, "the timestamp is not later than that of the head");
+      }
+      return { payloadStatus: valid(hash), payloadId: this.#beginBuilding(head, attributes) };
+    });
+  }
+
+  /** When the payload that is being built will be; undefined when there is none. */
+  timestampOf(payloadId: Hex): number | undefined {
+    const building = this.#buildings.get(payloadId);
+    return building && Number(building.attributes.timestamp);
+  }
+
+  async getPayload(payloadId: Hex): Promise<BuiltBlock> {
+    const building = this.#buildings.get(payloadId);
+    if (!building) throw new JsonRpcError(-38001);
+    building.built ??= this.#inOrder(() => this.#build(building));
+    return building.built;
+  }
+
+  /** From now on the block is not valid, nor is any that follows it. */
+  condemn(hash: Hex): void {
+    const condemned = this.#blocks.get(hash) ?? this.#built.get(hash);
+    if (!condemned?.parent) throw new Error(`There is no block ${hash} that could be condemned.`);
+    for (const block of [...this.#blocks.values(), condemned]) {
+      if (!lineage(block).includes(condemned)) continue;
+      this.#blocks.delete(block.hash);
+      this.#built.delete(block.hash);
+      this.#invalid.set(block.hash, condemned.parent.hash);
+    }
+    if (this.#invalid.has(this.#head.hash)) this.#head = condemned.parent;
+  }
+
+  /** Takes a signed transaction, which the next payloads will have. */
+  addTransaction(raw: Hex): Hex {
+    const { number, timestamp } = this.#head.block.header;
+    const bytes = hexToBytes(raw);
+    if (bytes[0] === BLOB_TRANSACTION) throw new JsonRpcError(-32000, "blob transactions are not supported");
+    let transaction: TypedTransaction;
+    try {
+      transaction = createTxFromRLP(bytes, { common: this.evm.rulesAt(number + 1n, timestamp + 1n) });
+    } catch (error) {
+      throw new JsonRpcError(-32000, messageOf(error));
+    }
+    if (!transaction.verifySignature()) throw new JsonRpcError(-32000, "the signature is wrong");
+    const hash = bytesToHex(transaction.hash());
+    this.#transactions.set(hash, transaction);
+    return hash;
+  }
+
+  #refuse(hash: Hex, latestValidHash: Hex, validationError: string): PayloadStatus {
+    this.#invalid.set(hash, latestValidHash);
+    return invalid(latestValidHash, validationError);
+  }
+
+  /** One of the head's chain, or nothing for the zero hash. */
+  #inChainOf(head: ExecutedBlock, hash: Hex): ExecutedBlock | undefined {
+    if (hash === ZERO_HASH) return undefined;
+    const found = lineage(head).find((block) => block.hash === hash);
+    if (!found) throw new JsonRpcError(-38002, `${hash} is not in the chain of the head`);
+    return found;
+  }
+
+  #beginBuilding(parent: ExecutedBlock, attributes: PayloadAttributes): Hex {
+    const id = createHash("sha256")
+      .update(JSON.stringify([parent.hash, attributes]))
+      .digest("hex")
+      .slice(0, 16);
+    const payloadId: Hex = `0x${id}`;
+    if (!this.#buildings.has(payloadId)) this.#buildings.set(payloadId, { parent, attributes });
+    return payloadId;
+  }
+
+  async #build({ parent, attributes }: Building): Promise<BuiltBlock> {
+    const included = new Set(
+      lineage(parent).flatMap(({ block }) => block.transactions.map((transaction) => bytesToHex(transaction.hash()))),
+    );
+    const pending = [...this.#transactions]
+      .filter(([hash]) => !included.has(hash))
+      .map(([, transaction]) => transaction);
+    const built = await this.evm.build(parent, attributes, pending);
+    this.#built.set(built.hash, built);
+    return built;
+  }
+
+  /** Calls take effect in the order in which they came. */
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+}

@@ -1,0 +1,83 @@
+import { type phase0, ssz } from "@lodestar/types";
+import { concat, Interface, id, Transaction, toBeHex, Wallet } from "ethers";
+import { CONSOLIDATION_REQUESTS, DEPOSIT_CONTRACT, WITHDRAWAL_REQUESTS } from "./contracts.ts";
+import type { Hex } from "./wire.ts";
+
+const GWEI = 10n ** 9n;
+const DEPOSIT = new Interface([
+  "function deposit(bytes pubkey, bytes credentials, bytes signature, bytes32 root) payable",
+]);
+/** Enough for any of the contracts. */
+const CONTRACT_GAS = 300_000n;
+
+/** The accounts that have ether from the genesis on. */
+const WALLETS = [0, 1, 2].map((number) => new Wallet(id(`execution layer account ${number}`)));
+export const FUNDED_ADDRESSES = WALLETS.map((wallet) => wallet.address.toLowerCase() as Hex);
+
+export interface SignedTransaction {
+  /** For eth_sendRawTransaction. */
+  raw: Hex;
+  hash: Hex;
+}
+
+interface Call {
+  to: string;
+  value: bigint;
+  data?: string;
+  gasLimit?: bigint;
+}
+
+/** Signs the transactions of one of the funded accounts, each with the next nonce. */
+export class Sender {
+  readonly address: Hex;
+  readonly #wallet: Wallet;
+  readonly #chainId: number;
+  #nonce = 0;
+
+  constructor(chainId: number, account: 0 | 1 | 2 = 0) {
+    this.#chainId = chainId;
+    this.#wallet = WALLETS[account]!;
+    this.address = FUNDED_ADDRESSES[account]!;
+  }
+
+  transfer(to: string, wei: bigint): SignedTransaction {
+    return this.#sign({ to, value: wei, gasLimit: 21_000n });
+  }
+
+  deposit(data: phase0.DepositData): SignedTransaction {
+    const root = ssz.phase0.DepositData.hashTreeRoot(data);
+    const call = DEPOSIT.encodeFunctionData("deposit", [data.pubkey, data.withdrawalCredentials, data.signature, root]);
+    return this.#sign({ to: DEPOSIT_CONTRACT, value: BigInt(data.amount) * GWEI, data: call });
+  }
+
+  /** EIP-7002; an amount of zero asks for the validator's exit. */
+  requestWithdrawal(pubkey: Uint8Array, gwei: bigint): SignedTransaction {
+    return this.#request(WITHDRAWAL_REQUESTS, concat([pubkey, toBeHex(gwei, 8)]));
+  }
+
+  /** EIP-7251. */
+  requestConsolidation(sourcePubkey: Uint8Array, targetPubkey: Uint8Array): SignedTransaction {
+    return this.#request(CONSOLIDATION_REQUESTS, concat([sourcePubkey, targetPubkey]));
+  }
+
+  /** The fee of a request is 1 wei while there are few. */
+  #request(to: string, data: string): SignedTransaction {
+    return this.#sign({ to, value: 1n, data });
+  }
+
+  #sign({ to, value, data = "0x", gasLimit = CONTRACT_GAS }: Call): SignedTransaction {
+    const transaction = Transaction.from({
+      type: 2,
+      chainId: this.#chainId,
+      nonce: this.#nonce++,
+      to,
+      value,
+      data,
+      gasLimit,
+      maxFeePerGas: 20n * GWEI,
+      maxPriorityFeePerGas: 2n * GWEI,
+    });
+    transaction.signature = this.#wallet.signingKey.sign(transaction.unsignedHash);
+    return { raw: transaction.serialized as Hex, hash: transaction.hash as Hex };
+  }
+}
