@@ -34,6 +34,7 @@ import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
+import { PayloadBuilder } from "./production/payload-builder.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
@@ -216,7 +217,8 @@ export class BeaconChain {
       events: this.events,
       logger: log,
     });
-    this.producer = new BlockProducer({ config, states: this.states, engine, forkChoice, pools: this.pools });
+    const payloadBuilder = new PayloadBuilder({ engine, forkChoice, clock, logger: log });
+    this.producer = new BlockProducer({ config, states: this.states, engine, payloadBuilder, pools: this.pools });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
       clock,
@@ -224,6 +226,7 @@ export class BeaconChain {
       states: this.states,
       status: this.status,
       preparations: this.preparations,
+      payloadBuilder,
       events: this.events,
       logger: log,
     });
