@@ -60,6 +60,8 @@ export interface ChainParts {
   /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
   readGenesisState?: ReadGenesisState;
   graffiti?: Uint8Array;
+  /** Whether the graffiti names the clients where there is room; by default it does. */
+  graffitiCodes?: boolean;
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
@@ -164,7 +166,7 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     this.pools = new Pools();
-    this.graffiti = new Graffiti(options.graffiti);
+    this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
     this.#logger = log;
     this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
