@@ -49,6 +49,9 @@ const slotAndParent = ({ request }: { request: PayloadRequest }) => ({
 test("a payload is prepared before the slot of a known proposer, again for a late head, and taken by its id", async () => {
   const { chain, clock, engine, nextBlock, produce, prepareAll, complaints, close } = await openChain();
   const oldHead = chain.head.root;
+  // Somebody proposes the next block, but nobody who was prepared.
+  const proposer = chain.headState.epochCtx.getBeaconProposer(HEAD + 2);
+  chain.preparations.prepare((proposer + 1) % VALIDATORS, RECIPIENT, 0);
   await clock.advanceTo(HEAD + 1);
   expect(engine.begun).toEqual([]);
 
@@ -83,14 +86,25 @@ test("a payload is prepared before the slot of a known proposer, again for a lat
   expect(engine.begun).toHaveLength(5);
 });
 
-test("an engine that cannot be asked is not asked, and one that comes back is", async () => {
-  const { clock, engine, prepareAll, complaints } = await openChain();
+test("those who listen are told what an engine is not asked for, because it is away or has not verified the head", async () => {
+  const { chain, clock, engine, nextBlock, prepareAll, complaints } = await openChain();
+  const told: number[] = [];
+  chain.events.on("payloadAttributes", ({ data }) => told.push(data.proposalSlot));
   prepareAll();
   engine.state = "offline";
   await clock.advanceTo(HEAD + 1);
-  expect(engine.begun).toEqual([]);
+  expect([told, engine.begun]).toEqual([[HEAD + 2], []]);
+
   engine.state = "synced";
   await clock.advanceTo(HEAD + 2);
+  expect(told).toEqual([HEAD + 2, HEAD + 3]);
   expect(engine.begun.map(({ request }) => request.slot)).toEqual([HEAD + 3]);
+
+  vi.spyOn(engine, "notifyNewPayload").mockResolvedValue({ status: "optimistic" });
+  await chain.importBlock(nextBlock.signed);
+  expect(chain.status.isOptimistic).toBe(true);
+  await clock.advanceTo(HEAD + 3);
+  expect(told).toEqual([HEAD + 2, HEAD + 3, HEAD + 3, HEAD + 4]);
+  expect(engine.begun).toHaveLength(1);
   expect(complaints).toEqual([]);
 });

@@ -107,7 +107,8 @@ export class PayloadAnnouncer {
         logger.debug("The next payload is to be prepared", { slot, head, secondsAhead });
         const data = this.#isHeard ? inStandardForm(next) : null;
         if (data) events.publish("payloadAttributes", { version: fork, data });
-        if (payloadBuilder.canPrepare) await payloadBuilder.prepare(next.request);
+        // Nothing can be proposed on a head that the engine has not verified (sync/optimistic.md).
+        if (payloadBuilder.canPrepare && !status.isOptimistic) await payloadBuilder.prepare(next.request);
       } else if (this.#told === telling) {
         this.#told = undefined;
       }
