@@ -34,6 +34,7 @@ import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
+import { PayloadBuilder } from "./production/payload-builder.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
@@ -59,6 +60,8 @@ export interface ChainParts {
   /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
   readGenesisState?: ReadGenesisState;
   graffiti?: Uint8Array;
+  /** Whether the graffiti names the clients where there is room; by default it does. */
+  graffitiCodes?: boolean;
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
@@ -163,7 +166,7 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     this.pools = new Pools();
-    this.graffiti = new Graffiti(options.graffiti);
+    this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
     this.#logger = log;
     this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
@@ -216,7 +219,8 @@ export class BeaconChain {
       events: this.events,
       logger: log,
     });
-    this.producer = new BlockProducer({ config, states: this.states, engine, forkChoice, pools: this.pools });
+    const payloadBuilder = new PayloadBuilder({ engine, forkChoice, clock, logger: log });
+    this.producer = new BlockProducer({ config, states: this.states, engine, payloadBuilder, pools: this.pools });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
       clock,
@@ -224,6 +228,7 @@ export class BeaconChain {
       states: this.states,
       status: this.status,
       preparations: this.preparations,
+      payloadBuilder,
       events: this.events,
       logger: log,
     });

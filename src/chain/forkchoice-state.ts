@@ -5,8 +5,11 @@ import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 
 const ZERO_HASH: RootHex = `0x${"00".repeat(32)}`;
 
+/** What of fork choice the execution engine is told about. */
+export type ForkchoiceView = Pick<ForkChoice, "justified" | "finalized" | "get">;
+
 /** What the execution engine is told of fork choice together with a head of its own chain. */
-export function forkchoiceState(forkChoice: ForkChoice, headBlockHash: RootHex): ForkchoiceState {
+export function forkchoiceState(forkChoice: ForkchoiceView, headBlockHash: RootHex): ForkchoiceState {
   const { justified, finalized } = forkChoice;
   return {
     headBlockHash,

@@ -31,4 +31,35 @@ describe("graffiti", () => {
     graffiti.set(parseGraffiti("mine")!);
     expect(graffiti.get()).toEqual(parseGraffiti("mine"));
   });
+
+  const GETH = { code: "GE", name: "Geth", version: "1.16.0", commit: "168d6ab1" };
+  const textOf = (graffiti: Graffiti) => Buffer.from(graffiti.get()).toString("utf8").replace(/\0+$/, "");
+  const named: [chosen: string | undefined, shown: RegExp][] = [
+    [undefined, /^GE168dFA[0-9a-f]{4}$/],
+    ["", /^GE168dFA[0-9a-f]{4}$/],
+    ["mine", /^mine GE168dFA[0-9a-f]{4}$/],
+    ["nineteen bytes long", /^nineteen bytes long GE168dFA[0-9a-f]{4}$/],
+    ["twenty bytes of text", /^twenty bytes of text GE16FA[0-9a-f]{2}$/],
+    ["é".repeat(12), /^é{12} GEFA$/],
+    ["x".repeat(27), /^x{27} GEFA$/],
+    ["x".repeat(28), /^x{28}$/],
+    ["🔦".repeat(8), /^(🔦){8}$/],
+  ];
+  it.each(named)("names both clients behind %j where there is room", (chosen, shown) => {
+    const bytes = chosen === undefined ? undefined : parseGraffiti(chosen)!;
+    const graffiti = new Graffiti({ chosen: bytes, engine: { clientVersion: GETH } });
+    expect(textOf(graffiti)).toMatch(shown);
+  });
+
+  it("names them as soon as the execution client is known, unless they are not to be or the graffiti was set since", () => {
+    const engine: { clientVersion: typeof GETH | null } = { clientVersion: null };
+    const graffiti = new Graffiti({ engine });
+    expect(textOf(graffiti)).toBe("Fanal");
+    engine.clientVersion = GETH;
+    expect(textOf(graffiti)).toMatch(/^GE/);
+    graffiti.set(parseGraffiti("exactly this")!);
+    expect(textOf(graffiti)).toBe("exactly this");
+    expect(textOf(new Graffiti({ engine, codes: false }))).toBe("Fanal");
+    expect(textOf(new Graffiti({ engine, codes: false, chosen: parseGraffiti("mine")! }))).toBe("mine");
+  });
 });

@@ -1,5 +1,10 @@
+import type { EngineClientVersion, ExecutionEngine } from "../execution/engine.ts";
+import { CLIENT_CODE, CLIENT_COMMIT } from "../version.ts";
+
 export const GRAFFITI_BYTES = 32;
 const DEFAULT_TEXT = "Fanal";
+/** Of a commit in a graffiti, the more the better. */
+const COMMIT_DIGITS = [4, 2, 0];
 const HEX_FORM = /^0x(?:[0-9a-f]{2})*$/i;
 
 /**
@@ -21,19 +26,51 @@ export function padGraffiti(bytes: Uint8Array): Uint8Array | undefined {
   return graffiti;
 }
 
+interface GraffitiOptions {
+  /** What the user chose when the node was started. */
+  chosen?: Uint8Array | undefined;
+  /** Whether the clients are named where there is room; by default they are. */
+  codes?: boolean | undefined;
+  engine?: Pick<ExecutionEngine, "clientVersion">;
+}
+
 /** The graffiti of blocks that are produced without one of their own. */
 export class Graffiti {
-  #bytes: Uint8Array;
+  readonly #options: GraffitiOptions;
+  #set: Uint8Array | undefined;
 
-  constructor(bytes = parseGraffiti(DEFAULT_TEXT)!) {
-    this.#bytes = bytes;
+  constructor(options: GraffitiOptions = {}) {
+    this.#options = options;
   }
 
   get(): Uint8Array {
-    return this.#bytes;
+    return this.#set ?? this.#atStart();
   }
 
+  /** From now on it is exactly that. */
   set(bytes: Uint8Array): void {
-    this.#bytes = bytes;
+    this.#set = bytes;
   }
+
+  #atStart(): Uint8Array {
+    const { chosen, codes = true, engine } = this.#options;
+    const clientVersion = engine?.clientVersion;
+    if (!codes || !clientVersion) return chosen ?? parseGraffiti(DEFAULT_TEXT)!;
+    return withCodes(chosen, clientVersion);
+  }
+}
+
+/**
+ * Names the execution client and this one behind what the user chose, as in "mine GE168dFA0001": with as many digits of their
+ * commits as there is room for, and not at all where there is none for the codes. Other clients write it the same way.
+ */
+function withCodes(chosen: Uint8Array = new Uint8Array(), { code, commit }: EngineClientVersion): Uint8Array {
+  const own = chosen.subarray(0, chosen.findLastIndex((byte) => byte !== 0) + 1);
+  const gap = own.length > 0 ? " " : "";
+  for (const digits of COMMIT_DIGITS) {
+    const codes = `${gap}${code}${commit.slice(0, digits)}${CLIENT_CODE}${CLIENT_COMMIT.slice(0, digits)}`;
+    const graffiti = padGraffiti(Buffer.concat([own, Buffer.from(codes)]));
+    if (graffiti) return graffiti;
+  }
+  return chosen;
 }

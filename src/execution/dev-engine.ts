@@ -41,6 +41,7 @@ interface KnownBlock {
 export class DevExecutionEngine implements ExecutionEngine {
   readonly state = "synced";
   readonly clientVersion = null;
+  readonly buildsAtOnce = true;
   readonly #known = new Map<RootHex, KnownBlock>();
   readonly #requests = new Map<PayloadId, PayloadRequest>();
   #payloadIds = 0;

@@ -111,6 +111,8 @@ export interface ExecutionEngine {
   readonly state: EngineState;
   /** Null while the engine has not told it. */
   readonly clientVersion: EngineClientVersion | null;
+  /** A payload is complete as soon as it is asked for, so that nothing is gained by asking early or by waiting. */
+  readonly buildsAtOnce?: true;
   /** Returns the function that ends it. */
   onStateChange(listener: (state: EngineState) => void): () => void;
   notifyNewPayload(

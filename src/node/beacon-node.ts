@@ -36,7 +36,7 @@ export interface ChainSource {
   stopClock?(): void | Promise<void>;
 }
 
-type ChainSettings = Pick<ChainParts, "graffiti" | "stateLimits" | "snapshotIntervalEpochs">;
+type ChainSettings = Pick<ChainParts, "graffiti" | "graffitiCodes" | "stateLimits" | "snapshotIntervalEpochs">;
 
 export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSettings {
   dataDir: string;
@@ -101,7 +101,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     opening.defer(() => db.close());
     const source = await options.source(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
-    const { graffiti, stateLimits, snapshotIntervalEpochs } = options;
+    const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs } = options;
     const chain = await BeaconChain.open({
       config,
       db,
@@ -111,6 +111,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       pubkeyCache: createPubkeyCache(),
       logger,
       graffiti,
+      graffitiCodes,
       stateLimits,
       snapshotIntervalEpochs,
       syncHorizonSlots,

@@ -12,6 +12,7 @@ type SharedOptions = Pick<
   BeaconNodeOptions<DevSource>,
   | "dataDir"
   | "graffiti"
+  | "graffitiCodes"
   | "stateLimits"
   | "snapshotIntervalEpochs"
   | "networking"

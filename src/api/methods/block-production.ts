@@ -174,9 +174,10 @@ function arrangeRevealBeforeGraffiti(params: unknown[]): unknown[] {
 
 /** Never blinded: no builder is asked for a payload, whatever its bids would be weighed with. */
 async function producedContents(chain: BeaconChain, request: BlockProductionRequest) {
-  const { block, fork, executionPayloadValue, consensusBlockValue } = await produceBlock(chain, request);
+  const produced = await produceBlock(chain, request);
+  const { fork, executionPayloadValue, consensusBlockValue } = produced;
   return {
-    data: toContents(chain, block),
+    data: toContents(produced),
     meta: {
       version: fork,
       executionPayloadBlinded: false,
@@ -259,7 +260,7 @@ function requireNoDepositsDue(preState: CachedBeaconStateAllForks): void {
   }
 }
 
-function toContents({ config }: BeaconChain, block: BeaconBlock): BlockContents {
-  if (config.getForkSeq(block.slot) < ForkSeq.deneb) return { block } as BlockContents;
-  return { block, kzgProofs: [], blobs: [] } as BlockContents;
+function toContents({ block, fork, blobsBundle }: ProducedBlock): BlockContents {
+  if (ForkSeq[fork] < ForkSeq.deneb) return { block } as BlockContents;
+  return { block, kzgProofs: blobsBundle?.proofs ?? [], blobs: blobsBundle?.blobs ?? [] } as BlockContents;
 }

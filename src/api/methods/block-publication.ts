@@ -1,6 +1,12 @@
 import { HttpStatusCode, routes } from "@lodestar/api";
 import type { ChainForkConfig } from "@lodestar/config";
-import { CELLS_PER_EXT_BLOB, type ForkName, isForkPostBellatrix, isForkPostFulu } from "@lodestar/params";
+import {
+  CELLS_PER_EXT_BLOB,
+  type ForkName,
+  isForkPostBellatrix,
+  isForkPostDeneb,
+  isForkPostFulu,
+} from "@lodestar/params";
 import { getBlockProposerSignatureSet, signedBlindedBlockToFull } from "@lodestar/state-transition";
 import type {
   bellatrix,
@@ -208,6 +214,7 @@ async function publish(
   if (mustBeOnly) await refuseEquivocation(chain, signed);
   if (await isHeldAlready(chain, signed)) return { imported: true };
   refuseWrongBlobs(chain, contents);
+  refuseBlobs(chain, signed);
   await requireGossipRules(chain, signed);
   if (!mustBeImported) broadcast.block(signed);
   try {
@@ -278,6 +285,16 @@ function refuseWrongBlobs({ config }: BeaconChain, contents: SignedBlockContents
   throw refused(
     `The block commits to ${commitments} blobs, which takes as many blobs and ${proofs} proofs, but ${blobs.length} ` +
       `blobs and ${kzgProofs.length} proofs came with it.`,
+  );
+}
+
+/** Others would wait in vain for blobs that this node cannot broadcast. */
+function refuseBlobs({ config }: BeaconChain, { message }: SignedBeaconBlock): void {
+  if (!isForkPostDeneb(config.getForkName(message.slot))) return;
+  const { length } = (message.body as deneb.BeaconBlockBody).blobKzgCommitments;
+  if (length === 0) return;
+  throw refused(
+    `The block refers to ${length} blobs, which this node can neither store nor broadcast. Publish it through a node that can.`,
   );
 }
 

@@ -11,6 +11,7 @@ import {
   type BeaconBlock,
   type BeaconBlockBody,
   type BLSSignature,
+  type BlobsBundle,
   type bellatrix,
   type capella,
   type ExecutionPayload,
@@ -22,14 +23,13 @@ import {
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BuiltPayload, ExecutionEngine } from "../../execution/engine.ts";
-import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
-import { PayloadBuilder } from "./payload-builder.ts";
+import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 
 /** What only the proposer and the head decide about a block; the rest comes from the pools. */
@@ -45,12 +45,14 @@ interface BlockProducerParts {
   config: BeaconConfig;
   states: StateStore;
   engine: ExecutionEngine;
-  forkChoice: ForkChoice;
+  payloadBuilder: PayloadBuilder;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
 }
 
 export interface ProducedBlock {
   block: BeaconBlock;
+  /** Of the blobs that the block commits to; left out where the fork has none. */
+  blobsBundle?: BlobsBundle;
   fork: ForkName;
   /** What the payload pays to the fee recipient, in Wei. */
   executionPayloadValue: bigint;
@@ -66,12 +68,10 @@ const KEPT_PAYLOADS = 4;
 /** Builds a block on a parent out of what the pools hold. The pools keep what they gave. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
-  readonly #payloadBuilder: PayloadBuilder;
   readonly #payloads = new LruMap<RootHex, ExecutionPayload>(KEPT_PAYLOADS);
 
   constructor(parts: BlockProducerParts) {
     this.#parts = parts;
-    this.#payloadBuilder = new PayloadBuilder(parts);
   }
 
   async produce(request: BlockRequest): Promise<ProducedBlock> {
@@ -102,6 +102,7 @@ export class BlockProducer {
     const { attestations, syncAggregate, slashing } = postState.proposerRewards;
     return {
       block,
+      blobsBundle: payload?.blobsBundle,
       fork,
       executionPayloadValue: payload?.value ?? 0n,
       consensusBlockValue: BigInt(attestations + syncAggregate + slashing) * WEI_PER_GWEI,
@@ -109,13 +110,13 @@ export class BlockProducer {
   }
 
   async #buildPayload(preState: CachedBeaconStateAllForks, request: BlockRequest): Promise<BuiltPayload | null> {
-    const { config, engine } = this.#parts;
+    const { config, engine, payloadBuilder } = this.#parts;
     const fork = config.getForkName(request.slot);
     if (!isForkPostBellatrix(fork)) return null;
     const parent = latestPayload(preState) ?? (await engine.terminalBlock());
     // Proof of work has not ended yet, which a block without a payload says by an empty one.
     if (!parent) return { payload: sszTypesFor(fork).ExecutionPayload.defaultValue(), value: 0n };
-    const built = await this.#payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent }));
+    const built = await payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent }));
     this.#payloads.set(toRootHex(built.payload.blockHash), built.payload);
     return built;
   }

@@ -1,5 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type ForkPostBellatrix, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type RootHex, type Slot, type SSEPayloadAttributes, ssz, type ValidatorIndex } from "@lodestar/types";
 import type { PayloadRequest } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -8,6 +9,7 @@ import type { ChainEvents } from "../events.ts";
 import type { HeadTracker } from "../head-tracker.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { SyncStatus } from "../sync-status.ts";
+import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
@@ -21,13 +23,20 @@ interface PayloadAnnouncerParts {
   states: StateStore;
   status: SyncStatus;
   preparations: ProposerPreparations;
+  payloadBuilder: PayloadBuilder;
   events: ChainEvents;
   logger: Logger;
 }
 
+interface NextPayload {
+  request: PayloadRequest;
+  proposerIndex: ValidatorIndex;
+}
+
 /**
- * Tells whoever listens what the payload of the next slot's block is to be built with, if its proposer was prepared: when a
- * block becomes the head, and in good time before the slot. Of the same head and slot it is told once.
+ * Tells what the payload of the next slot's block is to be built with, if its proposer was prepared, to the execution engine
+ * and to whoever listens: in good time before the slot, and when the head changes after that. Of the same head and slot it
+ * is told once.
  */
 export class PayloadAnnouncer {
   readonly #parts: PayloadAnnouncerParts;
@@ -35,64 +44,105 @@ export class PayloadAnnouncer {
 
   constructor(parts: PayloadAnnouncerParts) {
     this.#parts = parts;
-    parts.events.on("head", () => void this.#announce(parts.clock.currentSlot + 1));
   }
 
-  /** Follows the clock from now on; returns the function that ends it. */
+  /** Follows the clock and the head from now on; returns the function that ends it. */
   start(): () => void {
-    return this.#parts.clock.onSlot((slot) => (this.#isHeard ? this.#announceInTime(slot) : undefined));
+    const { clock, events } = this.#parts;
+    const stopping = new AbortController();
+    const ends = [
+      clock.onSlot((slot) => (this.#isWanted ? this.#announceInTime(slot, stopping.signal) : undefined)),
+      events.on("head", () => {
+        const { currentSlot } = clock;
+        if (clock.nowSeconds() >= this.#dueSeconds(currentSlot)) void this.#announce(currentSlot + 1, stopping.signal);
+      }),
+    ];
+    return () => {
+      stopping.abort();
+      for (const end of ends) end();
+    };
+  }
+
+  /** Whether there may be something to tell, and anybody to tell it to. */
+  get #isWanted(): boolean {
+    const { clock, preparations, payloadBuilder } = this.#parts;
+    return (this.#isHeard || payloadBuilder.canPrepare) && preparations.hasAny(clock.currentEpoch);
   }
 
   get #isHeard(): boolean {
     return this.#parts.events.isHeard("payloadAttributes");
   }
 
-  async #announceInTime(slot: Slot): Promise<void> {
+  #dueSeconds(slot: Slot): number {
     const { clock } = this.#parts;
+    return clock.slotStartSeconds(slot) + clock.secondsPerSlot * SHARE_OF_SLOT_TO_WAIT;
+  }
+
+  async #announceInTime(slot: Slot, stopping: AbortSignal): Promise<void> {
     try {
-      await clock.untilTime(clock.slotStartSeconds(slot) + clock.secondsPerSlot * SHARE_OF_SLOT_TO_WAIT);
+      await this.#parts.clock.untilTime(this.#dueSeconds(slot), stopping);
     } catch (error) {
-      if (error instanceof ClockStoppedError) return;
+      if (stopping.aborted || error instanceof ClockStoppedError) return;
       throw error;
     }
-    await this.#announce(slot + 1);
+    await this.#announce(slot + 1, stopping);
   }
 
   /** Never rejects. */
-  async #announce(slot: Slot): Promise<void> {
-    const { config, tracker, status, events, logger } = this.#parts;
+  async #announce(slot: Slot, stopping: AbortSignal): Promise<void> {
+    const { config, clock, tracker, status, payloadBuilder, events, logger } = this.#parts;
     const fork = config.getForkName(slot);
     // From gloas on builders make bids, of which this node knows nothing.
-    if (!this.#isHeard || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
+    if (!this.#isWanted || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
     const head = tracker.head.root;
-    const before = this.#told;
-    if (before?.head === head && before.slot === slot) return;
-    this.#told = { head, slot };
+    if (this.#told?.head === head && this.#told.slot === slot) return;
+    const telling = { head, slot };
+    this.#told = telling;
     try {
-      const data = await this.#attributes(head, slot, fork);
-      if (data) events.publish("payloadAttributes", { version: fork, data });
-      else this.#told = before;
+      const next = await this.#nextPayload(head, slot, fork);
+      if (stopping.aborted) return;
+      // The engine must not be led back to a head that was left meanwhile, and which is told instead.
+      if (next && tracker.head.root === head) {
+        const secondsAhead = Number((clock.slotStartSeconds(slot) - clock.nowSeconds()).toFixed(3));
+        logger.debug("The next payload is to be prepared", { slot, head, secondsAhead });
+        const data = this.#isHeard ? inStandardForm(next) : null;
+        if (data) events.publish("payloadAttributes", { version: fork, data });
+        // Nothing can be proposed on a head that the engine has not verified (sync/optimistic.md).
+        if (payloadBuilder.canPrepare && !status.isOptimistic) await payloadBuilder.prepare(next.request);
+      } else if (this.#told === telling) {
+        this.#told = undefined;
+      }
     } catch (error) {
-      this.#told = before;
-      logger.warn("What the next payload is to be built with could not be told", { slot, error });
+      if (this.#told === telling) this.#told = undefined;
+      if (!stopping.aborted) {
+        logger.warn("What the next payload is to be built with could not be told", { slot, error });
+      }
     }
   }
 
-  async #attributes(parentRoot: RootHex, slot: Slot, fork: ForkPostBellatrix): Promise<SSEPayloadAttributes | null> {
-    const { config, clock, states, preparations } = this.#parts;
-    const preState = await states.afterBlock(parentRoot, slot);
-    const proposerIndex = preState.epochCtx.getBeaconProposer(slot);
+  /** Null when nobody was prepared to propose it. */
+  async #nextPayload(parentRoot: RootHex, slot: Slot, fork: ForkPostBellatrix): Promise<NextPayload | null> {
+    const { config, clock, tracker, states, preparations } = this.#parts;
+    const { headState } = tracker;
+    // The head state knows the proposers of its epoch, so that it is advanced only for those that were prepared.
+    const isSameEpoch = computeEpochAtSlot(headState.slot) === computeEpochAtSlot(slot);
+    const { epochCtx } = isSameEpoch ? headState : await states.afterBlock(parentRoot, slot);
+    const proposerIndex = epochCtx.getBeaconProposer(slot);
     const feeRecipient = preparations.feeRecipient(proposerIndex, clock.currentEpoch);
+    if (!feeRecipient) return null;
+    const preState = await states.afterBlock(parentRoot, slot);
     const parent = latestPayload(preState);
     // The first payload of a chain has no parent that could be named.
-    if (!feeRecipient || !parent) return null;
-    const request = payloadRequest(config, fork, preState, { slot, parentRoot, feeRecipient, parent });
-    return inStandardForm(request, proposerIndex);
+    if (!parent) return null;
+    return {
+      request: payloadRequest(config, fork, preState, { slot, parentRoot, feeRecipient, parent }),
+      proposerIndex,
+    };
   }
 }
 
 /** What a fork does not have yet is left out when it is encoded. */
-function inStandardForm(request: PayloadRequest, proposerIndex: ValidatorIndex): SSEPayloadAttributes | null {
+function inStandardForm({ request, proposerIndex }: NextPayload): SSEPayloadAttributes | null {
   const { slot, parent, parentBeaconBlockRoot, timestamp, prevRandao, feeRecipient, withdrawals } = request;
   if (parent.blockNumber === null) return null;
   return {

@@ -1,36 +1,186 @@
-import { toRootHex } from "@lodestar/utils";
+import { toHex, toRootHex } from "@lodestar/utils";
 import {
   type BuiltPayload,
+  EngineUnavailableError,
   type ExecutionEngine,
+  isReachable,
+  type PayloadId,
   type PayloadRequest,
   PayloadUnavailableError,
+  type PayloadVerdict,
 } from "../../execution/engine.ts";
-import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { forkchoiceState } from "../forkchoice-state.ts";
+import type { Logger } from "../../log/logger.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
+import type { Clock } from "../clock/clock.ts";
+import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
+import { faultOfPayload, isSameRequest, paysAsRequested } from "./payload-check.ts";
+
+/** What the Engine API gives engine_getPayload. */
+const GET_PAYLOAD_MS = 1000;
+/** What an engine that was asked only now is given to find transactions, and what it may take of a slot, however short. */
+const FILLING_MS = 500;
+const FILLING_SHARE_OF_SLOT = 1 / 24;
+const NEVER = new AbortController().signal;
 
 interface PayloadBuilderParts {
   engine: ExecutionEngine;
-  forkChoice: ForkChoice;
+  forkChoice: ForkchoiceView;
+  clock: Pick<Clock, "secondsPerSlot" | "speed">;
+  logger: Logger;
+  timers?: Pick<Timers, "now" | "sleep">;
 }
 
-/** Has the execution engine build payloads. */
+/** Has the execution engine build payloads: ahead of time, and when a block is proposed. */
 export class PayloadBuilder {
   readonly #parts: PayloadBuilderParts;
+  readonly #timers: Pick<Timers, "now" | "sleep">;
+  /** What the engine was last asked to build; null when it did not begin. */
+  #begun: { request: PayloadRequest; id: Promise<PayloadId | null> } | undefined;
+  /** What the engine last gave. */
+  #given: { request: PayloadRequest; built: BuiltPayload } | undefined;
 
   constructor(parts: PayloadBuilderParts) {
     this.#parts = parts;
+    this.#timers = parts.timers ?? SYSTEM_TIMERS;
   }
 
-  /** Rejects with a `PayloadUnavailableError` or an `EngineUnavailableError` when no payload can be had now. */
+  /** Whether it is of use to have payloads prepared. */
+  get canPrepare(): boolean {
+    const { engine } = this.#parts;
+    return engine.buildsAtOnce !== true && isReachable(engine.state);
+  }
+
+  /** Has the engine begin with a payload that is likely to be proposed. Never rejects: whoever proposes asks anew. */
+  async prepare(request: PayloadRequest): Promise<void> {
+    const { logger } = this.#parts;
+    const { slot } = request;
+    const startedAt = this.#timers.now();
+    try {
+      const payloadId = await this.#begin(request, 0);
+      logger.debug("The execution engine prepares a payload", { slot, payloadId, ms: this.#msSince(startedAt) });
+    } catch (error) {
+      logger.warn("The execution engine prepares no payload for the next slot", { slot, error });
+    }
+  }
+
+  /**
+   * The payload that was prepared for such a request, or one that the engine begins with now. Rejects with a
+   * `PayloadUnavailableError` or an `EngineUnavailableError` when none can be had.
+   */
   async build(request: PayloadRequest): Promise<BuiltPayload> {
+    try {
+      return await this.#fromEngine(request);
+    } catch (error) {
+      const given = this.#given;
+      if (!given || !isSameRequest(given.request, request)) throw error;
+      const { slot } = request;
+      this.#parts.logger.warn("The execution engine gives no payload; the one that it gave before is used", {
+        slot,
+        error,
+      });
+      return given.built;
+    }
+  }
+
+  async #fromEngine(request: PayloadRequest): Promise<BuiltPayload> {
+    const { logger } = this.#parts;
+    const { slot } = request;
+    const startedAt = this.#timers.now();
+    const begunBefore = await this.#idOf(request);
+    const id = begunBefore ?? (await this.#begin(request, this.#fillingMs));
+    let built: BuiltPayload;
+    try {
+      built = await this.#take(request, id);
+    } catch (error) {
+      logger.warn("The execution engine gives no usable payload and is asked for another one", { slot, error });
+      built = await this.#take(request, await this.#begin(request, this.#fillingMs));
+    }
+    logger.debug("The execution engine gave a payload", {
+      slot,
+      isPrepared: begunBefore !== null,
+      wei: String(built.value),
+      ms: this.#msSince(startedAt),
+    });
+    return built;
+  }
+
+  /** Null when the engine was not asked for such a payload before, or did not begin with it. */
+  async #idOf(request: PayloadRequest): Promise<PayloadId | null> {
+    const begun = this.#begun;
+    return begun && isSameRequest(begun.request, request) ? begun.id : null;
+  }
+
+  /** How long an engine is left alone with a payload that is wanted now. */
+  get #fillingMs(): number {
+    const { engine, clock } = this.#parts;
+    const slotMs = (clock.secondsPerSlot * 1000) / clock.speed;
+    return engine.buildsAtOnce ? 0 : Math.min(FILLING_MS, slotMs * FILLING_SHARE_OF_SLOT);
+  }
+
+  /** It is remembered, so that whoever asks for the same gets what comes of it. */
+  #begin(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
+    const id = this.#tellEngine(request, fillingMs);
+    this.#begun = { request, id: id.catch(() => null) };
+    return id;
+  }
+
+  async #tellEngine(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
     const { engine, forkChoice } = this.#parts;
     const state = forkchoiceState(forkChoice, toRootHex(request.parent.blockHash));
     const { payloadId, verdict } = await engine.forkchoiceUpdated(request.fork, state, request);
     if (payloadId === null) {
       throw new PayloadUnavailableError(
-        `The execution engine builds no payload for slot ${request.slot}: it finds the block before ${verdict.status}.`,
+        `The execution engine builds no payload for slot ${request.slot}: ${whyNothing(verdict)}`,
       );
     }
-    return engine.getPayload(request.fork, payloadId);
+    if (fillingMs > 0) await this.#timers.sleep(fillingMs, NEVER);
+    return payloadId;
+  }
+
+  async #take(request: PayloadRequest, id: PayloadId): Promise<BuiltPayload> {
+    const { engine } = this.#parts;
+    // An answer that comes too late for this call is there for the next one.
+    const answer = engine.getPayload(request.fork, id).then((built) => this.#accept(request, built));
+    const answered = new AbortController();
+    const tooLate = this.#timers.sleep(GET_PAYLOAD_MS, answered.signal).then(() => {
+      throw new EngineUnavailableError(
+        `The execution engine did not give its payload for slot ${request.slot} within ${GET_PAYLOAD_MS} ms.`,
+      );
+    });
+    try {
+      return await Promise.race([answer, tooLate]);
+    } finally {
+      answered.abort();
+    }
+  }
+
+  #accept(request: PayloadRequest, built: BuiltPayload): BuiltPayload {
+    const { slot } = request;
+    const { payload } = built;
+    const fault = faultOfPayload(request, payload);
+    if (fault) throw new EngineUnavailableError(`The execution engine's payload for slot ${slot} is wrong: ${fault}`);
+    if (!paysAsRequested(request, payload)) {
+      this.#parts.logger.warn("The execution engine's payload pays to another fee recipient than was asked for", {
+        slot,
+        feeRecipient: toHex(payload.feeRecipient),
+      });
+    }
+    this.#given = { request, built };
+    return built;
+  }
+
+  #msSince(startedAt: number): number {
+    return Math.round(this.#timers.now() - startedAt);
+  }
+}
+
+function whyNothing(verdict: PayloadVerdict): string {
+  switch (verdict.status) {
+    case "optimistic":
+      return "it is syncing and cannot tell yet whether the block before is valid.";
+    case "invalid":
+      return `it finds the block before invalid. ${verdict.message}`;
+    case "valid":
+      return "it finds the block before valid, but did not begin to build on it.";
   }
 }

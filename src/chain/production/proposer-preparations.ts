@@ -19,6 +19,7 @@ interface Told<T> {
 export class ProposerPreparations {
   readonly #feeRecipients = new LruMap<ValidatorIndex, Told<Uint8Array>>(MAX_ENTRIES);
   readonly #own = new Map<ValidatorIndex, Uint8Array>();
+  #lastPrepared: Epoch | undefined;
   readonly #registrations = new LruMap<PubkeyHex, Told<bellatrix.SignedValidatorRegistrationV1>>(MAX_ENTRIES);
 
   /** Validators that the node runs itself. They need not be told of again, and what clients tell of them comes first. */
@@ -28,6 +29,12 @@ export class ProposerPreparations {
 
   prepare(validator: ValidatorIndex, feeRecipient: Uint8Array, currentEpoch: Epoch): void {
     this.#feeRecipients.set(validator, { value: feeRecipient, epoch: currentEpoch });
+    this.#lastPrepared = currentEpoch;
+  }
+
+  /** Whether there is anybody whose blocks are to be prepared for. */
+  hasAny(currentEpoch: Epoch): boolean {
+    return this.#own.size > 0 || (this.#lastPrepared !== undefined && isCurrent(this.#lastPrepared, currentEpoch));
   }
 
   /** Undefined when nothing was told, or too long ago. */
@@ -49,5 +56,9 @@ export class ProposerPreparations {
 }
 
 function current<T>(told: Told<T> | undefined, currentEpoch: Epoch): T | undefined {
-  return told && currentEpoch <= told.epoch + EPOCHS_KEPT_AFTER ? told.value : undefined;
+  return told && isCurrent(told.epoch, currentEpoch) ? told.value : undefined;
+}
+
+function isCurrent(toldIn: Epoch, currentEpoch: Epoch): boolean {
+  return currentEpoch <= toldIn + EPOCHS_KEPT_AFTER;
 }

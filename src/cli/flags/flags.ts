@@ -143,6 +143,12 @@ export const SHARED_FLAGS = {
     fallback: undefined,
     parse: graffiti,
   }),
+  graffitiCodes: booleanFlag({
+    name: "graffiti-codes",
+    description:
+      "Name the execution client and Fanal in the graffiti of proposed blocks, as in GE168dFA0001, where there is room",
+    fallback: true,
+  }),
   trackFutures: booleanFlag({
     name: "track-futures",
     description: "Keep track of pending promises for debug_getChronosFutures, which slows the node down",

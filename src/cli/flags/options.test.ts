@@ -24,6 +24,7 @@ describe("defaults", () => {
       logLevel: "INFO",
       logFormat: "text",
       graffiti: undefined,
+      graffitiCodes: true,
       trackFutures: false,
       preset: "minimal",
       validators: 64,
@@ -55,6 +56,7 @@ describe("defaults", () => {
       logLevel: "INFO",
       logFormat: "text",
       graffiti: undefined,
+      graffitiCodes: true,
       trackFutures: false,
       network: { name: "mainnet", directory: undefined, preset: "mainnet" },
       syncHorizon: undefined,
@@ -101,6 +103,7 @@ describe("the command line", () => {
       reset: true,
     });
     expect(options.graffiti?.[0]).toBe(1);
+    expect(dev(["--no-graffiti-codes"]).graffitiCodes).toBe(false);
     expect(dev(["--catch-up"]).catchUp).toBe(true);
     expect(options.forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" ")).toBe(
       "phase0=0 altair=0 bellatrix=3 capella=4 deneb=5",

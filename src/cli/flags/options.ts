@@ -42,6 +42,7 @@ export interface SharedOptions {
   logFile: LogFile | undefined;
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
+  graffitiCodes: boolean;
   trackFutures: boolean;
   /** Undefined for a node that connects to no other. */
   networking: NetworkingOptions | undefined;
@@ -80,7 +81,7 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 
 function sharedOptions(values: SharedValues, workingDirectory: string): Pick<SharedOptions, SharedOption> {
   const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress } = values;
-  const { metrics, metricsPort, metricsAddress, logLevel, logFormat, graffiti, trackFutures } = values;
+  const { metrics, metricsPort, metricsAddress, logLevel, logFormat, graffiti, graffitiCodes, trackFutures } = values;
   const rpcAccess = serverAccess(
     {
       flagPrefix: "rpc",
@@ -116,6 +117,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     logFormat,
     logFile: logFile(values, workingDirectory),
     graffiti,
+    graffitiCodes,
     trackFutures,
   };
 }

@@ -1,0 +1,208 @@
+import { ForkName } from "@lodestar/params";
+import type { capella, ExecutionPayload } from "@lodestar/types";
+import { expect, it } from "vitest";
+import {
+  type BuiltPayload,
+  EngineUnavailableError,
+  type ForkchoiceUpdate,
+  type PayloadRequest,
+  PayloadUnavailableError,
+} from "../../execution/engine.ts";
+import { ScriptedEngine } from "../../execution/scripted-engine.test-support.ts";
+import { createLogger } from "../../log/pino-logger.ts";
+import { HandTimers, settled } from "../../timers.test-support.ts";
+import { PayloadBuilder } from "./payload-builder.ts";
+
+const bytes = (n: number, length = 32) => new Uint8Array(length).fill(n);
+const CHECKPOINT = { epoch: 0, root: `0x${"00".repeat(32)}` };
+/** A slot of a network, in which an engine is given half a second. */
+const FILLING_MS = 500;
+const DEADLINE_MS = 1000;
+
+const REQUEST: PayloadRequest = {
+  fork: ForkName.electra,
+  slot: 9,
+  parent: { blockHash: bytes(1), blockNumber: 6 },
+  parentBeaconBlockRoot: bytes(2),
+  timestamp: 1_700_000_054,
+  prevRandao: bytes(3),
+  feeRecipient: bytes(4, 20),
+  withdrawals: [{ index: 1, validatorIndex: 2, address: bytes(5, 20), amount: 7n }],
+};
+
+function setUp() {
+  const engine = new ScriptedEngine();
+  const timers = new HandTimers();
+  const warnings: string[] = [];
+  const { logger } = createLogger({
+    format: "text",
+    spec: "WARN",
+    destination: { write: (line) => warnings.push(line) },
+  });
+  const builder = new PayloadBuilder({
+    engine,
+    forkChoice: { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined },
+    clock: { secondsPerSlot: 12, speed: 1 },
+    logger,
+    timers,
+  });
+  /** What comes of a proposal when that much time passes, step after step. */
+  const build = async (request: PayloadRequest, ...passing: number[]): Promise<BuiltPayload | Error> => {
+    const building = builder.build(request).catch((error: Error) => error);
+    await settled();
+    for (const ms of passing) await timers.pass(ms);
+    const outcome = await Promise.race([building, settled().then(() => "It is still waited for.")]);
+    if (typeof outcome === "string") throw new Error(outcome);
+    return outcome;
+  };
+  return { engine, builder, build, timers, warnings };
+}
+
+const ids = ({ begun }: ScriptedEngine) => begun.map(({ id }) => id);
+const unknownId = () => Promise.reject(new PayloadUnavailableError("The engine knows no such payload."));
+const silence = () => new Promise<BuiltPayload>(() => {});
+const withPayload = (change: Partial<ExecutionPayload>) => async (honest: BuiltPayload) =>
+  ({ ...honest, payload: { ...honest.payload, ...change } }) as BuiltPayload;
+
+it("takes what was prepared at once, and again what it took before", async () => {
+  const { engine, builder, build, warnings } = setUp();
+  await builder.prepare(REQUEST);
+  const built = await build({ ...REQUEST, withdrawals: [...REQUEST.withdrawals] });
+  expect(built).toMatchObject({ payload: { parentHash: bytes(1), blockNumber: 7 } });
+  expect(await build(REQUEST)).toEqual(built);
+  expect(engine.begun).toHaveLength(1);
+  expect(engine.taken).toEqual([...ids(engine), ...ids(engine)]);
+  expect(warnings).toEqual([]);
+});
+
+it("shares a preparation whose answer is still awaited", async () => {
+  const { engine, builder, build } = setUp();
+  const preparing = builder.prepare(REQUEST);
+  expect(await build(REQUEST)).toHaveProperty("payload");
+  await preparing;
+  expect(engine.begun).toHaveLength(1);
+});
+
+const others: [what: string, change: Partial<PayloadRequest>][] = [
+  ["parent", { parent: { blockHash: bytes(9), blockNumber: 6 } }],
+  ["beacon block before", { parentBeaconBlockRoot: bytes(9) }],
+  ["timestamp", { timestamp: 1_700_000_066 }],
+  ["randao", { prevRandao: bytes(9) }],
+  ["fee recipient", { feeRecipient: bytes(9, 20) }],
+  ["withdrawals", { withdrawals: [] }],
+];
+it.each(others)("begins anew, and gives time to fill, for another %s than was prepared", async (_what, change) => {
+  const { engine, builder, build } = setUp();
+  await builder.prepare(REQUEST);
+  await expect(build({ ...REQUEST, ...change }, FILLING_MS - 1)).rejects.toThrow("still waited for");
+  expect(engine.taken).toEqual([]);
+  // Whoever asks for the same meanwhile has to wait no longer.
+  expect(await build({ ...REQUEST, ...change }, 1)).toHaveProperty("payload");
+  expect(engine.begun).toHaveLength(2);
+  expect(engine.begun.at(-1)).toMatchObject({ request: change });
+});
+
+it("gives an engine no more than a part of a short slot to fill", async () => {
+  const engine = new ScriptedEngine();
+  const timers = new HandTimers();
+  const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
+  const forkChoice = { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined };
+  const clock = { secondsPerSlot: 6, speed: 10 };
+  const building = new PayloadBuilder({ engine, forkChoice, clock, logger, timers }).build(REQUEST);
+  await settled();
+  await timers.pass(25);
+  expect(await building).toHaveProperty("payload");
+});
+
+const wrong: [what: string, change: Partial<capella.ExecutionPayload>, complaint: RegExp][] = [
+  ["parent", { parentHash: bytes(9) }, /its parent is 0x0909\w+ instead of 0x0101/],
+  ["block number", { blockNumber: 8 }, /its block number is 8 instead of 7/],
+  ["timestamp", { timestamp: 1 }, /its timestamp is 1 instead of 1700000054/],
+  ["randao", { prevRandao: bytes(9) }, /its prev_randao is 0x0909/],
+  ["withdrawals", { withdrawals: [] }, /its withdrawals are not/],
+];
+it.each(wrong)("refuses a payload with a wrong %s, and asks for another", async (_what, change, complaint) => {
+  const { engine, builder, build, warnings } = setUp();
+  await builder.prepare(REQUEST);
+  engine.payloads.push(withPayload(change));
+  expect(await build(REQUEST, FILLING_MS)).toMatchObject({ payload: { parentHash: bytes(1), blockNumber: 7 } });
+  expect(engine.taken).toEqual(ids(engine));
+  expect(engine.begun).toHaveLength(2);
+  expect(warnings.join()).toMatch(complaint);
+
+  const other = { ...REQUEST, feeRecipient: bytes(6, 20) };
+  engine.payloads.push(withPayload(change), withPayload(change));
+  const error = await build(other, FILLING_MS, FILLING_MS);
+  expect(error).toBeInstanceOf(EngineUnavailableError);
+  expect((error as Error).message).toMatch(complaint);
+});
+
+it("takes a payload that pays to somebody else, and warns of it", async () => {
+  const { engine, builder, build, warnings } = setUp();
+  await builder.prepare(REQUEST);
+  engine.payloads.push(withPayload({ feeRecipient: bytes(8, 20) }));
+  expect(await build(REQUEST)).toMatchObject({ payload: { feeRecipient: bytes(8, 20) } });
+  expect(warnings.join()).toMatch(/another fee recipient.*0x0808/);
+});
+
+it("begins anew when the engine does not know the id any more, or does not answer in time", async () => {
+  const { engine, builder, build } = setUp();
+  await builder.prepare(REQUEST);
+  engine.payloads.push(unknownId);
+  expect(await build(REQUEST, FILLING_MS)).toHaveProperty("payload");
+  engine.payloads.push(silence);
+  expect(await build(REQUEST, DEADLINE_MS, FILLING_MS)).toHaveProperty("payload");
+  expect(engine.begun).toHaveLength(3);
+});
+
+it("says that the engine did not answer in time when it never does, and uses what it gave before", async () => {
+  const { engine, build, warnings } = setUp();
+  engine.payloads.push(silence, silence);
+  const error = await build(REQUEST, FILLING_MS, DEADLINE_MS, FILLING_MS, DEADLINE_MS);
+  expect(error).toBeInstanceOf(EngineUnavailableError);
+  expect((error as Error).message).toMatch(/did not give its payload for slot 9 within 1000 ms/);
+
+  const given = await build(REQUEST);
+  expect(given).toHaveProperty("payload");
+  engine.payloads.push(unknownId, silence);
+  expect(await build(REQUEST, FILLING_MS, DEADLINE_MS)).toBe(given);
+  expect(warnings.at(-1)).toContain("the one that it gave before is used");
+});
+
+it("keeps what comes too late for the next time", async () => {
+  const { engine, build } = setUp();
+  const late = Promise.withResolvers<void>();
+  const lateAnswer = async (honest: BuiltPayload) => {
+    await late.promise;
+    return { ...honest, value: 5n };
+  };
+  engine.payloads.push(lateAnswer, silence, unknownId, unknownId);
+  expect(await build(REQUEST, FILLING_MS, DEADLINE_MS, FILLING_MS, DEADLINE_MS)).toBeInstanceOf(Error);
+  late.resolve();
+  expect(await build(REQUEST, FILLING_MS)).toMatchObject({ value: 5n });
+});
+
+const refusals: [verdict: ForkchoiceUpdate["verdict"], words: RegExp][] = [
+  [{ status: "optimistic" }, /no payload for slot 9: it is syncing/],
+  [{ status: "invalid", latestValidHash: null, message: "Its gas is wrong." }, /invalid\. Its gas is wrong\.$/],
+  [{ status: "valid" }, /did not begin to build/],
+];
+it.each(refusals)("says why the engine builds nothing: %o", async (verdict, words) => {
+  const { engine, builder, build, warnings } = setUp();
+  const nothing = async () => ({ verdict, payloadId: null });
+  engine.updates.push(nothing, nothing);
+  await builder.prepare(REQUEST);
+  expect(warnings.join()).toMatch(/prepares no payload/);
+  const error = await build(REQUEST);
+  expect(error).toBeInstanceOf(PayloadUnavailableError);
+  expect((error as Error).message).toMatch(words);
+  // The engine may be able to the next time.
+  expect(await build(REQUEST, FILLING_MS)).toHaveProperty("payload");
+});
+
+it("does not prepare with an engine that cannot be asked", () => {
+  const { engine, builder } = setUp();
+  expect(builder.canPrepare).toBe(true);
+  engine.state = "offline";
+  expect(builder.canPrepare).toBe(false);
+});

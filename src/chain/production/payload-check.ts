@@ -1,0 +1,44 @@
+import { isForkPostCapella } from "@lodestar/params";
+import { type capella, type ExecutionPayload, ssz } from "@lodestar/types";
+import { byteArrayEquals, toRootHex } from "@lodestar/utils";
+import type { PayloadRequest } from "../../execution/engine.ts";
+
+/** Whether what is built for the one serves the other. */
+export function isSameRequest(a: PayloadRequest, b: PayloadRequest): boolean {
+  return (
+    a.fork === b.fork &&
+    a.timestamp === b.timestamp &&
+    byteArrayEquals(a.parent.blockHash, b.parent.blockHash) &&
+    byteArrayEquals(a.parentBeaconBlockRoot, b.parentBeaconBlockRoot) &&
+    byteArrayEquals(a.prevRandao, b.prevRandao) &&
+    byteArrayEquals(a.feeRecipient, b.feeRecipient) &&
+    ssz.capella.Withdrawals.equals(a.withdrawals, b.withdrawals)
+  );
+}
+
+/** What would make a block with the payload invalid, as the end of a sentence (bellatrix and capella/beacon-chain.md). */
+export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayload): string | undefined {
+  const { fork, parent, timestamp, prevRandao, withdrawals } = request;
+  if (!byteArrayEquals(payload.parentHash, parent.blockHash)) {
+    return `its parent is ${toRootHex(payload.parentHash)} instead of ${toRootHex(parent.blockHash)}.`;
+  }
+  if (parent.blockNumber !== null && payload.blockNumber !== parent.blockNumber + 1) {
+    return `its block number is ${payload.blockNumber} instead of ${parent.blockNumber + 1}.`;
+  }
+  if (payload.timestamp !== timestamp) return `its timestamp is ${payload.timestamp} instead of ${timestamp}.`;
+  if (!byteArrayEquals(payload.prevRandao, prevRandao)) {
+    return `its prev_randao is ${toRootHex(payload.prevRandao)} instead of ${toRootHex(prevRandao)}.`;
+  }
+  if (
+    isForkPostCapella(fork) &&
+    !ssz.capella.Withdrawals.equals((payload as capella.ExecutionPayload).withdrawals, withdrawals)
+  ) {
+    return "its withdrawals are not those that the state prescribes.";
+  }
+  return undefined;
+}
+
+/** The engine is only told where the fees should go (bellatrix/validator.md: suggested_fee_recipient). */
+export function paysAsRequested({ feeRecipient }: PayloadRequest, payload: ExecutionPayload): boolean {
+  return byteArrayEquals(payload.feeRecipient, feeRecipient);
+}

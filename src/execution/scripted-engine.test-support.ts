@@ -1,0 +1,58 @@
+import type { ForkPostBellatrix } from "@lodestar/params";
+import type { ExecutionPayload } from "@lodestar/types";
+import { DevExecutionEngine } from "./dev-engine.ts";
+import type {
+  BuiltPayload,
+  EngineClientVersion,
+  EngineState,
+  ExecutionEngine,
+  ForkchoiceState,
+  ForkchoiceUpdate,
+  PayloadContext,
+  PayloadId,
+  PayloadRequest,
+} from "./engine.ts";
+
+/** Answers as the dev engine does unless a test has put another answer there, and remembers what it was asked to build. */
+export class ScriptedEngine implements ExecutionEngine {
+  state: EngineState = "synced";
+  clientVersion: EngineClientVersion | null = null;
+  /** What was to be built, with the id that was given for it, in order. */
+  readonly begun: { request: PayloadRequest; id: PayloadId | null }[] = [];
+  /** The ids for which a payload was asked for, in order. */
+  readonly taken: PayloadId[] = [];
+  /** The next answers to requests to build. */
+  readonly updates: (() => Promise<ForkchoiceUpdate>)[] = [];
+  /** The next answers to getPayload, made out of the honest one. */
+  readonly payloads: ((honest: BuiltPayload) => Promise<BuiltPayload>)[] = [];
+  readonly #honest = new DevExecutionEngine();
+
+  onStateChange(): () => void {
+    return () => {};
+  }
+
+  notifyNewPayload(fork: ForkPostBellatrix, payload: ExecutionPayload, context: PayloadContext) {
+    return this.#honest.notifyNewPayload(fork, payload, context);
+  }
+
+  async forkchoiceUpdated(fork: ForkPostBellatrix, state: ForkchoiceState, request?: PayloadRequest) {
+    if (!request) return this.#honest.forkchoiceUpdated(fork, state);
+    const update = await (this.updates.shift()?.() ?? this.#honest.forkchoiceUpdated(fork, state, request));
+    this.begun.push({ request, id: update.payloadId });
+    return update;
+  }
+
+  async getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload> {
+    this.taken.push(id);
+    const honest = await this.#honest.getPayload(fork, id);
+    return this.payloads.shift()?.(honest) ?? honest;
+  }
+
+  terminalBlock() {
+    return this.#honest.terminalBlock();
+  }
+
+  judgeTerminalBlock(blockHash: string) {
+    return this.#honest.judgeTerminalBlock(blockHash);
+  }
+}
