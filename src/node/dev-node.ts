@@ -15,6 +15,7 @@ type SharedOptions = Pick<
   | "stateLimits"
   | "snapshotIntervalEpochs"
   | "networking"
+  | "builder"
   | "logger"
   | "setLogSpec"
   | "futures"
