@@ -159,9 +159,7 @@ export class MockBuilder {
       pubkey: secretKey.toPublicKey().toBytes(),
     };
     changeBid(message);
-    const domain = computeDomain(DOMAIN_APPLICATION_BUILDER, this.chain!.config.GENESIS_FORK_VERSION, ZERO_HASH);
-    const signature = secretKey.sign(computeSigningRoot(type, message, domain)).toBytes();
-    const signed: SignedBuilderBid = { message, signature };
+    const signed: SignedBuilderBid = { message, signature: sign(this.chain!, secretKey, type, message) };
     changeSigned(signed);
     return { data: signed, meta: { version } };
   }
@@ -175,19 +173,24 @@ export class MockBuilder {
   }
 }
 
-/** A registration that the validator has signed; the domain of builders is the same in all forks. */
+/** A registration that the validator has signed. */
 export function signedRegistration(
-  { config, genesis }: BeaconChain,
+  chain: BeaconChain,
   validatorKey: SecretKey,
   gasLimit: number,
 ): bellatrix.SignedValidatorRegistrationV1 {
   const message = {
     feeRecipient: new Uint8Array(20).fill(0xfe),
     gasLimit,
-    timestamp: genesis.time,
+    timestamp: chain.genesis.time,
     pubkey: validatorKey.toPublicKey().toBytes(),
   };
+  const signature = sign(chain, validatorKey, ssz.bellatrix.ValidatorRegistrationV1, message);
+  return { message, signature };
+}
+
+/** In the domain of builders, which is the same in all forks. */
+function sign<T>({ config }: BeaconChain, key: SecretKey, type: Type<T>, message: T): Uint8Array {
   const domain = computeDomain(DOMAIN_APPLICATION_BUILDER, config.GENESIS_FORK_VERSION, ZERO_HASH);
-  const signingRoot = computeSigningRoot(ssz.bellatrix.ValidatorRegistrationV1, message, domain);
-  return { message, signature: validatorKey.sign(signingRoot).toBytes() };
+  return key.sign(computeSigningRoot(type, message, domain)).toBytes();
 }

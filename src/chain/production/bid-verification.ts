@@ -1,9 +1,8 @@
 import { PublicKey } from "@chainsafe/blst";
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
-import { DOMAIN_APPLICATION_BUILDER, isForkPostCapella } from "@lodestar/params";
+import { isForkPostCapella } from "@lodestar/params";
 import {
-  computeDomain,
   computeEpochAtSlot,
   computeSigningRoot,
   createSingleSignatureSetFromComponents,
@@ -13,6 +12,7 @@ import {
 import { type BuilderBid, type deneb, type SignedBuilderBid, ssz, sszTypesFor } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { OfferedBid } from "../../execution/builder/builder.ts";
+import { builderDomain } from "../../execution/builder/builder-domain.ts";
 import type { PayloadRequest } from "../../execution/engine.ts";
 
 export interface BidExpectation {
@@ -45,15 +45,14 @@ export function faultOfBid(
 
 /** The signature of the bid, or null when what it names as the builder's key is none. */
 export function bidSignatureSet(
-  { GENESIS_FORK_VERSION }: BeaconConfig,
+  config: BeaconConfig,
   { fork, signed: { message, signature } }: OfferedBid,
 ): SingleSignatureSet | null {
-  // Builders know one domain for each network, whatever its fork.
-  const domain = computeDomain(DOMAIN_APPLICATION_BUILDER, GENESIS_FORK_VERSION, ZERO_HASH);
   const type = sszTypesFor(fork).BuilderBid as Type<SignedBuilderBid["message"]>;
   try {
     const pubkey = PublicKey.fromBytes(message.pubkey, true);
-    return createSingleSignatureSetFromComponents(pubkey, computeSigningRoot(type, message, domain), signature);
+    const signingRoot = computeSigningRoot(type, message, builderDomain(config));
+    return createSingleSignatureSetFromComponents(pubkey, signingRoot, signature);
   } catch {
     return null;
   }

@@ -1,8 +1,8 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { DOMAIN_APPLICATION_BUILDER } from "@lodestar/params";
-import { computeDomain, computeEpochAtSlot, computeSigningRoot, ZERO_HASH } from "@lodestar/state-transition";
+import { computeEpochAtSlot, computeSigningRoot } from "@lodestar/state-transition";
 import { type bellatrix, type Epoch, type Slot, ssz } from "@lodestar/types";
 import type { Clock } from "../../chain/clock/clock.ts";
+import { builderDomain } from "../../execution/builder/builder-domain.ts";
 import { DEV_GAS_LIMIT } from "../../execution/dev-payload.ts";
 import type { ValidatorKeys } from "../interop-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./fee-recipient.ts";
@@ -35,7 +35,7 @@ export class BuilderRegistration {
 
   #sign(): bellatrix.SignedValidatorRegistrationV1[] {
     const { config, clock, keys } = this.#modules;
-    const domain = computeDomain(DOMAIN_APPLICATION_BUILDER, config.GENESIS_FORK_VERSION, ZERO_HASH);
+    const domain = builderDomain(config);
     const timestamp = Math.floor(clock.nowSeconds());
     return keys.indices.map((index) => {
       const secretKey = keys.secretKey(index)!;

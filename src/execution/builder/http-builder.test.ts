@@ -35,7 +35,7 @@ it.each<[name: string, type: string, body: string, complaint: RegExp]>([
   ["no bid", "application/json", '{"version":"electra","data":{}}', /^The builder's answer cannot be read: /],
   ["no fork", "application/json", '{"version":"never","data":{}}', /^The builder's answer cannot be read: .*never/],
   ["a fork without payloads", "application/json", '{"version":"altair","data":{}}', /cannot be read/],
-  ["too much", "application/octet-stream", "x".repeat(65 * 1024 * 1024), /more than 67108864 bytes/],
+  ["too much", "application/octet-stream", "x".repeat(33 * 1024 * 1024), /more than 33554432 bytes/],
 ])("refuses an answer that is %s", async (_, type, body, complaint) => {
   const { builder } = await openBuilder((_request, response) => {
     response.writeHead(200, { "Content-Type": type, "Eth-Consensus-Version": "electra" }).end(body);
@@ -73,6 +73,6 @@ it("tells once that it is there and once that it is gone, without the password",
 
 it("ends what is under way when it is closed", async () => {
   const { builder, logger } = await openBuilder(() => builder.close());
-  await expect(builder.getBid(REQUEST)).rejects.toMatchObject({ name: "BuilderError" });
+  await expect(builder.getBid(REQUEST)).rejects.toThrow("The node is being closed.");
   expect(logger.records).toEqual([]);
 });

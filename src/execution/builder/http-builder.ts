@@ -22,7 +22,7 @@ interface HttpBuilderOptions {
 const REVEAL_TIMEOUT_MS = 12_000;
 const OTHER_TIMEOUT_MS = 10_000;
 /** Above the largest payload together with its blobs, written as JSON. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const MAX_REASON_LENGTH = 300;
 
 /** The parts of an answer that do not depend on what was asked. */
@@ -111,8 +111,9 @@ export class HttpBuilder implements Builder {
       throw new BuilderError(`The builder refused the request: ${reason}`, { isRefusal: true });
     } catch (error) {
       if (error instanceof BuilderError && error.isRefusal) throw error;
+      if (this.#closing.signal.aborted) throw new BuilderError("The node is being closed.", { cause: error });
       const failure = asBuilderError(error);
-      if (!this.#closing.signal.aborted) this.#noteSilent(failure);
+      this.#noteSilent(failure);
       throw failure;
     } finally {
       over.abort();
