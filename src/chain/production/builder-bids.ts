@@ -80,12 +80,19 @@ export class BuilderBids {
       if (offered === null) return null;
       const fault = faultOfBid(this.#parts.config, offered, expectation) ?? (await this.#faultOfSignature(offered));
       if (fault === undefined) return offered.signed.message;
-      logger.warn("The builder's bid cannot be used", { slot: block.slot, fault });
+      logger.warn("The builder's bid cannot be used", { slot: block.slot, reason: fault });
     } catch (error) {
-      if (error instanceof BuilderError) logger.warn("There is no bid of the builder", { slot: block.slot, error });
+      if (error instanceof BuilderError) this.#tellNoBid(block.slot, error);
       else logger.error("The builder's bid could not be judged", { slot: block.slot, error });
     }
     return null;
+  }
+
+  #tellNoBid(slot: Slot, { isRefusal, message }: BuilderError): void {
+    const { logger } = this.#parts;
+    // Of a builder that does not answer the log has a warning already.
+    const tell = isRefusal ? logger.warn : logger.info;
+    tell("There is no bid of the builder", { slot, reason: message });
   }
 
   /** Null for a block that builders have nothing to do with: before the merge, or of a proposer that is not registered. */

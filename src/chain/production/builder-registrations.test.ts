@@ -78,7 +78,7 @@ describe("registrations of validators", () => {
     await register(1);
     await register(2);
     await reach(1);
-    expect(logger.records).toMatchObject([{ level: "warn", fields: { count: 1, error: failure } }]);
+    expect(logger.records).toMatchObject([{ level: "warn", fields: { count: 1, reason: "They are wrong." } }]);
     failure = undefined;
     await reach(2);
     expect(sizes()).toEqual([]);

@@ -103,8 +103,8 @@ export class BuilderRegistrations {
       this.#wasRefused = false;
     } catch (error) {
       if (!(error instanceof BuilderError && error.isRefusal)) throw error;
-      const count = registrations.length;
-      if (!this.#wasRefused) logger.warn("The builder refuses registrations of validators", { count, error });
+      const fields = { count: registrations.length, reason: error.message };
+      if (!this.#wasRefused) logger.warn("The builder refuses registrations of validators", fields);
       this.#wasRefused = true;
     }
   }

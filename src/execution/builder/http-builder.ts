@@ -57,7 +57,8 @@ export class HttpBuilder implements Builder {
       await this.#ask(OTHER_TIMEOUT_MS, (init) => this.#client.status(init));
     } catch (error) {
       if (!(error instanceof BuilderError)) throw error;
-      if (error.isRefusal) this.#logger.warn("The builder is not ready", { url: this.#printableUrl, error });
+      const fields = { url: this.#printableUrl, reason: error.message };
+      if (error.isRefusal) this.#logger.warn("The builder is not ready", fields);
     }
   }
 
@@ -131,10 +132,10 @@ export class HttpBuilder implements Builder {
     this.#logger.notice("The builder answers", { url: this.#printableUrl });
   }
 
-  #noteSilent(error: BuilderError): void {
+  #noteSilent({ message: reason }: BuilderError): void {
     if (this.#answers === false) return;
     this.#answers = false;
-    this.#logger.warn("The builder does not answer", { url: this.#printableUrl, error });
+    this.#logger.warn("The builder does not answer", { url: this.#printableUrl, reason });
   }
 }
 
