@@ -12,6 +12,7 @@ import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../db/errors.ts";
+import type { Builder } from "../execution/builder/builder.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
@@ -33,6 +34,9 @@ import { OperationProcessor } from "./operation-processor.ts";
 import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
+import { BuilderBids } from "./production/builder-bids.ts";
+import { BuilderRegistrations } from "./production/builder-registrations.ts";
+import { CircuitBreaker, type MissedSlotLimits } from "./production/circuit-breaker.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
@@ -50,6 +54,14 @@ import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
 import type { ValidationContext } from "./validation/context.ts";
 
+/** A builder, and how far it is trusted. */
+export interface BuilderUse {
+  builder: Builder;
+  /** In percent, for requests that do not say it. */
+  boostFactor: bigint;
+  missedSlots: MissedSlotLimits;
+}
+
 export interface ChainParts {
   config: BeaconConfig;
   db: BeaconDb;
@@ -65,6 +77,8 @@ export interface ChainParts {
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
+  /** Left out by a node that builds all its payloads itself. */
+  builder?: BuilderUse;
   /** Ends the opening. */
   signal?: AbortSignal;
 }
@@ -92,6 +106,8 @@ export class BeaconChain {
   readonly events: ChainEvents;
   readonly processor: OperationProcessor;
   readonly producer: BlockProducer;
+  /** Undefined when the node has none. */
+  readonly builder: Builder | undefined;
   readonly graffiti: Graffiti;
   readonly lightClient: LightClientServer;
   readonly subscriptions = new CommitteeSubscriptions();
@@ -108,6 +124,8 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #payloadAnnouncer: PayloadAnnouncer;
+  /** What follows the clock on behalf of builders. */
+  readonly #builderParts: readonly (CircuitBreaker | BuilderRegistrations)[];
   readonly #logger: Logger;
   /** What fork choice begins with, and what is known to be justified and final by then. */
   readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
@@ -219,8 +237,11 @@ export class BeaconChain {
       events: this.events,
       logger: log,
     });
+    this.builder = options.builder?.builder;
+    const { bids, parts } = this.#useBuilder(options.builder, log);
+    this.#builderParts = parts;
     const payloadBuilder = new PayloadBuilder({ engine, forkChoice, clock, logger: log });
-    this.producer = new BlockProducer({ config, states: this.states, engine, payloadBuilder, pools: this.pools });
+    this.producer = new BlockProducer({ config, states: this.states, engine, payloadBuilder, pools: this.pools, bids });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
       clock,
@@ -336,7 +357,8 @@ export class BeaconChain {
   }
 
   #tick(): () => void {
-    const ends = [this.clock.onSlot((slot) => this.#onSlot(slot)), this.#payloadAnnouncer.start()];
+    const followers = [this.#payloadAnnouncer, ...this.#builderParts];
+    const ends = [this.clock.onSlot((slot) => this.#onSlot(slot)), ...followers.map((follower) => follower.start())];
     return () => {
       for (const end of ends) end();
     };
@@ -366,6 +388,24 @@ export class BeaconChain {
         { isFinalized: true },
       ),
     });
+  }
+
+  #useBuilder(use: BuilderUse | undefined, logger: Logger) {
+    if (use === undefined) return { bids: undefined, parts: [] };
+    const { config, clock, forkChoice, status, preparations } = this;
+    const { builder, boostFactor, missedSlots: limits } = use;
+    const breaker = new CircuitBreaker({ clock, forkChoice, status, limits, logger });
+    const bids = new BuilderBids({
+      config,
+      clock,
+      bls: this.#bls,
+      builder,
+      breaker,
+      preparations,
+      boostFactor,
+      logger,
+    });
+    return { bids, parts: [breaker, new BuilderRegistrations({ builder, clock, preparations, logger })] };
   }
 
   #validationContext(): ValidationContext {

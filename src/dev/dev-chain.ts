@@ -88,8 +88,10 @@ export class DevChain {
     this.#logger = parts.logger;
 
     const logger = parts.logger.topic("validators");
+    // History is made without the builder, which has no part in the past.
+    const hasBuilder = () => chain.builder !== undefined && this.#isLive;
     const validatorsWith = (keys: ValidatorKeys) =>
-      createDevValidators({ api, clock, config, keys, logger, speed: clock.speed, history });
+      createDevValidators({ api, clock, config, keys, logger, speed: clock.speed, history, hasBuilder });
     const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys;
     const own = validatorsWith(ownKeys);
     chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);

@@ -7,7 +7,7 @@ import type { PayloadRequest } from "./engine.ts";
 /** The execution block a dev chain starts from, of which only the hash is known; the first payload names it as parent. */
 export const DEV_GENESIS_BLOCK_HASH: Uint8Array = new Uint8Array(32).fill(0x42);
 
-const GAS_LIMIT = 30_000_000;
+export const DEV_GAS_LIMIT = 30_000_000;
 const BASE_FEE_PER_GAS = 1_000_000_000n;
 const EXTRA_DATA = new TextEncoder().encode("fanal dev execution engine");
 /** Keccak-256 of the RLP of nothing: the root of the trie of no receipts, and here also of no accounts. */
@@ -30,7 +30,7 @@ export function createDevPayload(
     logsBloom: new Uint8Array(256),
     prevRandao,
     blockNumber,
-    gasLimit: GAS_LIMIT,
+    gasLimit: DEV_GAS_LIMIT,
     gasUsed: 0,
     timestamp,
     extraData: EXTRA_DATA,

@@ -17,8 +17,10 @@ import { LocalNode } from "../network/local-node.ts";
 import { type NetworkView, noNetwork } from "../network/network-view.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import { openNodeKey } from "../network/node-key.ts";
+import type { BuilderOptions } from "./builder-options.ts";
 import { asStartError, openDataDirectory } from "./data-directory.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
+import { openBuilder } from "./open-builder.ts";
 import { type Servers, type ServersOptions, startServers } from "./servers.ts";
 
 /** The chain that a database holds, with what it goes by. */
@@ -46,6 +48,8 @@ export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSett
   source(db: BeaconDb): Promise<Source>;
   /** Left out by a node that speaks to no other. */
   networking?: NetworkingOptions;
+  /** Left out by a node that builds all its payloads itself. */
+  builder?: BuilderOptions;
   /** Whether all the history is there that the chain is to have before it runs; it is unless this says otherwise. */
   isWarmedUp?(): boolean;
   /** For a network that is not like those of the world. */
@@ -102,6 +106,8 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const source = await options.source(db);
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
     const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs } = options;
+    const builder = options.builder && openBuilder(options.builder, config, logger);
+    if (builder) opening.defer(() => builder.close());
     const chain = await BeaconChain.open({
       config,
       db,
@@ -115,6 +121,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       stateLimits,
       snapshotIntervalEpochs,
       syncHorizonSlots,
+      builder: options.builder && builder && { ...options.builder, builder },
       signal: options.signal,
     });
     opening.defer(() => chain.close());

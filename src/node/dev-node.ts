@@ -16,6 +16,7 @@ type SharedOptions = Pick<
   | "stateLimits"
   | "snapshotIntervalEpochs"
   | "networking"
+  | "builder"
   | "logger"
   | "setLogSpec"
   | "futures"

@@ -22,7 +22,8 @@ export async function startValidators(
   const keys = chosen ? onlyKeysOf(all, chosen) : all;
   const history = await SlashingProtection.open(slashingProtectionStore(db));
   const { clock, config } = chain;
-  const own = createDevValidators({ api, clock, config, keys, logger, history });
+  const hasBuilder = () => chain.builder !== undefined;
+  const own = createDevValidators({ api, clock, config, keys, logger, history, hasBuilder });
   chain.preparations.prepareOwn(keys.indices, DEV_FEE_RECIPIENT);
   const validators = whileSynced({ validators: own, status: chain.status, logger });
   chain.events.on("head", (head) => validators.onHead(head));

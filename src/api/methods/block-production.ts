@@ -22,12 +22,13 @@ import {
   type Slot,
 } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import type { ProducedBlock } from "../../chain/production/block-producer.ts";
+import type { BlockRequest, ProducedBlock, ProducedFullBlock } from "../../chain/production/block-producer.ts";
 import { invalidParams, unavailable, unsupported } from "../../failure.ts";
 import type { Codecs, ResponseCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, optional, required } from "../definition.ts";
 import {
   boolean,
+  exactUint64,
   executionAddress,
   graffiti,
   graffitiFrom,
@@ -35,7 +36,6 @@ import {
   parseFixedHex,
   signature,
   slot,
-  uint64,
 } from "../params/scalars.ts";
 import { requireSynced, requireVerifiedHead } from "../preconditions.ts";
 import { described, either, list, object, shape, text } from "../schemas.ts";
@@ -46,6 +46,11 @@ interface BlockProductionRequest {
   graffiti?: Uint8Array;
   skipRandaoVerification?: boolean;
   feeRecipient?: Uint8Array;
+}
+
+interface PayloadPreference {
+  /** The builder's bid is weighed with it, instead of what the node was started with. */
+  builderBoostFactor?: bigint;
 }
 
 /** How far past the head a block may be asked for. */
@@ -99,12 +104,17 @@ const produceBlockV2 = defineEncoded({
     });
     return { data, meta: { ...meta, toJson } };
   },
-  handler: ({ chain }, request) => producedContents(chain, request),
+  async handler({ chain }, request) {
+    const produced = await produceBlock(chain, request);
+    return { data: toContents(produced), meta: metaOf(produced) };
+  },
 });
 
 const produceBlindedBlock = defineEncoded({
   name: "get_v1_validator_blinded_blocks_slot",
-  summary: "A new block with the header of its payload instead of the payload; before bellatrix the block itself.",
+  summary:
+    "A new block with the header of its payload instead of the payload, which may be a builder's; before bellatrix the " +
+    "block itself.",
   params: BLOCK_PRODUCTION_PARAMS,
   result: {
     name: "blinded_block",
@@ -124,21 +134,30 @@ const produceBlindedBlock = defineEncoded({
   },
   codec: withForkAlone,
   async handler({ chain }, request) {
-    const { data, meta } = await producedContents(chain, request);
-    if (!isForkPostBellatrix(meta.version)) return { data, meta };
-    const block = data.block as BeaconBlock<ForkPostBellatrix & ForkPreGloas>;
-    return { data: beaconBlockToBlinded(chain.config, block), meta: { ...meta, executionPayloadBlinded: true } };
+    const produced = await produceBestBlock(chain, request);
+    const meta = metaOf(produced);
+    if (produced.isBlinded) return { data: produced.block, meta };
+    const { block, fork } = produced;
+    if (!isForkPostBellatrix(fork)) return { data: toContents(produced), meta };
+    const blinded = beaconBlockToBlinded(chain.config, block as BeaconBlock<ForkPostBellatrix & ForkPreGloas>);
+    return { data: blinded, meta: { ...meta, executionPayloadBlinded: true } };
   },
 });
 
 const produceBlockV3 = defineOperation("validator.produceBlockV3", {
   name: "get_v3_validator_blocks_slot",
   aliases: ["get_v3_validator_block"],
-  summary: "A new block on the head for its proposer to sign, with what it is worth beside it.",
+  summary:
+    "A new block on the head for its proposer to sign, with what it is worth beside it; blinded, without the payload, where " +
+    "a builder bids more than the node's own payload is worth.",
   params: {
     ...BLOCK_PRODUCTION_PARAMS,
     graffiti: { ...BLOCK_PRODUCTION_PARAMS.graffiti, restSchema: graffitiHex },
-    builderBoostFactor: optional(uint64, "Has no effect, because no builder is asked."),
+    builderBoostFactor: optional(
+      exactUint64,
+      "Percentage by which a builder's bid is weighed against the node's own payload: 0 prefers the own, 2^64-1 the builder's; " +
+        "by default what --builder-boost-factor says.",
+    ),
     feeRecipient: optional(executionAddress, "Whom the block pays, instead of what was prepared.", {
       isRestOnly: true,
     }),
@@ -153,7 +172,10 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
     stage: "propose",
     params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example", false, "100"],
   },
-  handler: ({ chain }, request) => producedContents(chain, request),
+  async handler({ chain }, request) {
+    const produced = await produceBestBlock(chain, request);
+    return { data: produced.isBlinded ? produced.block : toContents(produced), meta: metaOf(produced) };
+  },
 });
 
 export const blockProductionMethods = [produceBlockV2, produceBlockV3, produceBlindedBlock] as const;
@@ -172,24 +194,32 @@ function arrangeRevealBeforeGraffiti(params: unknown[]): unknown[] {
   return isSwapped ? [slot, second, first, ...rest] : params;
 }
 
-/** Never blinded: no builder is asked for a payload, whatever its bids would be weighed with. */
-async function producedContents(chain: BeaconChain, request: BlockProductionRequest) {
-  const produced = await produceBlock(chain, request);
-  const { fork, executionPayloadValue, consensusBlockValue } = produced;
+function metaOf({ fork, isBlinded, executionPayloadValue, consensusBlockValue }: Omit<ProducedBlock, "block">) {
   return {
-    data: toContents(produced),
-    meta: {
-      version: fork,
-      executionPayloadBlinded: false,
-      executionPayloadSource: ProducedBlockSource.engine,
-      executionPayloadValue,
-      consensusBlockValue,
-    },
+    version: fork,
+    executionPayloadBlinded: isBlinded,
+    executionPayloadSource: isBlinded ? ProducedBlockSource.builder : ProducedBlockSource.engine,
+    executionPayloadValue,
+    consensusBlockValue,
   };
 }
 
-/** A block on the head, from the pools' contents, for whoever holds the proposer's key to sign. */
-export async function produceBlock(chain: BeaconChain, request: BlockProductionRequest): Promise<ProducedBlock> {
+/** A block on the head, from the pools' contents and with a payload of the node's own, for the proposer to sign. */
+export async function produceBlock(chain: BeaconChain, request: BlockProductionRequest): Promise<ProducedFullBlock> {
+  const onHead = await blockRequest(chain, request);
+  return chain.producer.produce(onHead);
+}
+
+/** The same, with a payload of the node's own or of a builder, whichever is better. */
+async function produceBestBlock(
+  chain: BeaconChain,
+  { builderBoostFactor, ...request }: BlockProductionRequest & PayloadPreference,
+): Promise<ProducedBlock> {
+  const onHead = await blockRequest(chain, request);
+  return chain.producer.produceBest(onHead, builderBoostFactor);
+}
+
+async function blockRequest(chain: BeaconChain, request: BlockProductionRequest): Promise<BlockRequest> {
   requireSynced(chain);
   if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
     throw unsupported("Blocks of the gloas fork have another form: use get_v4_validator_blocks_slot.");
@@ -211,7 +241,7 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
   await requireRandaoReveal(chain, preState, request);
   requireUnslashedProposer(preState, slot);
   requireNoDepositsDue(preState);
-  return chain.producer.produce({
+  return {
     slot,
     parentRoot: head.root,
     randaoReveal: request.randaoReveal,
@@ -220,7 +250,7 @@ export async function produceBlock(chain: BeaconChain, request: BlockProductionR
       request.feeRecipient ??
       chain.preparations.feeRecipient(preState.epochCtx.getBeaconProposer(slot), chain.clock.currentEpoch) ??
       ZERO_ADDRESS,
-  });
+  };
 }
 
 /** phase0/beacon-chain.md, process_block_header: no block of a slashed validator is valid. */
@@ -260,7 +290,7 @@ function requireNoDepositsDue(preState: CachedBeaconStateAllForks): void {
   }
 }
 
-function toContents({ block, fork, blobsBundle }: ProducedBlock): BlockContents {
+function toContents({ block, fork, blobsBundle }: ProducedFullBlock): BlockContents {
   if (ForkSeq[fork] < ForkSeq.deneb) return { block } as BlockContents;
   return { block, kzgProofs: blobsBundle?.proofs ?? [], blobs: blobsBundle?.blobs ?? [] } as BlockContents;
 }

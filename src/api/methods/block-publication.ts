@@ -1,18 +1,11 @@
 import { HttpStatusCode, routes } from "@lodestar/api";
 import type { ChainForkConfig } from "@lodestar/config";
-import {
-  CELLS_PER_EXT_BLOB,
-  type ForkName,
-  isForkPostBellatrix,
-  isForkPostDeneb,
-  isForkPostFulu,
-} from "@lodestar/params";
-import { getBlockProposerSignatureSet, signedBlindedBlockToFull } from "@lodestar/state-transition";
+import { CELLS_PER_EXT_BLOB, type ForkName, isForkPostDeneb, isForkPostFulu } from "@lodestar/params";
+import { blindedOrFullBlockHashTreeRoot, getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type {
-  bellatrix,
+  BeaconBlock,
+  BlindedBeaconBlock,
   deneb,
-  ExecutionPayload,
-  RootHex,
   SignedBeaconBlock,
   SignedBlindedBeaconBlock,
   SignedBlockContents,
@@ -24,7 +17,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
-import { rejected, unsupported } from "../../failure.ts";
+import { rejected } from "../../failure.ts";
 import { codecOf, type RequestCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineMethod, defineOperation, optional, post, required, STATUS_ALONE } from "../definition.ts";
@@ -33,6 +26,7 @@ import { CONSENSUS_VERSION, requireVersion } from "../params/consensus-version.t
 import { signedBlindedBlock, signedBlindedBlockType, signedBlock } from "../params/signed-blocks.ts";
 import { requireSynced } from "../preconditions.ts";
 import { isTrue } from "../schemas.ts";
+import { knownContents, letBuilderPublish, requireBuilder, revealedContents } from "./unblinding.ts";
 
 const { BroadcastValidation } = routes.beacon;
 type BroadcastValidation = routes.beacon.BroadcastValidation;
@@ -107,8 +101,8 @@ const publishBlindedBlock = defineOperation("beacon.publishBlindedBlockV2", {
   name: "post_v2_beacon_blinded_blocks",
   aliases: ["post_v1_beacon_blinded_blocks"],
   summary:
-    "Takes a signed block without its payload, which must be one that the node knows; before bellatrix the block itself. " +
-    "Answers like post_v2_beacon_blocks.",
+    "Takes a signed block without its payload, which is one that the node knows or comes from its builder; before bellatrix " +
+    "the block itself. Answers like post_v2_beacon_blocks; from fulu on the builder broadcasts its block, which is then 202.",
   params: {
     signedBlindedBlock: required(signedBlindedBlock, "A signed blinded block of the fork of its slot."),
     broadcastValidation: BROADCAST_VALIDATION,
@@ -130,7 +124,8 @@ const publishBlindedBlock = defineOperation("beacon.publishBlindedBlockV2", {
   resultOfStatus: itself,
   async handler(context, { signedBlindedBlock, broadcastValidation, consensusVersion }) {
     requireVersionOf(context.chain, signedBlindedBlock, consensusVersion);
-    const contents = await unblinded(context.chain, signedBlindedBlock);
+    const contents = await knownContents(context.chain, signedBlindedBlock);
+    if (contents === null) return publishThroughBuilder(context, signedBlindedBlock, broadcastValidation);
     return statusOf(await publish(context, contents, broadcastValidation));
   },
 });
@@ -211,7 +206,7 @@ async function publish(
   const mustBeOnly = level === BroadcastValidation.consensusAndEquivocation;
   const mustBeImported = mustBeOnly || level === BroadcastValidation.consensus;
   requireSynced(chain);
-  if (mustBeOnly) await refuseEquivocation(chain, signed);
+  if (mustBeOnly) await refuseEquivocation(chain, signed.message);
   if (await isHeldAlready(chain, signed)) return { imported: true };
   refuseWrongBlobs(chain, contents);
   refuseBlobs(chain, signed);
@@ -225,14 +220,39 @@ async function publish(
     return { imported: false, rejection: error };
   }
   // Another one may have been imported by then.
-  if (mustBeOnly) await refuseEquivocation(chain, signed);
+  if (mustBeOnly) await refuseEquivocation(chain, signed.message);
   if (mustBeImported) broadcast.block(signed);
   return { imported: true };
 }
 
+/**
+ * Has the builder complete the block with its payload. It broadcasts the block, too, so what can be told without the payload
+ * is judged before it gets the block.
+ */
+async function publishThroughBuilder(
+  context: Pick<ApiContext, "chain" | "broadcast">,
+  signed: SignedBlindedBeaconBlock,
+  level?: BroadcastValidation,
+): Promise<{ status: number }> {
+  const { chain } = context;
+  const builder = requireBuilder(chain, signed);
+  requireSynced(chain);
+  await refuseEquivocation(chain, signed.message);
+  if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));
+  if (isForkPostFulu(chain.config.getForkName(signed.message.slot))) {
+    await letBuilderPublish(builder, signed);
+    return { status: HttpStatusCode.ACCEPTED };
+  }
+  const contents = await revealedContents(chain.config, builder, signed);
+  return statusOf(await publish(context, contents, level));
+}
+
 /** The gossip rules know the first block of a proposer that they saw; the chain may hold others that came another way. */
-async function refuseEquivocation({ config, blocks }: BeaconChain, { message }: SignedBeaconBlock): Promise<void> {
-  const root = blockRoot(config, message);
+async function refuseEquivocation(
+  { config, blocks }: BeaconChain,
+  message: BeaconBlock | BlindedBeaconBlock,
+): Promise<void> {
+  const root = toRootHex(blindedOrFullBlockHashTreeRoot(config, message));
   const atSlot = await blocks.atSlot(message.slot);
   const other = atSlot.find((block) => {
     return block.root !== root && block.signed.message.proposerIndex === message.proposerIndex;
@@ -266,11 +286,14 @@ async function isHeldAlready({ config, blocks }: BeaconChain, { message, signatu
   throw refused(notSigned({ message, signature }));
 }
 
-function isSignedByProposer({ config, validation }: BeaconChain, signed: SignedBeaconBlock): Promise<boolean> {
+function isSignedByProposer(
+  { config, validation }: BeaconChain,
+  signed: SignedBeaconBlock | SignedBlindedBeaconBlock,
+): Promise<boolean> {
   return validation.bls.verify([getBlockProposerSignatureSet(config, signed)]);
 }
 
-function notSigned({ message }: SignedBeaconBlock): string {
+function notSigned({ message }: SignedBeaconBlock | SignedBlindedBeaconBlock): string {
   return `The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`;
 }
 
@@ -300,31 +323,4 @@ function refuseBlobs({ config }: BeaconChain, { message }: SignedBeaconBlock): v
 
 function refused(reason: string) {
   return rejected(`The block was rejected: ${reason}`, { detail: reason });
-}
-
-/** The whole block. There is no builder to ask, so the payload must be one that the node built or that a block of it has. */
-async function unblinded(chain: BeaconChain, signed: SignedBlindedBeaconBlock): Promise<SignedBlockContents> {
-  const { slot, body } = signed.message;
-  const fork = chain.config.getForkName(slot);
-  // There is no payload to leave out, so that the blinded form is the block itself.
-  if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
-  const { blockHash } = body.executionPayloadHeader;
-  const payload = await knownPayload(chain, slot, toRootHex(blockHash));
-  if (payload === null) {
-    throw unsupported(
-      `The payload ${toRootHex(blockHash)} of the blinded block is not known to the node, which has no builder to get it from.`,
-    );
-  }
-  return { signedBlock: signedBlindedBlockToFull(fork, signed, payload) };
-}
-
-async function knownPayload(chain: BeaconChain, slot: Slot, blockHash: RootHex): Promise<ExecutionPayload | null> {
-  const built = chain.producer.builtPayload(blockHash);
-  if (built !== undefined) return built;
-  const atSlot = await chain.blocks.atSlot(slot);
-  for (const { signed } of atSlot) {
-    const { executionPayload } = signed.message.body as bellatrix.BeaconBlockBody;
-    if (toRootHex(executionPayload.blockHash) === blockHash) return executionPayload;
-  }
-  return null;
 }

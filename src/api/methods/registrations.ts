@@ -1,13 +1,8 @@
-import { DOMAIN_APPLICATION_BUILDER } from "@lodestar/params";
-import {
-  computeDomain,
-  computeSigningRoot,
-  createIndexedSignatureSetFromComponents,
-  ZERO_HASH,
-} from "@lodestar/state-transition";
+import { computeSigningRoot, createIndexedSignatureSetFromComponents } from "@lodestar/state-transition";
 import { type bellatrix, ssz, type ValidatorIndex } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { TIME_OF_DAY } from "../../chain/clock/time-of-day.ts";
+import { builderDomain } from "../../execution/builder/builder-domain.ts";
 import { type ItemFailure, rejected } from "../../failure.ts";
 import { refuseItems } from "../submissions.ts";
 
@@ -44,10 +39,8 @@ function eligibleValidator({ headState, clock }: BeaconChain, { message }: Regis
   return headState.validators.getReadonly(index).exitEpoch > clock.currentEpoch ? index : undefined;
 }
 
-/** Builders know one domain for each network, whatever its fork. */
 function signatureSet({ config }: BeaconChain, { message, signature }: Registration, validator: ValidatorIndex) {
-  const domain = computeDomain(DOMAIN_APPLICATION_BUILDER, config.GENESIS_FORK_VERSION, ZERO_HASH);
-  const signingRoot = computeSigningRoot(ssz.bellatrix.ValidatorRegistrationV1, message, domain);
+  const signingRoot = computeSigningRoot(ssz.bellatrix.ValidatorRegistrationV1, message, builderDomain(config));
   return createIndexedSignatureSetFromComponents(validator, signingRoot, signature);
 }
 

@@ -103,7 +103,8 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
 
 const registerValidator = defineOperation("validator.registerValidator", {
   name: "post_v1_validator_register_validator",
-  summary: "Registers validators for builders, each judged by itself; the node keeps this, but it asks no builder.",
+  summary:
+    "Registers validators for builders, each judged by itself; the node passes this on to its builder, if it has one.",
   params: {
     registrations: required(signedRegistrations, "One for each validator.", { name: "signed_registrations" }),
   },

@@ -1,4 +1,5 @@
 import { SLOTS_PER_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
+import type { BlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ByHand } from "../../../test/support/by-hand.ts";
@@ -170,7 +171,7 @@ describe("a produced block", () => {
     chain.graffiti.set(new Uint8Array(32).fill(7));
     const graffitiOf = async (graffiti?: Uint8Array) => {
       const { data } = await api.validator.produceBlockV3({ slot: SLOT + 1, randaoReveal, graffiti });
-      return Buffer.from(data.block.body.graffiti).toString("latin1");
+      return Buffer.from((data as BlockContents).block.body.graffiti).toString("latin1");
     };
     expect(await graffitiOf()).toBe("\x07".repeat(32));
     expect(await graffitiOf(new Uint8Array(32).fill(8))).toBe("\x08".repeat(32));
@@ -185,7 +186,7 @@ describe("a produced block", () => {
       skipRandaoVerification: true,
     });
     await clock.advanceTo(slot);
-    const { signed } = new ByHand(electra.devChain).sign(data.block);
+    const { signed } = new ByHand(electra.devChain).sign((data as BlockContents).block);
     await expect(chain.importBlock(signed)).rejects.toMatchObject({ reason: "invalid-signature" });
   });
 });

@@ -80,6 +80,11 @@ export function integerUpTo(max: bigint, rightForm: string): ParamSchema<number>
 
 export const uint64 = integerUpTo(MAX_UINT64, "an integer from 0 to 2^64-1");
 
+/** For what is a quantity, which may be as large as it says, and no slot, epoch or index. */
+export const exactUint64 = paramSchema(`an integer from 0 to 2^64-1, ${WRITTEN}`, INTEGER_FORM, (value) =>
+  parseInteger(value, MAX_UINT64),
+);
+
 export const slot = integerUpTo(MAX_UINT64, "a slot: an integer from 0 to 2^64-1");
 
 /** An epoch whose first slot is no uint64 does not exist. */

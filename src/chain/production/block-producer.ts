@@ -11,9 +11,12 @@ import {
   type BeaconBlock,
   type BeaconBlockBody,
   type BLSSignature,
+  type BlindedBeaconBlock,
   type BlobsBundle,
+  type BuilderBid,
   type bellatrix,
   type capella,
+  type deneb,
   type ExecutionPayload,
   type electra,
   type RootHex,
@@ -29,11 +32,12 @@ import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
+import type { BuilderBids } from "./builder-bids.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 
 /** What only the proposer and the head decide about a block; the rest comes from the pools. */
-interface BlockRequest {
+export interface BlockRequest {
   slot: Slot;
   parentRoot: RootHex;
   randaoReveal: BLSSignature;
@@ -47,18 +51,32 @@ interface BlockProducerParts {
   engine: ExecutionEngine;
   payloadBuilder: PayloadBuilder;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
+  /** Left out by a node that has no builder. */
+  bids?: BuilderBids;
 }
 
-export interface ProducedBlock {
-  block: BeaconBlock;
-  /** Of the blobs that the block commits to; left out where the fork has none. */
-  blobsBundle?: BlobsBundle;
+interface ProducedFacts {
   fork: ForkName;
   /** What the payload pays to the fee recipient, in Wei. */
   executionPayloadValue: bigint;
   /** What the chain pays to the proposer, in Wei. */
   consensusBlockValue: bigint;
 }
+
+export interface ProducedFullBlock extends ProducedFacts {
+  isBlinded: false;
+  block: BeaconBlock;
+  /** Of the blobs that the block commits to; left out where the fork has none. */
+  blobsBundle?: BlobsBundle;
+}
+
+/** With the header of a builder's payload. */
+interface ProducedBlindedBlock extends ProducedFacts {
+  isBlinded: true;
+  block: BlindedBeaconBlock;
+}
+
+export type ProducedBlock = ProducedFullBlock | ProducedBlindedBlock;
 
 const WEI_PER_GWEI = 1_000_000_000n;
 
@@ -74,12 +92,36 @@ export class BlockProducer {
     this.#parts = parts;
   }
 
-  async produce(request: BlockRequest): Promise<ProducedBlock> {
-    const { config, states } = this.#parts;
-    const { slot, parentRoot } = request;
-    const preState = await states.afterBlock(parentRoot, slot);
-    const fork = config.getForkName(slot);
+  /** With a payload that is built for it. */
+  async produce(request: BlockRequest): Promise<ProducedFullBlock> {
+    const preState = await this.#preState(request);
     const payload = await this.#buildPayload(preState, request);
+    return { ...this.#assemble(preState, request, payload), isBlinded: false, blobsBundle: payload?.blobsBundle };
+  }
+
+  /** With the better of such a payload and the builder's, if there is one; the factor is its own where none is given. */
+  async produceBest(request: BlockRequest, boostFactor?: bigint): Promise<ProducedBlock> {
+    const { bids } = this.#parts;
+    if (!bids) return this.produce(request);
+    const preState = await this.#preState(request);
+    const payload = await bids.choose(this.#buildPayload(preState, request), preState, request, boostFactor);
+    const { block, ...facts } = this.#assemble(preState, request, payload);
+    if (!isBid(payload)) return { ...facts, isBlinded: false, block, blobsBundle: payload?.blobsBundle };
+    return { ...facts, isBlinded: true, block: block as BlindedBeaconBlock };
+  }
+
+  #preState({ parentRoot, slot }: BlockRequest): Promise<CachedBeaconStateAllForks> {
+    return this.#parts.states.afterBlock(parentRoot, slot);
+  }
+
+  /** Blinded when what it is given is a bid. */
+  #assemble(
+    preState: CachedBeaconStateAllForks,
+    request: BlockRequest,
+    payload: BuiltPayload | BuilderBid | null,
+  ): ProducedFacts & { block: BeaconBlock } {
+    const { slot, parentRoot } = request;
+    const fork = this.#parts.config.getForkName(slot);
     const block: BeaconBlock = {
       slot,
       proposerIndex: preState.epochCtx.getBeaconProposer(slot),
@@ -102,7 +144,6 @@ export class BlockProducer {
     const { attestations, syncAggregate, slashing } = postState.proposerRewards;
     return {
       block,
-      blobsBundle: payload?.blobsBundle,
       fork,
       executionPayloadValue: payload?.value ?? 0n,
       consensusBlockValue: BigInt(attestations + syncAggregate + slashing) * WEI_PER_GWEI,
@@ -129,7 +170,7 @@ export class BlockProducer {
   #assembleBody(
     preState: CachedBeaconStateAllForks,
     { slot, parentRoot, randaoReveal, graffiti }: BlockRequest,
-    payload: BuiltPayload | null,
+    payload: BuiltPayload | BuilderBid | null,
   ): BeaconBlockBody {
     const { config, pools } = this.#parts;
     const forkSeq = config.getForkSeq(slot);
@@ -148,17 +189,28 @@ export class BlockProducer {
     if (forkSeq >= ForkSeq.altair) {
       (body as altair.BeaconBlockBody).syncAggregate = pools.syncCommittee.getSyncAggregate(slot - 1, parentRoot);
     }
-    if (payload) (body as bellatrix.BeaconBlockBody).executionPayload = payload.payload;
+    if (isBid(payload)) (body as bellatrix.BlindedBeaconBlockBody).executionPayloadHeader = payload.header;
+    else if (payload) (body as bellatrix.BeaconBlockBody).executionPayload = payload.payload;
     if (forkSeq >= ForkSeq.capella) {
       (body as capella.BeaconBlockBody).blsToExecutionChanges = operations.blsToExecutionChanges;
     }
     if (forkSeq >= ForkSeq.deneb) {
-      (body as electra.BeaconBlockBody).blobKzgCommitments = payload?.blobsBundle?.commitments ?? [];
+      (body as electra.BeaconBlockBody).blobKzgCommitments = commitmentsOf(payload);
     }
     if (forkSeq >= ForkSeq.electra) {
       (body as electra.BeaconBlockBody).executionRequests =
-        payload?.executionRequests ?? ssz.electra.ExecutionRequests.defaultValue();
+        (payload as BuiltPayload | electra.BuilderBid | null)?.executionRequests ??
+        ssz.electra.ExecutionRequests.defaultValue();
     }
     return body;
   }
+}
+
+function isBid(payload: BuiltPayload | BuilderBid | null): payload is BuilderBid {
+  return payload !== null && "header" in payload;
+}
+
+function commitmentsOf(payload: BuiltPayload | BuilderBid | null): deneb.BlobKzgCommitments {
+  if (isBid(payload)) return (payload as deneb.BuilderBid).blobKzgCommitments;
+  return payload?.blobsBundle?.commitments ?? [];
 }

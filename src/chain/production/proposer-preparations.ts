@@ -2,6 +2,9 @@ import type { bellatrix, Epoch, PubkeyHex, ValidatorIndex } from "@lodestar/type
 import { toPubkeyHex } from "@lodestar/utils";
 import { LruMap } from "../lru-map.ts";
 
+type Registration = bellatrix.SignedValidatorRegistrationV1;
+type RegistrationListener = (pubkey: PubkeyHex, registration: Registration) => void;
+
 /** The standard wants a preparation to last through the epoch in which it was made and two more. */
 const EPOCHS_KEPT_AFTER = 2;
 /** More than any operator runs on one node. */
@@ -14,13 +17,14 @@ interface Told<T> {
 
 /**
  * What clients told of the validators that they run, until it is too old: where the fees of their blocks go, and how they
- * are registered for builders. No builder is ever asked, so that registrations are only kept.
+ * are registered for builders.
  */
 export class ProposerPreparations {
   readonly #feeRecipients = new LruMap<ValidatorIndex, Told<Uint8Array>>(MAX_ENTRIES);
   readonly #own = new Map<ValidatorIndex, Uint8Array>();
   #lastPrepared: Epoch | undefined;
-  readonly #registrations = new LruMap<PubkeyHex, Told<bellatrix.SignedValidatorRegistrationV1>>(MAX_ENTRIES);
+  readonly #registrations = new LruMap<PubkeyHex, Told<Registration>>(MAX_ENTRIES);
+  readonly #registrationListeners = new Set<RegistrationListener>();
 
   /** Validators that the node runs itself. They need not be told of again, and what clients tell of them comes first. */
   prepareOwn(validators: Iterable<ValidatorIndex>, feeRecipient: Uint8Array): void {
@@ -43,15 +47,30 @@ export class ProposerPreparations {
   }
 
   /** A registration that is older than the known one does not replace it. */
-  register(registration: bellatrix.SignedValidatorRegistrationV1, currentEpoch: Epoch): void {
+  register(registration: Registration, currentEpoch: Epoch): void {
     const pubkey = toPubkeyHex(registration.message.pubkey);
     const known = this.registration(pubkey, currentEpoch);
     if (known && known.message.timestamp > registration.message.timestamp) return;
     this.#registrations.set(pubkey, { value: registration, epoch: currentEpoch });
+    for (const listener of this.#registrationListeners) listener(pubkey, registration);
   }
 
-  registration(pubkey: PubkeyHex, currentEpoch: Epoch): bellatrix.SignedValidatorRegistrationV1 | undefined {
+  registration(pubkey: PubkeyHex, currentEpoch: Epoch): Registration | undefined {
     return current(this.#registrations.get(pubkey), currentEpoch);
+  }
+
+  /** All that are not too old. */
+  *registrations(currentEpoch: Epoch): Generator<[PubkeyHex, Registration]> {
+    for (const [pubkey, told] of this.#registrations.entries()) {
+      const registration = current(told, currentEpoch);
+      if (registration) yield [pubkey, registration];
+    }
+  }
+
+  /** Returns the function that ends it. */
+  onRegistration(listener: RegistrationListener): () => void {
+    this.#registrationListeners.add(listener);
+    return () => this.#registrationListeners.delete(listener);
   }
 }
 

@@ -19,6 +19,12 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
+export function uint64(text: string): bigint {
+  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+  if (value === undefined || value >= 2n ** 64n) throw new FlagValueError("it must be a whole number from 0 to 2^64-1");
+  return value;
+}
+
 export function positiveNumber(text: string): number {
   const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (!(value > 0 && Number.isFinite(value))) {

@@ -1,6 +1,7 @@
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { LOG_FORMATS } from "../../log/pino-logger.ts";
 import { accessFlags } from "./access-flags.ts";
+import { BUILDER_FLAGS } from "./builder-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   address,
@@ -153,6 +154,7 @@ export const SHARED_FLAGS = {
     name: "track-futures",
     description: "Keep track of pending promises for debug_getChronosFutures, which slows the node down",
   }),
+  ...BUILDER_FLAGS,
   ...LIMIT_FLAGS,
   configFile: CONFIG_FILE_FLAG,
 } as const satisfies FlagTable;

@@ -4,9 +4,11 @@ import type { LogFormat } from "../../log/pino-logger.ts";
 import type { LogFile } from "../../log/rotating-file.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
 import type { CheckpointSource } from "../../node/anchor-block.ts";
+import type { BuilderOptions } from "../../node/builder-options.ts";
 import type { ServerLimits } from "../../node/server-limits.ts";
 import { usageError } from "../exit.ts";
 import { givenBootnodes, networkBootnodes } from "./bootnodes.ts";
+import { builderOptions } from "./builder-flags.ts";
 import { absoluteSource, checkpointSource } from "./checkpoint-source.ts";
 import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS, SHARED_FLAGS } from "./flags.ts";
@@ -44,6 +46,8 @@ export interface SharedOptions {
   graffiti: Uint8Array | undefined;
   graffitiCodes: boolean;
   trackFutures: boolean;
+  /** Undefined for a node that builds all its payloads itself. */
+  builder: BuilderOptions | undefined;
   /** Undefined for a node that connects to no other. */
   networking: NetworkingOptions | undefined;
 }
@@ -119,6 +123,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     graffiti,
     graffitiCodes,
     trackFutures,
+    builder: builderOptions(values),
   };
 }
 

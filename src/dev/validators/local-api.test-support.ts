@@ -18,6 +18,7 @@ import {
   type Attestation,
   type altair,
   type BlockContents,
+  type bellatrix,
   type DomainType,
   isElectraSingleAttestation,
   ProducedBlockSource,
@@ -45,6 +46,7 @@ interface LocalApi extends ValidatorApi {
   contributions: altair.SignedContributionAndProof[];
   committeeSubscriptions: routes.validator.BeaconCommitteeSubscription[];
   syncSubscriptions: routes.validator.SyncCommitteeSubscription[];
+  registrations: bellatrix.SignedValidatorRegistrationV1[];
 }
 
 /** The API of a `LocalChain`. Every signature that is submitted is checked against the validator's public key. */
@@ -58,6 +60,7 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
   const contributions: altair.SignedContributionAndProof[] = [];
   const committeeSubscriptions: routes.validator.BeaconCommitteeSubscription[] = [];
   const syncSubscriptions: routes.validator.SyncCommitteeSubscription[] = [];
+  const registrations: bellatrix.SignedValidatorRegistrationV1[] = [];
 
   function check<T>(
     signer: ValidatorIndex,
@@ -196,6 +199,9 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
       async prepareSyncCommitteeSubnets({ subscriptions }) {
         syncSubscriptions.push(...subscriptions);
       },
+      async registerValidator(args) {
+        registrations.push(...args.registrations);
+      },
     },
     beacon: {
       async getBlockRoot() {
@@ -204,6 +210,9 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
       async publishBlockV2({ signedBlockContents }) {
         chain.import(signedBlockContents.signedBlock);
         return { status: 200 };
+      },
+      async publishBlindedBlockV2() {
+        throw new Error("The chain has no builder that could complete the block.");
       },
       async submitPoolAttestationsV2({ signedAttestations }) {
         for (const attestation of signedAttestations) {
@@ -246,5 +255,6 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
     contributions,
     committeeSubscriptions,
     syncSubscriptions,
+    registrations,
   };
 }

@@ -1,7 +1,14 @@
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
 import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
-import type { BeaconBlock, SignedBlockContents, Slot, ValidatorIndex } from "@lodestar/types";
+import type {
+  BeaconBlock,
+  BlindedBeaconBlock,
+  SignedBlindedBeaconBlock,
+  SignedBlockContents,
+  Slot,
+  ValidatorIndex,
+} from "@lodestar/types";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
 import type { ValidatorApi } from "./validator-api.ts";
@@ -21,13 +28,20 @@ export async function proposeBlock(
 ): Promise<void> {
   const randaoReveal = signer.randaoReveal(validatorIndex, slot);
   const { data } = await api.validator.produceBlockV3({ slot, randaoReveal });
-  const { block, ...sidecars } = data;
   if (!history.mayPropose(validatorIndex, slot)) {
     throw new Error(`Validator ${validatorIndex} has already signed a block for slot ${slot} or a later one.`);
   }
   await history.keep();
-  const type = config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>;
-  const signature = signer.sign(validatorIndex, signer.signingRoot(type, block, DOMAIN_BEACON_PROPOSER, slot));
-  const signedBlockContents = { signedBlock: { message: block, signature }, ...sidecars } as SignedBlockContents;
-  await api.beacon.publishBlockV2({ signedBlockContents });
+  const signed = <Block>(type: Type<Block>, message: Block) => {
+    const signingRoot = signer.signingRoot(type, message, DOMAIN_BEACON_PROPOSER, slot);
+    return { message, signature: signer.sign(validatorIndex, signingRoot) };
+  };
+  if ("block" in data) {
+    const { block, ...sidecars } = data;
+    const signedBlock = signed(config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>, block);
+    await api.beacon.publishBlockV2({ signedBlockContents: { signedBlock, ...sidecars } as SignedBlockContents });
+  } else {
+    const type = config.getPostBellatrixForkTypes(slot).BlindedBeaconBlock as Type<BlindedBeaconBlock>;
+    await api.beacon.publishBlindedBlockV2({ signedBlindedBlock: signed(type, data) as SignedBlindedBeaconBlock });
+  }
 }

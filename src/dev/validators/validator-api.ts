@@ -15,9 +15,14 @@ export interface ValidatorApi {
     | "publishContributionAndProofs"
     | "prepareBeaconCommitteeSubnet"
     | "prepareSyncCommitteeSubnets"
+    | "registerValidator"
   >;
   beacon: Pick<
     Api["beacon"],
-    "getBlockRoot" | "publishBlockV2" | "submitPoolAttestationsV2" | "submitPoolSyncCommitteeSignatures"
+    | "getBlockRoot"
+    | "publishBlockV2"
+    | "publishBlindedBlockV2"
+    | "submitPoolAttestationsV2"
+    | "submitPoolSyncCommitteeSignatures"
   >;
 }

@@ -1,11 +1,19 @@
+import { PublicKey, Signature, verify } from "@chainsafe/blst";
 import {
   EPOCHS_PER_SYNC_COMMITTEE_PERIOD,
+  type ForkName,
   ForkSeq,
   SLOTS_PER_EPOCH,
   SYNC_COMMITTEE_SIZE,
   SYNC_COMMITTEE_SUBNET_COUNT,
 } from "@lodestar/params";
-import { type altair, isElectraSingleAttestation } from "@lodestar/types";
+import { beaconBlockToBlinded, getBlockProposerSignatureSet } from "@lodestar/state-transition";
+import {
+  type altair,
+  type BlockContents,
+  isElectraSingleAttestation,
+  type SignedBlindedBeaconBlock,
+} from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
@@ -23,14 +31,14 @@ const attestationSeconds = 2;
 const aggregateSeconds = 4;
 const fuluFromGenesis: ScheduledFork[] = [{ fork: "fulu", epoch: 0 }];
 
-function setUp(forks: ScheduledFork[], { validatorCount = 64, speed = 1 } = {}) {
+function setUp(forks: ScheduledFork[], { validatorCount = 64, speed = 1, hasBuilder = false } = {}) {
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
   const genesis = createDevGenesis({ chainConfig, validatorCount, genesisTime });
   const api = createLocalApi(genesis);
   const clock = new ManualClock(genesisTime, slotSeconds);
   const logger = createRecordingLogger();
   const { config, keys } = genesis;
-  const validators = createDevValidators({ api, clock, config, keys, logger, speed });
+  const validators = createDevValidators({ api, clock, config, keys, logger, speed, hasBuilder: () => hasBuilder });
   const warnings = () => logger.records.filter(({ level }) => level === "warn");
   const callsOf = (method: (typeof api.calls)[number]) => api.calls.filter((name) => name === method).length;
   return { api, clock, config, keys, validators, warnings, callsOf };
@@ -189,6 +197,38 @@ describe("dev validators in lockstep", () => {
     expect(logger.records.filter(({ level }) => level === "warn")).toEqual([]);
     expect(api.attestations.length).toBe(2);
     expect(api.chain.blocks.every(({ message }) => [3, 4].includes(message.proposerIndex))).toBe(true);
+  });
+});
+
+describe("dev validators whose node has a builder", () => {
+  it("register each epoch with what they signed", async () => {
+    const { api, validators, warnings, callsOf, keys } = setUp(fuluFromGenesis, { hasBuilder: true });
+    for (let slot = 1; slot <= SLOTS_PER_EPOCH; slot++) await validators.onSlot(slot, "lockstep");
+    expect(warnings()).toEqual([]);
+    expect(callsOf("registerValidator")).toBe(2);
+    expect(api.registrations.length).toBe(2 * keys.count);
+    expect(api.registrations.at(-1)).toBe(api.registrations[keys.count - 1]);
+  });
+
+  it("sign the block without its payload that they are given", async () => {
+    const { api, config, validators, warnings } = setUp(fuluFromGenesis);
+    const { produceBlockV3 } = api.validator;
+    api.validator.produceBlockV3 = async (request) => {
+      const { data, meta } = await produceBlockV3(request);
+      const block = (data as BlockContents<ForkName.fulu>).block;
+      return { data: beaconBlockToBlinded(config, block), meta: { ...meta, executionPayloadBlinded: true } };
+    };
+    const published: SignedBlindedBeaconBlock[] = [];
+    api.beacon.publishBlindedBlockV2 = async ({ signedBlindedBlock }) => {
+      published.push(signedBlindedBlock);
+      return { status: 202 };
+    };
+    await validators.onSlot(1, "lockstep");
+    expect(warnings()).toEqual([]);
+    const [{ message, signature }] = published as [SignedBlindedBeaconBlock];
+    const set = getBlockProposerSignatureSet(config, { message, signature });
+    const pubkey = PublicKey.fromBytes(api.chain.head.validators.getReadonly(message.proposerIndex).pubkey);
+    expect(verify(set.signingRoot, pubkey, Signature.fromBytes(signature))).toBe(true);
   });
 });
 

@@ -10,6 +10,7 @@ import { type CommitteeAttestation, prepareAttestations, submitAttestations } fr
 import { Duties, type HeadUpdate } from "./duties.ts";
 import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { proposeBlock } from "./propose.ts";
+import { BuilderRegistration } from "./register.ts";
 import { ValidatorSigner } from "./signer.ts";
 import { SlashingProtection } from "./slashing-protection.ts";
 import { DutySubscriptions } from "./subscribe.ts";
@@ -31,6 +32,8 @@ interface DevValidatorsOptions {
   speed?: number;
   /** What they signed before; by default nothing, and it is not kept beyond the process. */
   history?: SlashingProtection;
+  /** Whether the node has a builder now for which they register; by default it has none. */
+  hasBuilder?: () => boolean;
 }
 
 export interface DevValidators {
@@ -45,9 +48,11 @@ export interface DevValidators {
 /** Validators that live inside the node and use its public API as any validator client would. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, speed = 1, history = new SlashingProtection() } = options;
+  const { hasBuilder = () => false } = options;
   const signer = new ValidatorSigner(config, keys);
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
+  const registration = new BuilderRegistration({ api, config, clock, keys });
   const schedule = new SlotSchedule(config, clock);
   const usualPace = paceFor(clock.secondsPerSlot, speed);
   const closing = new AbortController();
@@ -127,6 +132,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     await aggregate(slot, attestations);
     await contribute(slot, signing);
     await attempt("subscribe to their committees", slot, () => subscriptions.update(slot));
+    if (hasBuilder()) await attempt("register for the builder", slot, () => registration.update(slot));
   }
 
   return {

@@ -1,0 +1,95 @@
+import type { Type } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
+import { type ForkPostBellatrix, ForkSeq, isForkPostBellatrix } from "@lodestar/params";
+import {
+  executionPayloadToPayloadHeader,
+  reconstructSignedBlockContents,
+  signedBlindedBlockToFull,
+} from "@lodestar/state-transition";
+import {
+  type bellatrix,
+  type ExecutionPayload,
+  type ExecutionPayloadHeader,
+  type RootHex,
+  type SignedBeaconBlock,
+  type SignedBlindedBeaconBlock,
+  type SignedBlockContents,
+  type Slot,
+  sszTypesFor,
+} from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { type Builder, BuilderError } from "../../execution/builder/builder.ts";
+import { unavailable, unsupported } from "../../failure.ts";
+
+/** The whole block, when its payload is one that the node built or that a block of it has; null otherwise. */
+export async function knownContents(
+  chain: BeaconChain,
+  signed: SignedBlindedBeaconBlock,
+): Promise<SignedBlockContents | null> {
+  const { slot, body } = signed.message;
+  const fork = chain.config.getForkName(slot);
+  // There is no payload to leave out, so that the blinded form is the block itself.
+  if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
+  const payload = await knownPayload(chain, slot, toRootHex(body.executionPayloadHeader.blockHash));
+  return payload && { signedBlock: signedBlindedBlockToFull(fork, signed, payload) };
+}
+
+async function knownPayload(chain: BeaconChain, slot: Slot, blockHash: RootHex): Promise<ExecutionPayload | null> {
+  const built = chain.producer.builtPayload(blockHash);
+  if (built !== undefined) return built;
+  const atSlot = await chain.blocks.atSlot(slot);
+  for (const { signed } of atSlot) {
+    const { executionPayload } = signed.message.body as bellatrix.BeaconBlockBody;
+    if (toRootHex(executionPayload.blockHash) === blockHash) return executionPayload;
+  }
+  return null;
+}
+
+/** Who has the payload of a blinded block that the node does not know. */
+export function requireBuilder({ builder }: BeaconChain, { message }: SignedBlindedBeaconBlock): Builder {
+  if (builder !== undefined) return builder;
+  const blockHash = toRootHex(message.body.executionPayloadHeader.blockHash);
+  throw unsupported(
+    `The payload ${blockHash} of the blinded block is not known to the node, which has no builder to get it from.`,
+  );
+}
+
+/** Up to electra: the whole block, with what the builder reveals. */
+export async function revealedContents(
+  config: BeaconConfig,
+  builder: Builder,
+  signed: SignedBlindedBeaconBlock,
+): Promise<SignedBlockContents> {
+  const { slot, body } = signed.message;
+  const fork = config.getForkName(slot) as ForkPostBellatrix;
+  const { executionPayload, blobsBundle } = await requirePayload(slot, () => builder.revealPayload(signed));
+  const type = sszTypesFor(fork).ExecutionPayloadHeader as Type<ExecutionPayloadHeader>;
+  const given = executionPayloadToPayloadHeader(ForkSeq[fork], executionPayload);
+  if (!type.equals(given, body.executionPayloadHeader)) {
+    throw withheld(slot, `It gave the payload ${toRootHex(given.blockHash)}, which is not the one that it bid for.`);
+  }
+  return reconstructSignedBlockContents(fork, signed, executionPayload, blobsBundle);
+}
+
+/** From fulu on: the builder publishes the whole block, and does not give its payload to the proposer. */
+export async function letBuilderPublish(builder: Builder, signed: SignedBlindedBeaconBlock): Promise<void> {
+  await requirePayload(signed.message.slot, () => builder.publishBlock(signed));
+}
+
+async function requirePayload<T>(slot: Slot, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof BuilderError)) throw error;
+    throw withheld(slot, error.message, error);
+  }
+}
+
+/** Whoever has signed a block must not sign another one of its slot, so there is no way back to the node's own payload. */
+function withheld(slot: Slot, reason: string, cause?: unknown) {
+  return unavailable(
+    `The builder withholds the payload of the signed block of slot ${slot}, which stays without a block: ${reason}`,
+    { cause },
+  );
+}

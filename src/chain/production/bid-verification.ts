@@ -1,0 +1,98 @@
+import { PublicKey } from "@chainsafe/blst";
+import type { Type } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
+import { isForkPostCapella } from "@lodestar/params";
+import {
+  computeEpochAtSlot,
+  computeSigningRoot,
+  createSingleSignatureSetFromComponents,
+  type SingleSignatureSet,
+  ZERO_HASH,
+} from "@lodestar/state-transition";
+import { type BuilderBid, type deneb, type SignedBuilderBid, ssz, sszTypesFor } from "@lodestar/types";
+import { byteArrayEquals, toRootHex } from "@lodestar/utils";
+import type { OfferedBid } from "../../execution/builder/builder.ts";
+import { builderDomain } from "../../execution/builder/builder-domain.ts";
+import type { PayloadRequest } from "../../execution/engine.ts";
+
+export interface BidExpectation {
+  /** What the state prescribes for a payload, whoever makes it. */
+  request: PayloadRequest;
+  parentGasLimit: number;
+  /** What the proposer registered. */
+  targetGasLimit: number;
+}
+
+/** Says in a whole sentence why a block with that bid would not be valid or is not what the proposer asked for. */
+export function faultOfBid(
+  config: BeaconConfig,
+  { fork, signed: { message } }: OfferedBid,
+  { request, parentGasLimit, targetGasLimit }: BidExpectation,
+): string | undefined {
+  if (fork !== request.fork) return `The bid is of ${fork}, but slot ${request.slot} is of ${request.fork}.`;
+  const { header, value } = message;
+  if (value === 0n) return "The bid pays nothing.";
+  return (
+    faultOfHash("parent hash", header.parentHash, request.parent?.blockHash ?? ZERO_HASH) ??
+    faultOfHash("prev_randao", header.prevRandao, request.prevRandao) ??
+    faultOfNumber("timestamp", header.timestamp, request.timestamp) ??
+    faultOfBlockNumber(header.blockNumber, request) ??
+    faultOfNumber("gas limit", header.gasLimit, expectedGasLimit(parentGasLimit, targetGasLimit)) ??
+    faultOfWithdrawals(message, request) ??
+    faultOfBlobs(config, message, request)
+  );
+}
+
+/** The signature of the bid, or null when what it names as the builder's key is none. */
+export function bidSignatureSet(
+  config: BeaconConfig,
+  { fork, signed: { message, signature } }: OfferedBid,
+): SingleSignatureSet | null {
+  const type = sszTypesFor(fork).BuilderBid as Type<SignedBuilderBid["message"]>;
+  try {
+    const pubkey = PublicKey.fromBytes(message.pubkey, true);
+    const signingRoot = computeSigningRoot(type, message, builderDomain(config));
+    return createSingleSignatureSetFromComponents(pubkey, signingRoot, signature);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The gas limit that is nearest to the target under the rule of the execution layer: the limits of a block and its parent
+ * differ by less than a 1024th of the parent's.
+ */
+export function expectedGasLimit(parent: number, target: number): number {
+  const step = Math.max(Math.floor(parent / 1024) - 1, 0);
+  return Math.min(Math.max(target, parent - step), parent + step);
+}
+
+function faultOfHash(name: string, given: Uint8Array, expected: Uint8Array): string | undefined {
+  if (byteArrayEquals(given, expected)) return undefined;
+  return `The bid's header has the ${name} ${toRootHex(given)} instead of ${toRootHex(expected)}.`;
+}
+
+function faultOfNumber(name: string, given: number, expected: number): string | undefined {
+  return given === expected ? undefined : `The bid's header has the ${name} ${given} instead of ${expected}.`;
+}
+
+function faultOfBlockNumber(given: number, { parent }: PayloadRequest): string | undefined {
+  // States of some forks do not tell the parent's number.
+  return parent?.blockNumber == null ? undefined : faultOfNumber("block number", given, parent.blockNumber + 1);
+}
+
+function faultOfWithdrawals({ header }: BuilderBid, { fork, withdrawals }: PayloadRequest): string | undefined {
+  if (!isForkPostCapella(fork)) return undefined;
+  const expected = ssz.capella.Withdrawals.hashTreeRoot(withdrawals);
+  return faultOfHash("withdrawals root", (header as deneb.ExecutionPayloadHeader).withdrawalsRoot, expected);
+}
+
+function faultOfBlobs(config: BeaconConfig, bid: BuilderBid, { slot }: PayloadRequest): string | undefined {
+  if (!("blobKzgCommitments" in bid)) return undefined;
+  const { length } = bid.blobKzgCommitments;
+  const limit = config.getMaxBlobsPerBlock(computeEpochAtSlot(slot));
+  if (length > limit) return `The bid commits to ${length} blobs, but a block of slot ${slot} has at most ${limit}.`;
+  // A block with blobs cannot be imported, since blobs are not stored. This is the one place that keeps such bids out.
+  if (length > 0) return `The bid commits to ${length} blobs, which this node does not take yet.`;
+  return undefined;
+}

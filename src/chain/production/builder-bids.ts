@@ -1,0 +1,128 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { isForkPostBellatrix } from "@lodestar/params";
+import type { CachedBeaconStateAllForks, CachedBeaconStateBellatrix } from "@lodestar/state-transition";
+import type { BuilderBid, RootHex, Slot } from "@lodestar/types";
+import { toPubkeyHex } from "@lodestar/utils";
+import type { BlsVerifier } from "../../bls/verifier.ts";
+import { type Builder, BuilderError, type OfferedBid } from "../../execution/builder/builder.ts";
+import type { BuiltPayload } from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { Clock } from "../clock/clock.ts";
+import { type BidExpectation, bidSignatureSet, faultOfBid } from "./bid-verification.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
+import { latestPayload, payloadRequest } from "./payload-request.ts";
+import type { ProposerPreparations } from "./proposer-preparations.ts";
+
+interface BuilderBidsParts {
+  config: BeaconConfig;
+  clock: Clock;
+  bls: Pick<BlsVerifier, "verify">;
+  builder: Builder;
+  breaker: Pick<CircuitBreaker, "isOpen">;
+  preparations: ProposerPreparations;
+  /** Where a request does not say it, in percent: with which a bid's value is weighed against that of the local payload. */
+  boostFactor: bigint;
+  logger: Logger;
+}
+
+interface BidFor {
+  slot: Slot;
+  parentRoot: RootHex;
+  feeRecipient: Uint8Array;
+}
+
+/** The boost factor that stands for "the builder's payload whenever there is one". */
+const ALWAYS_BUILDER = 2n ** 64n - 1n;
+
+/** Asks the builder what it bids for a block, and decides between that and the payload that the node builds itself. */
+export class BuilderBids {
+  readonly #parts: BuilderBidsParts;
+
+  constructor(parts: BuilderBidsParts) {
+    this.#parts = parts;
+  }
+
+  /** The better of the local payload and the builder's bid. Rejects only when there is neither, as the local one did. */
+  async choose<Built extends BuiltPayload | null>(
+    building: Promise<Built>,
+    preState: CachedBeaconStateAllForks,
+    block: BidFor,
+    boostFactor = this.#parts.boostFactor,
+  ): Promise<Built | BuilderBid> {
+    const { logger } = this.#parts;
+    const [[local], bid] = await Promise.all([Promise.allSettled([building]), this.#goodBid(preState, block)]);
+    if (bid === null) {
+      if (local.status === "rejected") throw local.reason;
+      return local.value;
+    }
+    if (local.status === "rejected") {
+      logger.warn("No payload could be built, so the builder's is taken", { slot: block.slot, error: local.reason });
+      return bid;
+    }
+    const isBidBetter = local.value === null || prefersBid(local.value.value, bid.value, boostFactor);
+    logger.info(isBidBetter ? "The builder's payload is taken" : "The builder's payload is not taken", {
+      slot: block.slot,
+      bid: String(bid.value),
+      local: String(local.value?.value ?? 0n),
+      boostFactor: String(boostFactor),
+    });
+    return isBidBetter ? bid : local.value;
+  }
+
+  /** Null when there is none for that block, or none that can be used. Never rejects. */
+  async #goodBid(preState: CachedBeaconStateAllForks, block: BidFor): Promise<BuilderBid | null> {
+    const { breaker, builder, logger } = this.#parts;
+    const proposal = this.#proposal(preState, block);
+    if (proposal === null || breaker.isOpen(block.parentRoot, block.slot)) return null;
+    const { expectation, parentHash, proposerPubkey } = proposal;
+    try {
+      const offered = await builder.getBid({ slot: block.slot, parentHash, proposerPubkey });
+      if (offered === null) return null;
+      const fault = faultOfBid(this.#parts.config, offered, expectation) ?? (await this.#faultOfSignature(offered));
+      if (fault === undefined) return offered.signed.message;
+      logger.warn("The builder's bid cannot be used", { slot: block.slot, reason: fault });
+    } catch (error) {
+      if (error instanceof BuilderError) this.#tellNoBid(block.slot, error);
+      else logger.error("The builder's bid could not be judged", { slot: block.slot, error });
+    }
+    return null;
+  }
+
+  #tellNoBid(slot: Slot, { isRefusal, message }: BuilderError): void {
+    const { logger } = this.#parts;
+    // Of a builder that does not answer the log has a warning already.
+    const tell = isRefusal ? logger.warn : logger.info;
+    tell("There is no bid of the builder", { slot, reason: message });
+  }
+
+  /** Null for a block that builders have nothing to do with: before the merge, or of a proposer that is not registered. */
+  #proposal(preState: CachedBeaconStateAllForks, block: BidFor) {
+    const { config, clock, preparations } = this.#parts;
+    const fork = config.getForkName(block.slot);
+    if (!isForkPostBellatrix(fork)) return null;
+    const proposer = preState.epochCtx.getBeaconProposer(block.slot);
+    const proposerPubkey = preState.validators.getReadonly(proposer).pubkey;
+    const registration = preparations.registration(toPubkeyHex(proposerPubkey), clock.currentEpoch);
+    if (registration === undefined) return null;
+    const parent = latestPayload(preState);
+    if (parent === null) return null;
+    const expectation: BidExpectation = {
+      request: payloadRequest(config, fork, preState, { ...block, parent }),
+      parentGasLimit: (preState as CachedBeaconStateBellatrix).latestExecutionPayloadHeader.gasLimit,
+      targetGasLimit: registration.message.gasLimit,
+    };
+    return { expectation, proposerPubkey, parentHash: parent.blockHash };
+  }
+
+  async #faultOfSignature(offered: OfferedBid): Promise<string | undefined> {
+    const { config, bls } = this.#parts;
+    const set = bidSignatureSet(config, offered);
+    if (set !== null && (await bls.verify([set]))) return undefined;
+    return `The bid is not signed by the builder ${toPubkeyHex(offered.signed.message.pubkey)} that it names.`;
+  }
+}
+
+/** The rule of the standard for `builder_boost_factor` (produceBlockV3). */
+export function prefersBid(localValue: bigint, bidValue: bigint, boostFactor: bigint): boolean {
+  return boostFactor === ALWAYS_BUILDER || localValue < boostFactor * (bidValue / 100n);
+}

@@ -1,0 +1,111 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { bellatrix, PubkeyHex, Slot } from "@lodestar/types";
+import { type Builder, BuilderError } from "../../execution/builder/builder.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { ProposerPreparations } from "./proposer-preparations.ts";
+
+type Registration = bellatrix.SignedValidatorRegistrationV1;
+
+interface BuilderRegistrationsParts {
+  builder: Pick<Builder, "registerValidators">;
+  clock: Clock;
+  preparations: ProposerPreparations;
+  logger: Logger;
+}
+
+/** Small enough for any builder's limit of a body. */
+const BATCH_SIZE = 500;
+
+/**
+ * Passes validators' registrations on to the builder: at once, and all of them again each epoch
+ * (EPOCHS_PER_VALIDATOR_REGISTRATION_SUBMISSION of builder-specs is 1). What the builder did not answer to waits for the next
+ * slot, what it refused for the next epoch.
+ */
+export class BuilderRegistrations {
+  readonly #parts: BuilderRegistrationsParts;
+  readonly #waiting = new Map<PubkeyHex, Registration>();
+  #isPassing = false;
+  #wasRefused = false;
+
+  constructor(parts: BuilderRegistrationsParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the function that ends it. */
+  start(): () => void {
+    const { clock, preparations } = this.#parts;
+    const ends = [
+      preparations.onRegistration((pubkey, registration) => this.#add(pubkey, registration)),
+      clock.onSlot((slot) => this.#onSlot(slot)),
+    ];
+    return () => {
+      for (const end of ends) end();
+      this.#waiting.clear();
+    };
+  }
+
+  #onSlot(slot: Slot): void {
+    const { clock, preparations } = this.#parts;
+    if (slot % SLOTS_PER_EPOCH === 0) {
+      for (const [pubkey, registration] of preparations.registrations(clock.currentEpoch)) {
+        this.#add(pubkey, registration);
+      }
+    }
+    this.#pass();
+  }
+
+  #add(pubkey: PubkeyHex, registration: Registration): void {
+    this.#waiting.set(pubkey, registration);
+    this.#pass();
+  }
+
+  /** What is registered in the same turn goes together. */
+  #pass(): void {
+    if (this.#isPassing || this.#waiting.size === 0) return;
+    this.#isPassing = true;
+    setImmediate(() => void this.#passAll());
+  }
+
+  /** Never rejects. */
+  async #passAll(): Promise<void> {
+    try {
+      while (this.#waiting.size > 0) {
+        const batch = this.#nextBatch();
+        await this.#passBatch(batch.map(([, registration]) => registration));
+        for (const [pubkey, registration] of batch) {
+          if (this.#waiting.get(pubkey) === registration) this.#waiting.delete(pubkey);
+        }
+      }
+    } catch (error) {
+      // That it does not answer is told by the builder itself.
+      if (!(error instanceof BuilderError)) {
+        this.#parts.logger.error("Registrations could not be passed on to the builder", { error });
+      }
+    } finally {
+      this.#isPassing = false;
+    }
+  }
+
+  #nextBatch(): [PubkeyHex, Registration][] {
+    const batch: [PubkeyHex, Registration][] = [];
+    for (const entry of this.#waiting) {
+      if (batch.push(entry) === BATCH_SIZE) break;
+    }
+    return batch;
+  }
+
+  async #passBatch(registrations: Registration[]): Promise<void> {
+    const { builder, logger } = this.#parts;
+    try {
+      await builder.registerValidators(registrations);
+      logger.debug("Registrations were passed on to the builder", { count: registrations.length });
+      this.#wasRefused = false;
+    } catch (error) {
+      if (!(error instanceof BuilderError && error.isRefusal)) throw error;
+      const fields = { count: registrations.length, reason: error.message };
+      if (!this.#wasRefused) logger.warn("The builder refuses registrations of validators", fields);
+      this.#wasRefused = true;
+    }
+  }
+}

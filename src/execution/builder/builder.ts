@@ -1,0 +1,54 @@
+import type { ForkPostBellatrix } from "@lodestar/params";
+import type {
+  BlobsBundle,
+  bellatrix,
+  ExecutionPayload,
+  SignedBlindedBeaconBlock,
+  SignedBuilderBid,
+  Slot,
+} from "@lodestar/types";
+
+export interface BidRequest {
+  slot: Slot;
+  parentHash: Uint8Array;
+  proposerPubkey: Uint8Array;
+}
+
+/** A bid as it came: nothing of it has been checked. */
+export interface OfferedBid {
+  /** The fork that the builder takes the bid to be of. */
+  fork: ForkPostBellatrix;
+  signed: SignedBuilderBid;
+}
+
+export interface RevealedPayload {
+  executionPayload: ExecutionPayload;
+  /** Null before deneb. */
+  blobsBundle: BlobsBundle | null;
+}
+
+/**
+ * Who makes payloads for others, as a node sees it: a builder, a relay, or what stands before several of them
+ * (builder-specs). Whatever cannot be had of it rejects with a `BuilderError`.
+ */
+export interface Builder {
+  /** Null when nothing is offered. */
+  getBid(request: BidRequest): Promise<OfferedBid | null>;
+  /** Up to electra: gives the payload that the proposer has bound itself to. */
+  revealPayload(signed: SignedBlindedBeaconBlock): Promise<RevealedPayload>;
+  /** From fulu on: has the builder publish the block with its payload. */
+  publishBlock(signed: SignedBlindedBeaconBlock): Promise<void>;
+  registerValidators(registrations: bellatrix.SignedValidatorRegistrationV1[]): Promise<void>;
+}
+
+/** The message is a whole sentence. */
+export class BuilderError extends Error {
+  /** Whether the builder answered, so that the same request is bound to fail again. */
+  readonly isRefusal: boolean;
+
+  constructor(message: string, { isRefusal = false, cause }: { isRefusal?: boolean; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.name = "BuilderError";
+    this.isRefusal = isRefusal;
+  }
+}

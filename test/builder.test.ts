@@ -1,0 +1,361 @@
+import type { Type } from "@chainsafe/ssz";
+import { DOMAIN_BEACON_PROPOSER, ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { signedBlindedBlockToFull } from "@lodestar/state-transition";
+import {
+  type BlindedBeaconBlock,
+  type BuilderBid,
+  type bellatrix,
+  type deneb,
+  type SignedBeaconBlock,
+  type SignedBlindedBeaconBlock,
+  ssz,
+} from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import type { DevFork } from "../src/dev/forks.ts";
+import { DEV_GAS_LIMIT } from "../src/execution/dev-payload.ts";
+import { PayloadUnavailableError } from "../src/execution/engine.ts";
+import { DEFAULT_BUILDER_OPTIONS } from "../src/node/builder-options.ts";
+import { ByHand } from "./support/by-hand.ts";
+import { Caller } from "./support/caller.ts";
+import { type OpenedDevChain, openDevChain, startQuietDevChain } from "./support/dev-chain.ts";
+import { BUILDER_FEE_RECIPIENT, builderFault, MockBuilder, signedRegistration } from "./support/mock-builder.ts";
+import { serveApi } from "./support/served-api.ts";
+
+const BLOCK = "get_v3_validator_blocks_slot";
+const BLINDED = "get_v1_validator_blinded_blocks_slot";
+const REGISTER = "post_v1_validator_register_validator";
+const PUBLISH = "post_v2_beacon_blinded_blocks";
+const UNAVAILABLE = -32002;
+const HEAD = 3;
+const NO_REQUESTS = ssz.electra.ExecutionRequests.defaultValue();
+const ALWAYS_BUILDER = String(2n ** 64n - 1n);
+
+/** A chain on which a test acts for all validators, with a builder for which they can register. */
+class ChainWithBuilder {
+  readonly builder: MockBuilder;
+  readonly opened: OpenedDevChain;
+  readonly caller: Caller;
+  readonly #byHand: ByHand;
+  /** Ends the time in which the bids that are waited for have to come. */
+  endTime: () => void = () => {};
+
+  static async open(fork: DevFork): Promise<ChainWithBuilder> {
+    const builder = await MockBuilder.start();
+    let chain: ChainWithBuilder | undefined;
+    const timers = {
+      unixNow: () => 0,
+      sleep: (_ms: number, signal: AbortSignal) =>
+        new Promise<void>((resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+          if (chain) chain.endTime = resolve;
+        }),
+    };
+    const opened = await startQuietDevChain(HEAD, {
+      forks: [{ fork, epoch: 0 }],
+      builder: { ...DEFAULT_BUILDER_OPTIONS, url: builder.url, timers },
+    });
+    chain = new ChainWithBuilder(builder, opened);
+    return chain;
+  }
+
+  private constructor(builder: MockBuilder, opened: OpenedDevChain) {
+    this.builder = builder;
+    this.opened = opened;
+    builder.chain = opened.devChain.chain;
+    this.caller = new Caller(opened.devChain.api);
+    this.#byHand = new ByHand(opened.devChain);
+  }
+
+  get devChain() {
+    return this.opened.devChain;
+  }
+
+  get chain() {
+    return this.devChain.chain;
+  }
+
+  /** Has all validators register, and waits until the builder knows them. */
+  async register(gasLimit = DEV_GAS_LIMIT): Promise<void> {
+    const { keys } = this.devChain;
+    const signed = keys.indices.map((index) => signedRegistration(this.chain, keys.secretKey(index)!, gasLimit));
+    const type = ssz.bellatrix.SignedValidatorRegistrationV1;
+    const before = this.builder.registrations.length;
+    expect(await this.caller.call(REGISTER, [signed.map((registration) => type.toJson(registration))])).toBe(true);
+    await this.builder.until(() => this.builder.registrations.length === before + keys.count);
+  }
+
+  async nextSlot(): Promise<number> {
+    const slot = this.devChain.clock.currentSlot + 1;
+    await this.devChain.clock.advanceTo(slot);
+    return slot;
+  }
+
+  /** The parameters of a call for a block of the current slot. */
+  async params(...more: unknown[]): Promise<unknown[]> {
+    const slot = this.devChain.clock.currentSlot;
+    const { epochCtx } = await this.chain.states.afterBlock(this.chain.head.root, slot);
+    return [slot, toHex(this.#byHand.signer.randaoReveal(epochCtx.getBeaconProposer(slot), slot)), ...more];
+  }
+
+  /** What a call for a block of the current slot is answered with. */
+  async produce({ boostFactor }: { boostFactor?: string } = {}) {
+    const params = await this.params("", false, ...(boostFactor === undefined ? [] : [boostFactor]));
+    const meta = await this.caller.meta(BLOCK, params);
+    return { isBlinded: meta?.execution_payload_blinded, value: meta?.execution_payload_value };
+  }
+
+  sign(blinded: unknown): { signed: SignedBlindedBeaconBlock; json: unknown } {
+    const slot = this.devChain.clock.currentSlot;
+    const types = this.devChain.config.getPostBellatrixForkTypes(slot);
+    const type = types.BlindedBeaconBlock as Type<BlindedBeaconBlock>;
+    const message = type.fromJson(blinded);
+    const { signer } = this.#byHand;
+    const signingRoot = signer.signingRoot(type, message, DOMAIN_BEACON_PROPOSER, slot);
+    const signed = { message, signature: signer.sign(message.proposerIndex, signingRoot) } as SignedBlindedBeaconBlock;
+    const signedType = types.SignedBlindedBeaconBlock as Type<SignedBlindedBeaconBlock>;
+    return { signed, json: signedType.toJson(signed) };
+  }
+
+  /** The blinded block of the current slot, signed by its proposer. */
+  async signedBlinded() {
+    return this.sign(await this.caller.call(BLOCK, await this.params("", false, ALWAYS_BUILDER)));
+  }
+
+  async feeRecipientOfHead(): Promise<Uint8Array> {
+    const { signed } = (await this.chain.blocks.byRoot(this.chain.head.root))!;
+    return (signed as bellatrix.SignedBeaconBlock).message.body.executionPayload.feeRecipient;
+  }
+
+  async close(): Promise<void> {
+    await this.opened.close();
+    await this.builder.close();
+  }
+}
+
+describe.each(["bellatrix", "electra", "fulu"] as const)("on %s", (fork) => {
+  test("a registered proposer gets the builder's payload where it is worth more", async ({ onTestFinished }) => {
+    const withBuilder = await ChainWithBuilder.open(fork);
+    onTestFinished(() => withBuilder.close());
+    const { builder, chain, devChain } = withBuilder;
+    const served = await serveApi(devChain.api);
+    onTestFinished(() => served.close());
+    const slot = await withBuilder.nextSlot();
+    expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
+    expect(builder.bidRequests).toEqual([]);
+    await withBuilder.register();
+
+    const [, reveal] = await withBuilder.params();
+    const answer = await served.ask(`/eth/v3/validator/blocks/${slot}?randao_reveal=${reveal}`);
+    expect(answer.headers.get("eth-execution-payload-blinded")).toBe("true");
+    expect(answer.headers.get("eth-execution-payload-value")).toBe(String(builder.behaviour.value));
+    expect(answer.headers.get("eth-consensus-version")).toBe(fork);
+    const { parentHash, proposerPubkey } = builder.bidRequests.at(-1)!;
+    const { execution } = chain.head;
+    expect(toHex(parentHash)).toBe(execution.status === "pre-merge" ? "" : execution.blockHash);
+    const { data } = JSON.parse(answer.text);
+    expect(toHex(proposerPubkey)).toBe(toHex(devChain.keys.publicKey(Number(data.proposer_index))!));
+    // The earlier version gives the same.
+    expect(await withBuilder.caller.call(BLINDED, await withBuilder.params())).toEqual(data);
+
+    const { signed, json } = withBuilder.sign(data);
+    const published = JSON.parse((await served.call(PUBLISH, [json])).text);
+    if (fork === "fulu") {
+      // The builder publishes the block, which comes back over the network.
+      expect(published.result).toBe(202);
+      expect(chain.head.slot).toBe(HEAD);
+      const signedBlock = signedBlindedBlockToFull(
+        ForkName.fulu,
+        signed,
+        builder.payloadOf(signed),
+      ) as SignedBeaconBlock;
+      await chain.importBlock(signedBlock);
+    } else {
+      expect(published.result).toBe(200);
+    }
+    expect(builder.blindedBlocks.map(({ signature }) => signature)).toEqual([signed.signature]);
+    expect(chain.head.slot).toBe(slot);
+    expect(await withBuilder.feeRecipientOfHead()).toEqual(BUILDER_FEE_RECIPIENT);
+    expect(withBuilder.opened.complaints).toEqual([]);
+  });
+});
+
+describe("a builder", () => {
+  let withBuilder: ChainWithBuilder;
+  let builder: MockBuilder;
+
+  beforeAll(async () => {
+    withBuilder = await ChainWithBuilder.open("deneb");
+    builder = withBuilder.builder;
+    await withBuilder.nextSlot();
+    await withBuilder.register();
+  });
+
+  beforeEach(() => {
+    builder.reset();
+    withBuilder.opened.complaints.length = 0;
+  });
+
+  afterAll(async () => {
+    await withBuilder?.close();
+  });
+
+  const complaints = () => withBuilder.opened.complaints.join("");
+
+  it("is weighed with the factor of the request", async () => {
+    expect(await withBuilder.produce()).toEqual({ isBlinded: true, value: String(builder.behaviour.value) });
+    expect(await withBuilder.produce({ boostFactor: "0" })).toEqual({ isBlinded: false, value: "0" });
+    builder.behaviour.value = 99n;
+    expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
+    expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toEqual({ isBlinded: true, value: "99" });
+  });
+
+  it("is not waited for beyond its time", async () => {
+    let release = () => {};
+    builder.behaviour.beforeBid = () => new Promise((resolve) => (release = resolve));
+    const producing = withBuilder.produce();
+    await builder.until(() => builder.bidRequests.length === 1);
+    withBuilder.endTime();
+    expect(await producing).toEqual({ isBlinded: false, value: "0" });
+    expect(complaints()).toContain("did not answer within 1000 ms");
+    release();
+  });
+
+  const other = new Uint8Array(32).fill(9);
+  const wrongBids: [name: string, change: (bid: deneb.BuilderBid) => void, complaint: string][] = [
+    ["on another parent", ({ header }) => (header.parentHash = other), "parent hash 0x09"],
+    ["with another randao", ({ header }) => (header.prevRandao = other), "prev_randao 0x09"],
+    ["of another time", ({ header }) => (header.timestamp += 1), "timestamp"],
+    ["of another height", ({ header }) => (header.blockNumber += 1), "block number"],
+    ["with another gas limit", ({ header }) => (header.gasLimit += 1), "gas limit 30000001 instead of 30000000"],
+    ["with other withdrawals", ({ header }) => (header.withdrawalsRoot = other), "withdrawals root 0x09"],
+    ["worth nothing", (bid) => (bid.value = 0n), "pays nothing"],
+    ["with blobs", (bid) => bid.blobKzgCommitments.push(new Uint8Array(48)), "which this node does not take yet"],
+    [
+      "with too many blobs",
+      (bid) => (bid.blobKzgCommitments = Array.from({ length: 10 }, () => new Uint8Array(48))),
+      "at most 6",
+    ],
+    ["of a key that is none", (bid) => (bid.pubkey = new Uint8Array(48)), "not signed by the builder 0x00"],
+  ];
+
+  it.each(wrongBids)("gets nothing for a bid %s", async (_, change, complaint) => {
+    builder.behaviour.changeBid = change as (bid: BuilderBid) => void;
+    expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toEqual({ isBlinded: false, value: "0" });
+    expect(complaints()).toContain(complaint);
+  });
+
+  it("gets nothing for a bid that it did not sign, or of another fork", async () => {
+    builder.behaviour.changeSigned = ({ message }) => (message.value *= 2n);
+    expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
+    expect(complaints()).toContain("not signed by the builder");
+    builder.reset();
+    builder.behaviour.fork = ForkName.electra;
+    builder.behaviour.changeSigned = (signed) => Object.assign(signed.message, { executionRequests: NO_REQUESTS });
+    expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
+    expect(complaints()).toContain("The bid is of electra");
+  });
+
+  it("may fail", async () => {
+    builder.behaviour.beforeBid = () => {
+      throw builderFault(500, "The builder is at a loss.");
+    };
+    expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
+    expect(complaints()).toContain("The builder is at a loss.");
+  });
+
+  it("helps where no payload can be built", async () => {
+    const { engine } = withBuilder.opened.node.source;
+    // What the engine built before for the same proposer would serve still.
+    const { chain, devChain } = withBuilder;
+    chain.preparations.prepareOwn(devChain.keys.indices, new Uint8Array(20).fill(7));
+    engine.forkchoiceUpdated = () => Promise.reject(new PayloadUnavailableError("The engine is away."));
+    try {
+      expect(await withBuilder.produce({ boostFactor: "0" })).toMatchObject({ isBlinded: true });
+      builder.behaviour.value = 0n;
+      expect(await withBuilder.caller.error(BLOCK, await withBuilder.params())).toMatchObject({
+        code: UNAVAILABLE,
+        message: "The engine is away.",
+      });
+    } finally {
+      // The method of its class is left.
+      Reflect.deleteProperty(engine, "forkchoiceUpdated");
+    }
+  });
+
+  it("may withhold the payload that it offered, or give another", async () => {
+    const { json } = await withBuilder.signedBlinded();
+    builder.behaviour.beforeReveal = () => {
+      throw builderFault(400, "No payload for you.");
+    };
+    expect(await withBuilder.caller.error(PUBLISH, [json])).toMatchObject({
+      code: UNAVAILABLE,
+      message: expect.stringMatching(/withholds the payload .* No payload for you/),
+    });
+    builder.behaviour = {
+      ...builder.behaviour,
+      beforeReveal() {},
+      changePayload: (payload) => ({ ...payload, gasUsed: 1 }),
+    };
+    expect(await withBuilder.caller.error(PUBLISH, [json])).toMatchObject({
+      code: UNAVAILABLE,
+      message: expect.stringContaining("not the one that it bid for"),
+    });
+    expect(withBuilder.chain.head.slot).toBe(HEAD);
+  });
+
+  it("does not see a block that its proposer has not signed", async () => {
+    const { signed, json } = await withBuilder.signedBlinded();
+    const unsigned = { ...(json as object), signature: toHex(new ByHand(withBuilder.devChain).signer.sign(0, other)) };
+    expect(await withBuilder.caller.error(PUBLISH, [unsigned])).toMatchObject({
+      message: expect.stringContaining(`not signed by validator ${signed.message.proposerIndex}`),
+    });
+    expect(builder.blindedBlocks).toEqual([]);
+  });
+
+  it("is not asked while too many slots have no block, and hears of registrations each epoch", async () => {
+    const { devChain, opened } = withBuilder;
+    await withBuilder.nextSlot();
+    await withBuilder.nextSlot();
+    expect(await withBuilder.produce()).toMatchObject({ isBlinded: true });
+    await withBuilder.nextSlot();
+    expect(devChain.clock.currentSlot).toBe(HEAD + 4);
+    expect(opened.complaints).toHaveLength(1);
+    expect(complaints()).toContain("builders are not asked");
+    builder.reset();
+    expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toMatchObject({ isBlinded: false });
+    expect(builder.bidRequests).toEqual([]);
+
+    // A block, and it is over.
+    await new ByHand(devChain).propose(devChain.clock.currentSlot, withBuilder.chain.head.root);
+    await withBuilder.nextSlot();
+    expect(devChain.clock.currentSlot).toBe(SLOTS_PER_EPOCH);
+    await builder.until(() => builder.registrations.length === devChain.keys.count);
+    expect(await withBuilder.produce()).toMatchObject({ isBlinded: true });
+    expect(opened.complaints).toHaveLength(1);
+  });
+});
+
+test("validators of a dev chain register for its builder and sign what it bids for", async ({ onTestFinished }) => {
+  const builder = await MockBuilder.start();
+  onTestFinished(() => builder.close());
+  const { devChain, complaints } = await openDevChain({
+    forks: [{ fork: "electra", epoch: 0 }],
+    speed: 4,
+    builder: { ...DEFAULT_BUILDER_OPTIONS, url: builder.url },
+  });
+  const { chain } = devChain;
+  builder.chain = chain;
+  // Before the chain runs, nobody is registered.
+  await devChain.clock.advanceTo(2);
+  expect(builder.registrations).toEqual([]);
+  const { promise: signed, resolve } = Promise.withResolvers<number>();
+  chain.events.on("head", async ({ root }) => {
+    const block = (await chain.blocks.byRoot(root))!.signed as bellatrix.SignedBeaconBlock;
+    const { feeRecipient } = block.message.body.executionPayload;
+    if (Buffer.compare(feeRecipient, BUILDER_FEE_RECIPIENT) === 0) resolve(block.message.slot);
+  });
+  devChain.run();
+  expect(await signed).toBeGreaterThan(2);
+  expect(complaints).toEqual([]);
+});

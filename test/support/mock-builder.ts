@@ -1,0 +1,196 @@
+import { EventEmitter, once } from "node:events";
+import { SecretKey } from "@chainsafe/blst";
+import type { Type } from "@chainsafe/ssz";
+import { registerRoutes } from "@lodestar/api/builder/server";
+import { createChainForkConfig, defaultChainConfig } from "@lodestar/config";
+import { DOMAIN_APPLICATION_BUILDER, type ForkPostBellatrix, ForkSeq } from "@lodestar/params";
+import {
+  computeDomain,
+  computeSigningRoot,
+  executionPayloadToPayloadHeader,
+  ZERO_HASH,
+} from "@lodestar/state-transition";
+import {
+  type BuilderBid,
+  type bellatrix,
+  type deneb,
+  type ExecutionPayload,
+  type SignedBlindedBeaconBlock,
+  type SignedBuilderBid,
+  ssz,
+  sszTypesFor,
+} from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import fastify, { type FastifyInstance } from "fastify";
+import type { BeaconChain } from "../../src/chain/chain.ts";
+import { latestPayload, payloadRequest } from "../../src/chain/production/payload-request.ts";
+import type { BidRequest } from "../../src/execution/builder/builder.ts";
+import { createDevPayload } from "../../src/execution/dev-payload.ts";
+
+const secretKey = SecretKey.fromKeygen(Buffer.alloc(32, 3));
+/** Whom the builder's payloads pay, by which they are told from the node's own. */
+export const BUILDER_FEE_RECIPIENT = new Uint8Array(20).fill(0xbb);
+
+/** What a test makes of the builder; all is well by default. */
+interface Behaviour {
+  value: bigint;
+  /** Changes the bid before it is signed. */
+  changeBid(bid: BuilderBid): void;
+  /** Changes the bid after it was signed. */
+  changeSigned(signed: SignedBuilderBid): void;
+  /** The fork that the bid is said to be of. */
+  fork?: ForkPostBellatrix;
+  /** Waited for before a bid is given. */
+  beforeBid(): Promise<void> | void;
+  /** Waited for before a payload is given. */
+  beforeReveal(): Promise<void> | void;
+  changePayload(payload: ExecutionPayload): ExecutionPayload;
+  beforeRegistration(): void;
+}
+
+const HONEST: Behaviour = {
+  value: 10n ** 18n,
+  changeBid() {},
+  changeSigned() {},
+  beforeBid() {},
+  beforeReveal() {},
+  changePayload: (payload) => payload,
+  beforeRegistration() {},
+};
+
+/** An error with the HTTP status that the builder answers with. */
+export function builderFault(statusCode: number, message: string): Error {
+  return Object.assign(new Error(message), { statusCode });
+}
+
+/** A builder behind a socket that makes payloads for the dev execution chain. */
+export class MockBuilder {
+  /** The chain that it builds for, which is there only when the node is. */
+  chain: BeaconChain | undefined;
+  behaviour: Behaviour = { ...HONEST };
+  readonly bidRequests: BidRequest[] = [];
+  readonly registrations: bellatrix.SignedValidatorRegistrationV1[] = [];
+  readonly blindedBlocks: SignedBlindedBeaconBlock[] = [];
+  readonly #events = new EventEmitter();
+  readonly #offered = new Map<string, ExecutionPayload>();
+  readonly #server: FastifyInstance;
+  #url = "";
+
+  static async start(): Promise<MockBuilder> {
+    const builder = new MockBuilder();
+    builder.#url = await builder.#server.listen({ host: "127.0.0.1", port: 0 });
+    return builder;
+  }
+
+  private constructor() {
+    this.#server = fastify({ forceCloseConnections: true });
+    // Which forks a chain has does not matter to what only reads requests.
+    registerRoutes(this.#server, createChainForkConfig(defaultChainConfig), {
+      status: async () => ({ status: 200 }),
+      registerValidator: async ({ registrations }) => {
+        this.behaviour.beforeRegistration();
+        this.registrations.push(...registrations);
+        this.#events.emit("change");
+        return { status: 200 };
+      },
+      getHeader: async (request) => {
+        this.bidRequests.push(request);
+        this.#events.emit("change");
+        await this.behaviour.beforeBid();
+        return this.#bid(request);
+      },
+      submitBlindedBlock: async ({ signedBlindedBlock: { data } }) => {
+        this.blindedBlocks.push(data);
+        await this.behaviour.beforeReveal();
+        const version = this.#forkAt(data.message.slot);
+        const executionPayload = this.behaviour.changePayload(this.payloadOf(data)) as deneb.ExecutionPayload;
+        const blobsBundle = { commitments: [], proofs: [], blobs: [] };
+        const hasBlobs = ForkSeq[version] >= ForkSeq.deneb;
+        return { data: hasBlobs ? { executionPayload, blobsBundle } : executionPayload, meta: { version } };
+      },
+      submitBlindedBlockV2: async ({ signedBlindedBlock: { data } }) => {
+        this.blindedBlocks.push(data);
+        await this.behaviour.beforeReveal();
+        return { status: 202 };
+      },
+    });
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** All is well again, and nothing was asked. */
+  reset(): void {
+    this.behaviour = { ...HONEST };
+    for (const noted of [this.bidRequests, this.registrations, this.blindedBlocks]) noted.length = 0;
+  }
+
+  /** Resolves when what the builder has noted fulfils the condition. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await once(this.#events, "change");
+  }
+
+  /** The payload that was offered for the block. */
+  payloadOf({ message }: SignedBlindedBeaconBlock): ExecutionPayload {
+    const payload = this.#offered.get(toRootHex(message.body.executionPayloadHeader.blockHash));
+    if (!payload) throw builderFault(400, "That payload was not offered here.");
+    return payload;
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  #forkAt(slot: number): ForkPostBellatrix {
+    return this.chain!.config.getForkName(slot) as ForkPostBellatrix;
+  }
+
+  async #bid({ slot }: BidRequest) {
+    const fork = this.#forkAt(slot);
+    const payload = await this.#build(slot, fork);
+    this.#offered.set(toRootHex(payload.blockHash), payload);
+    const { changeBid, changeSigned, value, fork: version = fork } = this.behaviour;
+    const type = sszTypesFor(fork).BuilderBid as Type<BuilderBid>;
+    const message = {
+      ...type.defaultValue(),
+      header: executionPayloadToPayloadHeader(ForkSeq[fork], payload),
+      value,
+      pubkey: secretKey.toPublicKey().toBytes(),
+    };
+    changeBid(message);
+    const signed: SignedBuilderBid = { message, signature: sign(this.chain!, secretKey, type, message) };
+    changeSigned(signed);
+    return { data: signed, meta: { version } };
+  }
+
+  async #build(slot: number, fork: ForkPostBellatrix): Promise<ExecutionPayload> {
+    const { config, head, states } = this.chain!;
+    const preState = await states.afterBlock(head.root, slot);
+    const parent = latestPayload(preState)!;
+    const block = { slot, parentRoot: head.root, feeRecipient: BUILDER_FEE_RECIPIENT, parent };
+    return createDevPayload(payloadRequest(config, fork, preState, block), parent.blockHash, parent.blockNumber! + 1);
+  }
+}
+
+/** A registration that the validator has signed. */
+export function signedRegistration(
+  chain: BeaconChain,
+  validatorKey: SecretKey,
+  gasLimit: number,
+): bellatrix.SignedValidatorRegistrationV1 {
+  const message = {
+    feeRecipient: new Uint8Array(20).fill(0xfe),
+    gasLimit,
+    timestamp: chain.genesis.time,
+    pubkey: validatorKey.toPublicKey().toBytes(),
+  };
+  const signature = sign(chain, validatorKey, ssz.bellatrix.ValidatorRegistrationV1, message);
+  return { message, signature };
+}
+
+/** In the domain of builders, which is the same in all forks. */
+function sign<T>({ config }: BeaconChain, key: SecretKey, type: Type<T>, message: T): Uint8Array {
+  const domain = computeDomain(DOMAIN_APPLICATION_BUILDER, config.GENESIS_FORK_VERSION, ZERO_HASH);
+  return key.sign(computeSigningRoot(type, message, domain)).toBytes();
+}
