@@ -6,7 +6,7 @@ import type { HeadEvent, ReorgEvent } from "../src/chain/events.ts";
 import { ForkChoiceError } from "../src/chain/fork-choice/error.ts";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import { ByHand, type HandMadeBlock } from "./support/by-hand.ts";
-import { startQuietDevChain } from "./support/dev-chain.ts";
+import { openQuietDevChain, startQuietDevChain } from "./support/dev-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "./support/scripted-engine.ts";
 import { emptyStoredChain, openStoredChain, type StoredChain } from "./support/stored-chain.ts";
 
@@ -282,4 +282,28 @@ test("a bad signature is the verdict that counts, whatever the engine says or do
   engine.answer(hashOf(at(3)), "never");
   engine.enter("synced");
   await close();
+});
+
+test("the first payload of a chain is valid only when its terminal block is, and takes all after it along", async () => {
+  const merging = await openQuietDevChain(HEAD, { validators: 8, forks: [{ fork: "bellatrix", epoch: 1 }] });
+  const { chain: followed } = merging.devChain;
+  const blocks: HandMadeBlock[] = [];
+  for (let slot = 1; slot <= HEAD; slot++) blocks.push((await followed.blocks.canonicalAtSlot(slot))!);
+  const first = blocks.findIndex(({ root }) => followed.forkChoice.get(root)!.execution.status !== "pre-merge");
+  const late = { slot: HEAD + 200 };
+
+  for (const [verdict, head] of [["terminal", first + 2] as const, ["not-terminal", first] as const]) {
+    const engine = new ScriptedEngine();
+    engine.otherwise = SYNCING;
+    engine.terminalVerdict = "unknown";
+    const { chain } = await openStoredChain(await emptyStoredChain(merging.devChain), { ...late, engine });
+    await follow(chain, blocks.slice(0, first + 1));
+    expect(statusOf(chain, blocks[first]!)).toBe("optimistic");
+    engine.terminalVerdict = verdict;
+    engine.answer(hashOf(blocks[first + 1]!), VALID);
+    await follow(chain, blocks.slice(first + 1, first + 2));
+    await vi.waitFor(() => expect(chain.status.isOptimistic).toBe(false));
+    expect(chain.head.slot).toBe(head);
+    expect(statusOf(chain, blocks[first]!)).toBe(verdict === "terminal" ? "valid" : "invalid");
+  }
 });

@@ -398,14 +398,12 @@ export class BeaconChain {
     this.#engineNotifier.onSlot();
   }
 
-  async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<boolean> {
+  async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
     const known = this.forkChoice.get(block.root)?.execution.status;
     // Nearly all answers confirm what is known, for which nobody has to wait in the queue.
-    if (verdict.status === "optimistic" || verdict.status === known) return false;
-    return this.#changes.run(async () => {
-      const isChanged = await verdicts.apply(block, verdict);
-      if (isChanged) await this.#settle();
-      return isChanged;
+    if (verdict.status === "optimistic" || verdict.status === known) return;
+    await this.#changes.run(async () => {
+      if (await verdicts.apply(block, verdict)) await this.#settle();
     });
   }
 

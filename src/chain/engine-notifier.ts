@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import type { ForkPostBellatrix } from "@lodestar/params";
+import { type ForkPostBellatrix, ZERO_HASH_HEX } from "@lodestar/params";
 import { EngineUnavailableError, type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
@@ -7,7 +7,7 @@ import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
-import { askAbout } from "./import/verify-payload.ts";
+import { askAbout, terminalHashOf } from "./import/verify-payload.ts";
 
 interface EngineNotifierParts {
   config: BeaconConfig;
@@ -16,8 +16,8 @@ interface EngineNotifierParts {
   engine: ExecutionEngine;
   events: ChainEvents;
   logger: Logger;
-  /** Draws the consequences of a verdict on a block; tells whether there were any. */
-  apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<boolean>;
+  /** Draws the consequences of a verdict on a block. */
+  apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
 }
 
 /**
@@ -80,9 +80,9 @@ export class EngineNotifier {
     }
   }
 
-  /** Again and again, as long as the answers change what is known of payloads. */
+  /** Tells it again when payloads that the engine lacked have been given to it. */
   async #tellHead(): Promise<void> {
-    const { config, forkChoice, engine, apply } = this.#parts;
+    const { config, forkChoice, engine } = this.#parts;
     for (;;) {
       const { head } = forkChoice;
       const blockHash = blockHashOf(head);
@@ -92,30 +92,49 @@ export class EngineNotifier {
         engine.forkchoiceUpdated(fork, forkchoiceState(forkChoice, blockHash)),
       );
       if (!answer || this.#isClosed) return;
-      const isChanged = await apply(head, answer.verdict);
-      if (answer.verdict.status === "valid" || (answer.verdict.status === "invalid" && !isChanged)) return;
-      if (answer.verdict.status === "optimistic" && !(await this.#verifyOldest(head))) return;
+      // A verdict that moves the head brings the next notification with it.
+      if (answer.verdict.status !== "optimistic") return this.#apply(head, answer.verdict);
+      if (!(await this.#verifyOldest(head))) return;
     }
   }
 
-  /**
-   * Gives the engine the payloads up to the head that it has not validated, until it cannot tell of one. What it says of one at
-   * the same time tells whether there is any use in asking for the next.
-   */
+  /** Gives the engine the payloads up to the head that it has not validated, until it cannot tell of one. True when it knew all. */
   async #verifyOldest(head: ForkChoiceBlock): Promise<boolean> {
-    const { config, forkChoice, blocks, engine, apply } = this.#parts;
+    const { config, forkChoice, blocks, engine } = this.#parts;
     if (!isReachable(engine.state)) return false;
-    let isChanged = false;
-    for (const block of forkChoice.optimisticAncestors(head.root).reverse()) {
+    const unverified = forkChoice.optimisticAncestors(head.root).reverse();
+    for (const block of unverified) {
       const signed = await blocks.signedByRoot(block.root);
       // The block that the chain was started from need not be held.
       if (!signed) continue;
       const verdict = await this.#ask(block, () => askAbout(signed, config, engine));
       if (!verdict || verdict.status === "optimistic" || this.#isClosed) return false;
-      isChanged = await apply(block, verdict);
-      if (!isChanged || verdict.status === "invalid") break;
+      await this.#apply(block, verdict);
+      if (forkChoice.get(block.root)?.execution.status !== "valid") return false;
     }
-    return isChanged;
+    return unverified.length > 0;
+  }
+
+  async #apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
+    await this.#parts.apply(block, verdict.status === "valid" ? await this.#judgeMerge(block, verdict) : verdict);
+  }
+
+  /**
+   * sync/optimistic.md, "How to optimistically import blocks": when the first payload of a chain is found valid, it has to go on
+   * from a terminal block.
+   */
+  async #judgeMerge(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<PayloadVerdict> {
+    const { forkChoice, blocks, engine } = this.#parts;
+    const first = forkChoice.optimisticAncestors(block.root).at(-1);
+    if (!first || forkChoice.get(first.parentRoot)?.execution.status !== "pre-merge") return verdict;
+    const signed = await blocks.signedByRoot(first.root);
+    if (!signed) return verdict;
+    const terminalHash = terminalHashOf(signed);
+    const judgement = await this.#ask(first, () => engine.judgeTerminalBlock(terminalHash));
+    if (judgement === null) return { status: "optimistic" };
+    if (judgement !== "not-terminal") return verdict;
+    const message = `The first payload of the chain goes on from ${terminalHash}, which does not end proof of work.`;
+    return { status: "invalid", latestValidHash: ZERO_HASH_HEX, message };
   }
 
   /** Null when there is no answer, or none that matters any more. */

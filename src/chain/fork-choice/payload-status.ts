@@ -100,7 +100,7 @@ function setStatus(tree: ProtoArray, index: number, status: "valid" | "invalid")
   node.block = withPayloadStatus(node.block, status);
 }
 
-export function withPayloadStatus(block: ForkChoiceBlock, status: "valid" | "invalid"): ForkChoiceBlock {
+export function withPayloadStatus(block: ForkChoiceBlock, status: "valid" | "optimistic" | "invalid"): ForkChoiceBlock {
   if (block.execution.status === "pre-merge") return block;
   return { ...block, execution: { ...block.execution, status } };
 }

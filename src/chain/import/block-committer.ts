@@ -52,7 +52,10 @@ export class BlockCommitter {
     const { db, forkChoice } = this.#parts;
     const parent = this.#requireFit(first);
     const batch = db.batch();
-    const blocks = withValidAncestors(run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) })));
+    const blocks = this.#withJointStatus(
+      run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) })),
+      parent,
+    );
     if (blocks[0]?.block.execution.status === "valid") {
       for (const ancestor of forkChoice.optimisticAncestors(parent.root)) {
         if (forkChoice.isHot(ancestor)) putBlockFacts(batch, withPayloadStatus(ancestor, "valid"));
@@ -73,6 +76,24 @@ export class BlockCommitter {
     for (const { verified, block } of blocks) {
       this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified) });
     }
+  }
+
+  /**
+   * A valid payload makes those before it valid, as fork choice will find when it takes the blocks. One that stands on the first
+   * payload of a chain does so only with a judgement of the terminal block, which is made when the engine is told of the head.
+   */
+  #withJointStatus(run: readonly BlockToCommit[], parent: ForkChoiceBlock): BlockToCommit[] {
+    const { forkChoice } = this.#parts;
+    const chain = [...forkChoice.optimisticAncestors(parent.root).reverse(), ...run.map(({ block }) => block)];
+    const oldest = chain.findIndex(({ execution }) => execution.status === "optimistic");
+    const beforeOldest = chain[oldest - 1] ?? forkChoice.get(chain[oldest]?.parentRoot ?? "");
+    const isMergeUnjudged = beforeOldest?.execution.status === "pre-merge";
+    const lastValid = run.findLastIndex(({ block }) => block.execution.status === "valid");
+    const status = isMergeUnjudged ? "optimistic" : "valid";
+    return run.map(({ verified, block }, index) => ({
+      verified,
+      block: index <= lastValid ? withPayloadStatus(block, status) : block,
+    }));
   }
 
   /** Time goes on during verification and the write, and a tick can finalize. What the first block is fit for, all are. */
@@ -133,13 +154,4 @@ export class BlockCommitter {
       batch.stateIndex.put(toRootHex(emptySlotRoot), { slot: empty, blockRoot: parent.root });
     }
   }
-}
-
-/** A valid payload makes those before it valid, as fork choice will find when it takes the blocks. */
-function withValidAncestors(run: readonly BlockToCommit[]): BlockToCommit[] {
-  const lastValid = run.findLastIndex(({ block }) => block.execution.status === "valid");
-  return run.map(({ verified, block }, index) => ({
-    verified,
-    block: index < lastValid ? withPayloadStatus(block, "valid") : block,
-  }));
 }

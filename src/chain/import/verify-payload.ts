@@ -1,6 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { ForkPostBellatrix } from "@lodestar/params";
-import type { bellatrix, electra, SignedBeaconBlock } from "@lodestar/types";
+import type { bellatrix, electra, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import {
   EngineUnavailableError,
@@ -116,10 +116,10 @@ function refuseEmptyTransactions({ message }: SignedBeaconBlock): void {
  * nevertheless (sync/optimistic.md, is_optimistic_candidate_block).
  */
 async function checkTerminalBlock(
-  { message }: SignedBeaconBlock,
+  signed: SignedBeaconBlock,
   { clock, engine }: Pick<PayloadVerifierParts, "clock" | "engine">,
 ): Promise<boolean> {
-  const terminal = toRootHex((message.body as bellatrix.BeaconBlockBody).executionPayload.parentHash);
+  const terminal = terminalHashOf(signed);
   const verdict = await engine.judgeTerminalBlock(terminal);
   if (verdict === "terminal") return true;
   if (verdict === "not-terminal") {
@@ -130,9 +130,14 @@ async function checkTerminalBlock(
   }
   // The rule keeps validators from being led astray; those of a node without an engine sign nothing.
   if (engine instanceof NoExecutionEngine) return false;
-  if (message.slot + SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY <= clock.currentSlot) return false;
+  if (signed.message.slot + SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY <= clock.currentSlot) return false;
   throw new BlockRejection(
     "unknown-terminal-block",
     `The first payload of the chain goes on from the block ${terminal}, which the execution engine does not know.`,
   );
+}
+
+/** What the first payload of a chain goes on from. */
+export function terminalHashOf({ message }: SignedBeaconBlock): RootHex {
+  return toRootHex((message.body as bellatrix.BeaconBlockBody).executionPayload.parentHash);
 }
