@@ -7,6 +7,7 @@ import { openDatabase } from "../src/db/open-database.ts";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { openQuietDevChain } from "./support/dev-chain.ts";
 import { openFollower } from "./support/follower.ts";
+import { SYNCING, VALID } from "./support/scripted-engine.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const HISTORY_SLOTS = 60;
@@ -17,7 +18,12 @@ class LaggingEngine extends DevExecutionEngine {
 
   override async notifyNewPayload(...payload: Parameters<DevExecutionEngine["notifyNewPayload"]>) {
     const verdict = await super.notifyNewPayload(...payload);
-    return payload[1].blockNumber < this.knownBelow ? verdict : ({ status: "optimistic" } as const);
+    return payload[1].blockNumber < this.knownBelow ? verdict : SYNCING;
+  }
+
+  /** The head is known as soon as its payload is. */
+  override async forkchoiceUpdated() {
+    return { verdict: this.knownBelow === Number.POSITIVE_INFINITY ? VALID : SYNCING, payloadId: null };
   }
 }
 

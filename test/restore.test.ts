@@ -5,10 +5,11 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, test, vi } from "vitest";
 import { serializeSignedBlock } from "../src/chain/blocks/block-encoding.ts";
 import { FinalityArchiver } from "../src/chain/finality-archiver.ts";
+import { blockHashOf } from "../src/chain/forkchoice-state.ts";
 import { collect } from "../src/db/collect.test-support.ts";
-import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
+import { invalid, ScriptedEngine } from "./support/scripted-engine.ts";
 import { SignedOperations } from "./support/signed-operations.ts";
 import { openStoredChain, storedChain } from "./support/stored-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
@@ -78,31 +79,32 @@ test("a clock that was set back takes nothing from the chain, not even before it
   }
 });
 
-test("what the execution engine refuses is left out, and is there again once it is not refused", async () => {
+test("of payloads of which the database tells nothing, those that the execution engine refuses are left out", async () => {
   const directory = tempDirectory();
-  const { devChain, close } = await openQuietDevChain(12, { forks: [{ fork: "fulu", epoch: 0 }] }, directory);
+  const { devChain, db, close } = await openQuietDevChain(12, { forks: [{ fork: "fulu", epoch: 0 }] }, directory);
   const stored = storedChain(directory, devChain);
-  const { head } = devChain.chain;
+  const { head, forkChoice } = devChain.chain;
+  const ninth = blockHashOf(forkChoice.blocksAtSlot(9)[0])!;
+  // As they were stored before there was anything to tell.
+  const batch = db.batch();
+  for (const { slot, root, parentRoot } of await collect(db.hotBlocks.entries())) {
+    batch.hotBlocks.put(slot, root, parentRoot);
+  }
+  await batch.write();
   await close();
 
-  const refusing = new DevExecutionEngine();
-  const verify = refusing.notifyNewPayload.bind(refusing);
-  vi.spyOn(refusing, "notifyNewPayload").mockImplementation(async (fork, payload, context) =>
-    payload.blockNumber === 9
-      ? { status: "invalid", latestValidHash: null, message: "The payload is refused." }
-      : verify(fork, payload, context),
-  );
-  const refused = await openStoredChain(stored, { slot: 12, engine: refusing });
+  const engine = new ScriptedEngine();
+  engine.answer(ninth, invalid(null));
+  const refused = await openStoredChain(stored, { slot: 12, engine });
   expect(refused.chain.head.slot).toBe(8);
   expect(refused.complaints).toHaveLength(1);
   expect(refused.complaints[0]).toMatch(/left out.*blocks=4/);
   await refused.close();
 
-  const silent = new DevExecutionEngine();
-  vi.spyOn(silent, "notifyNewPayload").mockRejectedValue(new Error("The engine does not answer."));
+  const silent = new ScriptedEngine();
+  silent.otherwise = "error";
   const unjudged = await openStoredChain(stored, { slot: 12, engine: silent });
   expect(unjudged.chain.head).toMatchObject({ root: head.root, execution: { status: "optimistic" } });
-  expect(unjudged.complaints).toEqual([]);
   await unjudged.close();
 
   const good = await openStoredChain(stored, { slot: 12 });

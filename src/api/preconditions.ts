@@ -23,7 +23,9 @@ export function requireVerifiedHead({ status }: Pick<ChainView, "status">): void
 
 /** The same for a block beside the head's chain that validators are to vouch for. */
 export function requireVerifiedBlock({ forkChoice }: Pick<ChainView, "forkChoice">, root: RootHex): void {
-  if (forkChoice.get(root)?.execution.status === "optimistic") {
+  const status = forkChoice.get(root)?.execution.status;
+  if (status === "invalid") throw unavailable(`The execution payload of block ${root} is invalid.`);
+  if (status === "optimistic") {
     throw unavailable(`Block ${root} is verified only optimistically: its execution payload is not validated yet.`);
   }
 }

@@ -7,19 +7,20 @@ import {
   getEffectiveBalanceIncrementsZeroInactive,
   type PubkeyCache,
 } from "@lodestar/state-transition";
-import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../db/errors.ts";
 import type { Builder } from "../execution/builder/builder.ts";
-import type { ExecutionEngine } from "../execution/engine.ts";
+import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { requireWholeHistory } from "./check-history.ts";
 import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
+import { EngineNotifier } from "./engine-notifier.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -31,6 +32,7 @@ import { type Arrival, ImportQueue } from "./import/import-queue.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { OperationProcessor } from "./operation-processor.ts";
+import { PayloadVerdicts } from "./payload-verdicts.ts";
 import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
@@ -126,6 +128,8 @@ export class BeaconChain {
   readonly #payloadAnnouncer: PayloadAnnouncer;
   /** What follows the clock on behalf of builders. */
   readonly #builderParts: readonly (CircuitBreaker | BuilderRegistrations)[];
+  readonly #engineNotifier: EngineNotifier;
+  readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
   /** What fork choice begins with, and what is known to be justified and final by then. */
   readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
@@ -159,6 +163,7 @@ export class BeaconChain {
     try {
       await chain.#restore(parts.signal);
     } catch (error) {
+      await chain.#engineNotifier.close();
       await chain.#bls.close();
       throw error;
     }
@@ -186,10 +191,11 @@ export class BeaconChain {
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
+    this.#engine = engine;
     this.#logger = log;
     this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
     this.#tracker = new HeadTracker(
-      { config, forkChoice, states: this.states, engine, payloads, events: this.events, logger: log },
+      { forkChoice, states: this.states, payloads, events: this.events, logger: log },
       forkChoice.head,
       anchorState,
     );
@@ -197,6 +203,16 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, payloads, logger: log },
       forkChoice.finalized,
     );
+    const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
+    this.#engineNotifier = new EngineNotifier({
+      config,
+      forkChoice,
+      blocks: this.blocks,
+      engine,
+      events: this.events,
+      logger: log,
+      apply: (block, verdict) => this.#applyVerdict(verdicts, block, verdict),
+    });
     this.#importQueue = new ImportQueue({
       config,
       db,
@@ -207,6 +223,7 @@ export class BeaconChain {
       bls: this.#bls,
       engine,
       payloads,
+      verdicts,
       events: this.events,
       logger: log,
       hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
@@ -240,7 +257,13 @@ export class BeaconChain {
     this.builder = options.builder?.builder;
     const { bids, parts } = this.#useBuilder(options.builder, log);
     this.#builderParts = parts;
-    const payloadBuilder = new PayloadBuilder({ engine, forkChoice, clock, logger: log });
+    const payloadBuilder = new PayloadBuilder({
+      engine,
+      forkChoice,
+      clock,
+      logger: log,
+      doubtHead: () => this.#engineNotifier.notify(),
+    });
     this.producer = new BlockProducer({ config, states: this.states, engine, payloadBuilder, pools: this.pools, bids });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
@@ -285,6 +308,7 @@ export class BeaconChain {
     this.#stopTicking ??= this.#tick();
     // Slots that began since the chain was opened were announced to nobody.
     this.forkChoice.onTick(this.clock.currentSlot);
+    this.#engineNotifier.notify();
   }
 
   /**
@@ -304,6 +328,31 @@ export class BeaconChain {
     return this.#importQueue.importSegment(blocks, signal);
   }
 
+  /** Whether the block is in order and waits for the execution engine. */
+  isWaitingForEngine(root: RootHex): boolean {
+    return this.#importQueue.isWaiting(root);
+  }
+
+  /** Resolves when it is time to ask the execution engine again, which could not be asked: at the latest in the next slot. */
+  async untilEngineMayAnswer(signal: AbortSignal): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const ends = [
+      this.clock.onSlot(() => over.resolve()),
+      this.#engine.onStateChange((state) => {
+        if (isReachable(state)) over.resolve();
+      }),
+    ];
+    const onAbort = () => over.reject(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    try {
+      signal.throwIfAborted();
+      await over.promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      for (const end of ends) end();
+    }
+  }
+
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
@@ -317,6 +366,7 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
+    await this.#engineNotifier.close();
     await this.#importQueue.close();
     await this.#changes.idle();
     await this.#archiver.idle();
@@ -357,8 +407,13 @@ export class BeaconChain {
   }
 
   #tick(): () => void {
-    const followers = [this.#payloadAnnouncer, ...this.#builderParts];
-    const ends = [this.clock.onSlot((slot) => this.#onSlot(slot)), ...followers.map((follower) => follower.start())];
+    const ends = [
+      this.clock.onSlot((slot) => this.#onSlot(slot)),
+      this.#engine.onStateChange((state) => {
+        if (isReachable(state)) this.#importQueue.retryWaiting();
+      }),
+      ...[this.#payloadAnnouncer, ...this.#builderParts].map((follower) => follower.start()),
+    ];
     return () => {
       for (const end of ends) end();
     };
@@ -370,7 +425,18 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
+    this.#importQueue.retryWaiting();
     await this.refreshHead();
+    this.#engineNotifier.onSlot();
+  }
+
+  async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
+    const known = this.forkChoice.get(block.root)?.execution.status;
+    // Nearly all answers confirm what is known, for which nobody has to wait in the queue.
+    if (verdict.status === "optimistic" || verdict.status === known) return;
+    await this.#changes.run(async () => {
+      if (await verdicts.apply(block, verdict)) await this.#settle();
+    });
   }
 
   async #settle(): Promise<void> {

@@ -1,24 +1,19 @@
-import type { BeaconConfig } from "@lodestar/config";
-import type { ForkPostBellatrix } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   getEffectiveBalanceIncrementsZeroInactive,
 } from "@lodestar/state-transition";
-import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ChainEvents } from "./events.ts";
+import { ForkChoiceError } from "./fork-choice/error.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
-import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
 import type { StateStore } from "./states/state-store.ts";
 
 interface HeadTrackerParts {
-  config: BeaconConfig;
   forkChoice: ForkChoice;
   states: StateStore;
-  engine: ExecutionEngine;
   payloads: PayloadVerification;
   events: ChainEvents;
   logger: Logger;
@@ -30,6 +25,7 @@ export class HeadTracker {
   #head: ForkChoiceBlock;
   #headState: CachedBeaconStateAllForks;
   #justified: Checkpoint;
+  #isLost = false;
 
   constructor(parts: HeadTrackerParts, head: ForkChoiceBlock, headState: CachedBeaconStateAllForks) {
     this.#parts = parts;
@@ -56,12 +52,11 @@ export class HeadTracker {
       forkChoice.setJustifiedBalances(outdated, balances, justifiedState.epochCtx.totalActiveBalanceIncrements);
     }
     const previous = this.#head;
-    const head = forkChoice.updateHead();
+    const head = this.#chosen();
     if (head.root !== previous.root) {
       this.#headState = await states.afterBlock(head.root);
       this.#head = head;
       this.#announce(previous);
-      await this.#tellEngine();
     } else {
       this.#head = head;
     }
@@ -102,15 +97,21 @@ export class HeadTracker {
     });
   }
 
-  async #tellEngine(): Promise<void> {
-    const { config, forkChoice, engine, logger } = this.#parts;
-    const headBlockHash = blockHashOf(this.#head);
-    if (headBlockHash === null) return;
-    const fork = config.getForkName(this.#head.slot) as ForkPostBellatrix;
+  /**
+   * What fork choice prefers. Where an invalid payload leaves nothing to prefer, the head stays as it is: a block that counts as
+   * not verified, on which nothing is built and for which nothing is signed.
+   */
+  #chosen(): ForkChoiceBlock {
+    const { forkChoice, logger } = this.#parts;
     try {
-      await engine.forkchoiceUpdated(fork, forkchoiceState(forkChoice, headBlockHash));
+      const head = forkChoice.updateHead();
+      this.#isLost = false;
+      return head;
     } catch (error) {
-      logger.warn("The execution engine did not take the new head", { head: this.#head.root, error });
+      if (!(error instanceof ForkChoiceError && error.code === "justified-payload-invalid")) throw error;
+      if (!this.#isLost) logger.error("There is no block to follow; look after the execution client", { error });
+      this.#isLost = true;
+      return forkChoice.get(this.#head.root) ?? this.#head;
     }
   }
 }

@@ -1,12 +1,15 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import type { SlotAndRoot } from "../db/keys.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { readStoredBlock } from "./blocks/stored-block.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { ForkChoiceExecution } from "./fork-choice/types.ts";
 import { BlockRejection } from "./import/block-rejection.ts";
 import type { ImportQueue } from "./import/import-queue.ts";
+import { deserializeBlockFacts } from "./stored-fork-choice.ts";
 
 interface RestoreParts {
   config: BeaconConfig;
@@ -18,10 +21,16 @@ interface RestoreParts {
   signal?: AbortSignal;
 }
 
+interface StoredBlock {
+  root: RootHex;
+  /** What was known of its payload; null where the database does not tell. */
+  execution: ForkChoiceExecution | null;
+}
+
 /**
  * Takes the unfinalized blocks of the database that fork choice lacks back into it, in the order of their slots. A block that does not
- * fit any more is left out, and so are its descendants. It stays in the database until finality passes its slot: what an
- * execution engine refuses today may be accepted at the next start.
+ * fit any more is left out, and so are its descendants; so is one whose payload was found invalid. It stays in the database until
+ * finality passes its slot. The execution engine is asked only about payloads of which the database tells nothing.
  */
 export async function restoreBlocks({
   config,
@@ -31,12 +40,17 @@ export async function restoreBlocks({
   logger,
   signal,
 }: RestoreParts): Promise<{ restored: number; leftOut: number }> {
-  const missing: RootHex[] = [];
-  for await (const { root } of db.hotBlocks.entries()) if (!forkChoice.has(root)) missing.push(root);
+  const missing: StoredBlock[] = [];
+  for await (const { facts, ...position } of db.hotBlocks.entries()) {
+    if (forkChoice.has(position.root)) continue;
+    const execution = readExecution(facts, position);
+    if (execution?.status === "invalid") forkChoice.noteInvalid(position.root);
+    else missing.push({ root: position.root, execution });
+  }
   const progress = new Progress({ message: "Replaying blocks", logger });
   let restored = 0;
   let leftOut = 0;
-  for (const root of missing) {
+  for (const { root, execution } of missing) {
     signal?.throwIfAborted();
     progress.report(restored + leftOut, missing.length, (blocksPerSecond) => ({
       blocks: restored + leftOut,
@@ -44,7 +58,7 @@ export async function restoreBlocks({
       blocksPerSecond,
     }));
     const signed = await readBlock({ config, db }, root);
-    if (signed && (await fits(signed, root, importQueue))) restored++;
+    if (signed && (await fits(signed, { root, execution }, importQueue))) restored++;
     else leftOut++;
   }
   return { restored, leftOut };
@@ -63,9 +77,23 @@ async function readBlock(
   }
 }
 
-async function fits(signed: SignedBeaconBlock, root: RootHex, importQueue: ImportQueue): Promise<boolean> {
+/** Null when it was not stored, or cannot be read. */
+function readExecution(facts: Uint8Array, position: SlotAndRoot & { parentRoot: RootHex }): ForkChoiceExecution | null {
+  if (facts.length === 0) return null;
   try {
-    await importQueue.restore(signed, root);
+    return deserializeBlockFacts(facts, position).execution;
+  } catch {
+    return null;
+  }
+}
+
+async function fits(
+  signed: SignedBeaconBlock,
+  { root, execution }: StoredBlock,
+  importQueue: ImportQueue,
+): Promise<boolean> {
+  try {
+    await importQueue.restore(signed, root, execution);
     return true;
   } catch (error) {
     if (error instanceof BlockRejection) return false;

@@ -37,6 +37,11 @@ export function serializeBlockFacts(block: ForkChoiceBlock): Uint8Array {
   });
 }
 
+/** Notes a block that is not final yet with all that fork choice knows of it now. */
+export function putBlockFacts(batch: BeaconDbBatch, block: ForkChoiceBlock): void {
+  batch.hotBlocks.put(block.slot, block.root, block.parentRoot, serializeBlockFacts(block));
+}
+
 export function deserializeBlockFacts(
   bytes: Uint8Array,
   position: { slot: Slot; root: RootHex; parentRoot: RootHex },

@@ -9,7 +9,8 @@ import type { SyncTarget } from "./sync-target.ts";
 
 /**
  * Rejections that tell about us or about the moment, not about the block or whoever gave it. What a peer gives is compared
- * with what is final before it is imported, so a conflict with that means that finality moved on meanwhile.
+ * with what is final before it is imported, so a conflict with that means that finality moved on meanwhile. A peer that follows
+ * optimistically cannot know that a payload is invalid (bellatrix/p2p-interface.md, the Req/Resp domain).
  */
 export const NO_FAULT_REJECTIONS: ReadonlySet<RejectionReason> = new Set([
   "future-slot",
@@ -18,6 +19,10 @@ export const NO_FAULT_REJECTIONS: ReadonlySet<RejectionReason> = new Set([
   "finalized-slot",
   "not-descendant-of-finalized",
   "data-unavailable",
+  "invalid-payload",
+  "invalid-parent",
+  "unknown-terminal-block",
+  "engine-unavailable",
 ]);
 
 const DISPUTES_HELD = 32;

@@ -50,6 +50,8 @@ export class RangeRun {
   #isConnected = false;
   #isRenewed = false;
   #isDisputed = false;
+  /** Whether the execution engine gave no answer to the last question. */
+  #isHalted = false;
   #wake: () => void = () => {};
 
   constructor(parts: RangeRunParts) {
@@ -190,12 +192,15 @@ export class RangeRun {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof BlockRejection) {
-        this.#refuse(batch, error);
+        // The batch is still there, and nobody has to give it again.
+        if (error.reason === "engine-unavailable") await this.#untilEngineMayAnswer(error, signal);
+        else this.#refuse(batch, error);
         return true;
       }
       logger.error("Blocks that a peer gave could not be imported", { ...batch.range, error });
       return false;
     }
+    this.#isHalted = false;
     this.#window.shift();
     batch.taken();
     this.#penalties.penalize(withholders, "withheld blocks");
@@ -207,11 +212,18 @@ export class RangeRun {
     return true;
   }
 
+  async #untilEngineMayAnswer({ slot, message: detail }: BlockRejection, signal: AbortSignal): Promise<void> {
+    const { chain, logger } = this.#parts;
+    if (!this.#isHalted) logger.warn("The sync waits for the execution engine", { slot, detail });
+    this.#isHalted = true;
+    await chain.untilEngineMayAnswer(signal);
+  }
+
   #refuse(batch: Batch, rejection: BlockRejection): void {
     const { logger } = this.#parts;
     const { giver, range } = batch;
     const { reason, slot, root, message } = rejection;
-    if (NO_FAULT_REJECTIONS.has(reason)) {
+    if (NO_FAULT_REJECTIONS.has(reason) && reason !== "invalid-payload") {
       logger.debug("Blocks of a peer do not fit now", { ...range, peer: giver, reason, slot, root, message });
     } else {
       logger.warn("A block of a peer is refused", { slot, root, peer: giver, reason, detail: message });

@@ -4,7 +4,16 @@ import type { BeaconChain } from "../chain/chain.ts";
 /** What syncing needs of the chain. */
 export type SyncChain = Pick<
   BeaconChain,
-  "config" | "clock" | "forkChoice" | "head" | "status" | "events" | "importBlock" | "importSegment"
+  | "config"
+  | "clock"
+  | "forkChoice"
+  | "head"
+  | "status"
+  | "events"
+  | "importBlock"
+  | "importSegment"
+  | "isWaitingForEngine"
+  | "untilEngineMayAnswer"
 >;
 
 /** The last slot whose block can no longer change; no block at or before it can be imported. */

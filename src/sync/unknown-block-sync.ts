@@ -1,6 +1,6 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
-import { BlockRejection } from "../chain/import/block-rejection.ts";
+import { BlockRejection, isWaitingForEngine } from "../chain/import/block-rejection.ts";
 import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
@@ -112,8 +112,13 @@ export class UnknownBlockSync implements UnknownBlocks {
   }
 
   #seek(root: RootHex, peerIds: Iterable<string>): void {
-    const { forkChoice } = this.#parts.chain;
-    if (forkChoice.has(root) || this.#importing.has(root)) return;
+    const { chain } = this.#parts;
+    // The chain has the block when its execution engine has had its say, and announces it then.
+    if (chain.forkChoice.has(root) || this.#importing.has(root) || chain.isWaitingForEngine(root)) return;
+    if (chain.forkChoice.isInvalid(root)) {
+      this.#pending.removeDescendantsOf(root);
+      return;
+    }
     const held = this.#pending.get(root);
     if (!held) this.#lookups.seek(root, peerIds);
     else if (!this.#lookups.isSought(held.parentRoot)) this.#proceed(held);
@@ -181,6 +186,8 @@ export class UnknownBlockSync implements UnknownBlocks {
         else this.#condemn(root, [], "builds on an invalid block");
         return;
       }
+      if (error instanceof BlockRejection && isWaitingForEngine(error)) return;
+      if (error instanceof BlockRejection && error.reason === "invalid-payload") this.#warn(held, error);
       if (!(error instanceof BlockRejection))
         logger.error("A fetched block could not be imported", { slot, root, error });
       this.#pending.removeDescendantsOf(root);

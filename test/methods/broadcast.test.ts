@@ -14,6 +14,7 @@ import {
   type BeaconBlock,
   type BlockContents,
   type electra,
+  type fulu,
   type SignedBlockContents,
   type SingleAttestation,
   ssz,
@@ -23,7 +24,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { type Api, createApi } from "../../src/api/api.ts";
 import { fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
+import { EngineUnavailableError } from "../../src/execution/engine.ts";
 import { ByHand } from "../support/by-hand.ts";
+import { Caller } from "../support/caller.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { RecordingBroadcast } from "../support/recording-broadcast.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
@@ -302,6 +305,32 @@ describe("blocks go out", () => {
     expect(await publishing()(signed)).toEqual({ status: 202 });
     expect(broadcast.take()).toEqual([{ kind: "block", item: signed }]);
   });
+
+  it.each([gossip, consensus, consensusAndEquivocation] as const)(
+    "though the execution engine cannot be asked, and are imported as soon as it can, when %s is asked for",
+    async (level) => {
+      const { chain, clock } = opened.devChain;
+      const { signed, root } = byHand.sign(await nextBlock());
+      const silence = vi.spyOn(DevExecutionEngine.prototype, "notifyNewPayload");
+      onTestFinished(() => silence.mockRestore());
+      silence.mockRejectedValue(new EngineUnavailableError("The execution engine is away."));
+      expect(await publishing(level)(signed)).toEqual({ status: 202 });
+      expect(broadcast.take()).toEqual([{ kind: "block", item: signed }]);
+      const json = ssz.fulu.SignedBeaconBlock.toJson(signed as fulu.SignedBeaconBlock);
+      const posted = { signed_block: json, kzg_proofs: [], blobs: [] };
+      expect(await new Caller(api).error("post_v1_validator_block", [posted])).toMatchObject({
+        code: -32002,
+        message: expect.stringMatching(/was broadcast, but is not imported yet.*is away/),
+      });
+      expect(chain.forkChoice.has(root)).toBe(false);
+
+      silence.mockRestore();
+      const imported = new Promise((resolve) => onTestFinished(chain.events.on("blockImported", resolve)));
+      await clock.advanceTo(clock.currentSlot + 1);
+      await imported;
+      expect(chain.head.root).toBe(root);
+    },
+  );
 
   it("once for a proposer", async () => {
     const first = byHand.sign(await nextBlock());

@@ -6,6 +6,7 @@ import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
 import { openQuietDevChain } from "../support/dev-chain.ts";
+import { SYNCING } from "../support/scripted-engine.ts";
 
 const SLOT = 3;
 const POINT_AT_INFINITY = `0xc0${"00".repeat(95)}`;
@@ -40,18 +41,27 @@ test("while the payload of the head is not validated, validators get nothing to 
   ];
   for (const [name, params] of calls) await caller.call(name, params);
 
-  const verdict = vi
-    .spyOn(DevExecutionEngine.prototype, "notifyNewPayload")
-    .mockResolvedValue({ status: "optimistic" });
-  onTestFinished(() => verdict.mockRestore());
-  const { root } = await byHand.propose(SLOT, verified.root);
+  const { root, signed } = byHand.sign(await byHand.produce(SLOT, verified.root));
+  const syncing = [
+    vi.spyOn(DevExecutionEngine.prototype, "notifyNewPayload").mockResolvedValue(SYNCING),
+    vi
+      .spyOn(DevExecutionEngine.prototype, "forkchoiceUpdated")
+      .mockResolvedValue({ verdict: SYNCING, payloadId: null }),
+  ];
+  const catchUp = () => {
+    for (const each of syncing) each.mockRestore();
+  };
+  onTestFinished(catchUp);
+  await chain.importBlock(signed);
   expect(chain.head).toMatchObject({ root, execution: { status: "optimistic" } });
 
   for (const [name, params] of calls) {
     expect(await caller.error(name, params), name).toMatchObject({ code: -32002, data: { status: 503 } });
   }
 
-  chain.forkChoice.onValidPayload((chain.head.execution as { blockHash: string }).blockHash);
-  await chain.refreshHead();
+  catchUp();
+  await clock.advanceTo(SLOT + 1);
+  await vi.waitFor(() => expect(chain.status.isOptimistic).toBe(false));
+  calls[0] = ["get_v1_validator_attestation_data", [SLOT + 1, 0]];
   for (const [name, params] of calls) await caller.call(name, params);
 });

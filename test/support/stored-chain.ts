@@ -3,6 +3,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { createPubkeyCache } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import { onTestFinished } from "vitest";
+import { initialiseDatabase } from "../../src/chain/anchor.ts";
 import { BeaconChain } from "../../src/chain/chain.ts";
 import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
@@ -10,6 +11,7 @@ import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import type { ExecutionEngine } from "../../src/execution/engine.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
+import { tempDirectory } from "./temp-directory.ts";
 
 /** What identifies the chain that a data directory holds. */
 export interface StoredChain {
@@ -19,6 +21,15 @@ export interface StoredChain {
 }
 
 export function storedChain(directory: string, { config, chain }: DevChain): StoredChain {
+  return { directory, config, genesisTime: chain.genesis.time };
+}
+
+/** A data directory that holds nothing of a chain but its genesis. */
+export async function emptyStoredChain({ config, chain }: DevChain): Promise<StoredChain> {
+  const directory = tempDirectory();
+  const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
+  await initialiseDatabase(db, config, { state: (await chain.states.genesis())! }, {});
+  await db.close();
   return { directory, config, genesisTime: chain.genesis.time };
 }
 

@@ -14,10 +14,10 @@ import type {
 import { toRootHex } from "@lodestar/utils";
 import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { BlockRejection } from "../../chain/import/block-rejection.ts";
+import { BlockRejection, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
-import { rejected } from "../../failure.ts";
+import { rejected, unavailable } from "../../failure.ts";
 import { codecOf, type RequestCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineMethod, defineOperation, optional, post, required, STATUS_ALONE } from "../definition.ts";
@@ -143,7 +143,7 @@ const publishValidatorBlock = defineMethod({
   // It is of the standard's draft of 2020: a block that is not imported is a failure, though it was broadcast.
   async handler(context, { signedBlockContents }) {
     const publication = await publish(context, signedBlockContents);
-    if (!publication.imported) throw refused(publication.rejection.message);
+    if (!publication.imported) throw notImported(publication.rejection);
     return true;
   },
 });
@@ -212,17 +212,28 @@ async function publish(
   refuseBlobs(chain, signed);
   await requireGossipRules(chain, signed);
   if (!mustBeImported) broadcast.block(signed);
-  try {
-    await chain.importBlock(signed, { arrivedAt });
-  } catch (error) {
-    if (!(error instanceof BlockRejection)) throw error;
-    if (mustBeImported) throw refused(error.message);
-    return { imported: false, rejection: error };
-  }
+  const rejection = await importOf(chain, signed, arrivedAt);
+  // The rules of consensus leave out what only the execution engine can tell.
+  if (rejection && mustBeImported && !isWaitingForEngine(rejection)) throw refused(rejection.message);
   // Another one may have been imported by then.
   if (mustBeOnly) await refuseEquivocation(chain, signed.message);
   if (mustBeImported) broadcast.block(signed);
-  return { imported: true };
+  return rejection ? { imported: false, rejection } : { imported: true };
+}
+
+/** Null when the block was imported. */
+async function importOf(
+  chain: BeaconChain,
+  signed: SignedBeaconBlock,
+  arrivedAt: number,
+): Promise<BlockRejection | null> {
+  try {
+    await chain.importBlock(signed, { arrivedAt });
+    return null;
+  } catch (error) {
+    if (error instanceof BlockRejection) return error;
+    throw error;
+  }
 }
 
 /**
@@ -278,8 +289,10 @@ async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock)
 }
 
 /** A message has one valid signature only, so a block with another one than the block held is not that block. */
-async function isHeldAlready({ config, blocks }: BeaconChain, { message, signature }: SignedBeaconBlock) {
+async function isHeldAlready({ config, blocks, forkChoice }: BeaconChain, { message, signature }: SignedBeaconBlock) {
   const root = blockRoot(config, message);
+  // It may be in the database nevertheless.
+  if (forkChoice.isInvalid(root)) throw refused(`The execution payload of the block ${root} is invalid.`);
   const held = await blocks.signedByRoot(root);
   if (held === null) return false;
   if (Buffer.compare(held.signature, signature) === 0) return true;
@@ -319,6 +332,12 @@ function refuseBlobs({ config }: BeaconChain, { message }: SignedBeaconBlock): v
   throw refused(
     `The block refers to ${length} blobs, which this node can neither store nor broadcast. Publish it through a node that can.`,
   );
+}
+
+/** A block that only waits for the execution engine is none that was rejected. */
+function notImported(rejection: BlockRejection) {
+  if (!isWaitingForEngine(rejection)) return refused(rejection.message);
+  return unavailable(`The block was broadcast, but is not imported yet. ${rejection.message}`);
 }
 
 function refused(reason: string) {

@@ -59,6 +59,21 @@ export abstract class BlockTree {
     return this.tree.chain(this.tree.indexOf(root));
   }
 
+  /** The block and its ancestors as far back as their payloads are not validated; none when its own is. */
+  optimisticAncestors(root: RootHex): ForkChoiceBlock[] {
+    const optimistic: ForkChoiceBlock[] = [];
+    for (const block of this.ancestors(root)) {
+      if (block.execution.status !== "optimistic") break;
+      optimistic.push(block);
+    }
+    return optimistic;
+  }
+
+  /** Whether the block is not archived yet; the tree begins with the last block that is. */
+  isHot({ parentRoot }: ForkChoiceBlock): boolean {
+    return this.has(parentRoot);
+  }
+
   /** The latest block of the canonical chain at or before the slot. */
   canonicalAtSlot(slot: number): ForkChoiceBlock | undefined {
     return this.#blockAt(this.tree.ancestorAtSlot(this.tree.indexOf(this.head.root), slot));

@@ -1,14 +1,18 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
+import { LruMap } from "../lru-map.ts";
 import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
-import { markPayloadInvalid, markPayloadValid } from "./payload-status.ts";
+import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid } from "./payload-status.ts";
 import { NO_NODE, ProtoArray } from "./proto-array.ts";
 import { type AttestationVotes, type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
 import { type LatestMessages, Votes } from "./votes.ts";
+
+/** Blocks with invalid payloads cost their proposers dearly, so that there are never many. */
+const REFUSED_HELD = 1024;
 
 export interface ForkChoiceAnchor {
   config: Pick<ChainForkConfig, "PROPOSER_SCORE_BOOST">;
@@ -51,6 +55,7 @@ export class ForkChoice extends BlockTree {
   #boostedRoot: RootHex | null = null;
   #head: ForkChoiceBlock;
   #queued: AttestationVotes[] = [];
+  readonly #refused = new LruMap<RootHex, true>(REFUSED_HELD);
 
   /** get_forkchoice_store of phase0/fork-choice.md. */
   static fromAnchor(options: ForkChoiceAnchor): ForkChoice {
@@ -196,13 +201,36 @@ export class ForkChoice extends BlockTree {
     markPayloadValid(this.tree, indices);
   }
 
-  /** The execution engine found the payload of a block invalid. */
-  onInvalidPayload(blockRoot: RootHex, latestValidHash: RootHex | null): void {
+  /**
+   * The execution engine found the payload of a block invalid. Returns the block that it contradicts itself about, if there is
+   * one: a block that is final or known to be valid stays what it is.
+   */
+  onInvalidPayload(blockRoot: RootHex, latestValidHash: RootHex | null): ForkChoiceBlock | null {
     const index = this.tree.indexOf(blockRoot);
     if (index === NO_NODE) {
       throw new ForkChoiceError("unknown-block", `The block ${blockRoot} with the invalid payload is not in the tree.`);
     }
-    markPayloadInvalid(this.tree, index, latestValidHash);
+    return markPayloadInvalid(this.tree, index, { latestValidHash, finalizedRoot: this.#finalized.root });
+  }
+
+  /** The same of a block that was refused for its payload: its ancestors may be invalid with it, and nothing is to build on it. */
+  onRefusedPayload(
+    { root, parentRoot }: { root: RootHex; parentRoot: RootHex },
+    latestValidHash: RootHex | null,
+  ): ForkChoiceBlock | null {
+    this.noteInvalid(root);
+    const parent = this.tree.indexOf(parentRoot);
+    return markAncestorsInvalid(this.tree, parent, { latestValidHash, finalizedRoot: this.#finalized.root });
+  }
+
+  /** Remembers a block that is not in the tree because its payload is invalid. */
+  noteInvalid(root: RootHex): void {
+    this.#refused.set(root, true);
+  }
+
+  /** Whether the block was found to have an invalid payload, or one that builds on such a payload. */
+  isInvalid(root: RootHex): boolean {
+    return this.get(root)?.execution.status === "invalid" || this.#refused.get(root) === true;
   }
 
   /** Removes all blocks but the finalized one and its descendants; returns what was removed, oldest first. */

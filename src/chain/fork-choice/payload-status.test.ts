@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addBlock, makeForkChoice, optimistic, root } from "./blocks.test-support.ts";
+import { addBlock, makeBlock, makeForkChoice, optimistic, root } from "./blocks.test-support.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoice } from "./fork-choice.ts";
 
@@ -94,12 +94,35 @@ describe("an invalid payload", () => {
     expect(() => addBlock(forkChoice, 7, 5, 6, { execution: optimistic(7) })).toThrow(ForkChoiceError);
   });
 
-  test("is refused for a payload known to be valid, and nothing changes", () => {
+  test("changes nothing about a payload known to be valid, nor about what is final", () => {
     const forkChoice = makeTree();
-    forkChoice.onValidPayload(hash(5));
-    expect(() => forkChoice.onInvalidPayload(root(4), null)).toThrow(ForkChoiceError);
-    expect(statuses(forkChoice)).toMatchObject({ 4: "valid", 5: "valid" });
+    forkChoice.onValidPayload(hash(4));
+    expect(forkChoice.onInvalidPayload(root(4), null)?.root).toBe(root(4));
+    expect(statuses(forkChoice)).toMatchObject({ 3: "valid", 4: "valid", 5: "optimistic", 6: "optimistic" });
+    expect(forkChoice.onInvalidPayload(root(5), root(0))?.root).toBe(root(4));
+    expect(statuses(forkChoice)).toMatchObject({ 3: "valid", 4: "valid", 5: "invalid", 6: "optimistic" });
     expect(() => forkChoice.onInvalidPayload(root(99), null)).toThrow(/not in the tree/);
+
+    const unverified = makeForkChoice({ anchor: makeBlock(1, 0, 0, { execution: optimistic(1) }) });
+    addBlock(unverified, 2, 1, 1, { execution: optimistic(2) });
+    expect(unverified.onInvalidPayload(root(2), root(0))?.root).toBe(root(1));
+    expect(statuses(unverified)).toEqual({ 1: "optimistic", 2: "invalid" });
+  });
+
+  test.each([
+    ["the parent's hash", hash(5), { 3: "optimistic", 4: "optimistic", 5: "optimistic" }],
+    ["no hash", null, { 3: "optimistic", 4: "optimistic", 5: "optimistic" }],
+    ["an unknown hash", root(0xbad), { 3: "optimistic", 4: "optimistic", 5: "optimistic" }],
+    ["an earlier hash", hash(3), { 3: "optimistic", 4: "invalid", 5: "invalid", 6: "optimistic" }],
+    ["the zero hash", root(0), { 3: "invalid", 4: "invalid", 5: "invalid", 6: "invalid" }],
+  ])("of a block that was refused, with %s, says as much of its ancestors", (_, latestValidHash, expected) => {
+    const forkChoice = makeTree();
+    const refused = { root: root(7), parentRoot: root(5) };
+    expect(forkChoice.isInvalid(refused.root)).toBe(false);
+    expect(forkChoice.onRefusedPayload(refused, latestValidHash)).toBeNull();
+    expect(statuses(forkChoice)).toMatchObject(expected);
+    expect(forkChoice.isInvalid(refused.root)).toBe(true);
+    expect(forkChoice.isInvalid(root(5))).toBe(expected[5] === "invalid");
   });
 
   test("of the justified block leaves no head", () => {

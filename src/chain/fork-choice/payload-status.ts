@@ -1,6 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import { ForkChoiceError } from "./error.ts";
 import { NO_NODE, type ProtoArray } from "./proto-array.ts";
+import type { ForkChoiceBlock } from "./types.ts";
 
 const ZERO_HASH: RootHex = `0x${"00".repeat(32)}`;
 
@@ -29,46 +30,77 @@ function optimisticChain(tree: ProtoArray, index: number): number[] {
   return optimistic;
 }
 
-/**
- * Applies an INVALID payload status: the first invalid block, named by `latestValidHash`, and all its descendants become
- * invalid ("How to apply latestValidHash when payload status is INVALID", sync/optimistic.md).
- */
-export function markPayloadInvalid(tree: ProtoArray, index: number, latestValidHash: RootHex | null): void {
-  const first = firstInvalid(tree, index, latestValidHash);
-  const affected = new Uint8Array(tree.size);
-  for (let current = first; current < tree.size; current++) {
-    const { block, parent } = tree.nodeAt(current);
-    if (current !== first && affected[parent] !== 1) continue;
-    affected[current] = 1;
-    if (block.execution.status === "valid" || block.execution.status === "pre-merge") {
-      throw new ForkChoiceError(
-        "contradicting-payload-status",
-        `Block ${block.root} has the status ${block.execution.status}; only a payload not yet validated can become invalid.`,
-      );
-    }
-  }
-  for (let current = first; current < tree.size; current++) {
-    if (affected[current] === 1) setStatus(tree, current, "invalid");
-  }
+interface InvalidPayload {
+  latestValidHash: RootHex | null;
+  finalizedRoot: RootHex;
 }
 
-function firstInvalid(tree: ProtoArray, index: number, latestValidHash: RootHex | null): number {
-  if (latestValidHash === null) return index;
-  let child = index;
-  for (let current = tree.parentOf(index); current !== NO_NODE; current = tree.parentOf(current)) {
+/**
+ * Applies an INVALID payload status: the first invalid block, named by `latestValidHash`, and all its descendants become
+ * invalid ("How to apply latestValidHash when payload status is INVALID", sync/optimistic.md). What is final or known to be
+ * valid stays so: the youngest such block that would have to be invalid is returned, and only what follows it changes.
+ */
+export function markPayloadInvalid(tree: ProtoArray, index: number, invalid: InvalidPayload): ForkChoiceBlock | null {
+  const ancestor = firstInvalidUpTo(tree, tree.parentOf(index), invalid.latestValidHash);
+  return invalidate(tree, { first: ancestor === NO_NODE ? index : ancestor, last: index }, invalid);
+}
+
+/** The same when the payload in question is that of a child of the block, which is not in the tree. */
+export function markAncestorsInvalid(
+  tree: ProtoArray,
+  parent: number,
+  invalid: InvalidPayload,
+): ForkChoiceBlock | null {
+  const first = firstInvalidUpTo(tree, parent, invalid.latestValidHash);
+  return first === NO_NODE ? null : invalidate(tree, { first, last: parent }, invalid);
+}
+
+/** The first invalid block of the chain up to the given one; none when the hash tells nothing about that chain. */
+function firstInvalidUpTo(tree: ProtoArray, index: number, latestValidHash: RootHex | null): number {
+  let first = NO_NODE;
+  for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {
     const { execution } = tree.nodeAt(current).block;
     if (execution.status === "pre-merge") break;
-    if (execution.blockHash === latestValidHash) return child;
-    child = current;
+    if (execution.blockHash === latestValidHash) return first;
+    first = current;
   }
   // The all-zero hash says that not even the first payload of the chain is valid; a hash that no block of the chain
   // carries says nothing about the ancestors.
-  return latestValidHash === ZERO_HASH ? child : index;
+  return latestValidHash === ZERO_HASH ? first : NO_NODE;
+}
+
+/** Makes the blocks of a chain from the first to the last invalid, with all their descendants. */
+function invalidate(
+  tree: ProtoArray,
+  { first, last }: { first: number; last: number },
+  { finalizedRoot }: InvalidPayload,
+): ForkChoiceBlock | null {
+  let from = NO_NODE;
+  let contradicting: ForkChoiceBlock | null = null;
+  for (let current = last; current >= first; current = tree.parentOf(current)) {
+    const { block } = tree.nodeAt(current);
+    if (block.execution.status === "valid" || block.root === finalizedRoot) {
+      contradicting = block;
+      break;
+    }
+    from = current;
+  }
+  if (from === NO_NODE) return contradicting;
+  const affected = new Uint8Array(tree.size);
+  for (let current = from; current < tree.size; current++) {
+    if (current !== from && affected[tree.parentOf(current)] !== 1) continue;
+    affected[current] = 1;
+    setStatus(tree, current, "invalid");
+  }
+  return contradicting;
 }
 
 function setStatus(tree: ProtoArray, index: number, status: "valid" | "invalid"): void {
   const node = tree.nodeAt(index);
-  const { block } = node;
-  if (block.execution.status === "pre-merge") return;
-  node.block = { ...block, execution: { ...block.execution, status } };
+  node.block = withPayloadStatus(node.block, status);
+}
+
+export function withPayloadStatus(block: ForkChoiceBlock, status: "valid" | "optimistic" | "invalid"): ForkChoiceBlock {
+  if (block.execution.status === "pre-merge") return block;
+  return { ...block, execution: { ...block.execution, status } };
 }

@@ -93,7 +93,10 @@ class Player {
         this.#prune(operation);
         break;
       case "InvalidatePayload":
-        markPayloadInvalid(this.tree, this.#indexOf(operation.head_block_root), operation.latest_valid_ancestor_root);
+        markPayloadInvalid(this.tree, this.#indexOf(operation.head_block_root), {
+          latestValidHash: operation.latest_valid_ancestor_root,
+          finalizedRoot: this.tree.nodeAt(0).block.root,
+        });
         break;
       case "AssertWeight":
         expect(this.tree.nodeAt(this.#indexOf(operation.block_root)).weight).toBe(operation.weight);

@@ -9,6 +9,7 @@ import {
   type ISignatureSet,
   isExecutionEnabled,
   isExecutionStateType,
+  isMergeTransitionComplete,
   SyncCommitteeCacheEmpty,
   stateTransition,
 } from "@lodestar/state-transition";
@@ -16,12 +17,14 @@ import type { deneb, IndexedAttestation, SignedBeaconBlock } from "@lodestar/typ
 import { toRootHex } from "@lodestar/utils";
 import { BlockRejection } from "./block-rejection.ts";
 
-interface ReadBlock {
+export interface ReadBlock {
   indexedAttestations: IndexedAttestation[];
   /** Everything that has to be signed in the block. */
   signatureSets: ISignatureSet[];
   /** Whether the block has a payload for the execution engine (bellatrix/beacon-chain.md, is_execution_enabled). */
   hasPayload: boolean;
+  /** Whether that payload is the first of the chain (bellatrix/beacon-chain.md, is_merge_transition_block). */
+  isMergeTransition: boolean;
 }
 
 /** What a block says on its pre-state (the parent's state advanced to the block's slot), before anything of it is verified. */
@@ -48,7 +51,8 @@ export function readBlock(
     const view = new BeaconStateView(preState);
     const signatureSets = getBlockSignatureSets(config, syncCommittee, view, signed, indexedAttestations);
     const hasPayload = isExecutionStateType(preState) && isExecutionEnabled(preState, signed.message);
-    return { indexedAttestations, signatureSets, hasPayload };
+    const isMergeTransition = hasPayload && !isMergeTransitionComplete(preState);
+    return { indexedAttestations, signatureSets, hasPayload, isMergeTransition };
   } catch (error) {
     throw invalidTransition(slot, error);
   }

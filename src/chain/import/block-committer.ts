@@ -6,15 +6,21 @@ import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { withPayloadStatus } from "../fork-choice/payload-status.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { StateStore } from "../states/state-store.ts";
-import { serializeBlockFacts } from "../stored-fork-choice.ts";
+import { putBlockFacts } from "../stored-fork-choice.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
 const BASIS_POINTS = 10_000;
+
+interface BlockToCommit {
+  verified: VerifiedBlock;
+  block: ForkChoiceBlock;
+}
 
 export interface BlockCommitterParts {
   config: BeaconConfig;
@@ -43,9 +49,18 @@ export class BlockCommitter {
   async commit(run: readonly VerifiedBlock[]): Promise<void> {
     const first = run[0];
     if (!first) return;
+    const { db, forkChoice } = this.#parts;
     const parent = this.#requireFit(first);
-    const batch = this.#parts.db.batch();
-    const blocks = run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) }));
+    const batch = db.batch();
+    const blocks = this.#withJointStatus(
+      run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) })),
+      parent,
+    );
+    if (blocks[0]?.block.execution.status === "valid") {
+      for (const ancestor of forkChoice.optimisticAncestors(parent.root)) {
+        if (forkChoice.isHot(ancestor)) putBlockFacts(batch, withPayloadStatus(ancestor, "valid"));
+      }
+    }
     let before = parent;
     for (const { verified, block } of blocks) {
       this.#store(batch, verified, { block, parent: before });
@@ -61,6 +76,24 @@ export class BlockCommitter {
     for (const { verified, block } of blocks) {
       this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified) });
     }
+  }
+
+  /**
+   * A valid payload makes those before it valid, as fork choice will find when it takes the blocks. One that stands on the first
+   * payload of a chain does so only with a judgement of the terminal block, which is made when the engine is told of the head.
+   */
+  #withJointStatus(run: readonly BlockToCommit[], parent: ForkChoiceBlock): BlockToCommit[] {
+    const { forkChoice } = this.#parts;
+    const chain = [...forkChoice.optimisticAncestors(parent.root).reverse(), ...run.map(({ block }) => block)];
+    const oldest = chain.findIndex(({ execution }) => execution.status === "optimistic");
+    const beforeOldest = chain[oldest - 1] ?? forkChoice.get(chain[oldest]?.parentRoot ?? "");
+    const isMergeUnjudged = beforeOldest?.execution.status === "pre-merge";
+    const lastValid = run.findLastIndex(({ block }) => block.execution.status === "valid");
+    const status = isMergeUnjudged ? "optimistic" : "valid";
+    return run.map(({ verified, block }, index) => ({
+      verified,
+      block: index <= lastValid ? withPayloadStatus(block, status) : block,
+    }));
   }
 
   /** Time goes on during verification and the write, and a tick can finalize. What the first block is fit for, all are. */
@@ -113,7 +146,7 @@ export class BlockCommitter {
   ): void {
     const { slot, root, stateRoot } = block;
     batch.blocks.put(root, serializeSignedBlock(this.#parts.config, signed));
-    batch.hotBlocks.put(slot, root, parent.root, serializeBlockFacts(block));
+    putBlockFacts(batch, block);
     batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
     // This block confirms the slots since its parent as empty; their states can be asked for by root, too.
     for (let empty = Math.max(parent.slot + 1, slot - SLOTS_PER_HISTORICAL_ROOT); empty < slot; empty++) {

@@ -3,15 +3,15 @@ import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
-import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
-import { checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
+import { checkBeforeTransition, refuseInvalidPayload, refuseUnsignedLeap } from "./cheap-checks.ts";
 import type { ArrivedBlock } from "./segment.ts";
-import { type PayloadJudge, preStateOf, verifyBlock } from "./verify-block.ts";
+import { preStateOf, verifyBlock } from "./verify-block.ts";
+import type { VerifyPayload } from "./verify-payload.ts";
 
 export interface ImportedBlock {
   root: RootHex;
@@ -25,7 +25,7 @@ interface BlockImporterParts {
   forkChoice: ForkChoice;
   states: StateStore;
   bls: BlsVerifier;
-  engine: ExecutionEngine;
+  verifyPayload: VerifyPayload;
   committer: BlockCommitter;
 }
 
@@ -60,8 +60,9 @@ export class BlockImporter {
   async import(block: ArrivedBlock): Promise<ImportedBlock> {
     const { signed, root } = block;
     const { forkChoice, committer } = this.#parts;
-    if (forkChoice.has(root)) return { root, known: true };
     try {
+      refuseInvalidPayload(root, forkChoice);
+      if (forkChoice.has(root)) return { root, known: true };
       const preState = await this.#checkedPreState(signed);
       await committer.commit([await verifyBlock(block, preState, this.#parts)]);
     } catch (error) {
@@ -77,12 +78,12 @@ export class BlockImporter {
    * Fork choice is taken to the block's slot, not to the present: the present would justify and finalize more than was
    * final when the block came, and leave out what was good then.
    */
-  async restore(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
-    const { config, forkChoice, states, engine, committer } = this.#parts;
+  async restore(signed: SignedBeaconBlock, root: RootHex, verifyPayload: VerifyPayload): Promise<void> {
+    const { config, forkChoice, states, committer } = this.#parts;
     forkChoice.onTick(signed.message.slot);
     checkBeforeTransition(signed.message, { forkChoice, clock: forkChoice });
     const preState = await preStateOf(signed, states);
-    const verifiers = { config, bls: null, engine: trustingWhileSilent(engine) };
+    const verifiers = { config, bls: null, verifyPayload };
     // When it came is not known any more: it counts as late.
     const block = { signed, root, arrivedAt: Number.POSITIVE_INFINITY };
     committer.restore(await verifyBlock(block, preState, verifiers));
@@ -94,11 +95,4 @@ export class BlockImporter {
     await refuseUnsignedLeap(signed, parent.slot, this.#parts);
     return preStateOf(signed, states);
   }
-}
-
-/** A stored payload was not refused before; while the engine cannot be asked again, it counts as not validated. */
-function trustingWhileSilent(engine: ExecutionEngine): PayloadJudge {
-  return {
-    notifyNewPayload: (...payload) => engine.notifyNewPayload(...payload).catch(() => ({ status: "optimistic" })),
-  };
 }

@@ -14,6 +14,9 @@ export type RejectionReason =
   | "wrong-state-root"
   | "invalid-transition"
   | "invalid-payload"
+  | "wrong-terminal-block"
+  | "unknown-terminal-block"
+  | "engine-unavailable"
   | "data-unavailable";
 
 /** Why a block was not imported. The chain is as it was before. */
@@ -29,6 +32,25 @@ export class BlockRejection extends Error {
     this.reason = reason;
   }
 }
+
+/** The execution engine refuses the payload of a block. */
+export class PayloadRefusal extends BlockRejection {
+  readonly parentRoot: RootHex;
+  readonly latestValidHash: RootHex | null;
+
+  constructor(
+    message: string,
+    { parentRoot, latestValidHash }: { parentRoot: RootHex; latestValidHash: RootHex | null },
+  ) {
+    super("invalid-payload", message);
+    this.parentRoot = parentRoot;
+    this.latestValidHash = latestValidHash;
+  }
+}
+
+/** Reasons for which a block waits for what the execution engine may tell later; nothing is wrong with it. */
+export const isWaitingForEngine = ({ reason }: BlockRejection): boolean =>
+  reason === "engine-unavailable" || reason === "unknown-terminal-block";
 
 /** Notes the block at fault in an error, if it is a rejection that does not name one yet. */
 export function blaming<E>(error: E, block: { slot: Slot; root: RootHex }): E {

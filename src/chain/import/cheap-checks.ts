@@ -1,7 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeStartSlotAtEpoch, getBlockProposerSignatureSet } from "@lodestar/state-transition";
-import type { BeaconBlock, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Clock } from "../clock/clock.ts";
@@ -25,11 +25,11 @@ export function checkBeforeTransition(
     );
   }
   const parentHex = toRootHex(parentRoot);
-  const parent = forkChoice.get(parentHex);
-  if (!parent) throw new BlockRejection("unknown-parent", `The parent block ${parentHex} is not known.`);
-  if (parent.execution.status === "invalid") {
+  if (forkChoice.isInvalid(parentHex)) {
     throw new BlockRejection("invalid-parent", `The execution payload of the parent block ${parentHex} is invalid.`);
   }
+  const parent = forkChoice.get(parentHex);
+  if (!parent) throw new BlockRejection("unknown-parent", `The parent block ${parentHex} is not known.`);
   refuseEarlierThanParent(slot, parent.slot);
   if (!forkChoice.isDescendantOfFinalized(parentHex)) {
     throw new BlockRejection(
@@ -38,6 +38,15 @@ export function checkBeforeTransition(
     );
   }
   return parent;
+}
+
+/** What the execution engine refused once need not be asked about again. */
+export function refuseInvalidPayload(root: RootHex, forkChoice: ForkChoice): void {
+  if (!forkChoice.isInvalid(root)) return;
+  throw new BlockRejection(
+    "invalid-payload",
+    `The execution payload of the block ${root} was found to be invalid before.`,
+  );
 }
 
 /** The same for a block whose parent passed all this just before, but is not in fork choice yet. */

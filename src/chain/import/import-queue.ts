@@ -5,20 +5,25 @@ import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS } from "../../timers.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
 import type { ChainEvents } from "../events.ts";
+import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import type { PayloadVerdicts } from "../payload-verdicts.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
-import { BlockRejection } from "./block-rejection.ts";
-import { isKnownBlock } from "./segment.ts";
+import { BlockRejection, isWaitingForEngine, PayloadRefusal } from "./block-rejection.ts";
+import { type ArrivedBlock, isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
+import { knownPayload, payloadVerifier, trustingPayloadVerifier, type VerifyPayload } from "./verify-payload.ts";
+import { WaitingBlocks } from "./waiting-blocks.ts";
 
 interface ImportQueueParts extends BlockCommitterParts {
   bls: BlsVerifier;
   engine: ExecutionEngine;
   payloads: PayloadVerification;
+  verdicts: PayloadVerdicts;
   events: ChainEvents;
   logger: Logger;
   hotSnapshots: HotSnapshots;
@@ -40,27 +45,57 @@ export class ImportQueue {
   readonly #importer: BlockImporter;
   readonly #segmentImporter: SegmentImporter;
   readonly #segments = new SerialQueue();
+  readonly #trusting: VerifyPayload;
+  readonly #waiting = new WaitingBlocks();
+  #retrying: Promise<void> | null = null;
   readonly #closing = new AbortController();
 
   constructor(parts: ImportQueueParts) {
     this.#parts = parts;
     this.#committer = new BlockCommitter(parts);
-    this.#importer = new BlockImporter({ ...parts, committer: this.#committer });
-    this.#segmentImporter = new SegmentImporter({ ...parts, commit: (run) => this.#commit(run) });
+    const verifyPayload = payloadVerifier(parts);
+    this.#trusting = trustingPayloadVerifier(parts);
+    this.#importer = new BlockImporter({ ...parts, verifyPayload, committer: this.#committer });
+    this.#segmentImporter = new SegmentImporter({ ...parts, verifyPayload, commit: (run) => this.#commit(run) });
+  }
+
+  /** Whether the block waits for the execution engine. */
+  isWaiting(root: RootHex): boolean {
+    return this.#waiting.has(root);
+  }
+
+  /** Tries again to import what waits for the execution engine. */
+  retryWaiting(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#retrying ??= this.#retry().finally(() => {
+      this.#retrying = null;
+    });
   }
 
   async importBlock(
     signed: SignedBeaconBlock,
     { arrivedAt = this.#parts.clock.nowSeconds() }: Arrival = {},
   ): Promise<ImportedBlock> {
-    const { config, changes, settle, hotSnapshots, events } = this.#parts;
+    const block = { signed, root: blockRoot(this.#parts.config, signed.message), arrivedAt };
+    try {
+      const imported = await this.#importArrived(block);
+      this.#waiting.delete(block.root);
+      return imported;
+    } catch (error) {
+      if (error instanceof BlockRejection && isWaitingForEngine(error)) this.#hold(block, error);
+      throw error;
+    }
+  }
+
+  async #importArrived(block: ArrivedBlock): Promise<ImportedBlock> {
+    const { changes, settle, hotSnapshots, events } = this.#parts;
+    const { signed, root } = block;
     const { slot } = signed.message;
-    const root = blockRoot(config, signed.message);
     await this.#untilCurrent(slot);
     const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
     return changes.run(async () => {
-      const imported = await this.#importer.import({ signed, root, arrivedAt });
+      const imported = await this.#withConsequences(() => this.#importer.import(block));
       if (imported.known) return imported;
       this.#announce(signed, root);
       await settle();
@@ -76,21 +111,66 @@ export class ImportQueue {
     if (!last) return { imported: 0, known: 0 };
     await this.#untilCurrent(last.message.slot);
     const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
-    return this.#segments.run(() => {
+    return this.#segments.run(async () => {
       ending.throwIfAborted();
-      return this.#segmentImporter.import(blocks, { arrivedAt, signal: ending });
+      try {
+        return await this.#segmentImporter.import(blocks, { arrivedAt, signal: ending });
+      } catch (error) {
+        await this.#parts.changes.run(() => this.#drawConsequences(error));
+        throw error;
+      }
     });
   }
 
-  /** Takes a block of our own database back into fork choice; nobody is told. */
-  restore(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
-    return this.#importer.restore(signed, root);
+  /** Takes a block of our own database back into fork choice, with what was known of its payload; nobody is told. */
+  restore(signed: SignedBeaconBlock, root: RootHex, execution: ForkChoiceExecution | null): Promise<void> {
+    return this.#importer.restore(signed, root, execution ? knownPayload(execution) : this.#trusting);
   }
 
   /** Resolves when no run of blocks is under way any more. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The chain is being closed, so no more blocks are imported."));
     await this.#segments.idle();
+    await this.#retrying;
+  }
+
+  #hold(block: ArrivedBlock, { message }: BlockRejection): void {
+    const { root, signed } = block;
+    const level = this.#waiting.has(root) ? "debug" : "warn";
+    this.#parts.logger[level]("A block waits for the execution engine", { slot: signed.message.slot, root, message });
+    this.#waiting.add(block);
+  }
+
+  /** Ends with the first block that the engine still cannot be asked about. */
+  async #retry(): Promise<void> {
+    for (const { signed, root, arrivedAt } of this.#waiting.inOrder()) {
+      if (this.#closing.signal.aborted) return;
+      try {
+        await this.importBlock(signed, { arrivedAt });
+      } catch (error) {
+        this.#parts.logger.debug("A block that waited is not imported", { slot: signed.message.slot, root, error });
+        const isRejection = error instanceof BlockRejection;
+        if (isRejection && error.reason === "engine-unavailable") return;
+        if (!isRejection || !isWaitingForEngine(error)) this.#waiting.delete(root);
+      }
+    }
+  }
+
+  /** Throws what the import throws, once its consequences are drawn. */
+  async #withConsequences<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      await this.#drawConsequences(error);
+      throw error;
+    }
+  }
+
+  /** A payload that is refused may condemn the blocks before it. */
+  async #drawConsequences(error: unknown): Promise<void> {
+    const { verdicts, settle } = this.#parts;
+    if (!(error instanceof PayloadRefusal) || error.root === undefined) return;
+    if (await verdicts.applyRefusal(error.root, error)) await settle();
   }
 
   /** Takes in a run of blocks that was verified while the chain went on; some of them may have come another way. */

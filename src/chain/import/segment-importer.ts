@@ -3,17 +3,18 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks, ISignatureSet } from "@lodestar/state-transition";
 import type { IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
-import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { advanceToSlot } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { applyBlock, readBlock } from "./apply-block.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkAfterParent, checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
 import { type ArrivedBlock, isKnownBlock, linkSegment, mayAddValidators } from "./segment.ts";
-import { badSignature, PRE_MERGE, preStateOf, type VerifiedBlock, verifyPayload } from "./verify-block.ts";
+import { badSignature, preStateOf, type VerifiedBlock } from "./verify-block.ts";
+import type { VerifyPayload } from "./verify-payload.ts";
 
 /** How many blocks are verified and stored together. The light client server looks at no more behind a new head. */
 const BLOCKS_PER_RUN = 32;
@@ -31,7 +32,7 @@ interface SegmentImporterParts {
   blocks: BlockStore;
   states: StateStore;
   bls: BlsVerifier;
-  engine: ExecutionEngine;
+  verifyPayload: VerifyPayload;
   /** Takes verified blocks onto the chain; tells how many of them were new to it. */
   commit(run: readonly VerifiedBlock[]): Promise<number>;
 }
@@ -39,7 +40,8 @@ interface SegmentImporterParts {
 interface AppliedBlock extends ArrivedBlock {
   state: CachedBeaconStateAllForks;
   indexedAttestations: IndexedAttestation[];
-  hasPayload: boolean;
+  /** Under way, after those of all blocks before it. */
+  execution: Promise<ForkChoiceExecution>;
 }
 
 /** Blocks that went through the state transition, with the verdict on their signatures under way. */
@@ -53,8 +55,8 @@ interface AppliedRun {
 
 /**
  * Takes many blocks of one chain onto ours, as syncing has them, in runs: all signatures of a run are verified in one batch
- * by the threads, while the main thread is at the state transitions of the next run; a run is stored in one
- * write, and fork choice decides once. All of that but the taking in of a run happens outside the chain's queue, so
+ * by the threads, while the main thread is at the state transitions of the next run and the execution engine at the payloads; a
+ * run is stored in one write, and fork choice decides once. All of that but the taking in of a run happens outside the chain's queue, so
  * that gossip and ticks never wait for long. Calls must not overlap.
  */
 export class SegmentImporter {
@@ -128,8 +130,14 @@ export class SegmentImporter {
         const preState = await this.#preState(block, parent);
         const read = readBlock(config, block.signed, preState);
         signatureSets.push(read.signatureSets);
+        // In order, as the execution engine cannot tell of a payload before its parent; and none after one that fails.
+        const execution = (parent?.execution ?? Promise.resolve()).then(() => {
+          signal.throwIfAborted();
+          return this.#parts.verifyPayload(block.signed, read);
+        });
+        execution.catch(() => undefined);
         const state = applyBlock(config, block.signed, preState);
-        parent = { ...block, state, indexedAttestations: read.indexedAttestations, hasPayload: read.hasPayload };
+        parent = { ...block, state, indexedAttestations: read.indexedAttestations, execution };
         blocks.push(parent);
       } catch (error) {
         failure = { block, error };
@@ -167,7 +175,7 @@ export class SegmentImporter {
     const verified: VerifiedBlock[] = [];
     for (const block of blocks) {
       try {
-        verified.push(await this.#withVerifiedPayload(block));
+        verified.push({ ...block, execution: await block.execution });
       } catch (error) {
         failure = { block, error };
         break;
@@ -176,11 +184,6 @@ export class SegmentImporter {
     const imported = verified.length > 0 ? await this.#parts.commit(verified) : 0;
     if (failure) throw blaming(failure.error, { slot: failure.block.signed.message.slot, root: failure.block.root });
     return imported;
-  }
-
-  async #withVerifiedPayload({ hasPayload, ...block }: AppliedBlock): Promise<VerifiedBlock> {
-    const execution = hasPayload ? await verifyPayload(block.signed, this.#parts) : PRE_MERGE;
-    return { ...block, execution };
   }
 
   /** The index of the first block that has a bad signature. */

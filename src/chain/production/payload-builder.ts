@@ -27,6 +27,8 @@ interface PayloadBuilderParts {
   forkChoice: ForkchoiceView;
   clock: Pick<Clock, "secondsPerSlot" | "speed">;
   logger: Logger;
+  /** Is told when the engine builds nothing on a head, of which it may have a verdict that the chain does not know. */
+  doubtHead?(): void;
   timers?: Pick<Timers, "now" | "sleep">;
 }
 
@@ -129,6 +131,7 @@ export class PayloadBuilder {
     const state = forkchoiceState(forkChoice, toRootHex(request.parent.blockHash));
     const { payloadId, verdict } = await engine.forkchoiceUpdated(request.fork, state, request);
     if (payloadId === null) {
+      this.#parts.doubtHead?.();
       throw new PayloadUnavailableError(
         `The execution engine builds no payload for slot ${request.slot}: ${whyNothing(verdict)}`,
       );

@@ -75,18 +75,19 @@ export class AttestationDataRules {
   async #refuseUnfitBlock(data: phase0.AttestationData): Promise<void> {
     const { forkChoice, blocks } = this.#context;
     const blockRoot = toRootHex(data.beaconBlockRoot);
+    // Whoever follows optimistically passes such votes on in good faith.
+    if (forkChoice.isInvalid(blockRoot)) {
+      throw ignore(
+        "invalid-block",
+        `${this.#subject} votes for block ${blockRoot}, whose execution payload is invalid.`,
+      );
+    }
     const block = forkChoice.get(blockRoot);
     if (!block) {
       // Fork choice has let go of what is final; a block above that may be on its way in.
       const stored = await blocks.link(blockRoot);
       if (stored) this.#refuseBlockBeforeFinality({ root: blockRoot, slot: stored.slot });
       throw ignore("unknown-block", `${this.#subject} votes for block ${blockRoot}, which is not known.`);
-    }
-    if (block.execution.status === "invalid") {
-      throw reject(
-        "invalid-block",
-        `${this.#subject} votes for block ${blockRoot}, whose execution payload is invalid.`,
-      );
     }
     // validate_on_attestation of fork-choice.md. The rules of the topics do not have it, so nobody is blamed for passing on
     // such a vote.

@@ -237,7 +237,7 @@ describe("single attestations since Electra", () => {
   test("a block with an invalid payload is not attested to", async () => {
     const attestation = vote();
     chain.forkChoice.onInvalidPayload(chain.headRoot, null);
-    expect(summarize(await validate(attestation))).toEqual(["reject invalid-block"]);
+    expect(summarize(await validate(attestation))).toEqual(["ignore invalid-block"]);
   });
 
   test("the shape before Electra is rejected", async () => {

@@ -84,14 +84,15 @@ function refuseSecondBlock({ seen }: ValidationContext, { slot, proposerIndex }:
 }
 
 function refuseUnfitParent({ forkChoice }: ValidationContext, { slot, parentRoot }: BeaconBlock): void {
-  const parent = forkChoice.get(toRootHex(parentRoot));
-  if (!parent) throw ignore("unknown-parent", `The block's parent ${toRootHex(parentRoot)} is not known.`);
+  const root = toRootHex(parentRoot);
   // A parent that fails the consensus rules is never imported, so only its payload can be known to be invalid; that is
   // ignored because an execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block). A parent whose payload
   // is not yet validated is fine.
-  if (parent.execution.status === "invalid") {
-    throw ignore("invalid-parent", `The block's parent ${parent.root} has an invalid execution payload.`);
+  if (forkChoice.isInvalid(root)) {
+    throw ignore("invalid-parent", `The block's parent ${root} has an invalid execution payload.`);
   }
+  const parent = forkChoice.get(root);
+  if (!parent) throw ignore("unknown-parent", `The block's parent ${root} is not known.`);
   if (slot <= parent.slot) {
     throw reject(
       "slot-not-after-parent",

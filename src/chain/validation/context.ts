@@ -43,7 +43,7 @@ export interface ValidationContext {
   >;
   readonly forkChoice: Pick<
     ForkChoice,
-    "get" | "has" | "ancestorAtSlot" | "isDescendantOfFinalized" | "finalized" | "head"
+    "get" | "has" | "ancestorAtSlot" | "isDescendantOfFinalized" | "isInvalid" | "finalized" | "head"
   >;
   readonly blocks: Pick<BlockStore, "link">;
   readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;

@@ -1,0 +1,76 @@
+import { createBeaconConfig, defaultChainConfig } from "@lodestar/config";
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import { invalid, ScriptedEngine, SYNCING, VALID } from "../../../test/support/scripted-engine.ts";
+import { NoExecutionEngine } from "../../execution/engine.ts";
+import { payloadVerifier } from "./verify-payload.ts";
+
+const config = createBeaconConfig(
+  {
+    ...defaultChainConfig,
+    ALTAIR_FORK_EPOCH: 0,
+    BELLATRIX_FORK_EPOCH: 0,
+    CAPELLA_FORK_EPOCH: Number.POSITIVE_INFINITY,
+  },
+  new Uint8Array(32),
+);
+
+const SLOT = 1000;
+const HASH = toRootHex(new Uint8Array(32).fill(7));
+
+function blockWith(transactions: Uint8Array[] = [Uint8Array.of(1)]) {
+  const signed = ssz.bellatrix.SignedBeaconBlock.defaultValue();
+  signed.message.slot = SLOT;
+  const payload = signed.message.body.executionPayload;
+  Object.assign(payload, { blockHash: new Uint8Array(32).fill(7), blockNumber: 5, transactions });
+  return signed;
+}
+
+function verify(engine: ScriptedEngine | NoExecutionEngine, { slot = SLOT, isMergeTransition = false } = {}) {
+  const verifyPayload = payloadVerifier({ config, clock: { currentSlot: slot }, engine });
+  return verifyPayload(blockWith(), { hasPayload: true, isMergeTransition });
+}
+
+test("the engine's verdict is what is known of a payload", async () => {
+  const engine = new ScriptedEngine();
+  const known = { blockHash: HASH, blockNumber: 5 };
+  await expect(verify(engine)).resolves.toEqual({ status: "valid", ...known });
+  engine.otherwise = SYNCING;
+  await expect(verify(engine)).resolves.toEqual({ status: "optimistic", ...known });
+  engine.otherwise = invalid(HASH);
+  await expect(verify(engine)).rejects.toMatchObject({ reason: "invalid-payload", latestValidHash: HASH });
+  engine.otherwise = "error";
+  await expect(verify(engine)).rejects.toMatchObject({ reason: "engine-unavailable" });
+  await expect(verify(new NoExecutionEngine())).resolves.toEqual({ status: "optimistic", ...known });
+});
+
+test("a payload with an empty transaction is refused before the engine is asked, and before the merge there is none", async () => {
+  const engine = new ScriptedEngine();
+  const verifyPayload = payloadVerifier({ config, clock: { currentSlot: SLOT }, engine });
+  const read = { hasPayload: true, isMergeTransition: false };
+  const empty = blockWith([Uint8Array.of(1), new Uint8Array()]);
+  await expect(verifyPayload(empty, read)).rejects.toThrow(/Transaction 1 .* is empty/);
+  await expect(verifyPayload(blockWith(), { ...read, hasPayload: false })).resolves.toEqual({ status: "pre-merge" });
+  expect(engine.questions).toEqual([]);
+});
+
+test("the first payload of a chain goes on from a terminal block, or is old enough to be taken on trust", async () => {
+  const engine = new ScriptedEngine();
+  const first = { isMergeTransition: true };
+  await expect(verify(engine, first)).resolves.toMatchObject({ status: "valid" });
+  engine.terminalVerdict = "not-terminal";
+  for (const verdict of [VALID, SYNCING, invalid(null)]) {
+    engine.otherwise = verdict;
+    await expect(verify(engine, first)).rejects.toMatchObject({ reason: "wrong-terminal-block" });
+  }
+  engine.terminalVerdict = "unknown";
+  engine.otherwise = VALID;
+  await expect(verify(engine, { ...first, slot: SLOT + 127 })).rejects.toMatchObject({
+    reason: "unknown-terminal-block",
+  });
+  await expect(verify(engine, { ...first, slot: SLOT + 128 })).resolves.toMatchObject({ status: "optimistic" });
+  engine.otherwise = invalid(null);
+  await expect(verify(engine, { ...first, slot: SLOT + 128 })).rejects.toMatchObject({ reason: "invalid-payload" });
+  await expect(verify(new NoExecutionEngine(), first)).resolves.toMatchObject({ status: "optimistic" });
+});

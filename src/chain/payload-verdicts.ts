@@ -1,0 +1,80 @@
+import type { RootHex } from "@lodestar/types";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import type { PayloadVerdict } from "../execution/engine.ts";
+import type { Logger } from "../log/logger.ts";
+import { ForkChoiceError } from "./fork-choice/error.ts";
+import type { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { ForkChoiceBlock } from "./fork-choice/types.ts";
+import type { PayloadRefusal } from "./import/block-rejection.ts";
+import { putBlockFacts } from "./stored-fork-choice.ts";
+
+interface PayloadVerdictsParts {
+  db: BeaconDb;
+  forkChoice: ForkChoice;
+  logger: Logger;
+}
+
+/**
+ * What the execution engine says about blocks that are on the chain: it moves fork choice, and the database remembers it. The
+ * head has to be found anew afterwards. Calls must not overlap; the chain queues them.
+ */
+export class PayloadVerdicts {
+  readonly #parts: PayloadVerdictsParts;
+
+  constructor(parts: PayloadVerdictsParts) {
+    this.#parts = parts;
+  }
+
+  /** Tells whether the status of any block changed. */
+  async apply({ root }: { root: RootHex }, verdict: PayloadVerdict): Promise<boolean> {
+    const { forkChoice, logger } = this.#parts;
+    const block = forkChoice.get(root);
+    // Finality may have taken the block out of fork choice since the engine was asked.
+    if (!block || block.execution.status === "pre-merge" || verdict.status === "optimistic") return false;
+    const { blockHash } = block.execution;
+    if (verdict.status === "valid") {
+      return this.#change(block, () => {
+        forkChoice.onValidPayload(blockHash);
+        return null;
+      });
+    }
+    const { latestValidHash, message } = verdict;
+    const { slot } = block;
+    logger.warn("The execution engine refuses a block of the chain", { slot, root, latestValidHash, message });
+    return this.#change(block, () => forkChoice.onInvalidPayload(root, latestValidHash));
+  }
+
+  /** For a block that was refused for its payload, which may condemn its ancestors too. */
+  async applyRefusal(root: RootHex, { slot, parentRoot, latestValidHash, message }: PayloadRefusal): Promise<boolean> {
+    const { forkChoice, logger } = this.#parts;
+    const isChanged = await this.#change({ root }, () => {
+      return forkChoice.onRefusedPayload({ root, parentRoot }, latestValidHash);
+    });
+    if (isChanged) logger.warn("The execution engine refuses a block and others before it", { slot, root, message });
+    return isChanged;
+  }
+
+  async #change({ root }: { root: RootHex }, run: () => ForkChoiceBlock | null): Promise<boolean> {
+    const { db, forkChoice } = this.#parts;
+    const before = new Set(forkChoice.all());
+    try {
+      const contradicted = run();
+      if (contradicted) this.#complain(root, `the payload of block ${contradicted.root} is final or was found valid`);
+    } catch (error) {
+      if (!(error instanceof ForkChoiceError)) throw error;
+      this.#complain(root, error.message);
+    }
+    // A change of status makes a new object.
+    const changed = [...forkChoice.all()].filter((block) => !before.has(block));
+    if (changed.length === 0) return false;
+    const batch = db.batch();
+    for (const block of changed) if (forkChoice.isHot(block)) putBlockFacts(batch, block);
+    await batch.write();
+    return true;
+  }
+
+  /** Transitions that sync/optimistic.md leaves out: only a faulty execution client brings them about. */
+  #complain(root: RootHex, detail: string): void {
+    this.#parts.logger.error("The execution client contradicts itself about payloads; look after it", { root, detail });
+  }
+}

@@ -1,0 +1,86 @@
+import type { bellatrix } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { type OpenedDevChain, startQuietDevChain } from "../../test/support/dev-chain.ts";
+import { invalid, ScriptedEngine, VALID } from "../../test/support/scripted-engine.ts";
+import { emptyStoredChain, openStoredChain } from "../../test/support/stored-chain.ts";
+import { createLogger } from "../log/pino-logger.ts";
+import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
+import { blocksOf, untilHead } from "./history.test-support.ts";
+import { Sync } from "./sync.ts";
+
+const SLOTS = 12;
+const BATCH_SLOTS = 4;
+
+let source: OpenedDevChain;
+let history: ServedBlock[];
+
+beforeAll(async () => {
+  source = await startQuietDevChain(SLOTS, { validators: 8, forks: [{ fork: "electra", epoch: 0 }] });
+  history = await blocksOf(source.devChain);
+});
+afterAll(() => source.close());
+
+const hashOf = ({ signed }: ServedBlock) =>
+  toRootHex((signed.message.body as bellatrix.BeaconBlockBody).executionPayload.blockHash);
+
+/** A node that has only the genesis of the chain, and an engine that does what the test says. */
+async function openFollower(peers: FakePeers) {
+  const engine = new ScriptedEngine();
+  const { chain } = await openStoredChain(await emptyStoredChain(source.devChain), { slot: SLOTS, engine });
+  chain.start();
+  const log: string[] = [];
+  const { logger } = createLogger({ format: "text", spec: "DEBUG", destination: { write: (line) => log.push(line) } });
+  const sync = new Sync({ chain, peers, logger, limits: { batchSlots: BATCH_SLOTS, restMs: 1, doubtMs: 60_000 } });
+  onTestFinished(() => sync.close());
+  return { chain, engine, sync, log };
+}
+
+test("ranges wait for the execution engine, are not asked for again, and nobody is blamed", async () => {
+  const peers = new FakePeers();
+  peers.add("honest", history);
+  const { chain, engine, sync, log } = await openFollower(peers);
+  engine.answer(hashOf(history[5]!), "error");
+  sync.start();
+  await vi.waitFor(() => expect(log.join()).toMatch(/WARN .*The sync waits for the execution engine/));
+  expect(chain.head.root).toBe(history[4]!.root);
+  engine.answer(hashOf(history[5]!), VALID);
+  engine.enter("online");
+  await untilHead(chain, history.at(-1)!.root);
+  expect(peers.ranges).toHaveLength(SLOTS / BATCH_SLOTS);
+  expect(peers.penalties).toEqual([]);
+});
+
+test("what builds on a block that waits for the execution engine waits with it", async () => {
+  const peers = new FakePeers();
+  peers.add("sender", [], { status: { headSlot: 0, headRoot: new Uint8Array(32) } });
+  const { chain, engine, sync } = await openFollower(peers);
+  await chain.importSegment(history.slice(0, SLOTS - 3).map(({ signed }) => signed));
+  sync.start();
+  const [waiting, child, tip] = history.slice(-3);
+  engine.answer(hashOf(waiting!), "error");
+  await expect(chain.importBlock(waiting!.signed)).rejects.toMatchObject({ reason: "engine-unavailable" });
+  sync.onUnknownParent(child!.signed, "sender");
+  sync.onUnknownParent(tip!.signed, "sender");
+  engine.answer(hashOf(waiting!), VALID);
+  engine.enter("online");
+  await untilHead(chain, tip!.root);
+  expect(peers.roots).toEqual([]);
+  expect(peers.penalties).toEqual([]);
+});
+
+test("a payload that the execution engine refuses is not held against those who gave it", async () => {
+  const peers = new FakePeers();
+  peers.add("optimistic", history);
+  const { chain, engine, sync, log } = await openFollower(peers);
+  engine.answer(hashOf(history[5]!), invalid(hashOf(history[4]!)));
+  sync.start();
+  await vi.waitFor(() => expect(log.join()).toMatch(/Sync ends.*outcome=undelivered/));
+  expect(chain.head.root).toBe(history[4]!.root);
+  expect(log.join()).toMatch(/WARN .*A block of a peer is refused .*reason=invalid-payload/);
+  // Gossip may still speak of the block; there is no use in fetching it again.
+  sync.onUnknownBlock(history[5]!.root, "optimistic");
+  sync.onUnknownParent(history[6]!.signed, "optimistic");
+  expect(peers.roots).toEqual([]);
+  expect(peers.penalties).toEqual([]);
+});
