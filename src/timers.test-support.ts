@@ -9,7 +9,7 @@ interface Repetition {
 const UNIX_START = 1_700_000_000_000;
 
 /** Time that passes when the test says so. */
-export class HandTimers implements Pick<Timers, "now" | "unixNow" | "every"> {
+export class HandTimers implements Timers {
   #now = 1_000_000;
   readonly #repetitions = new Set<Repetition>();
 
@@ -25,6 +25,19 @@ export class HandTimers implements Pick<Timers, "now" | "unixNow" | "every"> {
     const repetition = { ms, dueAt: this.#now + ms, run };
     this.#repetitions.add(repetition);
     return () => this.#repetitions.delete(repetition);
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = this.every(ms, () => {
+        end();
+        resolve();
+      });
+      signal.addEventListener("abort", () => {
+        end();
+        reject(signal.reason);
+      });
+    });
   }
 
   /** Runs what falls due meanwhile, in order. What that leads to later has had its turn when this resolves. */
