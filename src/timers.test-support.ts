@@ -29,6 +29,10 @@ export class HandTimers implements Timers {
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
       const end = this.every(ms, () => {
         end();
         resolve();

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { BeaconStateElectra } from "@lodestar/state-transition";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
+import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { createRecordingLogger } from "../src/log/recording-logger.test-support.ts";
 import { openDataDirectory } from "../src/node/data-directory.ts";
 import type { DevNodeOptions } from "../src/node/dev-node.ts";
@@ -40,10 +41,14 @@ it("begins a dev chain with the genesis block of its execution client, which mak
   expect(devChain.chain.status).toMatchObject({ isOptimistic: false, executionOffline: false });
   expect(engine.headNumber).toBe(4);
 
+  const caller = new Caller(devChain.api);
+  expect(await caller.call("get_v2_node_version")).toMatchObject({
+    execution_client: { code: "EJ", name: "test", version: "v1", commit: "0xfa4ff922" },
+  });
+
   await engine.server.stop();
   await devChain.clock.advanceTo(5);
   expect(devChain.chain.head.slot).toBe(4);
-  const caller = new Caller(devChain.api);
   expect(await caller.call("get_v1_node_syncing")).toMatchObject({ el_offline: true });
   await opened.close();
   expect(opened.complaints.join("")).toContain("The execution client is offline");
@@ -80,6 +85,27 @@ it("begins a dev chain with the genesis block of its execution client, which mak
     source.clock.close();
     await db.close();
   }
+});
+
+it("leaves a dev chain that was made without one to the built-in engine", async () => {
+  const engine = await openEngineServer();
+  const directory = tempDirectory();
+  const { execution, forks } = withClient(engine, directory);
+  const network = { name: "dev", directory: join(directory, "network") };
+  const made = await startDevChain({ forks, networkDirectory: network.directory }, directory);
+  await made.close();
+  await expect(startDevChain({ forks, execution }, directory)).rejects.toThrow(
+    "the maker of payloads is the built-in dev engine there and an execution client (--el) now",
+  );
+  const dataDir = tempDirectory();
+  const db = await openDataDirectory(dataDir, { sync: false });
+  const logger = createRecordingLogger();
+  const genesisState = join(network.directory, "genesis.ssz");
+  const source = await openNetworkSource(db, { dataDir, network, genesisState, execution, logger });
+  expect(source.engine).toBeInstanceOf(DevExecutionEngine);
+  expect(logger.records.map(({ message }) => message)).toContainEqual(expect.stringContaining("--el is not used"));
+  source.clock.close();
+  await db.close();
 });
 
 it("says what keeps a new dev chain from beginning with an execution client", async () => {

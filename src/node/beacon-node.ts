@@ -127,6 +127,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       get isDatabaseWritable() {
         return db.failure === undefined;
       },
+      get executionClient() {
+        return engine.clientVersion;
+      },
     };
     const broadcast = networking?.broadcast;
     const api = createApi({ chain, network: view, broadcast, condition, setLogSpec, futures });

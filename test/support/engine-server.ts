@@ -52,6 +52,7 @@ export class EngineServer {
     };
     this.server = new ScriptedServer({
       engine_exchangeCapabilities: () => ["engine_newPayloadV4", "engine_forkchoiceUpdatedV3", "engine_getPayloadV4"],
+      engine_getClientVersionV1: () => [{ code: "EJ", name: "test", version: "v1", commit: "fa4ff922" }],
       eth_chainId: () => `0x${chainId.toString(16)}`,
       eth_getBlockByNumber: () => genesis,
       engine_newPayloadV4: ([payload]) => this.#judge(payload),

@@ -36,7 +36,7 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   },
   noExecutionClient: {
     reason: "noAnswer",
-    advice: "; a new dev chain with --el begins with the execution client's genesis block: start the client first",
+    advice: "; a new dev chain with --el begins with the genesis block of its execution client, which has to run",
   },
   executionGenesisTooLate: { reason: "usage", advice: "; give fewer --warmup-epochs, or wait until then" },
   noState: {

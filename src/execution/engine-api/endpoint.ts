@@ -64,6 +64,7 @@ export class Endpoint {
   #wasConnected = false;
   #toldOfAbsence: EngineState | null = null;
   #toldOfChain = false;
+  #toldMissing = "";
   #checking: Promise<boolean> | null = null;
 
   constructor(options: EndpointOptions) {
@@ -255,12 +256,15 @@ export class Endpoint {
 
   #checkCapabilities(capabilities: readonly string[] | null): void {
     if (capabilities === null) return;
-    const missing = neededMethods(this.#options.config).filter((method) => !capabilities.includes(method));
-    if (missing.length === 0) return;
-    const { logger } = this.#options;
+    const { config, logger } = this.#options;
+    const unknown = neededMethods(config).filter((method) => !capabilities.includes(method));
+    const missing = unknown.join(" ");
+    if (missing === this.#toldMissing) return;
+    this.#toldMissing = missing;
+    if (missing === "") return;
     logger.warn("The execution client does not know methods that this chain needs: update it", {
       url: this.origin,
-      missing: missing.join(" "),
+      missing,
     });
   }
 }
@@ -278,6 +282,10 @@ function readClientVersion(json: JsonValue): EngineClientVersion | null {
     code: first.member("code").text(),
     name: first.member("name").text(),
     version: first.member("version").text(),
-    commit: first.member("commit").text(),
+    // Some clients leave out the 0x, as the examples of the specification do.
+    commit: first
+      .member("commit")
+      .text()
+      .replace(/^(?:0x)?/, "0x"),
   };
 }

@@ -53,7 +53,7 @@ async function openClient(): Promise<ScriptedServer> {
     engine_exchangeCapabilities: () => CAPABILITIES,
     eth_chainId: () => "0x539",
     eth_getBlockByNumber: () => ({ hash: GENESIS_HASH }),
-    engine_getClientVersionV1: () => [{ code: "GE", name: "Geth", version: "v1.16.0", commit: "0x12345678" }],
+    engine_getClientVersionV1: () => [{ code: "GE", name: "Geth", version: "v1.16.0", commit: "12345678" }],
   }).start();
   opened.push(() => server.stop());
   return server;

@@ -56,6 +56,5 @@ const SECOND = 1000;
 /** As the Engine API has them. It sets none for methods of the chain itself, which are answered from memory or disk. */
 export function timeoutMs(method: string): number {
   if (/^engine_(?:newPayload|forkchoiceUpdated)/.test(method)) return 8 * SECOND;
-  if (method.startsWith("engine_getPayloadBodies")) return 10 * SECOND;
   return method.startsWith("engine_") ? SECOND : 5 * SECOND;
 }
