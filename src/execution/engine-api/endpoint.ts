@@ -35,7 +35,7 @@ export class EndpointRefusalError extends EngineUnavailableError {
 /** How a call ended: with a result, with an error of the client, too late, or without a usable answer. */
 export type CallOutcome = "answered" | "refused" | "timed_out" | "failed";
 
-export interface EndpointOptions {
+interface EndpointOptions {
   url: string;
   jwtSecret: Uint8Array;
   config: ChainForkConfig;

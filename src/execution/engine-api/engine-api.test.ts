@@ -394,6 +394,7 @@ describe("EngineApi", () => {
     expect(first.calls.at(-1)!.params[0]).toMatchObject({ headBlockHash: OTHER_HASH });
     // What the second one builds stays with it.
     await engine.getPayload(ForkName.deneb, ofSecond);
+    expect(messages().filter((message) => message.startsWith("Another execution client"))).toHaveLength(2);
     expect(second.methods.filter((method) => method === "engine_getPayloadV3")).toHaveLength(2);
     expect(first.methods).not.toContain("engine_getPayloadV3");
   });

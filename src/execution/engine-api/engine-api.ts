@@ -36,7 +36,7 @@ const UNKNOWN_PAYLOAD = -38001;
 /** What a head is answered with that was overtaken before the client heard of it. */
 const NOT_TOLD: ForkchoiceUpdate = { verdict: { status: "optimistic" }, payloadId: null };
 
-export interface EngineApiOptions {
+interface EngineApiOptions {
   /** Of the Engine API of each client, the one to be used first. */
   urls: readonly string[];
   jwtSecret: Uint8Array;
@@ -60,6 +60,7 @@ export class EngineApi implements ExecutionEngine {
   readonly #callCounts = new Map<string, Map<CallOutcome, number>>();
   #told: EngineState;
   #used: Endpoint;
+  #isConnected = false;
 
   constructor({ urls, jwtSecret, config, genesisBlockHash, logger, timers = SYSTEM_TIMERS }: EngineApiOptions) {
     const [first, ...others] = urls.map(
@@ -87,6 +88,8 @@ export class EngineApi implements ExecutionEngine {
   /** Asks all clients who they are. Those that are not there are looked for in the background. */
   async connect(): Promise<void> {
     await Promise.all(this.#endpoints.map((endpoint) => endpoint.connect()));
+    this.#isConnected = true;
+    this.#tellUsed();
   }
 
   close(): void {
@@ -244,14 +247,19 @@ export class EngineApi implements ExecutionEngine {
   }
 
   #onStateChange(): void {
+    this.#tellUsed();
+    const { state } = this;
+    if (state === this.#told) return;
+    this.#told = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  /** Which one of several answers first at the start means nothing, and while all are away none is used. */
+  #tellUsed(): void {
     const current = this.#current;
-    if (current !== this.#used) {
-      this.#used = current;
-      this.#logger.notice("Another execution client is used from now on", { url: current.origin });
-    }
-    if (current.state === this.#told) return;
-    this.#told = current.state;
-    for (const listener of this.#listeners) listener(current.state);
+    if (!this.#isConnected || current === this.#used || !isReachable(current.state)) return;
+    this.#used = current;
+    this.#logger.notice("Another execution client is used from now on", { url: current.origin });
   }
 
   #count(method: string, outcome: CallOutcome): void {
