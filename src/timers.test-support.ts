@@ -28,16 +28,20 @@ export class HandTimers implements Timers {
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const end = this.every(ms, () => {
-      end();
-      resolve();
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const end = this.every(ms, () => {
+        end();
+        resolve();
+      });
+      signal.addEventListener("abort", () => {
+        end();
+        reject(signal.reason);
+      });
     });
-    signal.addEventListener("abort", () => {
-      end();
-      reject(signal.reason);
-    });
-    return promise;
   }
 
   /** Runs what falls due meanwhile, in order. What that leads to later has had its turn when this resolves. */

@@ -15,7 +15,7 @@ interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLog
   condition?: NodeCondition;
 }
 
-const FAULTLESS: NodeCondition = { isWarmedUp: true, isDatabaseWritable: true };
+const FAULTLESS: NodeCondition = { isWarmedUp: true, isDatabaseWritable: true, executionClient: null };
 
 /** The handlers of the standard's operations by their names in @lodestar/api: what callers inside the process use. */
 type Handlers = { readonly [F in Family]: HandlersOf<F> };

@@ -1,5 +1,6 @@
 import type { BeaconChain } from "../chain/chain.ts";
 import type { PendingFuture } from "../debug/future-tracker.ts";
+import type { EngineClientVersion } from "../execution/engine.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -10,6 +11,8 @@ export interface NodeCondition {
   readonly isWarmedUp: boolean;
   /** Whether the last write to the database succeeded. */
   readonly isDatabaseWritable: boolean;
+  /** Who the execution client says it is; null while there is none that tells. */
+  readonly executionClient: EngineClientVersion | null;
 }
 
 /** The parts of a node that handlers answer from. */

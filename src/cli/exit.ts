@@ -11,11 +11,11 @@ export const EXIT_CODES = {
   dataDirInUse: 4,
   /** The data directory belongs to another network, to other chain parameters, or to a newer version of the schema. */
   dataDirMismatch: 5,
-  /** A state, network or token file cannot be read, is truncated or is of the wrong fork. */
+  /** A state, network, token or secret file cannot be read, is truncated or is of the wrong fork. */
   unreadableInput: 6,
   /** The data directory cannot be created or opened, or what it holds is damaged. */
   dataDirUnusable: 7,
-  /** The node that was called cannot be reached, or what it sent is no answer. */
+  /** The node that was called, or the execution client of a new dev chain, cannot be reached, or what it sent is no answer. */
   noAnswer: 8,
   /** A write to the database failed while the node ran: the disk is full or does not work. */
   dataDirFailed: 9,

@@ -1,6 +1,6 @@
 import { type ChainConfig, defaultChainConfig } from "@lodestar/config";
 import { ACTIVE_PRESET } from "@lodestar/params";
-import type { Epoch } from "@lodestar/types";
+import type { Epoch, RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 
@@ -8,6 +8,16 @@ const DEV_CONFIG_NAME = "fanal-dev";
 
 /** Whether a configuration is that of a dev chain, whoever wrote it down. */
 export const isDevConfig = ({ CONFIG_NAME }: ChainConfig): boolean => CONFIG_NAME === DEV_CONFIG_NAME;
+
+/** Whether the payloads of a chain come from the built-in dev execution engine, which alone can judge them. */
+export const hasBuiltInEngine = (config: ChainConfig): boolean =>
+  isDevConfig(config) && config.TERMINAL_BLOCK_HASH.every((byte) => byte === 0);
+
+/** The execution chain that a dev chain goes on from: that of an execution client. */
+export interface ExecutionChain {
+  chainId: number;
+  genesisBlockHash: RootHex;
+}
 
 interface DevChainConfigOptions {
   /**
@@ -18,10 +28,12 @@ interface DevChainConfigOptions {
   forks: readonly ScheduledFork[];
   slotSeconds: number;
   genesisTime: number;
+  /** Left out by a chain with the built-in dev execution engine. */
+  execution?: ExecutionChain;
 }
 
 /** The run-time configuration of a dev chain on top of the preset this process was started with. */
-export function devChainConfig({ forks, slotSeconds, genesisTime }: DevChainConfigOptions): ChainConfig {
+export function devChainConfig({ forks, slotSeconds, genesisTime, execution }: DevChainConfigOptions): ChainConfig {
   if (!Number.isSafeInteger(slotSeconds) || slotSeconds < 1) {
     // Execution payloads carry the time of their slot in whole seconds (bellatrix/beacon-chain.md, compute_time_at_slot).
     throw new RangeError(`A slot of ${slotSeconds} seconds is not possible: slots last a whole number of seconds.`);
@@ -56,6 +68,11 @@ export function devChainConfig({ forks, slotSeconds, genesisTime }: DevChainConf
     HEZE_FORK_EPOCH: Infinity,
 
     TERMINAL_TOTAL_DIFFICULTY: 0n,
+    // The genesis block of an execution client is terminal, whatever its difficulty; also, it tells that there is such a client.
+    ...(execution && {
+      TERMINAL_BLOCK_HASH: fromHex(execution.genesisBlockHash),
+      TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH: 0,
+    }),
 
     SECONDS_PER_SLOT: slotSeconds,
     SLOT_DURATION_MS: slotSeconds * 1000,
@@ -65,8 +82,8 @@ export function devChainConfig({ forks, slotSeconds, genesisTime }: DevChainConf
     SHARD_COMMITTEE_PERIOD: 4,
 
     // Neither a chain id nor a contract of a network where deposits are worth something.
-    DEPOSIT_CHAIN_ID: 1337,
-    DEPOSIT_NETWORK_ID: 1337,
+    DEPOSIT_CHAIN_ID: execution?.chainId ?? 1337,
+    DEPOSIT_NETWORK_ID: execution?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
 
     // Epochs of mainnet's blob schedule mean nothing here: without entries Electra's limit holds from Fulu on too.

@@ -17,7 +17,6 @@ import {
   type BeaconStateAllForks,
   type BeaconStateAltair,
   type BeaconStateBellatrix,
-  type BeaconStateCapella,
   type BeaconStateElectra,
   type CachedBeaconStateAllForks,
   type CachedBeaconStateFulu,
@@ -32,6 +31,7 @@ import {
 } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
+import type { GenesisBlock } from "../execution/engine-api/genesis-block.ts";
 import { eth1DataAfter, genesisDeposits } from "./genesis-deposits.ts";
 import { InteropKeys } from "./interop-keys.ts";
 
@@ -39,12 +39,13 @@ const GENESIS_GAS_LIMIT = 30_000_000;
 const GENESIS_BASE_FEE_PER_GAS = 1_000_000_000n;
 
 type BellatrixHeader = BeaconStateBellatrix["latestExecutionPayloadHeader"];
-type CapellaHeader = BeaconStateCapella["latestExecutionPayloadHeader"];
 
 interface DevGenesisOptions {
   chainConfig: ChainConfig;
   validatorCount: number;
   genesisTime: number;
+  /** Of an execution client; by default that of the built-in dev execution engine. */
+  executionGenesis?: GenesisBlock;
 }
 
 export interface DevGenesis {
@@ -59,7 +60,8 @@ export interface DevGenesis {
  * `initialize_beacon_state_from_eth1` makes of one deposit a validator, without the proofs and the signature checks that
  * make that way slow; the deposits are signed only for the deposit root to be true.
  */
-export function createDevGenesis({ chainConfig, validatorCount, genesisTime }: DevGenesisOptions): DevGenesis {
+export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
+  const { chainConfig, validatorCount, genesisTime, executionGenesis = devGenesisBlock(genesisTime) } = options;
   if (!Number.isSafeInteger(validatorCount) || validatorCount < 1) {
     throw new RangeError(
       `A chain cannot start with ${validatorCount} validators: it needs a whole number of at least 1.`,
@@ -77,7 +79,7 @@ export function createDevGenesis({ chainConfig, validatorCount, genesisTime }: D
   const deposits = genesisDeposits(chainConfig, keys);
   const state = getGenesisBeaconState(
     forkConfig,
-    eth1DataAfter(deposits, DEV_GENESIS_BLOCK_HASH),
+    eth1DataAfter(deposits, executionGenesis.blockHash),
     getTemporaryBlockHeader(forkConfig, forkConfig.getForkTypes(GENESIS_SLOT).BeaconBlock.defaultValue()),
   );
   state.genesisTime = genesisTime;
@@ -88,7 +90,7 @@ export function createDevGenesis({ chainConfig, validatorCount, genesisTime }: D
 
   if (fork >= ForkSeq.altair) startAltairAccounting(state as BeaconStateAltair, fork, deposits);
   if (fork >= ForkSeq.bellatrix) {
-    (state as BeaconStateBellatrix).latestExecutionPayloadHeader = genesisPayloadHeader(forkConfig, genesisTime);
+    (state as BeaconStateBellatrix).latestExecutionPayloadHeader = genesisPayloadHeader(forkConfig, executionGenesis);
   }
   if (fork >= ForkSeq.electra) {
     (state as BeaconStateElectra).depositRequestsStartIndex = UNSET_DEPOSIT_REQUESTS_START_INDEX;
@@ -143,18 +145,29 @@ function startAltairAccounting(state: BeaconStateAltair, fork: ForkSeq, deposits
   state.nextSyncCommittee = ssz.altair.SyncCommittee.toViewDU(syncCommittee);
 }
 
+/** The one block that the execution chain of the built-in engine begins with. */
+function devGenesisBlock(timestamp: number): GenesisBlock {
+  const { ExecutionPayload } = ssz.deneb;
+  return {
+    ...ExecutionPayload.defaultValue(),
+    blockHash: DEV_GENESIS_BLOCK_HASH,
+    prevRandao: DEV_GENESIS_BLOCK_HASH,
+    timestamp,
+    gasLimit: GENESIS_GAS_LIMIT,
+    baseFeePerGas: GENESIS_BASE_FEE_PER_GAS,
+  };
+}
+
 /** From Bellatrix on the chain is merged from the start: its execution chain consists of this one block. */
-function genesisPayloadHeader(forkConfig: ChainForkConfig, genesisTime: number): BellatrixHeader {
+function genesisPayloadHeader(forkConfig: ChainForkConfig, block: GenesisBlock): BellatrixHeader {
   const { ExecutionPayloadHeader } = forkConfig.getPostBellatrixForkTypes(GENESIS_SLOT);
-  const header = ExecutionPayloadHeader.defaultViewDU() as BellatrixHeader | CapellaHeader;
-  header.blockHash = DEV_GENESIS_BLOCK_HASH;
-  header.prevRandao = DEV_GENESIS_BLOCK_HASH;
-  header.timestamp = genesisTime;
-  header.gasLimit = GENESIS_GAS_LIMIT;
-  header.baseFeePerGas = GENESIS_BASE_FEE_PER_GAS;
-  header.transactionsRoot = ssz.bellatrix.Transactions.hashTreeRoot([]);
-  if ("withdrawalsRoot" in header) header.withdrawalsRoot = ssz.capella.Withdrawals.hashTreeRoot([]);
-  return header as BellatrixHeader;
+  const header = {
+    ...block,
+    transactionsRoot: ssz.bellatrix.Transactions.hashTreeRoot([]),
+    withdrawalsRoot: ssz.capella.Withdrawals.hashTreeRoot([]),
+  };
+  // The fields that the fork has are taken, the others are left.
+  return ExecutionPayloadHeader.toViewDU(header) as BellatrixHeader;
 }
 
 /** fulu/beacon-chain.md, initialize_proposer_lookahead: the proposers of this epoch and of the next. */

@@ -1,3 +1,4 @@
+import type { ExecutionChain } from "./chain-config.ts";
 import type { ScheduledFork } from "./forks.ts";
 
 /** What a dev chain was created with. It cannot change while the chain lives. */
@@ -9,9 +10,14 @@ export interface DevIdentity {
   slotSeconds: number;
   genesisTime: number;
   genesisValidatorsRoot: string;
+  /** Left out by a chain with the built-in dev execution engine. */
+  execution?: ExecutionChain;
 }
 
-export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds">;
+export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds"> & {
+  /** Left out where the built-in dev execution engine makes the payloads. */
+  execution?: unknown;
+};
 
 /** The database holds another chain than the one that was asked for. */
 export class OtherChainError extends Error {
@@ -32,6 +38,7 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string>
   "the number of validators": ({ validators }) => String(validators),
   "the fork schedule": ({ forks }) => forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" "),
   "the slot time": ({ slotSeconds }) => `${slotSeconds} s`,
+  "the maker of payloads": ({ execution }) => (execution ? "an execution client (--el)" : "the built-in dev engine"),
 };
 
 export function requireDevChain(stored: unknown): asserts stored is DevIdentity {

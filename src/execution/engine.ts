@@ -131,6 +131,10 @@ export interface ExecutionEngine {
   /** The last block of proof of work; null while there is none. */
   terminalBlock(): Promise<ParentPayload | null>;
   judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict>;
+  /** How many calls of each method ended in which way; left out by an engine that is not asked over a connection. */
+  callCounts?(): Iterable<readonly [labels: { method: string; outcome: string }, count: number]>;
+  /** Ends what is under way, and connections; left out where there are none. */
+  close?(): void;
 }
 
 /** Before the engine says anything else, it can be asked. */

@@ -5,6 +5,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_TOPICS = [
   "node",
   "chain",
+  "execution",
   "validators",
   "rpc",
   "rest",

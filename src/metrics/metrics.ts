@@ -3,18 +3,21 @@ import type { EventStream } from "../api/event-stream.ts";
 import type { Lanes } from "../api/lanes.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import type { ExecutionEngine } from "../execution/engine.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { CallObserver } from "../server/call-observer.ts";
 import type { ServerLoad } from "../server/http/server.ts";
 import { VERSION } from "../version.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { addChainMetrics } from "./chain-metrics.ts";
+import { addExecutionMetrics } from "./execution-metrics.ts";
 import { Instruments } from "./instruments.ts";
 import { addNetworkMetrics, addSyncMetrics, type Networked } from "./network-metrics.ts";
 import { addEventMetrics, addLaneMetrics, addServerMetrics } from "./server-metrics.ts";
 
 interface MetricsParts {
   chain: BeaconChain;
+  engine: ExecutionEngine;
   db: BeaconDb;
   network: NetworkView;
   /** Left out by a node that speaks to no other. */
@@ -33,9 +36,10 @@ export class Metrics {
   readonly #servers = new Map<string, { load(): ServerLoad }>();
   readonly #stopFollowing: () => void;
 
-  constructor({ chain, db, network, networked, events, lanes }: MetricsParts) {
+  constructor({ chain, engine, db, network, networked, events, lanes }: MetricsParts) {
     const instruments = new Instruments(this.#registry);
     this.#stopFollowing = addChainMetrics(instruments, chain);
+    addExecutionMetrics(instruments, engine);
     addSyncMetrics(instruments, chain, networked);
     addNetworkMetrics(instruments, network, networked);
     this.calls = new CallMetrics(instruments);

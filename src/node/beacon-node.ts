@@ -104,6 +104,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const db = await openDataDirectory(dataDir, { sync: options.waitForDisk, logger });
     opening.defer(() => db.close());
     const source = await options.source(db);
+    opening.defer(() => source.engine.close?.());
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
     const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs } = options;
     const builder = options.builder && openBuilder(options.builder, config, logger);
@@ -133,6 +134,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       },
       get isDatabaseWritable() {
         return db.failure === undefined;
+      },
+      get executionClient() {
+        return engine.clientVersion;
       },
     };
     const broadcast = networking?.broadcast;
@@ -167,8 +171,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   async #measure(lanes: Lanes): Promise<Metrics> {
     const { Metrics } = await import("../metrics/metrics.ts");
     const { chain, db, networking: networked } = this;
+    const { engine } = this.source;
     const { network, events } = this.api.context;
-    const metrics = new Metrics({ chain, db, network, networked, events, lanes });
+    const metrics = new Metrics({ chain, engine, db, network, networked, events, lanes });
     this.own(metrics);
     return metrics;
   }

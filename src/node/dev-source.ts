@@ -1,4 +1,4 @@
-import { createBeaconConfig } from "@lodestar/config";
+import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
@@ -17,10 +17,13 @@ import {
   requireSameChain,
 } from "../dev/identity.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
+import type { ExecutionEngine } from "../execution/engine.ts";
+import type { GenesisBlock } from "../execution/engine-api/genesis-block.ts";
 import type { Logger } from "../log/logger.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { ChainSource } from "./beacon-node.ts";
 import { warnOfJumps } from "./clock-jump.ts";
+import { connectExecutionClients, type ExecutionClientOptions, readClientGenesis } from "./execution-client.ts";
 import { StartError } from "./start-error.ts";
 
 export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
@@ -38,6 +41,8 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
   activeValidators?: readonly ValidatorIndex[];
   /** By default the chain keeps to itself. With other nodes its time is the real time, so `speed` must be 1. */
   networking?: NetworkingOptions;
+  /** By default the built-in dev execution engine makes the payloads. Clients go by the time of day, so `speed` must be 1. */
+  execution?: ExecutionClientOptions;
   logger: Logger;
 }
 
@@ -79,11 +84,13 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     onJump: warnOfJumps(logger),
   });
   const isJoined = await db.meta.isJoined();
+  const config = createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
+  const engine = await openEngine(config, options);
   return {
-    config: createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot)),
+    config,
     clock,
     stopClock: () => clock.stop(),
-    engine: new DevExecutionEngine(),
+    engine,
     // Nobody but this node's validators can go on with the chain, however long they were away.
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
     authority: isShared ? (isJoined ? "member" : "founder") : "sole",
@@ -91,6 +98,10 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     isNew,
     isShared,
   };
+}
+
+async function openEngine(config: BeaconConfig, { execution, logger }: DevSourceOptions): Promise<ExecutionEngine> {
+  return execution ? connectExecutionClients(execution, config, logger) : new DevExecutionEngine();
 }
 
 /** Null for a chain that is to be made. */
@@ -112,11 +123,19 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
 }
 
 async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
-  const { validators, forks, slotSeconds, warmupEpochs } = options;
+  const { validators, forks, slotSeconds, warmupEpochs, logger } = options;
+  const client = options.execution && (await readClientGenesis(options.execution, logger));
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
   const { genesisTime = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds } = options;
-  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
-  const { state, config } = createDevGenesis({ chainConfig, validatorCount: validators, genesisTime });
+  if (client) requireTimeAfter(client.block, genesisTime);
+  const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
+  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution });
+  const { state, config } = createDevGenesis({
+    chainConfig,
+    validatorCount: validators,
+    genesisTime,
+    executionGenesis: client?.block,
+  });
   const identity: DevIdentity = {
     kind: "dev",
     preset: ACTIVE_PRESET,
@@ -125,9 +144,20 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     slotSeconds,
     genesisTime,
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
+    ...(execution && { execution }),
   };
   await initialiseDatabase(db, config, { state }, identity);
   return identity;
+}
+
+/** Each execution block has to be later than the one before it. */
+function requireTimeAfter({ timestamp }: GenesisBlock, genesisTime: number): void {
+  if (timestamp <= genesisTime) return;
+  const text = (seconds: number) => new Date(seconds * 1000).toISOString();
+  throw new StartError(
+    "executionGenesisTooLate",
+    `The chain would begin at ${text(genesisTime)}, before the genesis block of its execution client, which is of ${text(timestamp)}.`,
+  );
 }
 
 function requireFewEmptySlots(slots: number): void {

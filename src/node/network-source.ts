@@ -5,14 +5,15 @@ import { initialiseDatabase } from "../chain/anchor.ts";
 import { WallClock } from "../chain/clock/wall-clock.ts";
 import type { ReadGenesisState } from "../chain/distant-genesis.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { isDevConfig } from "../dev/chain-config.ts";
+import { hasBuiltInEngine } from "../dev/chain-config.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
-import { NoExecutionEngine } from "../execution/engine.ts";
+import { type ExecutionEngine, NoExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { type CheckpointSource, readAnchorBlock } from "./anchor-block.ts";
 import { type LoadedState, loadState } from "./anchor-state.ts";
 import type { ChainSource } from "./beacon-node.ts";
 import { warnOfJumps } from "./clock-jump.ts";
+import { connectExecutionClients, type ExecutionClientOptions } from "./execution-client.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { bundledGenesis, type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
 import { StartError } from "./start-error.ts";
@@ -24,6 +25,8 @@ export interface NetworkSourceOptions {
   genesisState?: string;
   /** Left out by a node that starts from genesis. */
   checkpoint?: CheckpointSource;
+  /** Left out by a node that takes payloads on trust. */
+  execution?: ExecutionClientOptions;
   logger: Logger;
   /** Ends the search for the chain. */
   signal?: AbortSignal;
@@ -59,11 +62,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   if (clock.nowSeconds() < genesisTime) {
     logger.notice("The chain has not begun yet", { genesis: new Date(genesisTime * 1000).toISOString() });
   }
-  // The payloads of a dev chain are made by this engine, and can be judged by it alone.
-  const engine = isDevConfig(config) ? new DevExecutionEngine() : new NoExecutionEngine();
-  if (engine instanceof NoExecutionEngine && Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
-    logger.warn("There is no execution engine: execution payloads are taken on trust, and no block can be proposed");
-  }
+  const engine = await openEngine(config, options);
   return {
     config,
     clock,
@@ -71,6 +70,20 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
     readGenesisState: genesisReader(config, identity, options),
     stopClock: () => clock.close(),
   };
+}
+
+async function openEngine(config: BeaconConfig, { execution, logger }: NetworkSourceOptions): Promise<ExecutionEngine> {
+  if (hasBuiltInEngine(config)) {
+    if (execution) {
+      logger.warn("--el is not used: only the built-in dev execution engine can judge the payloads of this dev chain");
+    }
+    return new DevExecutionEngine();
+  }
+  if (execution) return connectExecutionClients(execution, config, logger);
+  if (Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
+    logger.warn("There is no execution engine: execution payloads are taken on trust, and no block can be proposed");
+  }
+  return new NoExecutionEngine();
 }
 
 /** What a node that starts from a later state can tell of genesis comes from there. */

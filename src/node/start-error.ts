@@ -13,6 +13,10 @@ export type StartErrorKind =
   | "otherDevChain"
   /** More slots have passed than a dev chain may leave empty. */
   | "tooFarBehind"
+  /** The execution client that a new dev chain is to begin with cannot be asked. */
+  | "noExecutionClient"
+  /** The execution client's chain begins after the history that a new dev chain is to have. */
+  | "executionGenesisTooLate"
   /** A new node was given no state to start from. */
   | "noState"
   | "notGenesisState"

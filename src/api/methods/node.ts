@@ -23,27 +23,36 @@ const getNodeVersion = defineOperation("node.getNodeVersion", {
 });
 
 const UNKNOWN_COMMIT = "0x00000000";
+const CLIENT_VERSION = object({ code: text, name: text, version: text, commit: text });
 
 const getNodeVersionV2 = defineOperation("node.getNodeVersionV2", {
   name: "get_v2_node_version",
-  summary: "Which client the node is, in the form in which execution clients tell it.",
+  summary: "Which client the node is, and which its execution client, if that tells.",
   result: {
     name: "versions",
-    schema: object({ beacon_node: object({ code: text, name: text, version: text, commit: text }) }),
+    schema: object({ beacon_node: CLIENT_VERSION }, { execution_client: CLIENT_VERSION }),
   },
   failures: [],
   rest: [get("/eth/v2/node/version")],
   cost: "cheap",
   access: "read",
   example: {},
-  // The execution engine is not asked who it is; the standard lets it be left out.
-  handler: async ({ version }) => ({ data: { beaconNode: clientVersion(version) } }),
+  handler: async ({ version, condition: { executionClient } }) => ({
+    data: {
+      beaconNode: clientVersion(version),
+      ...(executionClient && { executionClient: { ...executionClient, code: knownCode(executionClient.code) } }),
+    },
+  }),
 });
 
 /** Clients without a code of their own have XX; a version that was not built from a commit names none. */
 function clientVersion(given: string): routes.node.ClientVersion {
   const [name = given, version = ""] = given.split("/");
   return { code: routes.node.ClientCode.XX, name, version, commit: UNKNOWN_COMMIT };
+}
+
+function knownCode(code: string): routes.node.ClientCode {
+  return Object.values(routes.node.ClientCode).find((known) => known === code) ?? routes.node.ClientCode.XX;
 }
 
 const getVersionText = defineMethod({

@@ -2,6 +2,7 @@ import { DEV_FORKS } from "../../dev/forks.ts";
 import { LOG_FORMATS } from "../../log/pino-logger.ts";
 import { accessFlags } from "./access-flags.ts";
 import { BUILDER_FLAGS } from "./builder-flags.ts";
+import { EXECUTION_FLAGS } from "./execution-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   address,
@@ -250,6 +251,7 @@ export const DEV_FLAGS = {
   }),
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
   dataDir: dataDirFlag(".fanal/dev"),
+  ...EXECUTION_FLAGS,
   ...networkFlags({ isOn: false, address: "127.0.0.1" }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
@@ -311,6 +313,7 @@ export const NODE_FLAGS = {
     fallback: "none",
   }),
   dataDir: dataDirFlag(".fanal/<network>"),
+  ...EXECUTION_FLAGS,
   ...networkFlags({ isOn: true, address: "0.0.0.0" }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;

@@ -118,10 +118,33 @@ describe("the command line", () => {
     ).toMatchObject({
       network: { name: "hoodi" },
       syncHorizon: 7,
+      execution: undefined,
       genesisState: join(folder, "g.ssz"),
       checkpoint: { state: url, block: undefined, api: "https://example.org/" },
       dataDir: "/d",
     });
+  });
+});
+
+describe("execution clients", () => {
+  const [first, second] = ["http://127.0.0.1:8551", "https://el.example/"];
+
+  it("are named in their order, with a secret in the data directory unless it lies elsewhere", () => {
+    expect(node(["--el", first, "--el", second, "--data-dir", "d"]).execution).toEqual({
+      urls: [first, second],
+      jwtSecretFile: join(folder, "d/jwt.hex"),
+    });
+    expect(dev(["--web3-url", first, "--jwt-secret", "s.hex"]).execution).toEqual({
+      urls: [first],
+      jwtSecretFile: join(folder, "s.hex"),
+    });
+    expect(dev([], { FANAL_EL: `${first},${second}` }).execution?.urls).toEqual([first, second]);
+  });
+
+  it("are refused where they make no sense", () => {
+    expect(refusal(() => dev(["--el", "127.0.0.1:8551"]))).toContain("it must be a URL that begins with http://");
+    expect(refusal(() => node(["--jwt-secret", "s.hex"]))).toContain("is of no use without --el");
+    expect(refusal(() => dev(["--el", first, "--speed", "2"]))).toContain("--el and --speed 2 exclude each other");
   });
 });
 

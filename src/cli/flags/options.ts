@@ -5,11 +5,13 @@ import type { LogFile } from "../../log/rotating-file.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
 import type { CheckpointSource } from "../../node/anchor-block.ts";
 import type { BuilderOptions } from "../../node/builder-options.ts";
+import type { ExecutionClientOptions } from "../../node/execution-client.ts";
 import type { ServerLimits } from "../../node/server-limits.ts";
 import { usageError } from "../exit.ts";
 import { givenBootnodes, networkBootnodes } from "./bootnodes.ts";
 import { builderOptions } from "./builder-flags.ts";
 import { absoluteSource, checkpointSource } from "./checkpoint-source.ts";
+import { executionClient } from "./execution-flags.ts";
 import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS, SHARED_FLAGS } from "./flags.ts";
 import { forkSchedule } from "./fork-schedule.ts";
@@ -50,6 +52,8 @@ export interface SharedOptions {
   builder: BuilderOptions | undefined;
   /** Undefined for a node that connects to no other. */
   networking: NetworkingOptions | undefined;
+  /** Undefined for a node without an execution client. */
+  execution: ExecutionClientOptions | undefined;
 }
 
 type DevPreset = (typeof DEV_PRESETS)[number];
@@ -137,8 +141,8 @@ function logFile(
 
 type SharedValues = FlagValues<typeof SHARED_FLAGS>;
 
-/** Each command has its own ways to name the data directory and to find other nodes. */
-type SharedOption = Exclude<keyof SharedOptions, "dataDir" | "networking">;
+/** Each command has its own ways to name the data directory, where a secret may lie, and to find other nodes. */
+type SharedOption = Exclude<keyof SharedOptions, "dataDir" | "networking" | "execution">;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
   const { preset, validators, slotSeconds, speed, warmupEpochs, catchUp, reset } = values;
@@ -153,9 +157,16 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
       `--catch-up and --speed ${speed} exclude each other: at another speed than 1 chain time leaves the time of day at once.`,
     );
   }
+  if (values.el.length > 0 && speed !== 1) {
+    throw usageError(
+      `--el and --speed ${speed} exclude each other: execution clients go by the time of day, and so must their blocks.`,
+    );
+  }
+  const dataDir = resolve(workingDirectory, values.dataDir ?? ".fanal/dev");
   return {
     ...sharedOptions(values, workingDirectory),
-    dataDir: resolve(workingDirectory, values.dataDir ?? ".fanal/dev"),
+    dataDir,
+    execution: executionClient(values, dataDir, workingDirectory),
     preset,
     validators,
     activeValidators: listedValidators(values.devValidators, validators, "--dev-validators"),
@@ -171,9 +182,11 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
 
 export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {
   const network = resolveNetwork(values.network, workingDirectory);
+  const dataDir = resolve(workingDirectory, values.dataDir ?? `.fanal/${network.name}`);
   return {
     ...sharedOptions(values, workingDirectory),
-    dataDir: resolve(workingDirectory, values.dataDir ?? `.fanal/${network.name}`),
+    dataDir,
+    execution: executionClient(values, dataDir, workingDirectory),
     network,
     syncHorizon: values.syncHorizon,
     genesisState: absoluteSource(values.genesisState, workingDirectory),

@@ -34,6 +34,11 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
     reason: "usage",
     advice: "; start without --catch-up to go on where the chain stopped, or with --reset to start over",
   },
+  noExecutionClient: {
+    reason: "noAnswer",
+    advice: "; a new dev chain with --el begins with the genesis block of its execution client, which has to run",
+  },
+  executionGenesisTooLate: { reason: "usage", advice: "; give fewer --warmup-epochs, or wait until then" },
   noState: {
     reason: "usage",
     advice: ": give --checkpoint-sync-url, or a file or a URL with --checkpoint-state or --genesis-state",

@@ -1,0 +1,144 @@
+import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+import { describe, expect, it } from "vitest";
+import { JsonValue } from "../json-value.ts";
+import { blobsBundleFromJson, blobsFromJson, blobsWithCellProofsFromJson } from "./blobs-json.ts";
+import { payloadFromJson, payloadToJson } from "./payload-json.ts";
+import { requestsFromJson, requestsToJson } from "./requests-json.ts";
+import { samplePayload, samplePayloadJson } from "./sample-payload.test-support.ts";
+import { verdictFromJson } from "./verdict-json.ts";
+
+const FORKS: ForkPostBellatrix[] = [
+  ForkName.bellatrix,
+  ForkName.capella,
+  ForkName.deneb,
+  ForkName.electra,
+  ForkName.fulu,
+];
+const filled = (byte: number, bytes: number) => new Uint8Array(bytes).fill(byte);
+const hex = (byte: string, bytes: number) => `0x${byte.repeat(bytes)}`;
+const at = (json: unknown, place = "result") => new JsonValue(json, place);
+
+describe("payloads", () => {
+  it.each(FORKS)("of %s are written and read as the Engine API has them", (fork) => {
+    expect(payloadToJson(fork, samplePayload(fork))).toEqual(samplePayloadJson(fork));
+    expect(payloadFromJson(fork, at(samplePayloadJson(fork)))).toEqual(samplePayload(fork));
+  });
+
+  it.each(Object.keys(samplePayloadJson(ForkName.deneb)))("are not read without %s", (field) => {
+    const { [field]: _, ...rest } = samplePayloadJson(ForkName.deneb);
+    expect(() => payloadFromJson(ForkName.deneb, at(rest, "payload"))).toThrow(`payload.${field} is missing`);
+  });
+
+  it("have at most 32 bytes of extra data", () => {
+    const json = { ...samplePayloadJson(ForkName.capella), extraData: hex("00", 33) };
+    expect(() => payloadFromJson(ForkName.capella, at(json))).toThrow("extraData must be");
+  });
+});
+
+describe("execution requests", () => {
+  const requests = {
+    deposits: [
+      {
+        pubkey: filled(1, 48),
+        withdrawalCredentials: filled(2, 32),
+        amount: 0x0102,
+        signature: filled(3, 96),
+        index: 5n,
+      },
+    ],
+    withdrawals: [],
+    consolidations: [
+      { sourceAddress: filled(6, 20), sourcePubkey: filled(7, 48), targetPubkey: filled(8, 48) },
+      { sourceAddress: filled(9, 20), sourcePubkey: filled(10, 48), targetPubkey: filled(11, 48) },
+    ],
+  };
+  const deposit = `0x00${"01".repeat(48)}${"02".repeat(32)}0201000000000000${"03".repeat(96)}0500000000000000`;
+  const consolidations = `0x02${"06".repeat(20)}${"07".repeat(48)}${"08".repeat(48)}${"09".repeat(20)}${"0a".repeat(48)}${"0b".repeat(48)}`;
+
+  it("are lists of bytes that begin with their type, without those that are empty", () => {
+    expect(requestsToJson(requests)).toEqual([deposit, consolidations]);
+    expect(requestsFromJson(at([deposit, consolidations]))).toEqual(requests);
+    const none = ssz.electra.ExecutionRequests.defaultValue();
+    expect(requestsToJson(none)).toEqual([]);
+    expect(requestsFromJson(at([]))).toEqual(none);
+    const withdrawal = `0x01${"01".repeat(20)}${"02".repeat(48)}0300000000000000`;
+    expect(requestsFromJson(at([withdrawal])).withdrawals).toEqual([
+      { sourceAddress: filled(1, 20), validatorPubkey: filled(2, 48), amount: 3n },
+    ]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["another order", [consolidations, deposit], "executionRequests[1] has the type 0, which must rise in the list"],
+    ["a type twice", [deposit, deposit], "executionRequests[1] has the type 0"],
+    ["an empty one", ["0x01"], "executionRequests[0] is empty"],
+    ["no type", ["0x"], "executionRequests[0] is empty"],
+    ["an unknown type", ["0x0700"], "executionRequests[0] cannot be read: the type 7 is not known"],
+    ["half a request", [deposit.slice(0, -2)], "executionRequests[0] cannot be read"],
+    ["null", null, "must be a list"],
+  ])("are not read with %s", (_, json, complaint) => {
+    expect(() => requestsFromJson(at(json))).toThrow(complaint);
+  });
+});
+
+describe("blobs", () => {
+  const blob = hex("11", 131_072);
+  const bundle = (proofs: number) => ({
+    commitments: [hex("c0", 48)],
+    proofs: Array.from({ length: proofs }, () => hex("b0", 48)),
+    blobs: [blob],
+  });
+
+  it("come with a proof each, from fulu on with one for each of 128 cells", () => {
+    const read = blobsBundleFromJson(ForkName.electra, at(bundle(1)));
+    expect(read).toEqual({
+      commitments: [filled(0xc0, 48)],
+      proofs: [filled(0xb0, 48)],
+      blobs: [filled(0x11, 131_072)],
+    });
+    expect(blobsBundleFromJson(ForkName.fulu, at(bundle(128))).proofs).toHaveLength(128);
+    expect(() => blobsBundleFromJson(ForkName.fulu, at(bundle(1)))).toThrow("1 commitments and 1 proofs");
+    expect(() => blobsBundleFromJson(ForkName.deneb, at(bundle(128)))).toThrow("as many commitments and 1 proofs");
+    expect(() => blobsBundleFromJson(ForkName.deneb, at({ ...bundle(1), blobs: ["0x11"] }))).toThrow("blobs[0]");
+  });
+
+  it("come from the pool in the order they were asked for", () => {
+    const json = [{ blob, proof: hex("b0", 48) }, null];
+    expect(blobsFromJson(at(json), 2)).toEqual([{ blob: filled(0x11, 131_072), proof: filled(0xb0, 48) }, null]);
+    expect(() => blobsFromJson(at(json), 3)).toThrow("2 blobs came, and 3 were asked for");
+    const { proofs } = bundle(128);
+    expect(blobsWithCellProofsFromJson(at([{ blob, proofs }]), 1)?.[0]?.proofs).toHaveLength(128);
+    expect(() => blobsWithCellProofsFromJson(at([{ blob, proofs: [] }]), 1)).toThrow("0 cell proofs");
+    expect(blobsWithCellProofsFromJson(at(null), 1)).toBeNull();
+  });
+});
+
+describe("verdicts", () => {
+  const latestValidHash = hex("ab", 32);
+  const read = (json: object) => verdictFromJson(at({ latestValidHash: null, validationError: null, ...json })).verdict;
+
+  it("are valid, invalid with the reason, or open", () => {
+    expect(read({ status: "VALID", latestValidHash })).toEqual({ status: "valid" });
+    expect(read({ status: "SYNCING" })).toEqual({ status: "optimistic" });
+    expect(read({ status: "ACCEPTED" })).toEqual({ status: "optimistic" });
+    expect(read({ status: "INVALID", latestValidHash, validationError: "wrong gas" })).toEqual({
+      status: "invalid",
+      latestValidHash,
+      message: "wrong gas.",
+    });
+    expect(read({ status: "INVALID_BLOCK_HASH", latestValidHash })).toEqual({
+      status: "invalid",
+      latestValidHash: null,
+      message: "The execution client gives no reason.",
+    });
+  });
+
+  it.each([
+    {},
+    { status: "valid" },
+    { status: "VALID", latestValidHash: "0x12" },
+    { status: "INVALID", validationError: 5 },
+  ])("are not guessed from %j", (json) => {
+    expect(() => read(json)).toThrow(/^result\./);
+  });
+});

@@ -1,0 +1,291 @@
+import type { ChainForkConfig } from "@lodestar/config";
+import type { RootHex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import type { Logger } from "../../log/logger.ts";
+import type { Timers } from "../../timers.ts";
+import { VERSION } from "../../version.ts";
+import { type EngineClientVersion, type EngineState, EngineUnavailableError, isReachable } from "../engine.ts";
+import { JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
+import { JsonValue, UnexpectedValueError } from "../json-value.ts";
+import { createToken } from "./jwt.ts";
+import { CAPABILITIES, EXCHANGE_CAPABILITIES, GET_CLIENT_VERSION, neededMethods, timeoutMs } from "./methods.ts";
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** The client itself could not be asked, so that another may be. */
+export class EndpointUnavailableError extends EngineUnavailableError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "EndpointUnavailableError";
+  }
+}
+
+/** The client answered with an error. */
+export class EndpointRefusalError extends EngineUnavailableError {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = "EndpointRefusalError";
+    this.code = code;
+  }
+}
+
+/** How a call ended: with a result, with an error of the client, too late, or without a usable answer. */
+export type CallOutcome = "answered" | "refused" | "timed_out" | "failed";
+
+interface EndpointOptions {
+  url: string;
+  jwtSecret: Uint8Array;
+  config: ChainForkConfig;
+  /** Of the chain that the client must have, where it is known. */
+  genesisBlockHash?: RootHex;
+  timers: Timers;
+  logger: Logger;
+  onStateChange(): void;
+  onCall(method: string, outcome: CallOutcome): void;
+}
+
+export function authorizedClient(url: string, jwtSecret: Uint8Array, timers: Timers): JsonRpcClient {
+  const headers = () => ({ authorization: `Bearer ${createToken(jwtSecret, timers.unixNow())}` });
+  return new JsonRpcClient({ url, headers, timers });
+}
+
+/** One execution client. It notices from every answer how the client is, and looks after one that is away until it is back. */
+export class Endpoint {
+  readonly origin: string;
+  readonly #options: EndpointOptions;
+  readonly #client: JsonRpcClient;
+  readonly #closing = new AbortController();
+  #state: EngineState = "offline";
+  #absence: string;
+  #clientVersion: EngineClientVersion | null = null;
+  #wasConnected = false;
+  #toldOfAbsence: EngineState | null = null;
+  #toldOfChain = false;
+  #toldMissing = "";
+  #checking: Promise<boolean> | null = null;
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    this.#client = authorizedClient(options.url, options.jwtSecret, options.timers);
+    this.origin = this.#client.origin;
+    this.#absence = `${this.origin} has not answered yet.`;
+  }
+
+  get state(): EngineState {
+    return this.#state;
+  }
+
+  get clientVersion(): EngineClientVersion | null {
+    return this.#clientVersion;
+  }
+
+  /** Asks the client who it is. While it is not there, it is asked again and again in the background. */
+  async connect(): Promise<void> {
+    if (await this.#shakeHands()) return;
+    void this.#recover();
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#client.close();
+  }
+
+  /**
+   * The result. Rejects with an `EndpointUnavailableError` when the client cannot be asked, at once while it is away, and with an
+   * `EndpointRefusalError` when it answers with an error.
+   */
+  async call(method: string, params: readonly unknown[]): Promise<JsonValue> {
+    if (!isReachable(this.#state)) throw new EndpointUnavailableError(this.#absence);
+    try {
+      return await this.#ask(method, params);
+    } catch (error) {
+      if (!(error instanceof JsonRpcFailure)) throw error;
+      // One that is slow with a large payload need not be away: a simple question shows whether it is.
+      if (error.kind === "timeout") void this.#check();
+      else this.#noteFailure(error);
+      throw new EndpointUnavailableError(error.message, { cause: error });
+    }
+  }
+
+  /** What a verdict on a payload or on a head says of how far the client is. */
+  noteProgress(isSynced: boolean): void {
+    if (isReachable(this.#state)) this.#setState(isSynced ? "synced" : "syncing");
+  }
+
+  /** Rejects with an `EndpointRefusalError` or a `JsonRpcFailure`. */
+  async #ask(method: string, params: readonly unknown[]): Promise<JsonValue> {
+    const { onCall } = this.#options;
+    try {
+      const result = await this.#client.call(method, params, {
+        timeoutMs: timeoutMs(method),
+        signal: this.#closing.signal,
+      });
+      onCall(method, "answered");
+      return new JsonValue(result, "result");
+    } catch (error) {
+      if (error instanceof JsonRpcRefusal) {
+        onCall(method, "refused");
+        throw new EndpointRefusalError(error.code, error.message);
+      }
+      onCall(method, error instanceof JsonRpcFailure && error.kind === "timeout" ? "timed_out" : "failed");
+      throw error;
+    }
+  }
+
+  /** Whether the client is there and takes this node's token. */
+  async #shakeHands(): Promise<boolean> {
+    try {
+      const capabilities = await this.#optional(EXCHANGE_CAPABILITIES, [CAPABILITIES], readTexts);
+      const chainId = await this.#optional("eth_chainId", [], (json) => json.number());
+      const genesis = await this.#optional("eth_getBlockByNumber", ["0x0", false], readHash);
+      this.#clientVersion = await this.#optional(GET_CLIENT_VERSION, [OWN_VERSION], readClientVersion);
+      if (!isReachable(this.#state)) this.#setState("online");
+      this.#checkChain(chainId, genesis);
+      this.#checkCapabilities(capabilities);
+      return true;
+    } catch (error) {
+      if (!(error instanceof JsonRpcFailure)) throw error;
+      this.#noteFailure(error);
+      return false;
+    }
+  }
+
+  /** Null when the client does not know the method or its answer cannot be read; it is there all the same. */
+  async #optional<T>(method: string, params: readonly unknown[], read: (json: JsonValue) => T): Promise<T | null> {
+    try {
+      return read(await this.#ask(method, params));
+    } catch (error) {
+      if (error instanceof EndpointRefusalError || error instanceof UnexpectedValueError) return null;
+      throw error;
+    }
+  }
+
+  #check(): Promise<boolean> {
+    this.#checking ??= this.#shakeHands().finally(() => {
+      this.#checking = null;
+    });
+    return this.#checking;
+  }
+
+  /** Asks until the client is there again, less and less often. */
+  async #recover(): Promise<void> {
+    const { signal } = this.#closing;
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      try {
+        await this.#options.timers.sleep(pauseMs, signal);
+      } catch {
+        return;
+      }
+      if (await this.#shakeHands()) return;
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+  }
+
+  #noteFailure({ kind, message }: JsonRpcFailure): void {
+    if (kind === "ended") return;
+    const wasReachable = isReachable(this.#state);
+    this.#absence = message;
+    this.#setState(kind === "unauthorized" ? "unauthorized" : "offline");
+    if (wasReachable) void this.#recover();
+  }
+
+  #setState(state: EngineState): void {
+    const before = this.#state;
+    this.#state = state;
+    this.#tell(before);
+    if (state !== before) this.#options.onStateChange();
+  }
+
+  /** One line a change; the first state that is found is one, too. */
+  #tell(before: EngineState): void {
+    const { logger } = this.#options;
+    const url = this.origin;
+    const state = this.#state;
+    if (!isReachable(state)) {
+      if (this.#toldOfAbsence === state) return;
+      this.#toldOfAbsence = state;
+      if (state === "unauthorized") {
+        logger.warn(
+          "The execution client refuses the token: does --jwt-secret name the same file as the execution client's?",
+          { url },
+        );
+      } else {
+        logger.warn("The execution client is offline", { url, reason: this.#absence });
+      }
+      return;
+    }
+    this.#toldOfAbsence = null;
+    if (!isReachable(before)) {
+      const client = this.#clientVersion ? `${this.#clientVersion.name}/${this.#clientVersion.version}` : "unknown";
+      logger.notice(this.#wasConnected ? "The execution client is back" : "The execution client is connected", {
+        url,
+        client,
+      });
+      this.#wasConnected = true;
+    }
+    if (state === before) return;
+    if (state === "syncing") logger.info("The execution client is syncing", { url });
+    if (state === "synced") logger.info("The execution client is synced", { url });
+  }
+
+  #checkChain(chainId: number | null, genesis: RootHex | null): void {
+    const { config, genesisBlockHash, logger } = this.#options;
+    const expected = config.DEPOSIT_CHAIN_ID;
+    const url = this.origin;
+    if (this.#toldOfChain) return;
+    if (chainId !== null && chainId !== expected) {
+      logger.error("The execution client is of another chain: its chain id is not that of this network", {
+        url,
+        chainId,
+        expected,
+      });
+      this.#toldOfChain = true;
+    } else if (genesis !== null && genesisBlockHash !== undefined && genesis !== genesisBlockHash) {
+      logger.error("The execution client is of another chain: its genesis block is not that of this network", {
+        url,
+        genesis,
+        expected: genesisBlockHash,
+      });
+      this.#toldOfChain = true;
+    }
+  }
+
+  #checkCapabilities(capabilities: readonly string[] | null): void {
+    if (capabilities === null) return;
+    const { config, logger } = this.#options;
+    const unknown = neededMethods(config).filter((method) => !capabilities.includes(method));
+    const missing = unknown.join(" ");
+    if (missing === this.#toldMissing) return;
+    this.#toldMissing = missing;
+    if (missing === "") return;
+    logger.warn("The execution client does not know methods that this chain needs: update it", {
+      url: this.origin,
+      missing,
+    });
+  }
+}
+
+/** Clients without a code of their own have XX; a version that was not built from a commit names none. */
+const OWN_VERSION: EngineClientVersion = { code: "XX", name: "Fanal", version: `v${VERSION}`, commit: "0x00000000" };
+
+const readTexts = (json: JsonValue): string[] => json.list().map((item) => item.text());
+const readHash = (json: JsonValue): RootHex => toRootHex(json.member("hash").bytes(32));
+
+function readClientVersion(json: JsonValue): EngineClientVersion | null {
+  const [first] = json.list();
+  if (first === undefined) return null;
+  return {
+    code: first.member("code").text(),
+    name: first.member("name").text(),
+    version: first.member("version").text(),
+    // Some clients leave out the 0x, as the examples of the specification do.
+    commit: first
+      .member("commit")
+      .text()
+      .replace(/^(?:0x)?/, "0x"),
+  };
+}

@@ -1,0 +1,85 @@
+import { BYTES_PER_LOGS_BLOOM, MAX_EXTRA_DATA_BYTES } from "@lodestar/params";
+import { SYSTEM_TIMERS } from "../../timers.ts";
+import { EngineUnavailableError } from "../engine.ts";
+import { JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
+import { JsonValue, UnexpectedValueError } from "../json-value.ts";
+import { authorizedClient } from "./endpoint.ts";
+import { timeoutMs } from "./methods.ts";
+
+/** The first block of an execution chain, in the words of a payload. It has neither transactions nor withdrawals. */
+export interface GenesisBlock {
+  parentHash: Uint8Array;
+  feeRecipient: Uint8Array;
+  stateRoot: Uint8Array;
+  receiptsRoot: Uint8Array;
+  logsBloom: Uint8Array;
+  prevRandao: Uint8Array;
+  blockNumber: number;
+  gasLimit: number;
+  gasUsed: number;
+  timestamp: number;
+  extraData: Uint8Array;
+  baseFeePerGas: bigint;
+  blockHash: Uint8Array;
+  blobGasUsed: bigint;
+  excessBlobGas: bigint;
+}
+
+export interface ExecutionGenesis {
+  chainId: number;
+  block: GenesisBlock;
+}
+
+/** What the first of the clients that can be asked says. Rejects with an `EngineUnavailableError` when none can be. */
+export async function readExecutionGenesis(
+  urls: readonly string[],
+  jwtSecret: Uint8Array,
+  timers = SYSTEM_TIMERS,
+): Promise<ExecutionGenesis> {
+  const failures: string[] = [];
+  for (const url of urls) {
+    const client = authorizedClient(url, jwtSecret, timers);
+    const ask = async (method: string, params: readonly unknown[]) =>
+      new JsonValue(await client.call(method, params, { timeoutMs: timeoutMs(method) }), "result");
+    try {
+      const chainId = (await ask("eth_chainId", [])).number();
+      return { chainId, block: genesisFromJson(await ask("eth_getBlockByNumber", ["0x0", false])) };
+    } catch (error) {
+      if (error instanceof UnexpectedValueError) {
+        failures.push(`The genesis block of ${client.origin} cannot be used: ${error.message}.`);
+      } else if (error instanceof JsonRpcFailure || error instanceof JsonRpcRefusal) {
+        failures.push(error.message);
+      } else {
+        throw error;
+      }
+    } finally {
+      client.close();
+    }
+  }
+  throw new EngineUnavailableError(failures.join(" "));
+}
+
+/** Parts that came with a fork are left out by a client whose chain begins before it. */
+function genesisFromJson(json: JsonValue): GenesisBlock {
+  const quantity = (name: string, bits: number) => {
+    const value = json.member(name);
+    return value.isAbsent ? 0n : value.bigint(bits);
+  };
+  return {
+    parentHash: json.member("parentHash").bytes(32),
+    feeRecipient: json.member("miner").bytes(20),
+    stateRoot: json.member("stateRoot").bytes(32),
+    receiptsRoot: json.member("receiptsRoot").bytes(32),
+    logsBloom: json.member("logsBloom").bytes(BYTES_PER_LOGS_BLOOM),
+    prevRandao: json.member("mixHash").bytes(32),
+    blockNumber: json.member("number").number(),
+    gasLimit: json.member("gasLimit").number(),
+    gasUsed: json.member("gasUsed").number(),
+    timestamp: json.member("timestamp").number(),
+    extraData: json.member("extraData").byteList(MAX_EXTRA_DATA_BYTES),
+    baseFeePerGas: quantity("baseFeePerGas", 256),
+    blockHash: json.member("hash").bytes(32),
+    blobGasUsed: quantity("blobGasUsed", 64),
+    excessBlobGas: quantity("excessBlobGas", 64),
+  };
+}

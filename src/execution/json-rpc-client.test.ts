@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HandTimers } from "../timers.test-support.ts";
+import { JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "./json-rpc-client.ts";
+import { type ReceivedCall, ScriptedError, ScriptedServer } from "./scripted-server.test-support.ts";
+
+let server: ScriptedServer;
+let client: JsonRpcClient;
+
+beforeEach(async () => {
+  server = await new ScriptedServer({ sum: ([a, b]) => Number(a) + Number(b), nothing: () => null }).start();
+  client = new JsonRpcClient({ url: server.url });
+});
+
+afterEach(async () => {
+  client.close();
+  await server.stop();
+});
+
+const call = (method: string, ...params: unknown[]) => client.call(method, params, { timeoutMs: 5000 });
+
+async function failureOf(promise: Promise<unknown>): Promise<JsonRpcFailure> {
+  const error = await promise.then(
+    () => new Error("There was an answer."),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof JsonRpcFailure) return error;
+  throw error;
+}
+
+describe("JsonRpcClient", () => {
+  it("gives results, null among them, over one connection", async () => {
+    expect(await call("sum", 2, 3)).toBe(5);
+    expect(await call("nothing")).toBeNull();
+    expect(new Set(server.calls.map(({ socket }) => socket)).size).toBe(1);
+  });
+
+  it("asks for its headers at every call", async () => {
+    let count = 0;
+    client = new JsonRpcClient({ url: server.url, headers: () => ({ authorization: `number ${++count}` }) });
+    await call("nothing");
+    await call("nothing");
+    expect(server.calls.map(({ authorization }) => authorization)).toEqual(["number 1", "number 2"]);
+  });
+
+  it("tells the code and the words of an error", async () => {
+    server.on("fail", () => {
+      throw new ScriptedError(-38001, "Unknown payload");
+    });
+    const error = await call("fail").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(JsonRpcRefusal);
+    expect(error).toMatchObject({
+      code: -38001,
+      message: `${server.url} refuses fail: Unknown payload (code -38001).`,
+    });
+  });
+
+  it("keeps the secrets of a URL out of what it says", async () => {
+    const url = new URL("/v3/secretkey?key=secret", server.url);
+    url.username = "user";
+    url.password = "secretword";
+    client = new JsonRpcClient({ url: url.href });
+    expect(await call("nothing")).toBeNull();
+    await server.stop();
+    expect((await failureOf(call("nothing"))).message).toMatch(
+      new RegExp(`^${server.url} cannot be asked nothing: connect ECONNREFUSED 127\\.0\\.0\\.1:\\d+\\.$`),
+    );
+  });
+
+  it.each<[string, number, string, string]>([
+    ["a page", 404, "<html>", '"<html>"'],
+    ["no object", 200, "[]", '"[]"'],
+    ["an answer to something else", 200, '{"jsonrpc":"2.0","id":77,"result":1}', "77"],
+    ["an answer of another protocol", 200, '{"id":1,"result":1}', "no JSON-RPC answer"],
+    ["neither result nor error", 200, '{"jsonrpc":"2.0","id":1}', "neither a result nor an error"],
+    ["an error that is none", 200, '{"jsonrpc":"2.0","id":1,"error":"no"}', "neither a result nor an error"],
+  ])("does not take %s for an answer", async (_, status, body, words) => {
+    server.raw = (_call, response) => response.writeHead(status).end(body);
+    const { kind, message } = await failureOf(call("nothing"));
+    expect(kind).toBe("unusable");
+    expect(message).toContain(`${server.url} gave no usable answer to nothing: `);
+    expect(message.replaceAll('\\"', '"')).toContain(words);
+  });
+
+  it.each([401, 403])("knows by the status %i that it is refused", async (status) => {
+    server.raw = (_call, response) => response.writeHead(status).end("no");
+    expect(await failureOf(call("nothing"))).toMatchObject({ kind: "unauthorized" });
+  });
+
+  it("takes an error that comes with another status than 200", async () => {
+    server.raw = ({ id }, response) =>
+      response.writeHead(500).end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32603, message: "broken" } }));
+    await expect(call("nothing")).rejects.toThrow("refuses nothing: broken (code -32603).");
+  });
+
+  it("stops reading an answer that is too large, and tells of one that breaks off", async () => {
+    client = new JsonRpcClient({ url: server.url, maxAnswerBytes: 1000 });
+    server.raw = (_call, response) => response.end(" ".repeat(1001));
+    expect((await failureOf(call("nothing"))).message).toContain("it has more than 1000 bytes");
+    server.raw = ({ socket }, response) => {
+      response.writeHead(200, { "content-length": 100 });
+      response.write("{", () => socket.destroy());
+    };
+    expect((await failureOf(call("nothing"))).message).toContain("it broke off after 1 bytes");
+  });
+
+  it("repeats a call once when the server has closed the idle connection", async () => {
+    const seen = new Set<unknown>();
+    const resetReused = ({ socket, id }: ReceivedCall, response: { end(body: string): void }) => {
+      if (seen.has(socket)) socket.destroy();
+      else response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "here" }));
+      seen.add(socket);
+    };
+    server.raw = resetReused;
+    expect(await call("nothing")).toBe("here");
+    expect(await call("nothing")).toBe("here");
+    expect(server.calls).toHaveLength(3);
+  });
+
+  it("does not repeat a call that a new connection lost", async () => {
+    server.raw = ({ socket }) => socket.destroy();
+    expect(await failureOf(call("nothing"))).toMatchObject({ kind: "unreachable" });
+    expect(server.calls).toHaveLength(1);
+  });
+
+  it("waits as long as it is told, and not when somebody else ends it", async () => {
+    const timers = new HandTimers();
+    client = new JsonRpcClient({ url: server.url, timers });
+    server.raw = () => {};
+    const received = server.received("slow");
+    const late = failureOf(client.call("slow", [], { timeoutMs: 8000 }));
+    await received;
+    await timers.pass(8000);
+    expect(await late).toMatchObject({ kind: "timeout", message: `${server.url} did not answer slow within 8 s.` });
+
+    const abort = new AbortController();
+    const ended = failureOf(client.call("slow", [], { timeoutMs: 8000, signal: abort.signal }));
+    abort.abort();
+    expect(await ended).toMatchObject({ kind: "ended" });
+    const closed = failureOf(client.call("slow", [], { timeoutMs: 8000 }));
+    client.close();
+    expect(await closed).toMatchObject({ kind: "ended" });
+  });
+});

@@ -1,0 +1,224 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+
+/** Beyond every answer that is asked for: 128 blobs with their cell proofs have 36 MB in hexadecimal. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** How much of a text that is no answer is shown. */
+const SHOWN_CHARACTERS = 80;
+
+/** Why there is no answer. "unauthorized": the server refuses the caller, whatever it asks. */
+type JsonRpcFailureKind = "unreachable" | "timeout" | "unauthorized" | "unusable" | "ended";
+
+/** There is no answer that can be used. A whole sentence. */
+export class JsonRpcFailure extends Error {
+  readonly kind: JsonRpcFailureKind;
+
+  constructor(kind: JsonRpcFailureKind, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "JsonRpcFailure";
+    this.kind = kind;
+  }
+}
+
+/** The server answered with an error. A whole sentence. */
+export class JsonRpcRefusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = "JsonRpcRefusal";
+    this.code = code;
+  }
+}
+
+interface JsonRpcClientOptions {
+  url: string;
+  /** Asked for every request anew. */
+  headers?: () => Readonly<Record<string, string>>;
+  maxAnswerBytes?: number;
+  timers?: Pick<Timers, "sleep">;
+}
+
+interface CallOptions {
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+interface HttpAnswer {
+  status: number;
+  body: string;
+}
+
+/** Calls the methods of a JSON-RPC server over HTTP, on connections that stay open in between. */
+export class JsonRpcClient {
+  /** The server without what a URL may hold of secrets. */
+  readonly origin: string;
+  readonly #url: URL;
+  readonly #agent: HttpAgent;
+  readonly #headers: () => Readonly<Record<string, string>>;
+  readonly #maxAnswerBytes: number;
+  readonly #timers: Pick<Timers, "sleep">;
+  readonly #closed = new AbortController();
+  #lastId = 0;
+
+  constructor({ url, headers, maxAnswerBytes, timers }: JsonRpcClientOptions) {
+    this.#url = new URL(url);
+    this.origin = this.#url.origin;
+    this.#agent = this.#isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+    this.#headers = headers ?? (() => ({}));
+    this.#maxAnswerBytes = maxAnswerBytes ?? MAX_ANSWER_BYTES;
+    this.#timers = timers ?? SYSTEM_TIMERS;
+  }
+
+  get #isSecure(): boolean {
+    return this.#url.protocol === "https:";
+  }
+
+  /** The result. Rejects with a `JsonRpcRefusal` when the server answers with an error, otherwise with a `JsonRpcFailure`. */
+  async call(method: string, params: readonly unknown[], { timeoutMs, signal }: CallOptions): Promise<unknown> {
+    const id = ++this.#lastId;
+    const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    const late = new AbortController();
+    const done = new AbortController();
+    const ends = [late.signal, this.#closed.signal, ...(signal ? [signal] : [])];
+    this.#timers.sleep(timeoutMs, done.signal).then(
+      () => late.abort(),
+      () => {},
+    );
+    let answer: HttpAnswer;
+    try {
+      answer = await this.#exchange(body, AbortSignal.any(ends));
+    } catch (error) {
+      if (late.signal.aborted) {
+        throw new JsonRpcFailure("timeout", `${this.origin} did not answer ${method} within ${timeoutMs / 1000} s.`);
+      }
+      if (ends.some(({ aborted }) => aborted)) {
+        throw new JsonRpcFailure("ended", `${method} of ${this.origin} is not waited for any more.`, error);
+      }
+      if (error instanceof UnusableAnswer) throw this.#unusable(method, error.message);
+      throw new JsonRpcFailure("unreachable", `${this.origin} cannot be asked ${method}: ${reasonOf(error)}.`, error);
+    } finally {
+      done.abort();
+    }
+    return this.#result(method, id, answer);
+  }
+
+  /** Ends the calls under way and the connections. */
+  close(): void {
+    this.#closed.abort();
+    this.#agent.destroy();
+  }
+
+  /**
+   * A server may close an idle connection just when the next request is written to it. It has not seen that request, which
+   * therefore goes out once more, on a connection of its own.
+   */
+  async #exchange(body: string, signal: AbortSignal): Promise<HttpAnswer> {
+    const first = this.#send(body, signal, this.#agent);
+    try {
+      return await first.answer;
+    } catch (error) {
+      if (signal.aborted || !first.request.reusedSocket || !isReset(error)) throw error;
+    }
+    return this.#send(body, signal, false).answer;
+  }
+
+  #send(body: string, signal: AbortSignal, agent: HttpAgent | false) {
+    const bytes = Buffer.from(body);
+    const headers = {
+      ...this.#headers(),
+      "content-type": "application/json",
+      accept: "application/json",
+      "content-length": bytes.length,
+    };
+    const options: RequestOptions = { method: "POST", agent, headers, signal };
+    const request: ClientRequest = (this.#isSecure ? httpsRequest : httpRequest)(this.#url, options);
+    const answer = new Promise<HttpAnswer>((resolve, reject) => {
+      request.on("error", reject);
+      request.on("response", (response) => {
+        this.#read(response).then(resolve, reject);
+      });
+    });
+    request.end(bytes);
+    return { request, answer };
+  }
+
+  async #read(response: IncomingMessage): Promise<HttpAnswer> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > this.#maxAnswerBytes) throw new UnusableAnswer(`it has more than ${this.#maxAnswerBytes} bytes`);
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      if (error instanceof UnusableAnswer) throw error;
+      throw new UnusableAnswer(`it broke off after ${size} bytes`);
+    }
+    return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") };
+  }
+
+  #result(method: string, id: number, { status, body }: HttpAnswer): unknown {
+    if (status === 401 || status === 403) {
+      throw new JsonRpcFailure("unauthorized", `${this.origin} refuses ${method} with the HTTP status ${status}.`);
+    }
+    const answer = parseAnswer(body);
+    if (answer?.jsonrpc !== "2.0" || (answer.id !== id && answer.id !== null)) {
+      const shown = JSON.stringify(body.slice(0, SHOWN_CHARACTERS));
+      throw this.#unusable(method, `HTTP status ${status} with ${shown}, which is no JSON-RPC answer to it`);
+    }
+    if (isError(answer.error)) {
+      const { code, message, data } = answer.error;
+      throw new JsonRpcRefusal(code, `${this.origin} refuses ${method}: ${message}${detail(data)} (code ${code}).`);
+    }
+    if (answer.id === id && answer.result !== undefined) return answer.result;
+    throw this.#unusable(method, "it has neither a result nor an error");
+  }
+
+  #unusable(method: string, what: string): JsonRpcFailure {
+    return new JsonRpcFailure("unusable", `${this.origin} gave no usable answer to ${method}: ${what}.`);
+  }
+}
+
+/** What is wrong with an answer, as a clause. */
+class UnusableAnswer extends Error {}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
+}
+
+/** Of a name with several addresses, the attempts at all of them have failed. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The members of an answer, of which nothing is known yet; null for what is not an object. */
+function parseAnswer(text: string): { jsonrpc?: unknown; id?: unknown; result?: unknown; error?: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isError(value: unknown): value is { code: number; message: string; data?: unknown } {
+  if (typeof value !== "object" || value === null || !("code" in value) || !("message" in value)) return false;
+  return Number.isSafeInteger(value.code) && typeof value.message === "string";
+}
+
+/** The Engine API puts what is behind a general message into `data.err`. */
+function detail(data: unknown): string {
+  const text = typeof data === "object" && data !== null && "err" in data ? data.err : data;
+  return typeof text === "string" && text !== "" ? `, ${text}` : "";
+}

@@ -1,0 +1,100 @@
+/** A value is not what it should be; the message is a clause that says where and how. */
+export class UnexpectedValueError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UnexpectedValueError";
+  }
+}
+
+/** How much of a wrong value is shown. */
+const SHOWN_CHARACTERS = 80;
+
+const QUANTITY = /^0x(?:0|[1-9a-fA-F][0-9a-fA-F]*)$/;
+
+/** A JSON value from an execution client, with the place it stands at. It is read strictly, by the encoding rules of the Ethereum JSON-RPC. */
+export class JsonValue {
+  readonly #value: unknown;
+  readonly #place: string;
+
+  constructor(value: unknown, place: string) {
+    this.#value = value;
+    this.#place = place;
+  }
+
+  /** Whether there is nothing: null, or a member that was left out. */
+  get isAbsent(): boolean {
+    return this.#value === null || this.#value === undefined;
+  }
+
+  member(name: string): JsonValue {
+    const value = this.#value;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) throw this.#unexpected("an object");
+    return new JsonValue((value as Record<string, unknown>)[name], `${this.#place}.${name}`);
+  }
+
+  list(): JsonValue[] {
+    if (!Array.isArray(this.#value)) throw this.#unexpected("a list");
+    return this.#value.map((item, index) => new JsonValue(item, `${this.#place}[${index}]`));
+  }
+
+  text(): string {
+    if (typeof this.#value !== "string") throw this.#unexpected("a text");
+    return this.#value;
+  }
+
+  oneOf<const T extends string>(choices: readonly T[]): T {
+    const found = choices.find((choice) => choice === this.#value);
+    if (found === undefined) throw this.#unexpected(`one of ${choices.join(", ")}`);
+    return found;
+  }
+
+  /** DATA, of so many bytes. */
+  bytes(length: number): Uint8Array {
+    const bytes = this.byteList();
+    if (bytes.length !== length) throw this.#unexpected(`0x and ${2 * length} hexadecimal digits`);
+    return bytes;
+  }
+
+  /** DATA of any length. */
+  byteList(maxLength = Number.POSITIVE_INFINITY): Uint8Array {
+    const text = this.#value;
+    // Reading stops at what is no digit, so that fewer bytes come out of it.
+    const bytes = typeof text === "string" && text.startsWith("0x") ? Buffer.from(text.slice(2), "hex") : undefined;
+    if (bytes === undefined || 2 * bytes.length !== (text as string).length - 2 || bytes.length > maxLength) {
+      const most = Number.isFinite(maxLength) ? `, of at most ${maxLength} bytes` : "";
+      throw this.#unexpected(`0x and two hexadecimal digits a byte${most}`);
+    }
+    return new Uint8Array(bytes);
+  }
+
+  /** QUANTITY that a number holds. */
+  number(): number {
+    const quantity = this.bigint(64);
+    if (quantity > Number.MAX_SAFE_INTEGER) throw this.#unexpected("a quantity below 2^53");
+    return Number(quantity);
+  }
+
+  /** QUANTITY of at most so many bits. */
+  bigint(bits: number): bigint {
+    const text = this.#value;
+    const isQuantity = typeof text === "string" && text.length <= 2 + bits / 4 && QUANTITY.test(text);
+    if (!isQuantity) throw this.#unexpected(`a quantity of at most ${bits} bits such as 0x1f`);
+    return BigInt(text);
+  }
+
+  #unexpected(wanted: string): UnexpectedValueError {
+    if (this.#value === undefined) return new UnexpectedValueError(`${this.#place} is missing`);
+    const shown = (JSON.stringify(this.#value) ?? String(this.#value)).slice(0, SHOWN_CHARACTERS);
+    return new UnexpectedValueError(`${this.#place} must be ${wanted}, and is ${shown}`);
+  }
+}
+
+/** DATA. */
+export function toData(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
+}
+
+/** QUANTITY. */
+export function toQuantity(value: number | bigint): string {
+  return `0x${value.toString(16)}`;
+}

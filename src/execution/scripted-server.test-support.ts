@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+export interface ReceivedCall {
+  method: string;
+  params: unknown[];
+  id: number;
+  authorization: string | undefined;
+  socket: Socket;
+}
+
+type Handler = (params: unknown[], call: ReceivedCall) => unknown;
+/** Answers in a way that JSON-RPC does not know. */
+type RawHandler = (call: ReceivedCall, response: ServerResponse) => void;
+
+/** Thrown by a handler, it becomes the error of the answer. */
+export class ScriptedError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A JSON-RPC server on loopback that answers what the test says. */
+export class ScriptedServer {
+  readonly calls: ReceivedCall[] = [];
+  readonly #handlers = new Map<string, Handler>();
+  readonly #waiting: { method: string; resolve: () => void }[] = [];
+  /** Answers instead of the handlers. */
+  raw: RawHandler | null = null;
+  #server: Server | undefined;
+  #port = 0;
+
+  constructor(handlers: Record<string, Handler> = {}) {
+    for (const [method, handler] of Object.entries(handlers)) this.on(method, handler);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get methods(): string[] {
+    return this.calls.map(({ method }) => method);
+  }
+
+  on(method: string, handler: Handler): void {
+    this.#handlers.set(method, handler);
+  }
+
+  /** At the port of before when it was stopped in between. */
+  async start(): Promise<this> {
+    const server = createServer((request, response) => void this.#answer(request, response));
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
+    this.#port = (server.address() as AddressInfo).port;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  /** Resolves when the method is called next. */
+  received(method: string): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push({ method, resolve }));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method, params, id } = JSON.parse(Buffer.concat(chunks).toString()) as ReceivedCall;
+    const call = { method, params, id, authorization: request.headers.authorization, socket: request.socket };
+    this.calls.push(call);
+    for (const waiting of this.#waiting.splice(0)) {
+      if (waiting.method === method) waiting.resolve();
+      else this.#waiting.push(waiting);
+    }
+    if (this.raw) {
+      this.raw(call, response);
+      return;
+    }
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, ...(await this.#outcome(call)) }));
+  }
+
+  async #outcome(call: ReceivedCall): Promise<{ result: unknown } | { error: { code: number; message: string } }> {
+    const handler = this.#handlers.get(call.method);
+    if (!handler) return { error: { code: -32601, message: `the method ${call.method} does not exist` } };
+    try {
+      return { result: await handler(call.params, call) };
+    } catch (error) {
+      if (!(error instanceof ScriptedError)) throw error;
+      return { error: { code: error.code, message: error.message } };
+    }
+  }
+}

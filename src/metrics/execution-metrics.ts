@@ -1,0 +1,19 @@
+import type { EngineState, ExecutionEngine } from "../execution/engine.ts";
+import type { Instruments } from "./instruments.ts";
+
+const STATES: readonly EngineState[] = ["online", "syncing", "synced", "offline", "unauthorized"];
+
+export function addExecutionMetrics(instruments: Instruments, engine: ExecutionEngine): void {
+  instruments.gauges(
+    "fanal_execution_state",
+    "1 for the state that the execution engine is in: online, syncing, synced, offline or unauthorized, 0 for the others",
+    ["state"],
+    () => STATES.map((state) => [{ state }, Number(state === engine.state)] as const),
+  );
+  instruments.totals(
+    "fanal_execution_calls_total",
+    "Calls of execution clients, by method and outcome: answered, refused, timed_out or failed",
+    ["method", "outcome"],
+    () => engine.callCounts?.() ?? [],
+  );
+}

@@ -1,0 +1,45 @@
+import type { ChainForkConfig } from "@lodestar/config";
+import { toRootHex } from "@lodestar/utils";
+import { isDevConfig } from "../dev/chain-config.ts";
+import { EngineUnavailableError } from "../execution/engine.ts";
+import { EngineApi } from "../execution/engine-api/engine-api.ts";
+import { type ExecutionGenesis, readExecutionGenesis } from "../execution/engine-api/genesis-block.ts";
+import type { Logger } from "../log/logger.ts";
+import { openJwtSecret } from "./jwt-secret.ts";
+import { StartError } from "./start-error.ts";
+
+/** How the execution clients of a node are reached. */
+export interface ExecutionClientOptions {
+  /** Of the Engine API of each, the one to be used first. */
+  urls: readonly string[];
+  /** An absolute path. */
+  jwtSecretFile: string;
+}
+
+/** The execution clients as the engine of a chain. Whether they are there shows later: a chain can be followed without them. */
+export async function connectExecutionClients(
+  { urls, jwtSecretFile }: ExecutionClientOptions,
+  config: ChainForkConfig,
+  logger: Logger,
+): Promise<EngineApi> {
+  // A dev chain goes on from the genesis block of its execution client; of another network only the chain id is known.
+  const genesisBlockHash = isDevConfig(config) ? toRootHex(config.TERMINAL_BLOCK_HASH) : undefined;
+  const jwtSecret = openJwtSecret(jwtSecretFile, logger);
+  const engine = new EngineApi({ urls, jwtSecret, config, genesisBlockHash, logger: logger.topic("execution") });
+  await engine.connect();
+  return engine;
+}
+
+/** What a new dev chain begins with is in its execution client, which therefore has to be there. */
+export async function readClientGenesis(
+  { urls, jwtSecretFile }: ExecutionClientOptions,
+  logger: Logger,
+): Promise<ExecutionGenesis> {
+  const jwtSecret = openJwtSecret(jwtSecretFile, logger);
+  try {
+    return await readExecutionGenesis(urls, jwtSecret);
+  } catch (error) {
+    if (!(error instanceof EngineUnavailableError)) throw error;
+    throw new StartError("noExecutionClient", error.message, error);
+  }
+}

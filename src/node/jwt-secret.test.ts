@@ -1,0 +1,45 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { openJwtSecret } from "./jwt-secret.ts";
+import { StartError } from "./start-error.ts";
+
+it("makes a secret that only its owner can read, once", () => {
+  const file = join(tempDirectory(), "jwt.hex");
+  const logger = createRecordingLogger();
+  const secret = openJwtSecret(file, logger);
+  expect(readFileSync(file, "utf8")).toBe(`${Buffer.from(secret).toString("hex")}\n`);
+  expect(secret).toHaveLength(32);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(openJwtSecret(file, logger)).toEqual(secret);
+  expect(logger.records).toEqual([expect.objectContaining({ level: "notice", fields: { file } })]);
+});
+
+it.each([
+  ["plain digits", "ab".repeat(32)],
+  ["0x and white space around", `\n 0x${"AB".repeat(32)}\r\n`],
+])("reads %s", (_, text) => {
+  const file = join(tempDirectory(), "jwt.hex");
+  writeFileSync(file, text);
+  expect(openJwtSecret(file, createRecordingLogger())).toEqual(new Uint8Array(32).fill(0xab));
+});
+
+it.each(["", "0x", "ab".repeat(31), `${"ab".repeat(32)}c`, "xy".repeat(32), `${"ab".repeat(16)} ${"ab".repeat(16)}`])(
+  "refuses %j",
+  (text) => {
+    const file = join(tempDirectory(), "jwt.hex");
+    writeFileSync(file, text);
+    const read = () => openJwtSecret(file, createRecordingLogger());
+    expect(read).toThrow(StartError);
+    expect(read).toThrow(`The JWT secret file ${file} must hold 64 hexadecimal digits`);
+  },
+);
+
+it("says what cannot be read or made", () => {
+  const directory = tempDirectory();
+  const open = (file: string) => () => openJwtSecret(file, createRecordingLogger());
+  expect(open(directory)).toThrow(`The JWT secret file ${directory} cannot be read: EISDIR`);
+  expect(open(join(directory, "nowhere", "jwt.hex"))).toThrow(/jwt\.hex cannot be made: ENOENT/);
+});

@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fromHex } from "@lodestar/utils";
+import type { Logger } from "../log/logger.ts";
+import { StartError } from "./start-error.ts";
+
+const SECRET_BYTES = 32;
+const SECRET = /^(?:0x)?([0-9a-f]{64})$/i;
+
+/** The secret that this node shares with its execution clients; a new one is put there, for its owner alone to read, when there is no such file. */
+export function openJwtSecret(file: string, logger: Logger): Uint8Array {
+  try {
+    const secret = randomBytes(SECRET_BYTES);
+    writeFileSync(file, `${secret.toString("hex")}\n`, { flag: "wx", mode: 0o600 });
+    logger.notice("A secret for the execution client was made: give it the same file", { file });
+    return new Uint8Array(secret);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return readJwtSecret(file);
+    throw new StartError("unreadableInput", `The JWT secret file ${file} cannot be made: ${reasonOf(error)}.`, error);
+  }
+}
+
+function readJwtSecret(file: string): Uint8Array {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartError("unreadableInput", `The JWT secret file ${file} cannot be read: ${reasonOf(error)}.`, error);
+  }
+  const digits = SECRET.exec(text.trim())?.[1];
+  if (digits !== undefined) return fromHex(digits);
+  throw new StartError(
+    "unreadableInput",
+    `The JWT secret file ${file} must hold 64 hexadecimal digits, with or without 0x before them, and nothing else.`,
+  );
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

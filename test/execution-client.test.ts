@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import type { BeaconStateElectra } from "@lodestar/state-transition";
+import { toRootHex } from "@lodestar/utils";
+import { expect, it, onTestFinished } from "vitest";
+import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
+import { createRecordingLogger } from "../src/log/recording-logger.test-support.ts";
+import { openDataDirectory } from "../src/node/data-directory.ts";
+import type { DevNodeOptions } from "../src/node/dev-node.ts";
+import { openNetworkSource } from "../src/node/network-source.ts";
+import { StartError } from "../src/node/start-error.ts";
+import { Caller } from "./support/caller.ts";
+import { openDevChain, startDevChain } from "./support/dev-chain.ts";
+import { EngineServer } from "./support/engine-server.ts";
+import { tempDirectory } from "./support/temp-directory.ts";
+
+const GENESIS_HASH = `0x${"9e".repeat(32)}`;
+
+async function openEngineServer(options: { genesisHash?: string; timestamp?: number } = {}) {
+  const engine = new EngineServer({ genesisHash: GENESIS_HASH, ...options });
+  await engine.server.start();
+  onTestFinished(() => engine.server.stop());
+  return engine;
+}
+
+function withClient({ server }: EngineServer, directory: string): Partial<DevNodeOptions> {
+  const execution = { urls: [server.url], jwtSecretFile: join(directory, "jwt.hex") };
+  return { forks: [{ fork: "electra", epoch: 0 }], execution, speed: 1 };
+}
+
+it("begins a dev chain with the genesis block of its execution client, which makes all payloads from then on", async () => {
+  const engine = await openEngineServer();
+  const directory = tempDirectory();
+  const options = { ...withClient(engine, directory), networkDirectory: join(directory, "network") };
+  const opened = await startDevChain(options, directory);
+  const { devChain } = opened;
+  expect(devChain.config).toMatchObject({ DEPOSIT_CHAIN_ID: 77, TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH: 0 });
+  const header = (devChain.chain.headState as unknown as BeaconStateElectra).latestExecutionPayloadHeader;
+  expect([toRootHex(header.blockHash), toRootHex(header.stateRoot)]).toEqual([GENESIS_HASH, `0x${"51".repeat(32)}`]);
+  await devChain.clock.advanceTo(4);
+  expect(devChain.chain.head.slot).toBe(4);
+  expect(devChain.chain.status).toMatchObject({ isOptimistic: false, executionOffline: false });
+  expect(engine.headNumber).toBe(4);
+
+  const caller = new Caller(devChain.api);
+  expect(await caller.call("get_v2_node_version")).toMatchObject({
+    execution_client: { code: "EJ", name: "test", version: "v1", commit: "0xfa4ff922" },
+  });
+
+  await engine.server.stop();
+  await devChain.clock.advanceTo(5);
+  expect(devChain.chain.head.slot).toBe(4);
+  expect(await caller.call("get_v1_node_syncing")).toMatchObject({ el_offline: true });
+  await opened.close();
+  expect(opened.complaints.join("")).toContain("The execution client is offline");
+
+  // It goes on where it stopped, with the same client alone.
+  await engine.server.start();
+  const again = await startDevChain(options, directory);
+  await again.devChain.clock.advanceTo(8);
+  expect(again.devChain.chain.head.slot).toBe(8);
+  expect(engine.headNumber).toBe(7);
+  await again.close();
+  expect(again.complaints).toEqual([]);
+
+  const builtIn = startDevChain({ ...options, execution: undefined }, directory);
+  await expect(builtIn).rejects.toThrow(
+    "the maker of payloads is an execution client (--el) there and the built-in dev engine now",
+  );
+
+  const other = await openEngineServer({ genesisHash: `0x${"0e".repeat(32)}` });
+  const elsewhere = await openDevChain({ ...options, ...withClient(other, directory) }, directory);
+  expect(elsewhere.complaints.join("")).toContain("its genesis block is not that of this network");
+
+  // A node that joins takes its payloads on trust, unless it has a client of its own.
+  const network = { name: "dev", directory: options.networkDirectory };
+  const genesisState = join(options.networkDirectory, "genesis.ssz");
+  for (const execution of [undefined, options.execution]) {
+    const dataDir = tempDirectory();
+    const db = await openDataDirectory(dataDir, { sync: false });
+    const logger = createRecordingLogger();
+    const source = await openNetworkSource(db, { dataDir, network, genesisState, execution, logger });
+    expect(source.engine.state).toBe(execution ? "online" : "offline");
+    expect(logger.records.some(({ message }) => message.startsWith("There is no execution engine"))).toBe(!execution);
+    source.engine.close?.();
+    source.clock.close();
+    await db.close();
+  }
+});
+
+it("leaves a dev chain that was made without one to the built-in engine", async () => {
+  const engine = await openEngineServer();
+  const directory = tempDirectory();
+  const { execution, forks } = withClient(engine, directory);
+  const network = { name: "dev", directory: join(directory, "network") };
+  const made = await startDevChain({ forks, networkDirectory: network.directory }, directory);
+  await made.close();
+  await expect(startDevChain({ forks, execution }, directory)).rejects.toThrow(
+    "the maker of payloads is the built-in dev engine there and an execution client (--el) now",
+  );
+  const dataDir = tempDirectory();
+  const db = await openDataDirectory(dataDir, { sync: false });
+  const logger = createRecordingLogger();
+  const genesisState = join(network.directory, "genesis.ssz");
+  const source = await openNetworkSource(db, { dataDir, network, genesisState, execution, logger });
+  expect(source.engine).toBeInstanceOf(DevExecutionEngine);
+  expect(logger.records.map(({ message }) => message)).toContainEqual(expect.stringContaining("--el is not used"));
+  source.clock.close();
+  await db.close();
+});
+
+it("says what keeps a new dev chain from beginning with an execution client", async () => {
+  const late = await openEngineServer({ timestamp: 4_000_000_000 });
+  const directory = tempDirectory();
+  const attempt = (engine: EngineServer) => startDevChain(withClient(engine, directory), directory);
+  await expect(attempt(late)).rejects.toThrow("which is of 2096-10-02T07:06:40.000Z");
+  const away = await openEngineServer();
+  await away.server.stop();
+  await expect(attempt(away)).rejects.toThrow(StartError);
+  await expect(attempt(away)).rejects.toThrow(`${away.server.url} cannot be asked eth_chainId: connect ECONNREFUSED`);
+});
