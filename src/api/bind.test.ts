@@ -1,10 +1,14 @@
-import { describe, expect, it } from "vitest";
+import type { ChainForkConfig } from "@lodestar/config";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { z } from "zod";
+import { countTurns } from "../event-loop.test-support.ts";
 import { Failure } from "../failure.ts";
 import type { Params } from "../server/method-table.ts";
 import { bind } from "./bind.ts";
 import { defineMethod, each, optional, required } from "./definition.ts";
 import { stateId } from "./params/identifiers.ts";
 import { slot } from "./params/scalars.ts";
+import { listSchema, paramSchema } from "./params/schema.ts";
 
 const facts = {
   summary: "",
@@ -90,6 +94,38 @@ describe("bind", () => {
       /^Item 0 of the parameter "slots" must be .* null was given\.$/,
     );
     expect(() => bind(several, ["head", [[1]]])).toThrow(/^Item 0 of the parameter "slots" must be .* an array was/);
+  });
+
+  it("reads a long list with turns of the event loop in between, and says as of a short one what is wrong", async () => {
+    let now = 0;
+    // Each look at the clock takes a millisecond.
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now++);
+    onTestFinished(() => clock.mockRestore());
+    const turn = countTurns();
+    const readInTurn: number[] = [];
+    const counted = paramSchema("a number", {}, (value) => {
+      readInTurn[turn()] = (readInTurn[turn()] ?? 0) + 1;
+      return typeof value === "number" ? value : undefined;
+    });
+    const elements = {
+      noun: "numbers",
+      form: z.unknown(),
+      forConfig: () => listSchema(z.unknown(), "numbers", counted),
+    };
+    const inArray = defineMethod({ ...facts, name: "in_array", params: { numbers: required(elements, "") } });
+    const spread = defineMethod({ ...facts, name: "spread", params: { numbers: each(counted, "") } });
+    const params = inArray.params.map((param) => ({ ...param, schema: param.schemaFor!({} as ChainForkConfig) }));
+    const list = Array.from({ length: 500 }, (_, index) => index);
+    for (const signature of [{ ...inArray, params }, spread]) {
+      readInTurn.length = 0;
+      expect(await bind(signature, { numbers: list })).toEqual({ numbers: list });
+      expect(Math.max(...readInTurn.filter((count) => count !== undefined))).toBeLessThanOrEqual(16);
+    }
+    const wrong = list.with(400, "x" as never);
+    await expect(bind({ ...inArray, params }, [wrong])).rejects.toThrow(
+      'The parameter "numbers" has a wrong element at position 400: it must be a number, but "x" was given.',
+    );
+    await expect(bind(spread, wrong)).rejects.toThrow('Item 400 of the parameter "numbers" must be a number');
   });
 
   it("does not take inherited members for parameters", () => {

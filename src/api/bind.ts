@@ -1,23 +1,43 @@
+import type { z } from "zod";
 import { type Failure, invalidParams } from "../failure.ts";
 import type { Params } from "../server/method-table.ts";
+import { ownTurn, TimeSlice } from "../time-slice.ts";
 import type { Method, Param } from "./definition.ts";
-import { firstMessage } from "./params/schema.ts";
+import { elementSchema, firstMessage, wrongAt } from "./params/schema.ts";
 
-/** Turns the parameters of a call into the arguments of its handler, or throws what is wrong with them. */
-export function bind(signature: Signature, params: Params): Record<string, unknown> {
+/** What a handler is called with, by the keys of its parameters. */
+export type Args = Record<string, unknown>;
+
+/** A longer list is read with turns of the event loop in between. */
+const ITEMS_AT_ONCE = 64;
+
+/**
+ * Turns the parameters of a call into the arguments of its handler, or throws what is wrong with them. There is a promise only
+ * where a list is long.
+ */
+export function bind(signature: Signature, params: Params): Args | Promise<Args> {
   const given = Array.isArray(params)
     ? byPosition(signature, signature.arrange ? signature.arrange(params) : params)
     : byName(signature, params);
-  const args: Record<string, unknown> = {};
+  const args: Args = {};
+  let longLists: [key: string, list: List][] | undefined;
   for (const [position, param] of signature.params.entries()) {
     const value = given(param, position);
     if (value === undefined || (value === null && !param.required)) {
       if (param.required) throw missing(signature, param);
       continue;
     }
-    args[param.key] = param.each ? readEach(param, value) : read(param, value, `The parameter "${param.name}"`);
+    const list = listOf(param, value);
+    if (list === undefined) {
+      args[param.key] = read(param.schema, value, `The parameter "${param.name}"`);
+    } else if (list.items.length <= ITEMS_AT_ONCE) {
+      args[param.key] = list.items.map((item, index) => read(list.schema, item, list.subject(index)));
+    } else {
+      longLists ??= [];
+      longLists.push([param.key, list]);
+    }
   }
-  return args;
+  return longLists === undefined ? args : withLists(args, longLists);
 }
 
 /** The schemas of `params` are those of the chain at hand. */
@@ -25,16 +45,43 @@ export type Signature = Pick<Method, "name" | "params" | "arrange">;
 /** What was given for a parameter; for one that takes several items a list, whose elements are items or lists of them. */
 type Lookup = (param: Param, position: number) => unknown;
 
-function read(param: Param, value: unknown, subject: string): unknown {
-  const parsed = param.schema.safeParse(value);
-  if (!parsed.success) throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
-  return parsed.data;
+/** A parameter whose elements are read one by one. */
+interface List {
+  items: unknown[];
+  schema: z.ZodType;
+  /** What a message about one of the items begins with. */
+  subject(index: number): string;
 }
 
-function readEach(param: Param, given: unknown): unknown[] {
-  return (given as unknown[])
-    .flat()
-    .map((item, index) => read(param, item, `Item ${index} of the parameter "${param.name}"`));
+/** Undefined for what is no list, whether or not it should be one. */
+function listOf({ name, schema, each }: Param, given: unknown): List | undefined {
+  if (each) {
+    const items = (given as unknown[]).flat();
+    return { items, schema, subject: (index) => `Item ${index} of the parameter "${name}"` };
+  }
+  const element = elementSchema(schema);
+  if (element === undefined || !Array.isArray(given)) return undefined;
+  return { items: given, schema: element, subject: (index) => `The parameter "${name}" ${wrongAt(index)}` };
+}
+
+async function withLists(args: Args, lists: readonly [key: string, list: List][]): Promise<Args> {
+  await ownTurn();
+  const slice = new TimeSlice();
+  for (const [key, { items, schema, subject }] of lists) {
+    const values: unknown[] = [];
+    for (const [index, item] of items.entries()) {
+      values.push(read(schema, item, subject(index)));
+      await slice.breathe();
+    }
+    args[key] = values;
+  }
+  return args;
+}
+
+function read(schema: z.ZodType, value: unknown, subject: string): unknown {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
+  return parsed.data;
 }
 
 function byPosition(signature: Signature, params: unknown[]): Lookup {

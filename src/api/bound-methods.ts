@@ -1,7 +1,7 @@
 import { nearestName } from "../nearest-name.ts";
 import type { Method as CallableMethod, Caller, MethodTable, Params, Waiting } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
-import { bind } from "./bind.ts";
+import { type Args, bind } from "./bind.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { CallContext, Method, Param } from "./definition.ts";
@@ -20,7 +20,7 @@ export interface BoundMethod extends CallableMethod {
   readonly requestCodec: RequestCodec | undefined;
   readonly executeJson: JsonExecutor;
   /** Runs a call of the method when its turn has come. */
-  inTurn<T>(args: Record<string, unknown>, waiting: Waiting | undefined, work: () => Promise<T>): Promise<T>;
+  inTurn<T>(args: Args, waiting: Waiting | undefined, work: () => Promise<T>): Promise<T>;
 }
 
 interface MethodTableOptions {
@@ -98,7 +98,8 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     call: (params: Params, caller, waiting) => {
       try {
         const args = bind(signature, params);
-        return inTurn(args, waiting, () => executeJson(args, new Call(caller, waiting)));
+        const run = (bound: Args) => inTurn(bound, waiting, () => executeJson(bound, new Call(caller, waiting)));
+        return args instanceof Promise ? args.then(run) : run(args);
       } catch (failure) {
         // A wrong parameter is a rejection like every other failure, not an exception of the caller.
         return Promise.reject(failure);

@@ -5,7 +5,8 @@ import type { LightClientHeader, Slot } from "@lodestar/types";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { ChainEvents } from "../chain/events.ts";
 import { encodeJson } from "../json/encode.ts";
-import type { Deliver, Feed } from "../server/events/feed.ts";
+import type { Feed } from "../server/events/feed.ts";
+import { FanOut, Subscriber } from "./fan-out.ts";
 
 const { EventType } = routes.events;
 
@@ -28,7 +29,8 @@ export interface EventStream {
 }
 
 export function createEventStream({ config, events }: Pick<BeaconChain, "config" | "events">): EventStream {
-  const readers = new Map<Topic, Set<Deliver>>();
+  const readers = new Map<Topic, Set<Subscriber>>();
+  const fanOut = new FanOut();
   const { toJson } = routes.events.getEventSerdes(config);
 
   let isFollowing = false;
@@ -51,24 +53,23 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
     const interested = readers.get(event.type);
     // Most topics have no reader most of the time, and to encode is what an event costs.
     if (interested === undefined || interested.size === 0) return;
-    const encoded = { topic: event.type, data: encodeJson(toJson(event)) };
-    for (const deliver of interested) deliver(encoded);
+    fanOut.tell({ topic: event.type, data: encodeJson(toJson(event)) }, interested);
   }
 
   return {
-    feed: (topics) => (deliver) => {
+    feed: (topics) => (reader) => {
       if (!isFollowing) followChain(config, events, tell);
       isFollowing = true;
-      // A function of its own for each subscription, since a reader may subscribe twice.
-      const own: Deliver = (event) => deliver(event);
+      const subscriber = new Subscriber(reader);
       const sets = topics.map((topic) => {
         const set = readers.get(topic) ?? new Set();
-        readers.set(topic, set.add(own));
+        readers.set(topic, set.add(subscriber));
         return set;
       });
       followAttributes();
       return () => {
-        for (const set of sets) set.delete(own);
+        subscriber.leave();
+        for (const set of sets) set.delete(subscriber);
         followAttributes();
       };
     },

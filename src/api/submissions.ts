@@ -1,5 +1,9 @@
 import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
 import { type ItemFailure, rejected } from "../failure.ts";
+import { ownTurn } from "../time-slice.ts";
+
+/** What validators of one client submit in a slot, so that only longer lists are split. */
+const ITEMS_AT_ONCE = 1024;
 
 /**
  * Takes a list of objects: each that is accepted is broadcast, whatever becomes of the others. An object the node already
@@ -10,10 +14,15 @@ export async function submitAll<Item, T>(
   process: (items: readonly Item[]) => Promise<Outcome<T>[]>,
   broadcast: (item: Item, accepted: T) => void,
 ): Promise<void> {
-  const outcomes = await process(items);
-  outcomes.forEach((outcome, index) => {
-    if (outcome.ok) broadcast(items[index]!, outcome.value);
-  });
+  const outcomes: Outcome<T>[] = [];
+  for (let start = 0; start < items.length; start += ITEMS_AT_ONCE) {
+    if (start > 0) await ownTurn();
+    const some = items.slice(start, start + ITEMS_AT_ONCE);
+    for (const [index, outcome] of (await process(some)).entries()) {
+      if (outcome.ok) broadcast(some[index]!, outcome.value);
+      outcomes.push(outcome);
+    }
+  }
   requireTaken(outcomes);
 }
 

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { ownTurn } from "../time-slice.ts";
 
 /** The JSON bytes of a value. A value without a JSON form (`undefined`, a function) is a mistake of the caller. */
 export function encodeJson(value: unknown): Buffer {
@@ -12,17 +12,18 @@ export function encodeJson(value: unknown): Buffer {
 const CHUNK_CHARACTERS = 128 * 1024;
 
 /**
- * Pieces of one JSON text as chunks of about 128 KiB. The event loop gets a turn after every chunk, so that an answer of
- * hundreds of megabytes delays nobody.
+ * Pieces of one JSON text as chunks of about 128 KiB. Each is made in a turn of the event loop of its own, so that an answer
+ * of hundreds of megabytes delays nobody, and neither do many of them at once.
  */
 export async function* streamPieces(pieces: Iterable<string>): AsyncGenerator<Buffer, void, undefined> {
   let pending = "";
+  await ownTurn();
   for (const piece of pieces) {
     pending += piece;
     if (pending.length >= CHUNK_CHARACTERS) {
       yield Buffer.from(pending);
       pending = "";
-      await setImmediate();
+      await ownTurn();
     }
   }
   yield Buffer.from(pending);

@@ -29,6 +29,9 @@ export const MAX_NESTING = 512;
  */
 export const MAX_VALUES = 500_000;
 
+/** Whoever reads a message from here on waits for a turn of the event loop for it: many at once would hold up everybody. */
+export const LARGE_MESSAGE_BYTES = 64 * 1024;
+
 /** No object of the interface has a tenth of it. To read many different names takes ten times as long as other values. */
 export const MAX_MEMBERS = 1000;
 

@@ -140,6 +140,9 @@ test("registrations are taken one by one, if their validators signed them and th
     { ...registration(devChain, 6), signature: `0x${"00".repeat(96)}` },
     // So many that they are verified in threads.
     ...Array.from({ length: 33 }, (_, index) => registration(devChain, 7 + index)),
+    // So many that they are looked at in batches.
+    ...Array.from({ length: 300 }, () => stranger),
+    altered,
   ];
   const error = await caller.error(REGISTER, [list]);
   expect(error).toMatchObject({ code: -32003, data: { status: 400 } });
@@ -148,6 +151,7 @@ test("registrations are taken one by one, if their validators signed them and th
     { index: 2, message: expect.stringContaining("the timestamp 4102444800") },
     { index: 3, message: expect.stringContaining("not signed by validator 4") },
     { index: 5, message: expect.stringContaining("not signed by validator 6") },
+    { index: 339, message: expect.stringContaining("not signed by validator 4") },
   ]);
   expect(Array.from({ length: 8 }, (_, validator) => isKept(validator))).toEqual([
     false,

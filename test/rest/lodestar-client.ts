@@ -37,7 +37,7 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
   if (name === "publishBlindedBlockV2" && chain.fork === ForkName.phase0) return;
   const clients = getClient({ baseUrl: served.restUrl }, { config: chain.api.chainConfig });
   const client = clients[family] as unknown as Record<string, ClientMethod>;
-  const args = argsOf(served, chain, name, method, call);
+  const args = await argsOf(served, chain, name, method, call);
   const { req, resp } = codecOf(createCodecs(chain.api.chainConfig), method.operation) as RouteCodec & {
     req: { schema: object };
   };
@@ -67,13 +67,13 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
 }
 
 /** What the client must be given to send such a request: the arguments of a handler have the client's names. */
-function argsOf(
+async function argsOf(
   { methods }: ServedApi,
   chain: ExampleDevChain,
   name: string,
   method: Method,
   { path, headers, body }: RestCall,
-): unknown {
+): Promise<unknown> {
   const [rest] = method.rest;
   const [, query = ""] = path.split("?");
   const pattern = new RegExp(`^${rest!.path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/?]+)")}(?:\\?|$)`);
@@ -83,7 +83,7 @@ function argsOf(
   const { restParams } = methods.all.find(({ name }) => name === method.name)!;
   const reader = new RequestReader(restParams, rest!);
   const request = { params, query, headers: lowerCase } as unknown as RestRequest;
-  const args = reader.args(request, body === undefined ? reader.bodyParam?.whenNoBody : JSON.parse(body));
+  const args = await reader.args(request, body === undefined ? reader.bodyParam?.whenNoBody : JSON.parse(body));
   for (const key of ["attestationDataRoot", "beaconBlockRoot"]) {
     if (typeof args[key] === "string") args[key] = fromHex(args[key]);
   }

@@ -9,6 +9,7 @@ import {
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ValidatedAttestation } from "../../chain/validation/attestation.ts";
 import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
+import { TimeSlice } from "../../time-slice.ts";
 import type { ApiContext } from "../context.ts";
 import {
   defineEncoded,
@@ -382,6 +383,10 @@ async function inTurn<Item>(
   processor: (item: Item) => Promise<void>,
 ): Promise<Outcome<void>[]> {
   const outcomes = [];
-  for (const item of items) outcomes.push(await outcomeOf(() => processor(item)));
+  const slice = new TimeSlice();
+  for (const item of items) {
+    outcomes.push(await outcomeOf(() => processor(item)));
+    await slice.breathe();
+  }
   return outcomes;
 }

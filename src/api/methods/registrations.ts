@@ -4,6 +4,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { TIME_OF_DAY } from "../../chain/clock/time-of-day.ts";
 import { builderDomain } from "../../execution/builder/builder-domain.ts";
 import { type ItemFailure, rejected } from "../../failure.ts";
+import { TimeSlice } from "../../time-slice.ts";
 import { refuseItems } from "../submissions.ts";
 
 type Registration = bellatrix.SignedValidatorRegistrationV1;
@@ -11,15 +12,33 @@ type Registration = bellatrix.SignedValidatorRegistrationV1;
 /** MAX_REGISTRATION_LOOKAHEAD of builder-specs, in seconds. */
 const MAX_LOOKAHEAD = 10;
 
+/** As many as share the work of one batch of signatures well. */
+const BATCH = 256;
+
 /**
  * Keeps registrations for builders that their validators signed (process_registration of builder-specs); the others are refused
  * one by one. Those of keys that no validator has, or one that has exited, are left out, as the standard wants it.
  */
 export async function register(chain: BeaconChain, registrations: readonly Registration[]): Promise<void> {
+  const failures: ItemFailure[] = [];
+  const slice = new TimeSlice();
+  for (let start = 0; start < registrations.length; start += BATCH) {
+    failures.push(...(await registerBatch(chain, registrations.slice(start, start + BATCH), start)));
+    await slice.breathe();
+  }
+  refuseItems(failures, registrations.length, rejected);
+}
+
+/** `start` is the place of the first in the whole list. */
+async function registerBatch(
+  chain: BeaconChain,
+  registrations: readonly Registration[],
+  start: number,
+): Promise<ItemFailure[]> {
   const { clock, preparations } = chain;
-  const eligible = registrations.flatMap((registration, index) => {
+  const eligible = registrations.flatMap((registration, position) => {
     const validator = eligibleValidator(chain, registration);
-    return validator === undefined ? [] : [{ index, registration, validator }];
+    return validator === undefined ? [] : [{ index: start + position, registration, validator }];
   });
   const verdicts = await chain.validation.bls.verifyEach(
     eligible.map(({ registration, validator }) => signatureSet(chain, registration, validator)),
@@ -30,7 +49,7 @@ export async function register(chain: BeaconChain, registrations: readonly Regis
     if (message === undefined) preparations.register(registration, clock.currentEpoch);
     else failures.push({ index, message });
   }
-  refuseItems(failures, registrations.length, rejected);
+  return failures;
 }
 
 function eligibleValidator({ headState, clock }: BeaconChain, { message }: Registration): ValidatorIndex | undefined {

@@ -17,6 +17,7 @@ import { toPubkeyHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { CommitteeInterest } from "../../chain/subscriptions/committee-subscriptions.ts";
 import { Failure, type ItemFailure, invalidParams, unsupported } from "../../failure.ts";
+import { TimeSlice } from "../../time-slice.ts";
 import { defineOperation, each, post, required } from "../definition.ts";
 import {
   arrangeProvenSubscription,
@@ -94,7 +95,9 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
    * after what is told now has expired.
    */
   async handler({ chain }, { proposers }) {
+    const slice = new TimeSlice();
     for (const { validatorIndex, feeRecipient } of proposers) {
+      await slice.breathe();
       if (validatorIndex >= chain.headState.validators.length) continue;
       chain.preparations.prepare(validatorIndex, feeRecipient, chain.clock.currentEpoch);
     }
@@ -217,7 +220,9 @@ export const subscriptionMethods = [
 /** Each item by itself, so that those in order take effect; those that have become pointless are not wrong. */
 async function takeEach<Item>(items: readonly Item[], take: (item: Item) => void | Promise<void>): Promise<void> {
   const failures: ItemFailure[] = [];
+  const slice = new TimeSlice();
   for (const [index, item] of items.entries()) {
+    await slice.breathe();
     try {
       await take(item);
     } catch (error) {

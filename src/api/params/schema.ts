@@ -46,6 +46,40 @@ export function elementReader<T>(schema: ParamSchema<T>): (value: unknown) => T 
   return parse ?? ((value) => schema.safeParse(value).data);
 }
 
+/** What the elements of lists are read with. */
+const ELEMENTS = new WeakMap<z.ZodType, z.ZodType>();
+
+/**
+ * A schema for lists that reads them in one go; who has to do with long ones reads them element by element, with
+ * `elementSchema`. `noun` says what the elements are, in the plural.
+ */
+export function listSchema<T>(form: z.ZodUnknown, noun: string, element: ParamSchema<T>): ParamSchema<T[]> {
+  const schema = form.transform((value, context) => {
+    if (!Array.isArray(value)) {
+      return refuse(context, value, `must be an array of ${noun}, but ${describeGiven(value)} was given.`);
+    }
+    const elements: T[] = [];
+    for (const [position, given] of value.entries()) {
+      const parsed = element.safeParse(given);
+      if (!parsed.success) return refuse(context, value, `${wrongAt(position)} ${firstMessage(parsed.error)}`);
+      elements.push(parsed.data);
+    }
+    return elements;
+  });
+  ELEMENTS.set(schema, element);
+  return schema;
+}
+
+/** What the elements of a `listSchema` are read with; undefined for every other schema. */
+export function elementSchema(schema: z.ZodType): z.ZodType | undefined {
+  return ELEMENTS.get(schema);
+}
+
+/** How the message of a list begins that goes on with that of its element at this position. */
+export function wrongAt(position: number): string {
+  return `has a wrong element at position ${position}: it`;
+}
+
 /** For schemas whose message says more than that the form is wrong. */
 export function refuse(context: z.core.$RefinementCtx, input: unknown, message: string): never {
   context.issues.push({ code: "custom", message, input });

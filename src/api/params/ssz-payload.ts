@@ -28,7 +28,7 @@ import {
   parseUint64,
   WRITTEN,
 } from "./scalars.ts";
-import { describeGiven, type ForkSchema, firstMessage, refuse } from "./schema.ts";
+import { describeGiven, type ForkSchema, listSchema, refuse } from "./schema.ts";
 
 /** What is wrong with a payload, as the rest of a sentence that begins with the payload's name. */
 export class WrongPayload extends Error {
@@ -278,23 +278,6 @@ export function payloadList<T>(noun: string, item: ForkSchema<T>): ForkSchema<T[
   return {
     noun: `a list of ${noun}`,
     form,
-    forConfig: (config) => {
-      const schema = item.forConfig(config);
-      return form.transform((value, context) => {
-        if (!Array.isArray(value)) {
-          return refuse(context, value, `must be an array of ${noun}, but ${describeGiven(value)} was given.`);
-        }
-        const payloads: T[] = [];
-        for (const [position, element] of value.entries()) {
-          const parsed = schema.safeParse(element);
-          if (!parsed.success) {
-            const message = firstMessage(parsed.error);
-            return refuse(context, value, `has a wrong element at position ${position}: it ${message}`);
-          }
-          payloads.push(parsed.data);
-        }
-        return payloads;
-      });
-    },
+    forConfig: (config) => listSchema(form, noun, item.forConfig(config)),
   };
 }

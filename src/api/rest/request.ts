@@ -3,13 +3,11 @@ import { z } from "zod";
 import { invalidParams } from "../../failure.ts";
 import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
-import { bind, type Signature } from "../bind.ts";
+import { type Args, bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
 import type { Param, RestPath } from "../definition.ts";
 import { firstMessage } from "../params/schema.ts";
 import { readSszBody } from "./ssz-body.ts";
-
-type Args = Record<string, unknown>;
 
 /** Makes a by-name call of a REST request: says where in a request each parameter of a method stands, and reads it. */
 export class RequestReader {
@@ -47,17 +45,17 @@ export class RequestReader {
   }
 
   /** The arguments of a request whose body, if it has one, is the JSON `body`. */
-  args(request: RestRequest, body: unknown): Args {
+  async args(request: RestRequest, body: unknown): Promise<Args> {
     const named = this.#named(request);
     if (!this.bodyParam || body === undefined) return bind(this.#signature, named);
     return bind(this.#signatureWithBody, { ...named, [this.bodyParam.name]: body });
   }
 
   /** The arguments of a request with an SSZ body, which the codec of the operation reads. */
-  sszArgs(request: RestRequest, codec: RequestCodec, config: ChainForkConfig): Args {
+  async sszArgs(request: RestRequest, codec: RequestCodec, config: ChainForkConfig): Promise<Args> {
     const { key, name, noun = `the parameter "${name}"` } = this.bodyParam!;
     const params = this.#signature.params.filter((param) => param !== this.bodyParam);
-    const args = bind({ ...this.#signature, params }, this.#named(request));
+    const args = await bind({ ...this.#signature, params }, this.#named(request));
     return { ...args, [key]: (readSszBody(request, codec, { noun, config }) as Args)[key] };
   }
 

@@ -1,6 +1,9 @@
 import { changesNothing } from "../../access.ts";
 import { encodeJson } from "../../json/encode.ts";
+import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
+import { ownTurn } from "../../time-slice.ts";
+import type { Args } from "../bind.ts";
 import { type BoundMethod, type BoundMethods, Call } from "../bound-methods.ts";
 import { failingAsCall } from "../chain-failures.ts";
 import type { RestPath } from "../definition.ts";
@@ -33,7 +36,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       access,
       answers: [],
       accepts: [],
-      handle: async (request) => ({ status: 200, feed: feed(method.context, reader.args(request, undefined)) }),
+      handle: async (request) => ({ status: 200, feed: feed(method.context, await reader.args(request, undefined)) }),
     };
   }
   if (rest.takesText) {
@@ -44,7 +47,8 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       access,
       answers: ["json"],
       accepts: [],
-      handle: async (request) => dataAnswer(await method.executeJson(reader.args(request, textOf(request))), request),
+      handle: async (request) =>
+        dataAnswer(await method.executeJson(await reader.args(request, textOf(request))), request),
     };
   }
   const isCurrent = rest === method.definition.rest[0];
@@ -59,7 +63,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     takesLargeBody: verb === "POST",
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
-      const args = readArgs(method, reader, request);
+      const args = await readArgs(method, reader, request);
       return answerAboutState(method.context, request, () =>
         method.inTurn(args, request.waiting, () => answer(method, args, request)),
       );
@@ -71,10 +75,11 @@ function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["answers
   return ssz === what ? ["json", "ssz"] : ["json"];
 }
 
-function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Record<string, unknown> {
+async function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Promise<Args> {
   if (!reader.bodyParam) return reader.args(request, undefined);
   if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
   const isLeftOut = changesNothing(method.definition.access) && !request.body?.length;
+  if ((request.body?.length ?? 0) >= LARGE_MESSAGE_BYTES) await ownTurn();
   return reader.args(request, isLeftOut ? reader.bodyParam.whenNoBody : parseJson(request.body ?? Buffer.alloc(0)));
 }
 

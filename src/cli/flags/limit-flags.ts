@@ -13,7 +13,7 @@ export const LIMIT_FLAGS = {
   maxConnections: limitFlag(
     "max-connections",
     "COUNT",
-    "Connections that each server takes at once",
+    "Connections that each server takes at once, and subscriptions over WebSocket",
     limits.connections,
   ),
   maxBodyBytes: limitFlag(

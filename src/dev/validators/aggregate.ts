@@ -12,9 +12,9 @@ import {
   type ValidatorIndex,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { TimeSlice } from "../../time-slice.ts";
 import type { CommitteeAttestation } from "./attest.ts";
 import type { ValidatorSigner } from "./signer.ts";
-import { TimeSlice } from "./time-slice.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
 interface AggregateModules {

@@ -3,9 +3,9 @@ import type { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
 import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
 import { type CommitteeIndex, type phase0, type SingleAttestation, type Slot, ssz } from "@lodestar/types";
+import { TimeSlice } from "../../time-slice.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
-import { TimeSlice } from "./time-slice.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
 interface AttestModules {

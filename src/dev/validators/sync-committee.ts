@@ -8,8 +8,8 @@ import {
 import { isSyncCommitteeAggregator } from "@lodestar/state-transition";
 import { type altair, type BLSSignature, type Root, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { MapDef, toRootHex } from "@lodestar/utils";
+import { TimeSlice } from "../../time-slice.ts";
 import type { ValidatorSigner } from "./signer.ts";
-import { TimeSlice } from "./time-slice.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
 interface SyncCommitteeModules {

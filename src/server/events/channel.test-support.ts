@@ -1,21 +1,26 @@
-import type { Deliver, Feed } from "./feed.ts";
+import type { EventReader, Feed } from "./feed.ts";
 
 /** A made-up feed, whose events the test makes happen. */
 export class Channel {
-  readonly #readers = new Set<Deliver>();
+  readonly #readers = new Set<EventReader>();
 
   get readers(): number {
     return this.#readers.size;
   }
 
-  readonly feed: Feed = (deliver) => {
-    this.#readers.add(deliver);
-    return () => this.#readers.delete(deliver);
+  readonly feed: Feed = (reader) => {
+    this.#readers.add(reader);
+    return () => this.#readers.delete(reader);
   };
+
+  /** As a feed does whose readers are too many. */
+  cutOffAll(): void {
+    for (const reader of this.#readers) reader.cutOff();
+  }
 
   publish(data: unknown, topic = "head"): void {
     const event = { topic, data: Buffer.from(JSON.stringify(data)) };
-    for (const deliver of this.#readers) deliver(event);
+    for (const reader of this.#readers) reader.deliver(event);
   }
 
   /** Publishes events, each with its number, until nobody reads them any more; returns how many there were. */

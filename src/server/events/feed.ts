@@ -5,8 +5,15 @@ export interface StreamEvent {
   readonly data: Buffer;
 }
 
-/** Must not throw: the readers after this one would miss the event. */
-export type Deliver = (event: StreamEvent) => void;
+/** Neither may throw: the readers after this one would miss the event. */
+export interface EventReader {
+  deliver(event: StreamEvent): void;
+  /** So many events wait for readers that this one gets no more; its feed has ended. */
+  cutOff(): void;
+}
 
-/** Starts to deliver events, each as it happens; the returned function ends that. */
-export type Feed = (deliver: Deliver) => () => void;
+/** Starts to deliver events, in the order in which they happen; the returned function ends that. */
+export type Feed = (reader: EventReader) => () => void;
+
+/** What a reader is told who is cut off. */
+export const TOO_MANY_READERS = "More events happen than the node can tell to as many readers as there are.";

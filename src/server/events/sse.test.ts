@@ -100,6 +100,20 @@ it("a reader that is too slow gets all events up to a point, is told so, and is 
   await client.closed;
 });
 
+it("a reader that is cut off because there are too many is told so", async () => {
+  const channel = new Channel();
+  const { url } = await serve(channel);
+  const client = await SseClient.connect(url);
+  channel.publish(1);
+  channel.cutOffAll();
+  expect(channel.readers).toBe(0);
+  expect(await client.events.take(2)).toEqual([
+    { topic: "head", data: 1 },
+    { topic: "error", data: { code: 503, message: expect.stringContaining("as many readers") } },
+  ]);
+  await client.closed;
+});
+
 it("a reader that was told and still does not read is cut off without having heard it", async () => {
   const channel = new Channel();
   const { url, server } = await serve(channel, { bufferBytes: 256 * 1024, leaveMillis: 1 });

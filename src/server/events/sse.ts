@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { BudgetShare, type ByteBudget, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../http/exchanges.ts";
-import type { Feed, StreamEvent } from "./feed.ts";
+import { type Feed, type StreamEvent, TOO_MANY_READERS } from "./feed.ts";
 
 export interface EventStreamLimits {
   streams: number;
@@ -63,13 +63,13 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
     const bytes = frame.length + PIECE_OVERHEAD_BYTES;
     // Who is hardly behind gets the next event, however much others have not read.
     if (res.writableLength + frame.length < Math.min(HELD_FROM_BYTES, limits.bufferBytes)) res.write(frame);
-    else if (res.writableLength + frame.length > limits.bufferBytes || !share.take(bytes)) cut(res);
+    else if (res.writableLength + frame.length > limits.bufferBytes || !share.take(bytes)) cut(res, tooSlow);
     else res.write(frame, () => share.giveBack(bytes));
   }
 
-  function cut(res: ServerResponse): void {
+  function cut(res: ServerResponse, why: Buffer): void {
     forget(res);
-    res.end(tooSlow);
+    res.end(why);
     leaving.add(res);
     destroyAfter(res, limits.leaveMillis);
   }
@@ -93,10 +93,7 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
         return;
       }
       const share = new BudgetShare(unread);
-      streams.set(
-        res,
-        feed((event) => deliver(res, share, event)),
-      );
+      streams.set(res, feed({ deliver: (event) => deliver(res, share, event), cutOff: () => cut(res, TOO_MANY) }));
       res.once("close", () => {
         forget(res);
         share.giveBackAll();
@@ -122,7 +119,7 @@ function destroyAfter(res: ServerResponse, millis: number): void {
   res.once("close", () => clearTimeout(impatience));
 }
 
-/** An event goes to all its readers before the next one happens, so only the last frame is worth keeping. */
+/** An event goes to all its readers before the next one, so only the last frame is worth keeping. */
 function createFramer(): (event: StreamEvent) => Buffer {
   let last: { event: StreamEvent; frame: Buffer } | undefined;
   return (event) => {
@@ -131,8 +128,15 @@ function createFramer(): (event: StreamEvent) => Buffer {
   };
 }
 
+const TOO_MANY = errorFrame(TOO_MANY_READERS);
+
 function tooSlowFrame(bufferBytes: number): Buffer {
-  const message = `The events were read too slowly: more than ${bufferBytes} bytes of them waited for this connection.`;
+  return errorFrame(
+    `The events were read too slowly: more than ${bufferBytes} bytes of them waited for this connection.`,
+  );
+}
+
+function errorFrame(message: string): Buffer {
   return frameText("error", Buffer.from(JSON.stringify({ code: 503, message })));
 }
 

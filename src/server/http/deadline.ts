@@ -49,7 +49,8 @@ export class Deadlines {
 export class Deadline {
   readonly at: number;
   readonly #millis: number;
-  readonly #waiting = new Set<(reason: Failure) => void>();
+  /** Few at a time. */
+  readonly #waiting: ((reason: Failure) => void)[] = [];
   #controller: AbortController | undefined;
   /** Why nobody waits any more. */
   #over: Failure | undefined;
@@ -76,18 +77,25 @@ export class Deadline {
   /** The result of the work, or a `Failure` once the time is over; a result that comes later goes to `tooLate`. */
   race<T>(work: Promise<T>, tooLate: (result: T) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.add(reject);
+      this.#waiting.push(reject);
       work.then(
         (result) => {
-          if (this.#waiting.delete(reject)) resolve(result);
+          if (this.#stopWaiting(reject)) resolve(result);
           else tooLate(result);
         },
         (error: unknown) => {
-          this.#waiting.delete(reject);
+          this.#stopWaiting(reject);
           reject(error);
         },
       );
     });
+  }
+
+  /** False for who was told already that the time is over. */
+  #stopWaiting(reject: (reason: Failure) => void): boolean {
+    const position = this.#waiting.indexOf(reject);
+    if (position !== -1) this.#waiting.splice(position, 1);
+    return position !== -1;
   }
 
   /** The client is gone: what has not begun for it need not, and what has may stop. */
@@ -100,8 +108,7 @@ export class Deadline {
     const reason = new Failure("server", `The call was not finished within ${this.#millis} milliseconds.`, {
       detail: "The node gave up waiting for it; a submission may still take effect.",
     });
-    for (const reject of this.#waiting) reject(reason);
-    this.#waiting.clear();
+    for (const reject of this.#waiting.splice(0)) reject(reason);
     this.#end(reason);
   }
 

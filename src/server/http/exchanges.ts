@@ -73,6 +73,14 @@ export class BudgetShare {
 /** Answers below this leave for the operating system at once; above it a client that stops reading makes the node hold them. */
 export const HELD_FROM_BYTES = 64 * 1024;
 
+/** A body up to this is not worth a new connection. */
+const DROPPED_BYTES = 1024 * 1024;
+
+function longestBody({ headers }: IncomingMessage): number {
+  if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
+  return Number(headers["content-length"] ?? 0);
+}
+
 /** A request and its answer, from the head of the one to the last byte of the other. */
 export class Exchange {
   readonly res: ServerResponse;
@@ -130,6 +138,19 @@ export class Exchange {
     this.#isWorking = false;
     this.#isUnanswered = false;
     this.releaseRequest();
+  }
+
+  /**
+   * To be called before the request is refused, whose body may not be there yet: a short rest of it is read and dropped, so
+   * that the connection can be used again. Otherwise nothing more is read, and the connection closes with the answer.
+   */
+  dropRest(): void {
+    const { req } = this.res;
+    req.resume();
+    if (req.complete || longestBody(req) <= DROPPED_BYTES) return;
+    this.res.shouldKeepAlive = false;
+    // Only now, when what has been read is dropped: whoever takes a piece of the request asks for the next one.
+    setImmediate(() => req.socket.pause());
   }
 
   releaseRequest(): void {

@@ -30,8 +30,6 @@ export function receiveBody(
   let length = 0;
   let bytes = limit.bytes;
   let isRefused = false;
-  // What is left of a refused body is read and dropped: closing at once would reset the connection, and the client, still
-  // sending, would never see the answer.
   const refuse = (refusal: HttpRefusal) => {
     isRefused = true;
     chunks.length = 0;
@@ -44,11 +42,8 @@ export function receiveBody(
     length += chunk.length;
     if (length > bytes && limit.raise) bytes = Math.max(bytes, limit.raise(joined(chunks)));
     if (length > bytes) refuse(tooLarge(bytes));
-    else if (chunks.length > FREE_PIECES && length < chunks.length * PIECE_BYTES) {
-      refuse(tooManyPieces());
-      // To drop the rest would cost as much as to read it.
-      req.socket.destroySoon();
-    } else if (!exchange.holdRequest(chunk.length)) refuse(noRoom());
+    else if (chunks.length > FREE_PIECES && length < chunks.length * PIECE_BYTES) refuse(tooManyPieces());
+    else if (!exchange.holdRequest(chunk.length)) refuse(noRoom());
   });
   req.on("end", () => {
     if (!isRefused) onBody(joined(chunks));

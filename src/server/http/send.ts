@@ -6,9 +6,15 @@ import type { ChunkStream } from "./chunk-stream.ts";
 /** Up to here, copying a body costs less than a second buffer to write. */
 const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
 
+/** How long a client that is still sending has to read an answer behind which the connection closes. */
+const LINGER_MILLIS = 1000;
+
 /** Writes a body of that length behind its head. */
 export function writeWhole(res: ServerResponse, pieces: readonly Buffer[], length: number): void {
-  if (pieces.length === 1 && length < SINGLE_WRITE_BELOW_BYTES) {
+  if (!res.shouldKeepAlive && !res.req.complete) {
+    for (const piece of pieces) res.write(piece);
+    lingerBeforeEnd(res);
+  } else if (pieces.length === 1 && length < SINGLE_WRITE_BELOW_BYTES) {
     // Node joins the head and a body given as a string into one plain write, which saves about a seventh of the whole
     // request's time over a vectored write of two buffers; latin1 stands for the bytes as they are.
     res.end(pieces[0]?.toString("latin1"), "latin1");
@@ -36,4 +42,12 @@ export async function writeStream(res: ServerResponse, chunks: ChunkStream, tran
 
 function isPrematureClose(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+/** Closing at once would reset the connection, and a client that is still sending might never see the answer. */
+function lingerBeforeEnd(res: ServerResponse): void {
+  const patience = setTimeout(() => res.end(), LINGER_MILLIS);
+  res.once("close", () => clearTimeout(patience));
+  // What was still to come may only have been the end.
+  res.req.once("end", () => res.end());
 }

@@ -258,3 +258,41 @@ it("answers that WebSocket clients do not read are held up to a limit for all cl
   idle.terminate();
   await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(200);
 });
+
+it("nothing is done for what a client sent ahead that was cut off for it", async () => {
+  let calls = 0;
+  const go = createSignal();
+  const counted = async () => {
+    calls++;
+    await go.happened;
+    return json(1);
+  };
+  const server = await open({ handlers: { counted }, limits: { pipelinedRequests: 4 } });
+  const socket = await connectTo(server);
+  socket.write(post(requestText({ method: '"counted"' })).repeat(50));
+  socket.resume();
+  await once(socket, "close");
+  go.happen();
+  expect(calls).toBeLessThan(6);
+});
+
+it.each([
+  ["a body that is too large", head(30_000_000), "HTTP/1.1 413 "],
+  ["a body of a type that is not served", head(30_000_000).replace("application/json", "text/plain"), "HTTP/1.1 415 "],
+])("%s is answered, and not read to its end", async (_what, text, status) => {
+  const server = await open({ limits: { smallBodyBytes: 100_000 } });
+  const socket = await connectTo(server);
+  let sent = 0;
+  const piece = Buffer.alloc(1_000_000, " ");
+  const sendOn = (): void => {
+    if (socket.destroyed || sent >= 30) return;
+    sent++;
+    socket.write(piece, sendOn);
+  };
+  socket.write(text, sendOn);
+  const answer = Buffer.concat(await Array.fromAsync(socket)).toString();
+  expect(answer).toContain(status);
+  expect(answer).toContain("Connection: close");
+  // More than what the operating system holds on both sides was not taken.
+  expect(sent).toBeLessThan(30);
+});

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { inspect } from "node:util";
 import { changesNothing } from "../../access.ts";
 import { Failure } from "../../failure.ts";
-import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
+import { LARGE_MESSAGE_BYTES, parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
+import { ownTurn } from "../../time-slice.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 import { abandon, abandonParts, ChunkStream, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
 import type { Deadline } from "../http/deadline.ts";
@@ -62,6 +62,11 @@ export function createExecutor(options: ExecutorOptions): Execute {
 
   // Not an async function: one that returns a promise takes three turns more to settle than that promise.
   return function execute(message, deadline, caller) {
+    if (message.length < LARGE_MESSAGE_BYTES) return executeNow(message, deadline, caller);
+    return ownTurn().then(() => executeNow(message, deadline, caller));
+  };
+
+  function executeNow(message: Uint8Array, deadline: Deadline, caller?: Caller): Promise<MessageResponse | undefined> {
     let request: unknown;
     try {
       request = parseMessage(message);
@@ -71,7 +76,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     }
     if (Array.isArray(request)) return runBatch(request, deadline, caller);
     return runElement(request, deadline, immediately, caller).then(messageOf);
-  };
+  }
 
   async function runBatch(
     requests: unknown[],
@@ -98,7 +103,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
         responses[position] = response;
         if (response) bytes += bytesOf(response.parts);
         if (performance.now() - turnBegan < TURN_MILLIS) continue;
-        await nextTurn();
+        await ownTurn();
         turnBegan = performance.now();
       }
     }

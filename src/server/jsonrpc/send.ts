@@ -78,5 +78,6 @@ export function sendRefusal(
 ): void {
   if (res.destroyed) return;
   const body = errorBody(status, message);
-  res.writeHead(status, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": body.length }).end(body);
+  res.writeHead(status, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": body.length });
+  writeWhole(res, [body], body.length);
 }

@@ -72,6 +72,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     shouldUpgradeCallback: isWebSocketUpgrade,
   };
   const server = createServer(http, (req, res) => {
+    // What a client has sent ahead goes on coming when it is cut off.
+    if (req.socket.destroyed) return;
     const exchange = exchanges.begin(res);
     policy.origins.setHeaders(req, res);
     try {
@@ -126,7 +128,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
 
   function refuse(exchange: Exchange, refusal: unknown): void {
     const { status, message, headers } = reportThrown(refusal);
-    exchange.res.req.resume();
+    exchange.dropRest();
     sendRefusal(exchange.res, status, message, headers);
     exchanges.finish(exchange);
   }

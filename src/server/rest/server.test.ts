@@ -404,9 +404,9 @@ describe("limits and life", () => {
       handlers: {
         "GET /events": async () => ({
           status: 200,
-          feed: (deliver) => {
+          feed: (reader) => {
             readers++;
-            deliver({ topic: "head", data: Buffer.from("{}") });
+            reader.deliver({ topic: "head", data: Buffer.from("{}") });
             begun.happen();
             return () => readers--;
           },

@@ -80,6 +80,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error)), observe(request)),
   );
   app.addHook("onRequest", async (request, reply) => {
+    // What a client has sent ahead goes on coming when it is cut off.
+    if (request.raw.socket.destroyed) return reply.hijack();
     exchanges.begin(reply.raw);
     policy.origins.setHeaders(request.raw, reply.raw);
     exchanges.requireRate(request.raw);
@@ -173,6 +175,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       open = await exchange.deadline.race(opened, abandonAnswer);
     } catch (error) {
       report(req, error);
+      exchange.dropRest();
       open = await openAnswer(refusalAnswer(error), exchange, observed);
     }
     exchange.answer();

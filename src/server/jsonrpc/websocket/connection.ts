@@ -7,7 +7,7 @@ import { BudgetShare, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/e
 import type { Caller } from "../../method-table.ts";
 import type { Execute } from "../execute.ts";
 import { Outbox } from "./outbox.ts";
-import { type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
+import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
 
 export interface ConnectionLimits extends SubscriptionLimits {
   /** How many messages of a connection are worked on at once; the next ones are read when there is room again. */
@@ -27,6 +27,7 @@ interface ConnectionOptions {
   budget: ByteBudget;
   /** For what is not read yet of answers and events. */
   unread: ByteBudget;
+  subscriptionCount: SubscriptionCount;
   /** Why methods of a class are not served to the client. */
   refusal: Caller["refusal"];
   logger: Logger;
@@ -63,7 +64,7 @@ export class Connection {
     this.#options = options;
     const unread = new BudgetShare(options.unread);
     this.#outbox = new Outbox(socket, unread);
-    this.#subscriptions = new Subscriptions(this.#outbox, options.limits);
+    this.#subscriptions = new Subscriptions(this.#outbox, options.limits, options.subscriptionCount);
     this.#closed = new Promise((resolve) => {
       socket.once("close", resolve);
     });

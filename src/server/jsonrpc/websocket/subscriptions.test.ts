@@ -209,6 +209,40 @@ it("a reader that is too slow gets all events up to a point, is told so, and can
   await server.close();
 });
 
+it("a reader that is cut off because there are too many is told so", async () => {
+  const channel = new Channel();
+  const server = await serveChannel(channel);
+  const client = await Client.connect(server.url);
+  const id = await client.subscribe();
+  channel.publish(1);
+  channel.cutOffAll();
+  expect(channel.readers).toBe(0);
+  expect(await client.notifications.take(2)).toEqual([
+    { subscription: id, topic: "head", data: 1 },
+    {
+      subscription: id,
+      error: { code: -32005, message: expect.stringContaining("as many readers"), data: { status: 413 } },
+    },
+  ]);
+  await server.close();
+});
+
+it("all clients together may have so many subscriptions, and who leaves makes room", async () => {
+  const server = await serveChannel(new Channel(), { webSocketLimits: { allSubscriptions: 3 } });
+  const [first, second] = [await Client.connect(server.url), await Client.connect(server.url)];
+  await first.subscribe();
+  const id = await first.subscribe();
+  await second.subscribe();
+  expect(await second.call("subscribe")).toMatchObject({
+    error: { code: -32005, message: expect.stringContaining("3 subscriptions") },
+  });
+  await first.call("unsubscribe", id);
+  await second.subscribe();
+  first.socket.terminate();
+  await expect.poll(() => second.call("subscribe")).toHaveProperty("result");
+  await server.close();
+});
+
 it.each([
   ["too far behind", 2 ** 18, 2 ** 15, { code: -32005, message: expect.stringContaining("read too slowly") }],
   ["not too far behind", 2 ** 30, 2 ** 20, { code: -32002, message: expect.stringContaining("neither read") }],

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Failure } from "../../../failure.ts";
-import type { Feed, StreamEvent } from "../../events/feed.ts";
+import { type Feed, type StreamEvent, TOO_MANY_READERS } from "../../events/feed.ts";
 import { thrownError } from "../errors.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -26,16 +26,28 @@ interface EarlyEvents {
 
 const NOTIFICATION_END = Buffer.from("}}");
 
+/** Counts the subscriptions of all connections. */
+export class SubscriptionCount {
+  readonly limit: number;
+  value = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+}
+
 /** The subscriptions of one connection. A reader that falls too far behind is told so, and its subscription ends. */
 export class Subscriptions {
   readonly #outbox: Outbox;
   readonly #limits: SubscriptionLimits;
+  readonly #all: SubscriptionCount;
   readonly #running = new Map<string, Subscription>();
   #closed = false;
 
-  constructor(outbox: Outbox, limits: SubscriptionLimits) {
+  constructor(outbox: Outbox, limits: SubscriptionLimits, all: SubscriptionCount) {
     this.#outbox = outbox;
     this.#limits = limits;
+    this.#all = all;
   }
 
   /** Its events are held back until `release`. */
@@ -45,13 +57,21 @@ export class Subscriptions {
       const message = `A connection may have at most ${this.#limits.subscriptions} subscriptions; unsubscribe from one first.`;
       throw new Failure("limit-exceeded", message);
     }
+    if (this.#all.value >= this.#all.limit) {
+      const message = `There are ${this.#all.limit} subscriptions already, of all clients together, and no more are served.`;
+      throw new Failure("limit-exceeded", message);
+    }
     const id = `0x${randomBytes(8).toString("hex")}`;
     const subscription: Subscription = {
       id,
       early: { events: [], bytes: 0 },
-      end: feed((event) => this.#deliver(subscription, event)),
+      end: feed({
+        deliver: (event) => this.#deliver(subscription, event),
+        cutOff: () => this.#cutOff(subscription),
+      }),
     };
     this.#running.set(id, subscription);
+    this.#all.value++;
     return id;
   }
 
@@ -69,7 +89,9 @@ export class Subscriptions {
 
   end(id: string): boolean {
     this.#running.get(id)?.end();
-    return this.#running.delete(id);
+    if (!this.#running.delete(id)) return false;
+    this.#all.value--;
+    return true;
   }
 
   close(): void {
@@ -99,6 +121,16 @@ export class Subscriptions {
     const notification = eventNotification(subscription.id, event);
     const isBehind = this.#outbox.eventBytes + notification.length > this.#limits.eventBytes;
     if (isBehind || !this.#outbox.event(notification)) this.#cut(subscription);
+  }
+
+  #cutOff({ id, early }: Subscription): void {
+    if (early) {
+      // The client learns of the end when it knows of the subscription.
+      early.bytes = Number.POSITIVE_INFINITY;
+    } else {
+      this.end(id);
+      this.#tellEnd(id, new Failure("limit-exceeded", `The subscription ended. ${TOO_MANY_READERS}`));
+    }
   }
 
   #cut({ id }: Subscription): void {

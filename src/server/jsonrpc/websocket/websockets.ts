@@ -12,9 +12,12 @@ import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
 import { Connection, type ConnectionLimits } from "./connection.ts";
+import { SubscriptionCount } from "./subscriptions.ts";
 
 export interface WebSocketLimits extends ConnectionLimits {
   connections: number;
+  /** How many subscriptions there may be at once, on all connections together. */
+  allSubscriptions: number;
   /** In how many parts a message may come: each takes memory, however small it is. */
   fragments: number;
   /** How often each client is asked for a sign of life. */
@@ -27,7 +30,7 @@ interface WebSocketsOptions {
   logger: Logger;
   /** What the messages of all clients take of the node's memory until they are answered counts there. */
   exchanges: Exchanges;
-  httpLimits: Pick<HttpLimits, "bodyBytes" | "requestMillis">;
+  httpLimits: Pick<HttpLimits, "bodyBytes" | "requestMillis" | "connections">;
   limits?: Partial<WebSocketLimits>;
 }
 
@@ -38,8 +41,7 @@ interface WebSockets {
   close(): Promise<void>;
 }
 
-const DEFAULT_LIMITS: WebSocketLimits = {
-  connections: 10_000,
+const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions"> = {
   // The largest message in parts of 16 KiB.
   fragments: 2048,
   subscriptions: 32,
@@ -61,7 +63,10 @@ export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
 
 export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const { execute, policy, logger, exchanges, httpLimits, limits: given } = options;
-  const limits = { ...DEFAULT_LIMITS, ...given };
+  // Every event goes to each of them, whether on a connection of its own or not.
+  const { connections: most } = httpLimits;
+  const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, ...given };
+  const subscriptionCount = new SubscriptionCount(limits.allSubscriptions);
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -102,6 +107,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           logger,
           limits,
           deadlines,
+          subscriptionCount,
           socket: request.socket,
           budget: exchanges.requestBytes,
           unread: exchanges.answerBytes,

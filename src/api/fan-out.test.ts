@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import { countTurns } from "../event-loop.test-support.ts";
+import { FanOut, Subscriber } from "./fan-out.ts";
+
+const event = (topic: string, bytes = 2) => ({ topic, data: Buffer.alloc(bytes) });
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+interface Heard {
+  topics: string[];
+  isCutOff: boolean;
+}
+
+function crowd(count: number, onDelivery = () => {}) {
+  const heard = Array.from({ length: count }, (): Heard => ({ topics: [], isCutOff: false }));
+  const subscribers = heard.map(
+    (own) =>
+      new Subscriber({
+        deliver: ({ topic }) => {
+          own.topics.push(topic);
+          onDelivery();
+        },
+        cutOff: () => {
+          own.isCutOff = true;
+        },
+      }),
+  );
+  return { heard, subscribers };
+}
+
+it("few readers hear of an event at once", () => {
+  const { heard, subscribers } = crowd(10);
+  new FanOut().tell(event("head"), subscribers);
+  expect(heard).toEqual(heard.map(() => ({ topics: ["head"], isCutOff: false })));
+});
+
+it("many readers hear of events in their order, over several turns of the event loop", async () => {
+  const turn = countTurns();
+  const deliveredInTurn = new Map<number, number>();
+  const { heard, subscribers } = crowd(1000, () => deliveredInTurn.set(turn(), (deliveredInTurn.get(turn()) ?? 0) + 1));
+  const fanOut = new FanOut();
+  const topics = ["block", "head", "attestation"];
+  for (const topic of topics) fanOut.tell(event(topic), subscribers);
+  while (heard.at(-1)!.topics.length < 3) await nextTurn();
+  for (const own of heard) expect(own).toEqual({ topics, isCutOff: false });
+  expect(Math.max(...deliveredInTurn.values())).toBeLessThanOrEqual(512);
+});
+
+it("who comes or leaves while an event is on its way does not hear of it", async () => {
+  const { heard, subscribers } = crowd(600);
+  const interested = new Set(subscribers.slice(0, 599));
+  const fanOut = new FanOut();
+  fanOut.tell(event("head"), interested);
+  interested.add(subscribers[599]!);
+  subscribers[598]!.leave();
+  while (heard[597]!.topics.length === 0) await nextTurn();
+  expect(heard.slice(597).map(({ topics }) => topics)).toEqual([["head"], [], []]);
+});
+
+it("when more happens than can be told to all, those who came last are cut off, and the others miss nothing", async () => {
+  const { heard, subscribers } = crowd(600);
+  const fanOut = new FanOut();
+  const topics = Array.from({ length: 10 }, (_, index) => `event ${index}`);
+  for (const topic of topics) fanOut.tell(event(topic, 2 ** 20), subscribers);
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  const last = heard.at(-1)!;
+  expect(last.isCutOff).toBe(true);
+  expect(last.topics).toEqual(topics.slice(0, last.topics.length));
+  const served = heard.filter(({ isCutOff }) => !isCutOff);
+  expect(served.length).toBeGreaterThan(0);
+  for (const own of served) expect(own.topics).toEqual(topics);
+});

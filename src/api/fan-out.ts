@@ -1,0 +1,95 @@
+import type { EventReader, StreamEvent } from "../server/events/feed.ts";
+
+/** Some milliseconds of work. */
+const DELIVERIES_PER_TURN = 256;
+/** What the events may take that have not gone to all their readers. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+/** What it takes to hold that an event has to go to a reader. */
+const DELIVERY_BYTES = 8;
+
+/** A reader of events from when it comes until it leaves. */
+export class Subscriber {
+  readonly #reader: EventReader;
+  #state: "reading" | "behind" | "gone" = "reading";
+
+  constructor(reader: EventReader) {
+    this.#reader = reader;
+  }
+
+  /** Whether what happens now is for it. */
+  get isReading(): boolean {
+    return this.#state === "reading";
+  }
+
+  /** Cuts it off when its turn comes, instead of going on. */
+  fallBehind(): void {
+    if (this.#state === "reading") this.#state = "behind";
+  }
+
+  leave(): void {
+    this.#state = "gone";
+  }
+
+  deliver(event: StreamEvent): void {
+    if (this.#state === "reading") {
+      this.#reader.deliver(event);
+    } else if (this.#state === "behind") {
+      this.#state = "gone";
+      this.#reader.cutOff();
+    }
+  }
+}
+
+/** An event on its way to its readers. */
+interface Round {
+  event: StreamEvent;
+  subscribers: readonly Subscriber[];
+  /** The position of the next one. */
+  next: number;
+  bytes: number;
+}
+
+/**
+ * Delivers events to any number of readers: every event to all of them before the next one, so many deliveries in a turn of the
+ * event loop. Few readers get an event at once. When they are too many for the events that happen, those who came last are cut
+ * off.
+ */
+export class FanOut {
+  readonly #rounds: Round[] = [];
+  #waitingBytes = 0;
+  #leftInTurn = DELIVERIES_PER_TURN;
+  #nextTurn: NodeJS.Immediate | undefined;
+
+  tell(event: StreamEvent, readers: Iterable<Subscriber>): void {
+    const subscribers = Array.from(readers).filter(({ isReading }) => isReading);
+    const bytes = event.data.length + DELIVERY_BYTES * subscribers.length;
+    this.#rounds.push({ event, subscribers, next: 0, bytes });
+    this.#waitingBytes += bytes;
+    this.#goOn();
+    if (this.#waitingBytes > MAX_WAITING_BYTES) this.#leaveBehind();
+  }
+
+  #goOn(): void {
+    for (let round = this.#rounds[0]; round && this.#leftInTurn > 0; round = this.#rounds[0]) {
+      const { event, subscribers } = round;
+      while (round.next < subscribers.length && this.#leftInTurn > 0) {
+        this.#leftInTurn--;
+        subscribers[round.next++]!.deliver(event);
+      }
+      if (round.next < subscribers.length) break;
+      this.#rounds.shift();
+      this.#waitingBytes -= round.bytes;
+    }
+    this.#nextTurn ??= setImmediate(() => {
+      this.#nextTurn = undefined;
+      this.#leftInTurn = DELIVERIES_PER_TURN;
+      if (this.#rounds.length > 0) this.#goOn();
+    });
+  }
+
+  /** Those whom the oldest event has not reached get nothing more. */
+  #leaveBehind(): void {
+    const { subscribers, next } = this.#rounds[0]!;
+    for (const subscriber of subscribers.slice(next)) subscriber.fallBehind();
+  }
+}
