@@ -100,6 +100,7 @@ test("those who listen are told what an engine is not asked for, because it is a
   expect(told).toEqual([HEAD + 2, HEAD + 3]);
   expect(engine.begun.map(({ request }) => request.slot)).toEqual([HEAD + 3]);
 
+  engine.headVerdict = { status: "optimistic" };
   vi.spyOn(engine, "notifyNewPayload").mockResolvedValue({ status: "optimistic" });
   await chain.importBlock(nextBlock.signed);
   expect(chain.status.isOptimistic).toBe(true);

@@ -11,12 +11,15 @@ import type {
   PayloadContext,
   PayloadId,
   PayloadRequest,
+  PayloadVerdict,
 } from "./engine.ts";
 
 /** Answers as the dev engine does unless a test has put another answer there, and remembers what it was asked to build. */
 export class ScriptedEngine implements ExecutionEngine {
   state: EngineState = "synced";
   clientVersion: EngineClientVersion | null = null;
+  /** What it says of heads on which nothing is to be built. */
+  headVerdict: PayloadVerdict = { status: "valid" };
   /** What was to be built, with the id that was given for it, in order. */
   readonly begun: { request: PayloadRequest; id: PayloadId | null }[] = [];
   /** The ids for which a payload was asked for, in order. */
@@ -36,7 +39,7 @@ export class ScriptedEngine implements ExecutionEngine {
   }
 
   async forkchoiceUpdated(fork: ForkPostBellatrix, state: ForkchoiceState, request?: PayloadRequest) {
-    if (!request) return this.#honest.forkchoiceUpdated(fork, state);
+    if (!request) return { verdict: this.headVerdict, payloadId: null };
     const update = await (this.updates.shift()?.() ?? this.#honest.forkchoiceUpdated(fork, state, request));
     this.begun.push({ request, id: update.payloadId });
     return update;
