@@ -45,6 +45,11 @@ interface DevGenesisOptions {
   chainConfig: ChainConfig;
   validatorCount: number;
   genesisTime: number;
+  /**
+   * Whether there is a deposit contract, which nobody has made a deposit to for the validators of the genesis. The first
+   * deposit that is made there is then the first that the chain takes.
+   */
+  depositsElsewhere?: boolean;
 }
 
 export interface DevGenesis {
@@ -59,7 +64,12 @@ export interface DevGenesis {
  * `initialize_beacon_state_from_eth1` makes of one deposit a validator, without the proofs and the signature checks that
  * make that way slow; the deposits are signed only for the deposit root to be true.
  */
-export function createDevGenesis({ chainConfig, validatorCount, genesisTime }: DevGenesisOptions): DevGenesis {
+export function createDevGenesis({
+  chainConfig,
+  validatorCount,
+  genesisTime,
+  depositsElsewhere = false,
+}: DevGenesisOptions): DevGenesis {
   if (!Number.isSafeInteger(validatorCount) || validatorCount < 1) {
     throw new RangeError(
       `A chain cannot start with ${validatorCount} validators: it needs a whole number of at least 1.`,
@@ -77,11 +87,11 @@ export function createDevGenesis({ chainConfig, validatorCount, genesisTime }: D
   const deposits = genesisDeposits(chainConfig, keys);
   const state = getGenesisBeaconState(
     forkConfig,
-    eth1DataAfter(deposits, DEV_GENESIS_BLOCK_HASH),
+    eth1DataAfter(depositsElsewhere ? [] : deposits, DEV_GENESIS_BLOCK_HASH),
     getTemporaryBlockHeader(forkConfig, forkConfig.getForkTypes(GENESIS_SLOT).BeaconBlock.defaultValue()),
   );
   state.genesisTime = genesisTime;
-  state.eth1DepositIndex = validatorCount;
+  state.eth1DepositIndex = depositsElsewhere ? 0 : validatorCount;
   const version = forkConfig.getForkVersion(GENESIS_SLOT);
   state.fork = ssz.phase0.Fork.toViewDU({ previousVersion: version, currentVersion: version, epoch: GENESIS_EPOCH });
   registerValidators(state, deposits);

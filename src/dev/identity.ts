@@ -1,3 +1,4 @@
+import type { DevDeposits } from "./chain-config.ts";
 import type { ScheduledFork } from "./forks.ts";
 
 /** What a dev chain was created with. It cannot change while the chain lives. */
@@ -7,11 +8,13 @@ export interface DevIdentity {
   validators: number;
   forks: readonly ScheduledFork[];
   slotSeconds: number;
+  /** Left out by a chain that takes no deposits. */
+  deposits?: DevDeposits;
   genesisTime: number;
   genesisValidatorsRoot: string;
 }
 
-export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds">;
+export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds" | "deposits">;
 
 /** The database holds another chain than the one that was asked for. */
 export class OtherChainError extends Error {
@@ -32,6 +35,9 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string>
   "the number of validators": ({ validators }) => String(validators),
   "the fork schedule": ({ forks }) => forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" "),
   "the slot time": ({ slotSeconds }) => `${slotSeconds} s`,
+  "the deposit contract": ({ deposits }) => deposits?.contract ?? "none",
+  "the chain of the deposit contract": ({ deposits }) => String(deposits?.chainId ?? "none"),
+  "the follow distance": ({ deposits }) => String(deposits?.followDistance ?? "none"),
 };
 
 export function requireDevChain(stored: unknown): asserts stored is DevIdentity {

@@ -112,17 +112,24 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
 }
 
 async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
-  const { validators, forks, slotSeconds, warmupEpochs } = options;
+  const { validators, forks, slotSeconds, deposits, warmupEpochs } = options;
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
   const { genesisTime = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds } = options;
-  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
-  const { state, config } = createDevGenesis({ chainConfig, validatorCount: validators, genesisTime });
+  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, deposits });
+  const depositsElsewhere = deposits !== undefined;
+  const { state, config } = createDevGenesis({
+    chainConfig,
+    validatorCount: validators,
+    genesisTime,
+    depositsElsewhere,
+  });
   const identity: DevIdentity = {
     kind: "dev",
     preset: ACTIVE_PRESET,
     validators,
     forks,
     slotSeconds,
+    deposits,
     genesisTime,
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
   };
