@@ -24,7 +24,16 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   ],
   dev: ["api", "chain", "execution", "bls", "db", "log"],
   // It looks at all parts of a node; none of them looks at it.
-  metrics: ["server", "api", "sync (types)", "network (types)", "chain (types)", "db (types)", "log (types)"],
+  metrics: [
+    "server",
+    "api",
+    "sync (types)",
+    "network (types)",
+    "chain (types)",
+    "execution (types)",
+    "db (types)",
+    "log (types)",
+  ],
   server: ["json", "log"],
   // Of the servers and of the network, an answer sees only what the seams to them describe.
   api: [
@@ -44,7 +53,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   sync: ["network", "chain", "db", "log"],
   network: ["chain", "db", "log"],
   chain: ["execution", "bls", "db", "log"],
-  execution: [],
+  execution: ["db", "log (types)"],
   // Worker threads that fail are told to the log.
   bls: ["log (types)"],
   db: [],
