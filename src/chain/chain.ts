@@ -13,12 +13,14 @@ import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../db/errors.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
+import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { requireWholeHistory } from "./check-history.ts";
 import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
+import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -72,6 +74,7 @@ interface OpenedParts {
   snapshots: SnapshotStore;
   payloads: PayloadVerification;
   anchorState: CachedBeaconStateAllForks;
+  deposits: DepositChain;
 }
 
 /**
@@ -89,6 +92,7 @@ export class BeaconChain {
   readonly events: ChainEvents;
   readonly processor: OperationProcessor;
   readonly producer: BlockProducer;
+  readonly eth1: Eth1Proposals;
   readonly graffiti: Graffiti;
   readonly lightClient: LightClientServer;
   readonly subscriptions = new CommitteeSubscriptions();
@@ -134,7 +138,8 @@ export class BeaconChain {
       totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
     });
     const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
-    const chain = new BeaconChain(parts, { forkChoice, snapshots, payloads, anchorState });
+    const deposits = await DepositChain.open(db.eth1);
+    const chain = new BeaconChain(parts, { forkChoice, snapshots, payloads, anchorState, deposits });
     try {
       await chain.#restore(parts.signal);
     } catch (error) {
@@ -146,7 +151,7 @@ export class BeaconChain {
 
   private constructor(
     { config, db, clock, engine, pubkeyCache, logger, ...options }: ChainParts,
-    { forkChoice, snapshots, payloads, anchorState }: OpenedParts,
+    { forkChoice, snapshots, payloads, anchorState, deposits }: OpenedParts,
   ) {
     const log = logger.topic("chain");
     this.config = config;
@@ -216,7 +221,8 @@ export class BeaconChain {
       events: this.events,
       logger: log,
     });
-    this.producer = new BlockProducer({ config, states: this.states, engine, pools: this.pools });
+    this.eth1 = new Eth1Proposals(deposits);
+    this.producer = new BlockProducer({ config, states: this.states, engine, pools: this.pools, eth1: this.eth1 });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
       clock,

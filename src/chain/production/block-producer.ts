@@ -21,6 +21,7 @@ import {
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BuiltPayload, ExecutionEngine } from "../../execution/engine.ts";
+import type { Eth1Proposal, Eth1Proposals } from "../eth1/eth1-proposals.ts";
 import { LruMap } from "../lru-map.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
@@ -43,6 +44,7 @@ interface BlockProducerParts {
   states: StateStore;
   engine: ExecutionEngine;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
+  eth1: Eth1Proposals;
 }
 
 export interface ProducedBlock {
@@ -69,9 +71,10 @@ export class BlockProducer {
   }
 
   async produce(request: BlockRequest): Promise<ProducedBlock> {
-    const { config, states } = this.#parts;
+    const { config, states, eth1 } = this.#parts;
     const { slot, parentRoot } = request;
     const preState = await states.afterBlock(parentRoot, slot);
+    const proposal = await eth1.forBlock(preState);
     const fork = config.getForkName(slot);
     const payload = await this.#buildPayload(preState, request);
     const block: BeaconBlock = {
@@ -79,7 +82,7 @@ export class BlockProducer {
       proposerIndex: preState.epochCtx.getBeaconProposer(slot),
       parentRoot: fromHex(parentRoot),
       stateRoot: ssz.Root.defaultValue(),
-      body: this.#assembleBody(preState, request, payload),
+      body: this.#assembleBody(preState, request, payload, proposal),
     };
     const postState = stateTransition(
       preState,
@@ -120,19 +123,19 @@ export class BlockProducer {
     preState: CachedBeaconStateAllForks,
     { slot, parentRoot, randaoReveal, graffiti }: BlockRequest,
     payload: BuiltPayload | null,
+    { eth1Data, deposits }: Eth1Proposal,
   ): BeaconBlockBody {
     const { config, pools } = this.#parts;
     const forkSeq = config.getForkSeq(slot);
     const operations = pools.operations.forBlock(preState);
     const body: BeaconBlockBody = {
       randaoReveal,
-      // Without an eth1 connection the honest vote is for what the chain already agreed on.
-      eth1Data: preState.eth1Data.toValue(),
+      eth1Data,
       graffiti,
       proposerSlashings: operations.proposerSlashings,
       attesterSlashings: operations.attesterSlashings,
       attestations: packAttestations(pools.attestations, preState),
-      deposits: [],
+      deposits,
       voluntaryExits: operations.voluntaryExits,
     };
     if (forkSeq >= ForkSeq.altair) {
