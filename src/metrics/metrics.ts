@@ -3,6 +3,7 @@ import type { EventStream } from "../api/event-stream.ts";
 import type { Lanes } from "../api/lanes.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { CallObserver } from "../server/call-observer.ts";
 import type { ServerLoad } from "../server/http/server.ts";
@@ -19,6 +20,8 @@ interface MetricsParts {
   network: NetworkView;
   /** Left out by a node that speaks to no other. */
   networked?: Networked;
+  /** Left out by a node that follows no deposit chain. */
+  eth1?: { readonly isConnected: boolean };
   events: EventStream;
   lanes: Lanes;
 }
@@ -33,9 +36,10 @@ export class Metrics {
   readonly #servers = new Map<string, { load(): ServerLoad }>();
   readonly #stopFollowing: () => void;
 
-  constructor({ chain, db, network, networked, events, lanes }: MetricsParts) {
+  constructor({ chain, db, network, networked, eth1, events, lanes }: MetricsParts) {
     const instruments = new Instruments(this.#registry);
     this.#stopFollowing = addChainMetrics(instruments, chain);
+    addDepositMetrics(instruments, chain.eth1.deposits, eth1);
     addSyncMetrics(instruments, chain, networked);
     addNetworkMetrics(instruments, network, networked);
     this.calls = new CallMetrics(instruments);
@@ -68,6 +72,18 @@ export class Metrics {
     this.#stopFollowing();
     this.#registry.clear();
   }
+}
+
+function addDepositMetrics(instruments: Instruments, deposits: DepositChain, eth1: MetricsParts["eth1"]): void {
+  instruments.gauge("fanal_eth1_connected", "1 while a node of the deposit chain can be used, else 0", () =>
+    Number(eth1?.isConnected ?? false),
+  );
+  instruments.gauge(
+    "fanal_eth1_block",
+    "Number of the block up to which the deposit chain was read; votes keep behind its head",
+    () => deposits.newest?.number ?? 0,
+  );
+  instruments.gauge("fanal_eth1_deposits", "Deposits up to that block", () => deposits.depositCount);
 }
 
 function addDatabaseMetrics(instruments: Instruments, db: BeaconDb): void {

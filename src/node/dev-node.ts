@@ -15,6 +15,7 @@ type SharedOptions = Pick<
   | "stateLimits"
   | "snapshotIntervalEpochs"
   | "networking"
+  | "eth1"
   | "logger"
   | "setLogSpec"
   | "futures"

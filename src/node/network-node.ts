@@ -8,7 +8,7 @@ import type { Servers, ServersOptions } from "./servers.ts";
 
 type SharedOptions = Pick<
   BeaconNodeOptions<NetworkSource>,
-  "dataDir" | "graffiti" | "networking" | "logger" | "setLogSpec" | "futures" | "signal"
+  "dataDir" | "graffiti" | "networking" | "eth1" | "logger" | "setLogSpec" | "futures" | "signal"
 >;
 
 interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
