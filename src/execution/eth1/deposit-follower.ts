@@ -130,8 +130,9 @@ export class DepositFollower {
     const until = nowSeconds() - followSeconds;
     // The candidates of the oldest period that a vote may be in now go back by the same distance again.
     await this.#reader.readFrom(node, { until, votesFrom: until - followSeconds - periodSeconds });
-    if (this.#finalized) await deposits.finalize(this.#finalized);
+    const finalized = this.#finalized;
     this.#finalized = undefined;
+    if (finalized) await deposits.finalize(finalized);
   }
 
   async #check(node: Eth1Node): Promise<void> {
