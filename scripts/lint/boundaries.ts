@@ -53,7 +53,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   sync: ["network", "chain", "db", "log"],
   network: ["chain", "db", "log"],
   chain: ["execution", "bls", "db", "log"],
-  execution: ["log (types)"],
+  execution: ["db", "log (types)"],
   // Worker threads that fail are told to the log.
   bls: ["log (types)"],
   db: [],

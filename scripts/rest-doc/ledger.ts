@@ -4,11 +4,6 @@ import v2 from "../../test/fixtures/openapi/v2.5.0.json" with { type: "json" };
 import v4 from "../../test/fixtures/openapi/v4.0.0.json" with { type: "json" };
 import { isServedOn } from "../../test/support/examples.ts";
 
-/** Operations that are deliberately not served, and why. */
-const LEFT_OUT: Record<string, string> = {
-  "GET /eth/v1/beacon/deposit_snapshot": "removed from the standard; the node follows no deposit contract",
-};
-
 /** The operations that answer 501 whatever the fork is. */
 const ALWAYS_REFUSED = new Set(
   methods
@@ -42,8 +37,9 @@ export function ledger(): Ledger {
   const all = [...new Set([...documents.flatMap((document) => [...document]), ...served.keys()])];
   const rows = all.sort(byPath).map((operation) => {
     const within = documents.map((document) => (document.has(operation) ? "yes" : ""));
-    const state = served.has(operation) ? stateOf(operation) : `not served: ${reasonFor(operation)}`;
-    return `| \`${operation}\` | ${within.join(" | ")} | ${served.get(operation) ?? ""} | ${state} |`;
+    const ssz = served.get(operation);
+    if (ssz === undefined) throw new Error(`${operation} is not served.`);
+    return `| \`${operation}\` | ${within.join(" | ")} | ${ssz} | ${stateOf(operation)} |`;
   });
   const text = [
     "# REST operations",
@@ -60,12 +56,6 @@ export function ledger(): Ledger {
     "",
   ].join("\n");
   return { text, operations: all.length };
-}
-
-function reasonFor(operation: string): string {
-  const reason = LEFT_OUT[operation];
-  if (reason === undefined) throw new Error(`${operation} is not served, and nothing says why.`);
-  return reason;
 }
 
 function byPath(a: string, b: string): number {

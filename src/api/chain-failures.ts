@@ -1,11 +1,16 @@
 import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { EngineUnavailableError, PayloadUnavailableError } from "../execution/engine.ts";
+import { DepositsUnavailableError } from "../execution/eth1/deposit-chain.ts";
 import { notFound, unavailable } from "../failure.ts";
 
-/** What the chain or the execution engine cannot give, as the failure of a call; anything else stays as it was thrown. */
+/** What the chain, the execution engine or the deposit chain cannot give, as the failure of a call; anything else stays as it was thrown. */
 export function toFailure(error: unknown): unknown {
   if (error instanceof StateUnavailableError) return notFound(error.message, { cause: error });
-  if (error instanceof PayloadUnavailableError || error instanceof EngineUnavailableError) {
+  if (
+    error instanceof PayloadUnavailableError ||
+    error instanceof EngineUnavailableError ||
+    error instanceof DepositsUnavailableError
+  ) {
     return unavailable(error.message, { cause: error });
   }
   return error;

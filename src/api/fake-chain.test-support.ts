@@ -5,12 +5,15 @@ import { latestBlockHeader } from "../chain/anchor.ts";
 import type { ChainBlock } from "../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
+import { Eth1Proposals } from "../chain/eth1/eth1-proposals.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../chain/fork-choice/types.ts";
 import type { LightClientServer } from "../chain/light-client/light-client-server.ts";
 import { Pools } from "../chain/pools/pools.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
 import type { ScheduledFork } from "../dev/forks.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
+import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
+import { DepositTreeSnapshotType } from "../execution/eth1/deposit-snapshot.ts";
 import { LocalNode } from "../network/local-node.ts";
 import { type NetworkView, noNetwork } from "../network/network-view.ts";
 import type { ChainView } from "./chain-view.ts";
@@ -161,8 +164,17 @@ export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu
 /** For handlers that only read. The others find of a chain what they take hold of when they are created, and no more. */
 export function asBeaconChain(view: ChainView): BeaconChain {
   const lightClient = lightClientOf(view);
-  return Object.assign(view, { pools: new Pools(), processor: {}, lightClient }) as unknown as BeaconChain;
+  const eth1 = new Eth1Proposals(NO_DEPOSITS as DepositChain);
+  return Object.assign(view, { pools: new Pools(), processor: {}, lightClient, eth1 }) as unknown as BeaconChain;
 }
+
+/** A deposit chain without a deposit. */
+const NO_DEPOSITS: Pick<DepositChain, "blocks" | "newest" | "snapshot" | "blocksWithDeposits"> = {
+  blocks: [],
+  newest: undefined,
+  snapshot: DepositTreeSnapshotType.defaultValue(),
+  blocksWithDeposits: async () => [],
+};
 
 /** Updates in the form of the chain's fork that prove nothing. */
 function lightClientOf({ config }: ChainView): Pick<LightClientServer, "finalityUpdate" | "optimisticUpdate"> {

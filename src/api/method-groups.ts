@@ -11,7 +11,7 @@ import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
 import { discoverMethod } from "./methods/discover.ts";
 import { dutyMethods } from "./methods/duties.ts";
-import { eth1Methods } from "./methods/eth1.ts";
+import { depositSnapshotMethods, eth1Methods } from "./methods/eth1.ts";
 import { eventMethods } from "./methods/events.ts";
 import { beaconGloasMethods, validatorGloasMethods } from "./methods/gloas.ts";
 import { lightClientMethods } from "./methods/light-client.ts";
@@ -36,6 +36,7 @@ const beacon = [
   ...blobMethods,
   ...withdrawalMethods,
   ...rewardMethods,
+  ...depositSnapshotMethods,
   ...beaconGloasMethods,
 ] as const;
 const validator = [

@@ -14,6 +14,7 @@ import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../db/errors.ts";
 import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
+import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
@@ -21,6 +22,7 @@ import { requireWholeHistory } from "./check-history.ts";
 import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
+import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -91,6 +93,7 @@ interface OpenedParts {
   snapshots: SnapshotStore;
   payloads: PayloadVerification;
   anchorState: CachedBeaconStateAllForks;
+  deposits: DepositChain;
 }
 
 /**
@@ -110,6 +113,7 @@ export class BeaconChain {
   readonly producer: BlockProducer;
   /** Undefined when the node has none. */
   readonly builder: Builder | undefined;
+  readonly eth1: Eth1Proposals;
   readonly graffiti: Graffiti;
   readonly lightClient: LightClientServer;
   readonly subscriptions = new CommitteeSubscriptions();
@@ -159,7 +163,8 @@ export class BeaconChain {
       totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
     });
     const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
-    const chain = new BeaconChain(parts, { forkChoice, snapshots, payloads, anchorState });
+    const deposits = await DepositChain.open(db.eth1);
+    const chain = new BeaconChain(parts, { forkChoice, snapshots, payloads, anchorState, deposits });
     try {
       await chain.#restore(parts.signal);
     } catch (error) {
@@ -172,7 +177,7 @@ export class BeaconChain {
 
   private constructor(
     { config, db, clock, engine, pubkeyCache, logger, ...options }: ChainParts,
-    { forkChoice, snapshots, payloads, anchorState }: OpenedParts,
+    { forkChoice, snapshots, payloads, anchorState, deposits }: OpenedParts,
   ) {
     const log = logger.topic("chain");
     this.config = config;
@@ -264,7 +269,16 @@ export class BeaconChain {
       logger: log,
       doubtHead: () => this.#engineNotifier.notify(),
     });
-    this.producer = new BlockProducer({ config, states: this.states, engine, payloadBuilder, pools: this.pools, bids });
+    this.eth1 = new Eth1Proposals(deposits);
+    this.producer = new BlockProducer({
+      config,
+      states: this.states,
+      engine,
+      payloadBuilder,
+      pools: this.pools,
+      eth1: this.eth1,
+      bids,
+    });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
       clock,

@@ -7,6 +7,7 @@ import {
   HotBlockWrites,
 } from "./block-repositories.ts";
 import type { DatabaseWriteError } from "./errors.ts";
+import { Eth1Repository } from "./eth1-repository.ts";
 import { Bucket } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 import { LightClientRepository } from "./light-client-repository.ts";
@@ -58,6 +59,7 @@ export class BeaconDb {
   readonly snapshots: SnapshotRepository;
   readonly operations: OperationRepository;
   readonly lightClient: LightClientRepository;
+  readonly eth1: Eth1Repository;
   readonly meta: MetaRepository;
   readonly #store: LevelStore;
 
@@ -71,6 +73,7 @@ export class BeaconDb {
     this.snapshots = new SnapshotRepository(store);
     this.operations = new OperationRepository(store);
     this.lightClient = new LightClientRepository(store);
+    this.eth1 = new Eth1Repository(store);
     this.meta = new MetaRepository(store);
   }
 

@@ -11,6 +11,9 @@ export const Bucket = {
   snapshots: 5,
   operations: 6,
   lightClientUpdates: 7,
+  eth1Blocks: 8,
+  eth1Deposits: 9,
+  eth1Snapshot: 10,
 } as const;
 
 export type Root = RootHex | Uint8Array;

@@ -19,6 +19,15 @@ describe("devChainConfig", () => {
     expect(config.TERMINAL_TOTAL_DIFFICULTY).toBe(0n);
   });
 
+  it("takes deposits from a contract when there is one", () => {
+    const deposits = { contract: `0x${"12".repeat(20)}`, chainId: 31337, followDistance: 7 };
+    const config = devChainConfig({ forks: [], slotSeconds: 3, genesisTime: 1_700_000_000, deposits });
+    expect(toHex(config.DEPOSIT_CONTRACT_ADDRESS)).toBe(deposits.contract);
+    expect(config).toMatchObject({ DEPOSIT_CHAIN_ID: 31337, DEPOSIT_NETWORK_ID: 31337 });
+    // Blocks of the contract's chain are taken to come as often as slots.
+    expect(config).toMatchObject({ ETH1_FOLLOW_DISTANCE: 7, SECONDS_PER_ETH1_BLOCK: 3 });
+  });
+
   it.each(DEV_FORKS)("runs %s from genesis when only that fork is listed", (fork) => {
     const forkConfig = createChainForkConfig(configWith([{ fork, epoch: 0 }]));
     expect(forkConfig.getForkName(0)).toBe(fork);

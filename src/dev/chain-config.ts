@@ -19,6 +19,16 @@ export interface ExecutionChain {
   genesisBlockHash: RootHex;
 }
 
+/** Where the deposits of a dev chain are made, when it takes any. */
+export interface DevDeposits {
+  /** The address of the deposit contract, in hexadecimal digits. */
+  contract: string;
+  /** Of the chain that the contract is on. */
+  chainId: number;
+  /** How many blocks, of the length of a slot, votes keep behind the head of that chain. */
+  followDistance: number;
+}
+
 interface DevChainConfigOptions {
   /**
    * When each fork begins. A fork that is not listed begins together with the one before it, and never when no later one
@@ -30,10 +40,13 @@ interface DevChainConfigOptions {
   genesisTime: number;
   /** Left out by a chain with the built-in dev execution engine. */
   execution?: ExecutionChain;
+  /** Left out by a chain whose validators are all there from its beginning. */
+  deposits?: DevDeposits;
 }
 
 /** The run-time configuration of a dev chain on top of the preset this process was started with. */
-export function devChainConfig({ forks, slotSeconds, genesisTime, execution }: DevChainConfigOptions): ChainConfig {
+export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
+  const { forks, slotSeconds, genesisTime, execution, deposits } = options;
   if (!Number.isSafeInteger(slotSeconds) || slotSeconds < 1) {
     // Execution payloads carry the time of their slot in whole seconds (bellatrix/beacon-chain.md, compute_time_at_slot).
     throw new RangeError(`A slot of ${slotSeconds} seconds is not possible: slots last a whole number of seconds.`);
@@ -85,9 +98,20 @@ export function devChainConfig({ forks, slotSeconds, genesisTime, execution }: D
     DEPOSIT_CHAIN_ID: execution?.chainId ?? 1337,
     DEPOSIT_NETWORK_ID: execution?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
+    ...(deposits && depositConfig(deposits, slotSeconds)),
 
     // Epochs of mainnet's blob schedule mean nothing here: without entries Electra's limit holds from Fulu on too.
     BLOB_SCHEDULE: [],
+  };
+}
+
+function depositConfig({ contract, chainId, followDistance }: DevDeposits, slotSeconds: number): Partial<ChainConfig> {
+  return {
+    DEPOSIT_CHAIN_ID: chainId,
+    DEPOSIT_NETWORK_ID: chainId,
+    DEPOSIT_CONTRACT_ADDRESS: fromHex(contract),
+    SECONDS_PER_ETH1_BLOCK: slotSeconds,
+    ETH1_FOLLOW_DISTANCE: followDistance,
   };
 }
 

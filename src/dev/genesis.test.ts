@@ -97,6 +97,19 @@ describe("createDevGenesis", () => {
     expect(later.fork.currentVersion).toEqual(config.FULU_FORK_VERSION);
   });
 
+  it("leaves the first deposit to the deposit contract when there is one", () => {
+    const chainConfig = configStartingWith("phase0");
+    const { state } = createDevGenesis({ chainConfig, validatorCount, genesisTime, depositsElsewhere: true });
+    expect(state.validators.length).toBe(validatorCount);
+    expect(state.eth1DepositIndex).toBe(0);
+    // What get_deposit_root of a new contract gives.
+    const root = "0xd70a234731285c6804c2a4f56711ddb8c82c99740f207854891028af34e27e5e";
+    expect(ssz.phase0.Eth1Data.toJson(state.eth1Data.toValue())).toMatchObject({
+      deposit_root: root,
+      deposit_count: "0",
+    });
+  });
+
   it("works with a single validator", () => {
     const { state } = createDevGenesis({ chainConfig: configStartingWith("fulu"), validatorCount: 1, genesisTime });
     expect(state.epochCtx.getBeaconProposer(0)).toBe(0);

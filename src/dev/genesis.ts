@@ -46,6 +46,11 @@ interface DevGenesisOptions {
   genesisTime: number;
   /** Of an execution client; by default that of the built-in dev execution engine. */
   executionGenesis?: GenesisBlock;
+  /**
+   * Whether there is a deposit contract, which nobody has made a deposit to for the validators of the genesis. The first
+   * deposit that is made there is then the first that the chain takes.
+   */
+  depositsElsewhere?: boolean;
 }
 
 export interface DevGenesis {
@@ -61,7 +66,8 @@ export interface DevGenesis {
  * make that way slow; the deposits are signed only for the deposit root to be true.
  */
 export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
-  const { chainConfig, validatorCount, genesisTime, executionGenesis = devGenesisBlock(genesisTime) } = options;
+  const { chainConfig, validatorCount, genesisTime, depositsElsewhere = false } = options;
+  const { executionGenesis = devGenesisBlock(genesisTime) } = options;
   if (!Number.isSafeInteger(validatorCount) || validatorCount < 1) {
     throw new RangeError(
       `A chain cannot start with ${validatorCount} validators: it needs a whole number of at least 1.`,
@@ -79,11 +85,11 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   const deposits = genesisDeposits(chainConfig, keys);
   const state = getGenesisBeaconState(
     forkConfig,
-    eth1DataAfter(deposits, executionGenesis.blockHash),
+    eth1DataAfter(depositsElsewhere ? [] : deposits, executionGenesis.blockHash),
     getTemporaryBlockHeader(forkConfig, forkConfig.getForkTypes(GENESIS_SLOT).BeaconBlock.defaultValue()),
   );
   state.genesisTime = genesisTime;
-  state.eth1DepositIndex = validatorCount;
+  state.eth1DepositIndex = depositsElsewhere ? 0 : validatorCount;
   const version = forkConfig.getForkVersion(GENESIS_SLOT);
   state.fork = ssz.phase0.Fork.toViewDU({ previousVersion: version, currentVersion: version, epoch: GENESIS_EPOCH });
   registerValidators(state, deposits);

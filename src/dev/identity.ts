@@ -1,4 +1,4 @@
-import type { ExecutionChain } from "./chain-config.ts";
+import type { DevDeposits, ExecutionChain } from "./chain-config.ts";
 import type { ScheduledFork } from "./forks.ts";
 
 /** What a dev chain was created with. It cannot change while the chain lives. */
@@ -8,13 +8,15 @@ export interface DevIdentity {
   validators: number;
   forks: readonly ScheduledFork[];
   slotSeconds: number;
+  /** Left out by a chain that takes no deposits. */
+  deposits?: DevDeposits;
   genesisTime: number;
   genesisValidatorsRoot: string;
   /** Left out by a chain with the built-in dev execution engine. */
   execution?: ExecutionChain;
 }
 
-export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds"> & {
+export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds" | "deposits"> & {
   /** Left out where the built-in dev execution engine makes the payloads. */
   execution?: unknown;
 };
@@ -39,6 +41,9 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string>
   "the fork schedule": ({ forks }) => forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" "),
   "the slot time": ({ slotSeconds }) => `${slotSeconds} s`,
   "the maker of payloads": ({ execution }) => (execution ? "an execution client (--el)" : "the built-in dev engine"),
+  "the deposit contract": ({ deposits }) => deposits?.contract ?? "none",
+  "the chain of the deposit contract": ({ deposits }) => String(deposits?.chainId ?? "none"),
+  "the follow distance": ({ deposits }) => String(deposits?.followDistance ?? "none"),
 };
 
 export function requireDevChain(stored: unknown): asserts stored is DevIdentity {

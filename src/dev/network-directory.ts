@@ -24,7 +24,7 @@ export async function writeNetworkDirectory(directory: string, chain: DescribedC
   await writeWhole(join(directory, "config.yaml"), configYaml(chain.config));
   const genesisFile = join(directory, "genesis.ssz");
   if (chain.isNew || !existsSync(genesisFile)) await writeWhole(genesisFile, await chain.genesisState());
-  // There is no deposit contract, hence nothing before which its deposits would not have to be looked for.
+  // Whatever block the deposit contract came with, there are no deposits to be looked for before the first.
   for (const name of DEPOSIT_BLOCK_FILES) await writeWhole(join(directory, name), "0\n");
   // Those of an earlier run lead to nobody.
   for (const name of [RECORD_LIST_YAML, RECORD_LIST_TEXT]) await rm(join(directory, name), { force: true });

@@ -13,6 +13,7 @@ export const LOG_TOPICS = [
   "gossip",
   "sync",
   "discovery",
+  "eth1",
 ] as const;
 export type LogTopic = (typeof LOG_TOPICS)[number];
 

@@ -4,6 +4,7 @@ import type { Lanes } from "../api/lanes.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
+import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { CallObserver } from "../server/call-observer.ts";
 import type { ServerLoad } from "../server/http/server.ts";
@@ -22,6 +23,8 @@ interface MetricsParts {
   network: NetworkView;
   /** Left out by a node that speaks to no other. */
   networked?: Networked;
+  /** Left out by a node that follows no deposit chain. */
+  eth1?: { readonly isConnected: boolean };
   events: EventStream;
   lanes: Lanes;
 }
@@ -36,10 +39,11 @@ export class Metrics {
   readonly #servers = new Map<string, { load(): ServerLoad }>();
   readonly #stopFollowing: () => void;
 
-  constructor({ chain, engine, db, network, networked, events, lanes }: MetricsParts) {
+  constructor({ chain, engine, db, network, networked, eth1, events, lanes }: MetricsParts) {
     const instruments = new Instruments(this.#registry);
     this.#stopFollowing = addChainMetrics(instruments, chain);
     addExecutionMetrics(instruments, engine);
+    addDepositMetrics(instruments, chain.eth1.deposits, eth1);
     addSyncMetrics(instruments, chain, networked);
     addNetworkMetrics(instruments, network, networked);
     this.calls = new CallMetrics(instruments);
@@ -72,6 +76,18 @@ export class Metrics {
     this.#stopFollowing();
     this.#registry.clear();
   }
+}
+
+function addDepositMetrics(instruments: Instruments, deposits: DepositChain, eth1: MetricsParts["eth1"]): void {
+  instruments.gauge("fanal_eth1_connected", "1 while a node of the deposit chain can be used, else 0", () =>
+    Number(eth1?.isConnected ?? false),
+  );
+  instruments.gauge(
+    "fanal_eth1_block",
+    "Number of the block up to which the deposit chain was read; votes keep behind its head",
+    () => deposits.newest?.number ?? 0,
+  );
+  instruments.gauge("fanal_eth1_deposits", "Deposits up to that block", () => deposits.depositCount);
 }
 
 function addDatabaseMetrics(instruments: Instruments, db: BeaconDb): void {

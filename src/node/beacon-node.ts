@@ -19,6 +19,7 @@ import type { NetworkingOptions } from "../network/networking-options.ts";
 import { openNodeKey } from "../network/node-key.ts";
 import type { BuilderOptions } from "./builder-options.ts";
 import { asStartError, openDataDirectory } from "./data-directory.ts";
+import { Eth1Connection } from "./eth1-connection.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
 import { openBuilder } from "./open-builder.ts";
 import { type Servers, type ServersOptions, startServers } from "./servers.ts";
@@ -50,6 +51,8 @@ export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSett
   networking?: NetworkingOptions;
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderOptions;
+  /** URLs of nodes of the deposit chain; none when it is not followed. */
+  eth1?: readonly string[];
   /** Whether all the history is there that the chain is to have before it runs; it is unless this says otherwise. */
   isWarmedUp?(): boolean;
   /** For a network that is not like those of the world. */
@@ -71,6 +74,7 @@ interface NodeParts<Source> {
   chain: BeaconChain;
   api: Api;
   networking: Networking | undefined;
+  eth1: Eth1Connection | undefined;
   logger: Logger;
 }
 
@@ -84,6 +88,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   readonly chain: BeaconChain;
   readonly api: Api;
   readonly networking: Networking | undefined;
+  readonly eth1: Eth1Connection | undefined;
   readonly #opened: AsyncDisposableStack;
   readonly #dataDir: string;
   readonly #logger: Logger;
@@ -142,10 +147,12 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const broadcast = networking?.broadcast;
     const api = createApi({ chain, network: view, broadcast, condition, setLogSpec, futures });
     chain.start();
-    return new BeaconNode({ opened: opening.move(), dataDir, db, source, chain, api, networking, logger });
+    const eth1 = options.eth1?.length ? await Eth1Connection.open({ chain, urls: options.eth1, logger }) : undefined;
+    if (eth1) opening.defer(() => eth1.close());
+    return new BeaconNode({ opened: opening.move(), dataDir, db, source, chain, api, networking, eth1, logger });
   }
 
-  private constructor({ opened, dataDir, db, source, chain, api, networking, logger }: NodeParts<Source>) {
+  private constructor({ opened, dataDir, db, source, chain, api, networking, eth1, logger }: NodeParts<Source>) {
     this.#opened = opened;
     this.#dataDir = dataDir;
     this.db = db;
@@ -153,6 +160,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     this.chain = chain;
     this.api = api;
     this.networking = networking;
+    this.eth1 = eth1;
     this.#logger = logger;
   }
 
@@ -170,10 +178,10 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   /** The library for it is loaded only when somebody wants metrics. */
   async #measure(lanes: Lanes): Promise<Metrics> {
     const { Metrics } = await import("../metrics/metrics.ts");
-    const { chain, db, networking: networked } = this;
+    const { chain, db, networking: networked, eth1 } = this;
     const { engine } = this.source;
     const { network, events } = this.api.context;
-    const metrics = new Metrics({ chain, engine, db, network, networked, events, lanes });
+    const metrics = new Metrics({ chain, engine, db, network, networked, eth1, events, lanes });
     this.own(metrics);
     return metrics;
   }

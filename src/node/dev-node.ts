@@ -17,6 +17,7 @@ type SharedOptions = Pick<
   | "snapshotIntervalEpochs"
   | "networking"
   | "builder"
+  | "eth1"
   | "logger"
   | "setLogSpec"
   | "futures"

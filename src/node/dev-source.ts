@@ -123,18 +123,19 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
 }
 
 async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
-  const { validators, forks, slotSeconds, warmupEpochs, logger } = options;
+  const { validators, forks, slotSeconds, deposits, warmupEpochs, logger } = options;
   const client = options.execution && (await readClientGenesis(options.execution, logger));
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
   const { genesisTime = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds } = options;
   if (client) requireTimeAfter(client.block, genesisTime);
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
-  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution });
+  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits });
   const { state, config } = createDevGenesis({
     chainConfig,
     validatorCount: validators,
     genesisTime,
     executionGenesis: client?.block,
+    depositsElsewhere: deposits !== undefined,
   });
   const identity: DevIdentity = {
     kind: "dev",
@@ -142,6 +143,7 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     validators,
     forks,
     slotSeconds,
+    deposits,
     genesisTime,
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
     ...(execution && { execution }),

@@ -50,7 +50,7 @@ describe("getEth1ProposalData", () => {
     expect(proposal.vote.deposit_count).toBe("16");
   });
 
-  it.each<DevFork>(["phase0", "fulu"])("has no vote where deposits are expected, in %s", async (fork) => {
+  it.each<DevFork>(["phase0", "electra"])("has no vote where deposits are expected, in %s", async (fork) => {
     const { caller } = fakeWith(fork, expectDeposit);
     expect(await caller.call("getEth1ProposalData")).toEqual({
       vote: ZERO_VOTE,

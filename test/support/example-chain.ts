@@ -16,6 +16,9 @@ import { type AggregateAndProof, type AttesterSlashing, type RootHex, ssz, sszTy
 import { fromHex, toHex } from "@lodestar/utils";
 import { type Api, createApi } from "../../src/api/api.ts";
 import type { ExampleChain } from "../../src/api/example.ts";
+import type { BeaconChain } from "../../src/chain/chain.ts";
+import { genesisDeposits } from "../../src/dev/genesis-deposits.ts";
+import { InteropKeys } from "../../src/dev/interop-keys.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { LocalNode } from "../../src/network/local-node.ts";
 import { noNetwork } from "../../src/network/network-view.ts";
@@ -77,6 +80,7 @@ export class ExampleDevChain implements ExampleChain {
     const batch = db.batch();
     batch.meta.putNodeKey(NODE_KEY);
     await batch.write();
+    await readGenesisDeposits(chain);
     const alone = noNetwork(new LocalNode({ key: await openNodeKey(db), config, clock }));
     const { setSpec: setLogSpec } = createLogger({
       format: "text",
@@ -283,4 +287,20 @@ export class ExampleDevChain implements ExampleChain {
     const everybody = Array.from({ length: VALIDATORS }, (_, index) => index);
     return this.caller.call("post_v1_validator_duties_sync_epoch", [this.epoch, everybody]);
   }
+}
+
+/** Makes up a block of a deposit chain that the deposits of the genesis were made in, and that is final. */
+async function readGenesisDeposits({ config, headState, eth1 }: BeaconChain): Promise<void> {
+  const eth1Data = headState.eth1Data.toValue();
+  const header = {
+    number: 1,
+    hash: toHex(eth1Data.blockHash),
+    parentHash: `0x${"00".repeat(32)}`,
+    timestamp: GENESIS_TIME - 600,
+  };
+  const made = genesisDeposits(config, new InteropKeys(VALIDATORS)).map((data, index) => {
+    return { index, data, blockNumber: header.number, blockHash: header.hash };
+  });
+  await eth1.deposits.extend(eth1.deposits.extension([header], made), 0);
+  await eth1.deposits.finalize(eth1Data);
 }

@@ -11,7 +11,6 @@ import {
   beaconBlockToBlinded,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
-  getEth1DepositCount,
   getRandaoRevealSignatureSet,
 } from "@lodestar/state-transition";
 import {
@@ -23,7 +22,7 @@ import {
 } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { BlockRequest, ProducedBlock, ProducedFullBlock } from "../../chain/production/block-producer.ts";
-import { invalidParams, unavailable, unsupported } from "../../failure.ts";
+import { invalidParams, unsupported } from "../../failure.ts";
 import type { Codecs, ResponseCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, optional, required } from "../definition.ts";
 import {
@@ -240,7 +239,6 @@ async function blockRequest(chain: BeaconChain, request: BlockProductionRequest)
   const preState = await chain.states.afterBlock(head.root, slot);
   await requireRandaoReveal(chain, preState, request);
   requireUnslashedProposer(preState, slot);
-  requireNoDepositsDue(preState);
   return {
     slot,
     parentRoot: head.root,
@@ -276,16 +274,6 @@ async function requireRandaoReveal(
   if (!(await chain.validation.bls.verify([getRandaoRevealSignatureSet(chain.config, unsigned)]))) {
     throw invalidParams(
       `The randao reveal is not validator ${proposerIndex}'s signature over epoch ${computeEpochAtSlot(slot)}.`,
-    );
-  }
-}
-
-/** A block must hold the deposits that the chain has agreed on (phase0/beacon-chain.md, Operations). */
-function requireNoDepositsDue(preState: CachedBeaconStateAllForks): void {
-  const due = getEth1DepositCount(preState);
-  if (due > 0) {
-    throw unavailable(
-      `A block has to hold ${due} deposits now, which this node does not know: it follows no eth1 chain.`,
     );
   }
 }

@@ -1,9 +1,13 @@
-import { getEth1DepositCount } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
+import { isBridgeRetired } from "../../chain/eth1/eth1-vote.ts";
+import { DepositsUnavailableError } from "../../execution/eth1/deposit-chain.ts";
+import { DepositTreeSnapshotType } from "../../execution/eth1/deposit-snapshot.ts";
 import { notFound } from "../../failure.ts";
-import { defineMethod, get } from "../definition.ts";
+import { defineEncoded, defineMethod, get } from "../definition.ts";
 import { requireSynced } from "../preconditions.ts";
 import { boolean, list, object, shape } from "../schemas.ts";
+
+const { Eth1Data, Deposit, DepositData } = ssz.phase0;
 
 const getEth1Chain = defineMethod({
   number: 59,
@@ -22,11 +26,19 @@ const getEth1Chain = defineMethod({
   },
   failures: [],
   rest: [get("/fanal/v1/eth1/chain"), get("/nimbus/v1/eth1/chain")],
-  cost: "cheap",
+  cost: "heavy",
   access: "read",
   example: {},
-  // The node is connected to no deposit chain.
-  handler: () => [],
+  async handler({ chain }) {
+    if (isBridgeRetired(chain.headState)) return [];
+    const held = await chain.eth1.deposits.blocksWithDeposits();
+    return held.map(({ block: { number, timestamp, depositRoot, depositCount, hash }, deposits }) => ({
+      number: String(number),
+      timestamp: String(timestamp),
+      deposits: deposits.map((data) => DepositData.toJson(data)),
+      voteData: Eth1Data.toJson({ depositRoot, depositCount: BigInt(depositCount), blockHash: hash }),
+    }));
+  },
 });
 
 const getEth1ProposalData = defineMethod({
@@ -48,11 +60,44 @@ const getEth1ProposalData = defineMethod({
     const slot = Math.max(head.slot, clock.currentSlot);
     const state = await states.canonicalAtSlot(slot);
     if (!state) throw notFound(`The state at slot ${slot} is not in this node's history.`);
-    // A block would have to bring these deposits, and nobody here has them.
-    const hasMissingDeposits = getEth1DepositCount(state) > 0;
-    const vote = hasMissingDeposits ? ssz.phase0.Eth1Data.defaultValue() : state.eth1Data.toValue();
-    return { vote: ssz.phase0.Eth1Data.toJson(vote), deposits: [], hasMissingDeposits };
+    try {
+      const { eth1Data, deposits } = await chain.eth1.forBlock(state);
+      const proven = deposits.map((deposit) => Deposit.toJson(deposit));
+      return { vote: Eth1Data.toJson(eth1Data), deposits: proven, hasMissingDeposits: false };
+    } catch (error) {
+      if (!(error instanceof DepositsUnavailableError)) throw error;
+      return { vote: Eth1Data.toJson(Eth1Data.defaultValue()), deposits: [], hasMissingDeposits: true };
+    }
+  },
+});
+
+const getDepositSnapshot = defineEncoded({
+  name: "get_v1_beacon_deposit_snapshot",
+  summary: "The tree of the deposits that are final, in short (EIP-4881).",
+  result: {
+    name: "deposit_snapshot",
+    schema: object({
+      finalized: list(shape("Root")),
+      deposit_root: shape("Root"),
+      deposit_count: shape("Uint64"),
+      execution_block_hash: shape("Root"),
+      execution_block_height: shape("Uint64"),
+    }),
+  },
+  failures: ["not-found"],
+  rest: [get("/eth/v1/beacon/deposit_snapshot", { ssz: "answer" })],
+  cost: "cheap",
+  access: "read",
+  example: {},
+  codec: ({ beacon }) => ({ data: DepositTreeSnapshotType, meta: beacon.getGenesis.resp.meta }),
+  async handler({ chain }) {
+    const data = chain.eth1.deposits.snapshot;
+    if (data) return { data };
+    throw notFound(
+      "There is no snapshot of the deposits yet: no block of the deposit chain that this node has followed is final.",
+    );
   },
 });
 
 export const eth1Methods = [getEth1Chain, getEth1ProposalData] as const;
+export const depositSnapshotMethods = [getDepositSnapshot] as const;

@@ -26,6 +26,7 @@ import {
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BuiltPayload, ExecutionEngine } from "../../execution/engine.ts";
+import type { Eth1Proposal, Eth1Proposals } from "../eth1/eth1-proposals.ts";
 import { LruMap } from "../lru-map.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
@@ -53,6 +54,7 @@ interface BlockProducerParts {
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
   /** Left out by a node that has no builder. */
   bids?: BuilderBids;
+  eth1: Eth1Proposals;
 }
 
 interface ProducedFacts {
@@ -95,8 +97,10 @@ export class BlockProducer {
   /** With a payload that is built for it. */
   async produce(request: BlockRequest): Promise<ProducedFullBlock> {
     const preState = await this.#preState(request);
+    const eth1 = await this.#parts.eth1.forBlock(preState);
     const payload = await this.#buildPayload(preState, request);
-    return { ...this.#assemble(preState, request, payload), isBlinded: false, blobsBundle: payload?.blobsBundle };
+    const assembled = this.#assemble(preState, request, payload, eth1);
+    return { ...assembled, isBlinded: false, blobsBundle: payload?.blobsBundle };
   }
 
   /** With the better of such a payload and the builder's, if there is one; the factor is its own where none is given. */
@@ -104,8 +108,9 @@ export class BlockProducer {
     const { bids } = this.#parts;
     if (!bids) return this.produce(request);
     const preState = await this.#preState(request);
+    const eth1 = await this.#parts.eth1.forBlock(preState);
     const payload = await bids.choose(this.#buildPayload(preState, request), preState, request, boostFactor);
-    const { block, ...facts } = this.#assemble(preState, request, payload);
+    const { block, ...facts } = this.#assemble(preState, request, payload, eth1);
     if (!isBid(payload)) return { ...facts, isBlinded: false, block, blobsBundle: payload?.blobsBundle };
     return { ...facts, isBlinded: true, block: block as BlindedBeaconBlock };
   }
@@ -119,6 +124,7 @@ export class BlockProducer {
     preState: CachedBeaconStateAllForks,
     request: BlockRequest,
     payload: BuiltPayload | BuilderBid | null,
+    eth1: Eth1Proposal,
   ): ProducedFacts & { block: BeaconBlock } {
     const { slot, parentRoot } = request;
     const fork = this.#parts.config.getForkName(slot);
@@ -127,7 +133,7 @@ export class BlockProducer {
       proposerIndex: preState.epochCtx.getBeaconProposer(slot),
       parentRoot: fromHex(parentRoot),
       stateRoot: ssz.Root.defaultValue(),
-      body: this.#assembleBody(preState, request, payload),
+      body: this.#assembleBody(preState, request, payload, eth1),
     };
     const postState = stateTransition(
       preState,
@@ -171,19 +177,19 @@ export class BlockProducer {
     preState: CachedBeaconStateAllForks,
     { slot, parentRoot, randaoReveal, graffiti }: BlockRequest,
     payload: BuiltPayload | BuilderBid | null,
+    { eth1Data, deposits }: Eth1Proposal,
   ): BeaconBlockBody {
     const { config, pools } = this.#parts;
     const forkSeq = config.getForkSeq(slot);
     const operations = pools.operations.forBlock(preState);
     const body: BeaconBlockBody = {
       randaoReveal,
-      // Without an eth1 connection the honest vote is for what the chain already agreed on.
-      eth1Data: preState.eth1Data.toValue(),
+      eth1Data,
       graffiti,
       proposerSlashings: operations.proposerSlashings,
       attesterSlashings: operations.attesterSlashings,
       attestations: packAttestations(pools.attestations, preState),
-      deposits: [],
+      deposits,
       voluntaryExits: operations.voluntaryExits,
     };
     if (forkSeq >= ForkSeq.altair) {

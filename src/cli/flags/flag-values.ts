@@ -80,6 +80,11 @@ export function httpUrl(text: string): string {
   return text;
 }
 
+export function contractAddress(text: string): string {
+  if (!/^0x[0-9a-f]{40}$/i.test(text)) throw new FlagValueError("it must be an address: 0x and 40 hex digits");
+  return text.toLowerCase();
+}
+
 /** Checked here so that a mistake is reported as one of the command line; the text itself is what the logger takes. */
 export function logSpec(text: string): string {
   try {

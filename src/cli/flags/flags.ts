@@ -6,6 +6,7 @@ import { EXECUTION_FLAGS } from "./execution-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   address,
+  contractAddress,
   fileOrUrl,
   graffiti,
   httpUrl,
@@ -151,6 +152,13 @@ export const SHARED_FLAGS = {
       "Name the execution client and Fanal in the graffiti of proposed blocks, as in GE168dFA0001, where there is room",
     fallback: true,
   }),
+  eth1: listFlag({
+    name: "eth1",
+    placeholder: "URL",
+    description:
+      "Node of the chain that deposits are made on, by its JSON-RPC; repeatable, the next is asked when one fails",
+    parse: httpUrl,
+  }),
   trackFutures: booleanFlag({
     name: "track-futures",
     description: "Keep track of pending promises for debug_getChronosFutures, which slows the node down",
@@ -250,6 +258,31 @@ export const DEV_FLAGS = {
       "Leave the slots empty that passed while the chain was stopped, and keep the time of day; needs --speed 1",
   }),
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
+  depositContract: valueFlag({
+    name: "deposit-contract",
+    kind: "text",
+    placeholder: "ADDRESS",
+    description: "Deposit contract that makes further validators of a new chain, on the chain that --eth1 follows",
+    fallback: undefined,
+    parse: contractAddress,
+  }),
+  depositChainId: valueFlag({
+    name: "deposit-chain-id",
+    kind: "number",
+    placeholder: "ID",
+    description: "Chain id of the deposit contract's chain",
+    fallback: 31337,
+    parse: wholeNumber(1),
+  }),
+  eth1FollowDistance: valueFlag({
+    name: "eth1-follow-distance",
+    kind: "number",
+    placeholder: "BLOCKS",
+    description: "How many blocks, each as long as a slot, votes keep behind the head of the deposit contract's chain",
+    fallback: undefined,
+    fallbackText: "as many as a voting period has slots",
+    parse: wholeNumber(1, 100_000),
+  }),
   dataDir: dataDirFlag(".fanal/dev"),
   ...EXECUTION_FLAGS,
   ...networkFlags({ isOn: false, address: "127.0.0.1" }),

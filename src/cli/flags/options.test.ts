@@ -27,6 +27,7 @@ describe("defaults", () => {
       graffiti: undefined,
       graffitiCodes: true,
       trackFutures: false,
+      eth1: [],
       preset: "minimal",
       validators: 64,
       forks: [{ fork: "phase0", epoch: 0 }],
@@ -59,6 +60,7 @@ describe("defaults", () => {
       graffiti: undefined,
       graffitiCodes: true,
       trackFutures: false,
+      eth1: [],
       network: { name: "mainnet", directory: undefined, preset: "mainnet" },
       syncHorizon: undefined,
       genesisState: undefined,
@@ -109,6 +111,26 @@ describe("the command line", () => {
     expect(options.forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" ")).toBe(
       "phase0=0 altair=0 bellatrix=3 capella=4 deneb=5",
     );
+  });
+
+  it("names the deposit contract of a dev chain, and who knows of its deposits", () => {
+    const contract = `0x${"Ab".repeat(20)}`;
+    const url = "http://127.0.0.1:8545";
+    const options = dev(["--deposit-contract", contract, "--eth1", url, "--eth1", `${url}/2,${url}`]);
+    expect(options).toMatchObject({
+      eth1: [url, `${url}/2`],
+      deposits: { contract: contract.toLowerCase(), chainId: 31337, followDistance: 32 },
+    });
+    const others = ["--deposit-chain-id", "7", "--eth1-follow-distance", "4", "--speed", "2"];
+    expect(dev(["--deposit-contract", contract, ...others])).toMatchObject({
+      eth1: [],
+      deposits: { chainId: 7, followDistance: 4 },
+    });
+    expect(dev(["--deposit-contract", contract, "--preset", "mainnet"]).deposits!.followDistance).toBe(2048);
+    expect(refusal(() => dev(["--deposit-contract", contract, "--eth1", url, "--speed", "2"]))).toMatch(
+      /--eth1 and --speed 2 exclude each other/,
+    );
+    expect(node(["--eth1", url]).eth1).toEqual([url]);
   });
 
   it("sets every option of node, with files made absolute and addresses left alone", () => {
@@ -292,6 +314,11 @@ describe("values that are refused", () => {
     [["--speed", "fast"], /greater than 0/],
     [["--warmup-epochs", "-1"], /at least 0/],
     [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 exclude each other/],
+    [["--eth1", "http://127.0.0.1:8545"], /--eth1 is of no use to a dev chain without --deposit-contract/],
+    [["--eth1", "ws://127.0.0.1:8545"], /a URL that begins with http/],
+    [["--deposit-contract", "0x42"], /0x and 40 hex digits/],
+    [["--deposit-chain-id", "0"], /at least 1/],
+    [["--eth1-follow-distance", "0"], /from 1 to 100000/],
     [["--p2p-port", "65536"], /from 0 to 65535/],
     [["--p2p-address", "localhost"], /it must be an IP address to listen on/],
     [["--target-peers", "-1"], /from 0 to 1000/],

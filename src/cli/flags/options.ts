@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { DevDeposits } from "../../dev/chain-config.ts";
 import type { ScheduledFork } from "../../dev/forks.ts";
 import type { LogFormat } from "../../log/pino-logger.ts";
 import type { LogFile } from "../../log/rotating-file.ts";
@@ -50,6 +51,8 @@ export interface SharedOptions {
   trackFutures: boolean;
   /** Undefined for a node that builds all its payloads itself. */
   builder: BuilderOptions | undefined;
+  /** URLs of nodes of the deposit chain; none when it is not followed. */
+  eth1: readonly string[];
   /** Undefined for a node that connects to no other. */
   networking: NetworkingOptions | undefined;
   /** Undefined for a node without an execution client. */
@@ -66,6 +69,8 @@ export interface DevOptions extends SharedOptions {
   /** Every fork the chain will have, in fork order, from phase0; those of epoch 0 are in force at genesis. */
   forks: readonly ScheduledFork[];
   slotSeconds: number;
+  /** Undefined for a chain that takes no deposits. */
+  deposits: DevDeposits | undefined;
   speed: number;
   warmupEpochs: number;
   catchUp: boolean;
@@ -128,6 +133,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     graffitiCodes,
     trackFutures,
     builder: builderOptions(values),
+    eth1: [...new Set(values.eth1)],
   };
 }
 
@@ -172,12 +178,37 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
     activeValidators: listedValidators(values.devValidators, validators, "--dev-validators"),
     forks: forkSchedule(values.fork, values.forkAt),
     slotSeconds,
+    deposits: devDeposits(values),
     speed,
     warmupEpochs,
     catchUp,
     reset,
     networking: devNetworking(values, workingDirectory),
   };
+}
+
+/** Slots of a voting period (EPOCHS_PER_ETH1_VOTING_PERIOD of the same presets). */
+const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
+
+/**
+ * Unless it is told otherwise, votes keep behind the deposit chain by a whole voting period, so that every block is a candidate
+ * once, however rare blocks are there.
+ */
+function devDeposits(values: FlagValues<typeof DEV_FLAGS>): DevDeposits | undefined {
+  const { preset, eth1, depositContract, depositChainId, eth1FollowDistance, speed } = values;
+  if (depositContract === undefined) {
+    if (eth1.length === 0) return undefined;
+    throw usageError(
+      "--eth1 is of no use to a dev chain without --deposit-contract, the address where deposits are made.",
+    );
+  }
+  if (eth1.length > 0 && speed !== 1) {
+    throw usageError(
+      `--eth1 and --speed ${speed} exclude each other: votes are for blocks of the deposit chain by their time, which is the real time.`,
+    );
+  }
+  const followDistance = eth1FollowDistance ?? VOTING_PERIOD_SLOTS[preset];
+  return { contract: depositContract, chainId: depositChainId, followDistance };
 }
 
 export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {

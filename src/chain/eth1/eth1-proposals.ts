@@ -1,0 +1,39 @@
+import { becomesNewEth1Data, type CachedBeaconStateAllForks, getEth1DepositCount } from "@lodestar/state-transition";
+import { type phase0, ssz } from "@lodestar/types";
+import { type DepositChain, DepositsUnavailableError } from "../../execution/eth1/deposit-chain.ts";
+import { eth1Vote, isBridgeRetired } from "./eth1-vote.ts";
+
+export interface Eth1Proposal {
+  eth1Data: phase0.Eth1Data;
+  deposits: phase0.Deposit[];
+}
+
+/** What a block says about the deposit chain. */
+export class Eth1Proposals {
+  readonly deposits: DepositChain;
+
+  constructor(deposits: DepositChain) {
+    this.deposits = deposits;
+  }
+
+  /**
+   * The vote of a block on this state, and the deposits that it has to hold. Rejects with a `DepositsUnavailableError` when
+   * there are such that this node does not know.
+   */
+  async forBlock(preState: CachedBeaconStateAllForks): Promise<Eth1Proposal> {
+    const vote = eth1Vote(preState, this.deposits.blocks);
+    // The vote is counted before the deposits are (phase0/beacon-chain.md, process_block), so it may be what they are proven against.
+    const isDecisive = becomesNewEth1Data(preState, ssz.phase0.Eth1Data.toViewDU(vote));
+    const eth1Data = isDecisive ? vote : preState.eth1Data.toValue();
+    const due = isBridgeRetired(preState) ? 0 : getEth1DepositCount(preState, eth1Data);
+    const deposits = due > 0 ? await this.#deposits(eth1Data, preState.eth1DepositIndex, due) : [];
+    return { eth1Data: vote, deposits };
+  }
+
+  #deposits(eth1Data: phase0.Eth1Data, from: number, count: number): Promise<phase0.Deposit[]> {
+    if (this.deposits.newest) return this.deposits.provenDeposits(eth1Data, from, count);
+    throw new DepositsUnavailableError(
+      `A block has to hold ${count} deposits now, which this node does not know: it follows no deposit chain (--eth1).`,
+    );
+  }
+}

@@ -1,0 +1,232 @@
+import { ContainerType, type ValueOf } from "@chainsafe/ssz";
+import { type phase0, type RootHex, ssz } from "@lodestar/types";
+import { byteArrayEquals, fromHex, toRootHex } from "@lodestar/utils";
+import type { Eth1Repository } from "../../db/eth1-repository.ts";
+import type { LoggedDeposit } from "./deposit-log.ts";
+import { type DepositTreeSnapshot, DepositTreeSnapshotType } from "./deposit-snapshot.ts";
+import { DepositTree } from "./deposit-tree.ts";
+import type { Eth1Header } from "./eth1-node.ts";
+
+const Eth1BlockType = new ContainerType({
+  number: ssz.UintNum64,
+  hash: ssz.Root,
+  timestamp: ssz.UintNum64,
+  /** How many deposits there were before the block, and with it. */
+  depositsBefore: ssz.UintNum64,
+  depositCount: ssz.UintNum64,
+  depositRoot: ssz.Root,
+});
+
+/** A block of the deposit chain, with what the deposit contract held after it. */
+export type Eth1Block = ValueOf<typeof Eth1BlockType>;
+
+const StoredDepositType = new ContainerType({
+  blockNumber: ssz.UintNum64,
+  dataRoot: ssz.Root,
+  data: ssz.phase0.DepositData,
+});
+
+/** What is to follow what is known; nothing of it is stored yet. */
+interface Extension {
+  /** Never empty. */
+  blocks: Eth1Block[];
+  deposits: LoggedDeposit[];
+  dataRoots: Uint8Array[];
+  tree: DepositTree;
+}
+
+/** Deposits that a block has to hold are not there; the message is a whole sentence that says why. */
+export class DepositsUnavailableError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "DepositsUnavailableError";
+  }
+}
+
+/**
+ * What is known of the deposit chain: the deposits that are not final, and the blocks that votes may be for, the newest of
+ * which says how far it was read. Everything is in the database too. Changes come from one place, one after the other.
+ */
+export class DepositChain {
+  readonly #repository: Eth1Repository;
+  #tree = DepositTree.empty();
+  #blocks: Eth1Block[] = [];
+  #snapshot: DepositTreeSnapshot | null = null;
+  /** Deposits before this index are not stored any more. */
+  #storedFrom = 0;
+
+  static async open(repository: Eth1Repository): Promise<DepositChain> {
+    const chain = new DepositChain(repository);
+    await chain.#load();
+    return chain;
+  }
+
+  private constructor(repository: Eth1Repository) {
+    this.#repository = repository;
+  }
+
+  /** Oldest first. */
+  get blocks(): readonly Eth1Block[] {
+    return this.#blocks;
+  }
+
+  /** Up to which the chain was read. */
+  get newest(): Eth1Block | undefined {
+    return this.#blocks.at(-1);
+  }
+
+  get depositCount(): number {
+    return this.#tree.count;
+  }
+
+  /** Of the newest block that the beacon chain has agreed on for good; null before there is one. */
+  get snapshot(): DepositTreeSnapshot | null {
+    return this.#snapshot;
+  }
+
+  /** The deposits that were made in each of the blocks. */
+  async blocksWithDeposits(): Promise<{ block: Eth1Block; deposits: phase0.DepositData[] }[]> {
+    const blocks = this.#blocks;
+    const first = blocks[0]?.depositsBefore ?? 0;
+    const all = await this.#depositData(first, this.#tree.count);
+    return blocks.map((block) => ({
+      block,
+      deposits: all.slice(block.depositsBefore - first, block.depositCount - first),
+    }));
+  }
+
+  /** Deposits from an index on, each with the proof against what the beacon chain has agreed on. */
+  async provenDeposits(eth1Data: phase0.Eth1Data, from: number, count: number): Promise<phase0.Deposit[]> {
+    const known = this.#tree;
+    if (eth1Data.depositCount > known.count) {
+      throw new DepositsUnavailableError(
+        `A block has to hold ${count} deposits now, from number ${from} on, and this node knows only ${known.count}.`,
+      );
+    }
+    const tree = known.upTo(Number(eth1Data.depositCount));
+    if (!byteArrayEquals(tree.root, eth1Data.depositRoot)) {
+      throw new DepositsUnavailableError(
+        `A block has to hold ${count} deposits now, and those that this node knows are others than the chain has agreed on.`,
+      );
+    }
+    const data = await this.#depositData(from, from + count);
+    return data.map((each, n) => ({ proof: tree.proof(from + n), data: each }));
+  }
+
+  /** What these deposits and blocks make of the chain. The deposits must be all since the newest block, up to the last. */
+  extension(headers: readonly Eth1Header[], deposits: LoggedDeposit[]): Extension {
+    const { count } = this.#tree;
+    const dataRoots = deposits.map(({ data }) => ssz.phase0.DepositData.hashTreeRoot(data));
+    const tree = this.#tree.with(dataRoots);
+    let taken = 0;
+    const blocks = headers.map(({ number, hash, timestamp }) => {
+      while (taken < deposits.length && deposits[taken]!.blockNumber < number) taken++;
+      const depositsBefore = count + taken;
+      while (taken < deposits.length && deposits[taken]!.blockNumber === number) taken++;
+      const depositCount = count + taken;
+      const depositRoot = tree.upTo(depositCount).root;
+      return { number, hash: fromHex(hash), timestamp, depositsBefore, depositCount, depositRoot };
+    });
+    return { blocks, deposits, dataRoots, tree };
+  }
+
+  /** Takes the extension in. Blocks of before that time are forgotten, but for the newest. */
+  async extend({ blocks, deposits, dataRoots, tree }: Extension, forgetBefore: number): Promise<void> {
+    const all = [...this.#blocks, ...blocks];
+    const oldest = all.findIndex(({ timestamp }, n) => timestamp >= forgetBefore || n === all.length - 1);
+    const kept = all.slice(oldest);
+    const storedFrom = Math.min(kept[0]!.depositsBefore, this.#snapshot?.depositCount ?? 0);
+    await this.#repository.write({
+      blocks: new Map(blocks.map((block) => [block.number, Eth1BlockType.serialize(block)])),
+      deposits: new Map(
+        deposits.map(({ index, data, blockNumber }, n) => [
+          index,
+          StoredDepositType.serialize({ blockNumber, dataRoot: dataRoots[n]!, data }),
+        ]),
+      ),
+      dropBlocks: oldest > 0 ? { before: kept[0]!.number } : {},
+      dropDeposits: storedFrom > this.#storedFrom ? { before: storedFrom } : {},
+    });
+    this.#tree = tree;
+    this.#blocks = kept;
+    this.#storedFrom = Math.max(this.#storedFrom, storedFrom);
+  }
+
+  /** Forgets what came after a block of the chain. */
+  async rewindTo({ number, depositCount }: Eth1Block): Promise<void> {
+    await this.#repository.write({ dropBlocks: { from: number + 1 }, dropDeposits: { from: depositCount } });
+    this.#blocks = this.#blocks.filter((block) => block.number <= number);
+    this.#tree = this.#tree.upTo(depositCount);
+  }
+
+  /** Forgets everything but what is final, whose last block has to be at that time. */
+  async rewindToSnapshot(snapshot: DepositTreeSnapshot, timestamp: number): Promise<void> {
+    const { depositCount, depositRoot, executionBlockHash: hash, executionBlockHeight: number } = snapshot;
+    const block: Eth1Block = { number, hash, timestamp, depositsBefore: depositCount, depositCount, depositRoot };
+    await this.#repository.write({
+      blocks: new Map([[number, Eth1BlockType.serialize(block)]]),
+      dropBlocks: { from: 0 },
+      dropDeposits: { from: 0 },
+    });
+    this.#blocks = [block];
+    this.#tree = DepositTree.fromFinalized(snapshot.finalized, depositCount);
+    this.#storedFrom = depositCount;
+  }
+
+  /** Forgets everything. */
+  async clear(): Promise<void> {
+    await this.#repository.write({ dropBlocks: { from: 0 }, dropDeposits: { from: 0 } });
+    this.#blocks = [];
+    this.#tree = DepositTree.empty();
+    this.#storedFrom = 0;
+  }
+
+  /** The beacon chain has finalized this, with all its deposits, so that they need not be proven any more. */
+  async finalize({ blockHash, depositRoot, depositCount }: phase0.Eth1Data): Promise<void> {
+    const block = this.#blocks.find(({ hash }) => byteArrayEquals(hash, blockHash));
+    const before = this.#snapshot;
+    if (!block || BigInt(block.depositCount) !== depositCount || !byteArrayEquals(block.depositRoot, depositRoot))
+      return;
+    if (before && before.executionBlockHeight >= block.number) return;
+    const snapshot: DepositTreeSnapshot = {
+      finalized: this.#tree.finalizedRoots(block.depositCount),
+      depositRoot,
+      depositCount: block.depositCount,
+      executionBlockHash: blockHash,
+      executionBlockHeight: block.number,
+    };
+    await this.#repository.write({ snapshot: DepositTreeSnapshotType.serialize(snapshot) });
+    this.#snapshot = snapshot;
+    this.#tree = this.#tree.finalized(block.depositCount);
+  }
+
+  async #load(): Promise<void> {
+    const stored = await this.#repository.snapshot();
+    this.#snapshot = stored && DepositTreeSnapshotType.deserialize(stored);
+    const { finalized = [], depositCount = 0 } = this.#snapshot ?? {};
+    const dataRoots: Uint8Array[] = [];
+    for await (const [, value] of this.#repository.deposits(depositCount, Number.MAX_SAFE_INTEGER)) {
+      dataRoots.push(StoredDepositType.deserialize(value).dataRoot);
+    }
+    this.#tree = DepositTree.fromFinalized(finalized, depositCount).with(dataRoots);
+    this.#blocks = (await this.#repository.blocks()).map((value) => Eth1BlockType.deserialize(value));
+  }
+
+  async #depositData(from: number, before: number): Promise<phase0.DepositData[]> {
+    const deposits: phase0.DepositData[] = [];
+    for await (const [index, value] of this.#repository.deposits(from, before)) {
+      if (index !== from + deposits.length) break;
+      deposits.push(StoredDepositType.deserialize(value).data);
+    }
+    if (from + deposits.length < before) {
+      throw new DepositsUnavailableError(
+        `This node does not have the deposits from number ${from + deposits.length} to ${before - 1} any more.`,
+      );
+    }
+    return deposits;
+  }
+}
+
+export function hashOf({ hash }: Eth1Block): RootHex {
+  return toRootHex(hash);
+}

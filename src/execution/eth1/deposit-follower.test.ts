@@ -1,0 +1,110 @@
+import { expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../db/open-database.ts";
+import { createTempDir } from "../../db/temp-dir.test-support.ts";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { DepositChain } from "./deposit-chain.ts";
+import { DepositFollower } from "./deposit-follower.ts";
+import { Eth1Server } from "./eth1-server.test-support.ts";
+
+const config = devChainConfig({
+  forks: [],
+  slotSeconds: 2,
+  genesisTime: 1000,
+  deposits: { contract: `0x${"42".repeat(20)}`, chainId: 1337, followDistance: 5 },
+});
+
+async function openFollower(servers: readonly Eth1Server[]) {
+  const directory = await createTempDir();
+  const db = await openDatabase(directory.path, { sync: false });
+  const deposits = await DepositChain.open(db.eth1);
+  const logger = createRecordingLogger();
+  const pauses: number[] = [];
+  const follower = new DepositFollower({
+    config,
+    urls: servers.map(({ url }) => url),
+    deposits,
+    nowSeconds: () => 1000,
+    logger,
+    timers: { sleep: async (ms) => void pauses.push(ms) },
+  });
+  onTestFinished(async () => {
+    await follower.close();
+    await db.close();
+    await directory.remove();
+  });
+  const said = () => logger.records.splice(0).map(({ level, message }) => `${level}: ${message}`);
+  return { follower, deposits, pauses, said };
+}
+
+const host = ({ url }: Eth1Server) => new URL(url).host;
+const MEND = "Mend it, or name another node by --eth1: until then blocks bring no new deposits.";
+
+it("says once what keeps it from following, and that it follows again", async () => {
+  const server = await Eth1Server.listen();
+  server.mine([900, 1], [990, 1], [991, 1]);
+  const { follower, deposits, said } = await openFollower([server]);
+  const cannot = async (reason: string) => {
+    expect(await follower.update()).toBe(false);
+    expect(await follower.update()).toBe(false);
+    expect(said()).toEqual([`warn: The node of the deposit chain at ${host(server)} ${reason}. ${MEND}`]);
+    expect(follower.isConnected).toBe(false);
+  };
+  server.chainId = 1;
+  await cannot("is of the chain 1, and deposits are made on the chain 1337");
+  server.chainId = 1337;
+  server.hasContract = false;
+  const address = `0x${"42".repeat(20)}`;
+  await cannot(`has no deposit contract at ${address}: it is not synced yet, or of another chain`);
+  server.hasContract = true;
+  server.logsFrom = 1;
+  await cannot("does not have the log of deposit 0, as one that keeps the logs of all blocks would");
+  server.logsFrom = 0;
+  expect(await follower.update()).toBe(true);
+  expect(await follower.update()).toBe(true);
+  expect(said()).toEqual([`notice: The deposit chain is followed by the node at ${host(server)}`]);
+  // Votes keep ten seconds behind.
+  expect(deposits.newest).toMatchObject({ number: 1, depositCount: 2 });
+  await server.stop();
+  await cannot("cannot be reached (ECONNREFUSED)");
+  await server.listen();
+  expect(await follower.update()).toBe(true);
+  expect(said()).toEqual([`notice: The deposit chain is followed by the node at ${host(server)}`]);
+});
+
+it("turns to the next node when one fails, and stays with it", async () => {
+  const [first, second] = [await Eth1Server.listen(), await Eth1Server.listen()];
+  for (const server of [first, second]) server.mine([900, 1]);
+  await first.stop();
+  const { follower, said } = await openFollower([first, second]);
+  expect(await follower.update()).toBe(true);
+  expect(said()).toHaveLength(2);
+  await first.listen();
+  first.calls.length = 0;
+  expect(await follower.update()).toBe(true);
+  expect(first.calls).toEqual([]);
+  await second.stop();
+  expect(await follower.update()).toBe(true);
+  expect(first.calls).not.toEqual([]);
+});
+
+it("waits longer and longer for a node that cannot be used", async () => {
+  const server = await Eth1Server.listen();
+  server.mine([900, 1]);
+  server.chainId = 1;
+  const { follower, deposits, pauses } = await openFollower([server]);
+  const enough = Promise.withResolvers<void>();
+  const push = pauses.push.bind(pauses);
+  pauses.push = (ms) => {
+    if (pauses.length === 7) {
+      server.chainId = 1337;
+      enough.resolve();
+    }
+    return push(ms);
+  };
+  follower.start();
+  await enough.promise;
+  await follower.update();
+  expect(pauses.slice(0, 8)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+  expect(deposits.depositCount).toBe(1);
+});

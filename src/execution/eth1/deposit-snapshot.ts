@@ -1,0 +1,17 @@
+import { ContainerType, ListCompositeType, type ValueOf } from "@chainsafe/ssz";
+import { DEPOSIT_CONTRACT_TREE_DEPTH } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+
+/** EIP-4881, DepositTreeSnapshot: all that has to be known of the deposits up to a block to go on from there. */
+export const DepositTreeSnapshotType = new ContainerType(
+  {
+    finalized: new ListCompositeType(ssz.Root, DEPOSIT_CONTRACT_TREE_DEPTH),
+    depositRoot: ssz.Root,
+    depositCount: ssz.UintNum64,
+    executionBlockHash: ssz.Root,
+    executionBlockHeight: ssz.UintNum64,
+  },
+  { typeName: "DepositTreeSnapshot", jsonCase: "eth2" },
+);
+
+export type DepositTreeSnapshot = ValueOf<typeof DepositTreeSnapshotType>;

@@ -1,0 +1,144 @@
+import type { RootHex } from "@lodestar/types";
+import { fromHex, toHex } from "@lodestar/utils";
+import { z } from "zod";
+import { type JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
+import {
+  DEPOSIT_EVENT_TOPIC,
+  DEPOSIT_LOGS,
+  HASH,
+  type LoggedDeposit,
+  parseDepositLog,
+  QUANTITY,
+} from "./deposit-log.ts";
+import { EndpointError, TooMuchError, unusableBecause } from "./endpoint-error.ts";
+
+export interface Eth1Header {
+  number: number;
+  hash: RootHex;
+  parentHash: RootHex;
+  timestamp: number;
+}
+
+/** What the deposit contract says of itself. */
+interface ContractState {
+  depositRoot: Uint8Array;
+  depositCount: number;
+}
+
+const HEADER = z.object({ number: QUANTITY, hash: HASH, parentHash: HASH, timestamp: QUANTITY }).nullable();
+const BYTES = z.string().regex(/^0x(?:[0-9a-f]{2})*$/i);
+
+/** The first four bytes of the Keccak-256 of the functions' signatures. */
+const GET_DEPOSIT_ROOT = "0xc5f2892f";
+const GET_DEPOSIT_COUNT = "0x621fd130";
+/** The ABI has the count, eight bytes of little endian, after its offset and its length. */
+const COUNT_POSITION = 64;
+
+/** Logs of many blocks take their time. */
+const TIMEOUT_MS = 20_000;
+
+/** How many headers are asked for at once. */
+const HEADERS_AT_ONCE = 32;
+
+/** What a node of the deposit chain is asked, with its answers checked for their form. */
+export class Eth1Node {
+  readonly name: string;
+  readonly #client: JsonRpcClient;
+  readonly #contract: string;
+  readonly #signal: AbortSignal;
+
+  constructor(client: JsonRpcClient, contract: Uint8Array, signal: AbortSignal) {
+    this.name = new URL(client.origin).host;
+    this.#client = client;
+    this.#contract = toHex(contract);
+    this.#signal = signal;
+  }
+
+  chainId(): Promise<number> {
+    return this.#ask("eth_chainId", [], QUANTITY);
+  }
+
+  async hasContract(): Promise<boolean> {
+    return (await this.#ask("eth_getCode", [this.#contract, "latest"], BYTES)) !== "0x";
+  }
+
+  /** Null when the chain does not have so many blocks. */
+  async header(number: number): Promise<Eth1Header | null> {
+    const header = await this.#ask("eth_getBlockByNumber", [quantity(number), false], HEADER);
+    if (header !== null && header.number !== number) {
+      throw new EndpointError(`answers with block ${header.number} where block ${number} was asked for`);
+    }
+    return header;
+  }
+
+  /** Of all these blocks, which the chain must have. */
+  async headers(from: number, to: number): Promise<Eth1Header[]> {
+    const headers: Eth1Header[] = [];
+    for (let next = from; next <= to; next += HEADERS_AT_ONCE) {
+      const numbers = Array.from({ length: Math.min(HEADERS_AT_ONCE, to - next + 1) }, (_, n) => next + n);
+      for (const header of await Promise.all(numbers.map((number) => this.header(number)))) {
+        if (header === null) throw new EndpointError("has fewer blocks than it had before");
+        headers.push(header);
+      }
+    }
+    return headers;
+  }
+
+  /** The deposits of these blocks, in the order in which the contract took them. */
+  async deposits(fromBlock: number, toBlock: number): Promise<LoggedDeposit[]> {
+    const filter = {
+      address: this.#contract,
+      topics: [DEPOSIT_EVENT_TOPIC],
+      fromBlock: quantity(fromBlock),
+      toBlock: quantity(toBlock),
+    };
+    const logs = await this.#ask("eth_getLogs", [filter], DEPOSIT_LOGS);
+    try {
+      const deposits = logs.filter(({ removed }) => removed !== true).map(parseDepositLog);
+      return deposits.sort((a, b) => a.index - b.index);
+    } catch (error) {
+      throw new EndpointError("gives logs of another contract than the deposit contract", error);
+    }
+  }
+
+  /** What the contract held after a block; null when the node does not have the state of that block (any more). */
+  async contractState(block: number): Promise<ContractState | null> {
+    const ask = async (data: string) =>
+      fromHex(await this.#ask("eth_call", [{ to: this.#contract, data }, quantity(block)], BYTES));
+    try {
+      const [depositRoot, count] = await Promise.all([ask(GET_DEPOSIT_ROOT), ask(GET_DEPOSIT_COUNT)]);
+      if (depositRoot.length !== 32 || count.length < COUNT_POSITION + 8) return null;
+      return {
+        depositRoot,
+        depositCount: Number(new DataView(count.buffer, count.byteOffset).getBigUint64(COUNT_POSITION, true)),
+      };
+    } catch (error) {
+      if (error instanceof JsonRpcRefusal) return null;
+      throw error;
+    }
+  }
+
+  async #ask<T>(method: string, params: readonly unknown[], schema: z.ZodType<T>): Promise<T> {
+    const { data, success } = schema.safeParse(await this.#call(method, params));
+    if (!success) throw new EndpointError(`gives an answer to ${method} that is not in the form it should have`);
+    return data;
+  }
+
+  async #call(method: string, params: readonly unknown[]): Promise<unknown> {
+    try {
+      return await this.#client.call(method, params, { timeoutMs: TIMEOUT_MS, signal: this.#signal });
+    } catch (error) {
+      if (!(error instanceof JsonRpcFailure)) throw error;
+      const isTooMuch = error.kind === "timeout" || error.kind === "unusable";
+      throw new (isTooMuch ? TooMuchError : EndpointError)(unusableBecause(error), error);
+    }
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+function quantity(number: number): string {
+  return `0x${number.toString(16)}`;
+}

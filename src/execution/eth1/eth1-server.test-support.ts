@@ -1,0 +1,165 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { type phase0, ssz } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
+import { AbiCoder, id } from "ethers";
+import { onTestFinished } from "vitest";
+
+export const CONTRACT = new Uint8Array(20).fill(0x42);
+
+interface FakeBlock {
+  hash: string;
+  timestamp: number;
+  /** How many deposits there are with it. */
+  depositCount: number;
+}
+
+interface Request {
+  id: number;
+  method: string;
+  // biome-ignore lint/suspicious/noExplicitAny: they are of whatever method is called
+  params: any[];
+}
+
+/** A node of a deposit chain, over HTTP, that has what the test gives it. */
+export class Eth1Server {
+  chainId = 1337;
+  hasContract = true;
+  /** Whether the state of the contract can be asked for. */
+  hasState = true;
+  /** In a range of more blocks logs are refused. */
+  largestRange = Number.POSITIVE_INFINITY;
+  /** The logs of deposits before this one are gone. */
+  logsFrom = 0;
+  readonly blocks: FakeBlock[] = [];
+  /** The methods that were called, with their first parameter. */
+  readonly calls: string[] = [];
+  #forks = 0;
+  #server: Server | undefined;
+  #port = 0;
+
+  static async listen(): Promise<Eth1Server> {
+    const eth1 = new Eth1Server();
+    await eth1.listen();
+    onTestFinished(() => eth1.stop());
+    return eth1;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  async listen(): Promise<void> {
+    const server = createServer(async (request, response) => response.end(await this.#answer(request)));
+    server.listen(this.#port, "127.0.0.1");
+    await once(server, "listening");
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (!server?.listening) return;
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  }
+
+  /** Blocks at these times, each with so many deposits. */
+  mine(...blocks: [timestamp: number, deposits: number][]): void {
+    for (const [timestamp, deposits] of blocks) {
+      const before = this.blocks.at(-1);
+      const hash = id(`${before?.hash} ${timestamp} ${deposits} ${this.#forks}`);
+      this.blocks.push({ hash, timestamp, depositCount: (before?.depositCount ?? 0) + deposits });
+    }
+  }
+
+  /** Takes the newest blocks away; what comes next is another branch. */
+  orphan(count: number): void {
+    this.blocks.splice(-count);
+    this.#forks++;
+  }
+
+  async #answer(request: IncomingMessage): Promise<string> {
+    const { id, method, params } = JSON.parse(await text(request)) as Request;
+    this.calls.push(`${method} ${JSON.stringify(params[0] ?? null)}`);
+    try {
+      return JSON.stringify({ jsonrpc: "2.0", id, result: this.#result(method, params) });
+    } catch (error) {
+      return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message: String(error) } });
+    }
+  }
+
+  #result(method: string, params: Request["params"]): unknown {
+    switch (method) {
+      case "eth_chainId":
+        return hex(this.chainId);
+      case "eth_getCode":
+        return this.hasContract ? "0x60" : "0x";
+      case "eth_getBlockByNumber":
+        return this.#header(Number(params[0]));
+      case "eth_getLogs":
+        return this.#logs(Number(params[0].fromBlock), Number(params[0].toBlock));
+      case "eth_call":
+        return this.#contract(params[0].data, this.blocks[Number(params[1])]!.depositCount);
+      default:
+        throw new Error(`there is no ${method}`);
+    }
+  }
+
+  #header(number: number): unknown {
+    const block = this.blocks[number];
+    if (!block) return null;
+    const parentHash = this.blocks[number - 1]?.hash ?? `0x${"00".repeat(32)}`;
+    return { number: hex(number), hash: block.hash, parentHash, timestamp: hex(block.timestamp) };
+  }
+
+  #logs(from: number, to: number): unknown[] {
+    if (to - from + 1 > this.largestRange) throw new Error("query returned more than 10000 results");
+    const logs: unknown[] = [];
+    for (let number = from; number <= to; number++) {
+      const first = Math.max(this.blocks[number - 1]?.depositCount ?? 0, this.logsFrom);
+      const { depositCount, hash } = this.blocks[number]!;
+      for (let index = first; index < depositCount; index++) {
+        logs.push({ blockNumber: hex(number), blockHash: hash, data: depositLog(index), removed: false });
+      }
+    }
+    return logs;
+  }
+
+  #contract(call: string, count: number): string {
+    if (!this.hasState) throw new Error("missing trie node");
+    const abi = AbiCoder.defaultAbiCoder();
+    if (call === id("get_deposit_count()").slice(0, 10)) return abi.encode(["bytes"], [ssz.UintNum64.serialize(count)]);
+    return toHex(depositRoot(count));
+  }
+}
+
+/** The n-th deposit of every such chain. */
+export function depositData(index: number): phase0.DepositData {
+  return {
+    pubkey: new Uint8Array(48).fill(index),
+    withdrawalCredentials: new Uint8Array(32).fill(index + 1),
+    amount: 32e9 + index,
+    signature: new Uint8Array(96).fill(index + 2),
+  };
+}
+
+/** The root of the contract with so many deposits, as SSZ has it. */
+export function depositRoot(count: number): Uint8Array {
+  const dataRoots = Array.from({ length: count }, (_, index) =>
+    ssz.phase0.DepositData.hashTreeRoot(depositData(index)),
+  );
+  return ssz.phase0.DepositDataRootList.hashTreeRoot(dataRoots);
+}
+
+function depositLog(index: number): string {
+  const { pubkey, withdrawalCredentials, amount, signature } = depositData(index);
+  const numbers = { amount: ssz.UintNum64.serialize(amount), index: ssz.UintNum64.serialize(index) };
+  const values = [pubkey, withdrawalCredentials, numbers.amount, signature, numbers.index];
+  return AbiCoder.defaultAbiCoder().encode(Array(5).fill("bytes"), values);
+}
+
+const hex = (number: number) => `0x${number.toString(16)}`;
