@@ -18,6 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => attacker.stop());
 
+/** The whole takes half an hour, in which somebody may want to know how far it is. */
+function report(attack: string, what: string, bytes: number): void {
+  console.log(`"${attack}" ${what}; ${Math.round(bytes / 2 ** 20)} MiB`);
+}
+
 describe.each(Object.keys(ATTACKS))("%s", (name) => {
   test(`for ${SECONDS} seconds`, async () => {
     const program = await Program.dev(
@@ -32,15 +37,22 @@ describe.each(Object.keys(ATTACKS))("%s", (name) => {
     await probe(program, { seconds: 2 });
     const before = await readGauge(program);
 
+    report(name, "begins", before.residentBytes);
     attacker.begin(name, target);
     const during = await probe(program, { seconds: SECONDS });
     await attacker.end();
+    report(
+      name,
+      `is over, ${during.latencies.length} questions, ${during.unanswered} of them unanswered`,
+      during.peakBytes,
+    );
     expect(during.unanswered).toBe(0);
     expect(during.peakBytes).toBeLessThan(MOST_BYTES);
 
     const after = await probe(program, { seconds: 2 });
     expect(after.unanswered).toBe(0);
     const { residentBytes } = await readGauge(program);
+    report(name, "has been followed by a rest", residentBytes);
     expect(residentBytes - before.residentBytes).toBeLessThan(MOST_GROWTH_BYTES);
     expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
 

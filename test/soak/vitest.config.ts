@@ -9,6 +9,9 @@ export default defineConfig({
     env: { LODESTAR_PRESET: "minimal" },
     setupFiles: ["test/setup.ts"],
     pool: "forks",
+    // What they report is shown at once.
+    reporters: ["verbose"],
+    disableConsoleIntercept: true,
     // One after the other, since they measure.
     maxWorkers: 1,
     testTimeout: 4 * 3_600_000,

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Logger } from "../../log/logger.ts";
 import { type Deadline, Deadlines } from "./deadline.ts";
 import { RateLimiter } from "./rate-limiter.ts";
+import { readTurns, stopReading } from "./read-turns.ts";
 import { HttpRefusal } from "./refusal.ts";
 import type { HttpLimits, ServerLoad } from "./server.ts";
 
@@ -149,8 +150,7 @@ export class Exchange {
     req.resume();
     if (req.complete || longestBody(req) <= DROPPED_BYTES) return;
     this.res.shouldKeepAlive = false;
-    // Only now, when what has been read is dropped: whoever takes a piece of the request asks for the next one.
-    setImmediate(() => req.socket.pause());
+    stopReading(req.socket);
   }
 
   releaseRequest(): void {
@@ -202,6 +202,7 @@ export class Exchanges {
     server.on("timeout", (socket: Socket) => this.#onSilence(socket));
     server.on("connection", (socket: Socket) => {
       this.#connections.set(socket, new Set());
+      readTurns.meet(socket);
       socket.once("close", () => this.#disconnected(socket));
     });
     server.on("drop", () => {
@@ -231,9 +232,13 @@ export class Exchanges {
     const exchange = new Exchange(this, res, this.#deadlines.begin());
     const onConnection = this.#connections.get(socket);
     this.#open++;
-    onConnection?.add(exchange);
-    // The answers to those sent ahead would pile up, and nobody may ever read them.
-    if (onConnection && onConnection.size > this.#limits.pipelinedRequests) socket.destroy();
+    if (onConnection) {
+      onConnection.add(exchange);
+      if (onConnection.size > 1) readTurns.suspect(socket);
+      // The answers to those sent ahead would pile up, and nobody may ever read them.
+      if (onConnection.size > this.#limits.pipelinedRequests) socket.destroy();
+    }
+    readTurns.spend(socket);
     return exchange;
   }
 
@@ -282,7 +287,9 @@ export class Exchanges {
 
   #forget(exchange: Exchange): void {
     const { socket } = exchange.res.req;
-    this.#connections.get(socket)?.delete(exchange);
+    const onConnection = this.#connections.get(socket);
+    onConnection?.delete(exchange);
+    if (onConnection?.size === 0) readTurns.trust(socket);
     this.#end(exchange);
   }
 
@@ -295,6 +302,7 @@ export class Exchanges {
   #disconnected(socket: Socket): void {
     const exchanges = this.#connections.get(socket) ?? [];
     this.#connections.delete(socket);
+    readTurns.forget(socket);
     for (const exchange of exchanges) {
       const { res } = exchange;
       // Node closes only the response whose turn it is; those behind it on the same connection would wait for ever.

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "./exchanges.ts";
+import { readTurns } from "./read-turns.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 const EMPTY_BODY = Buffer.alloc(0);
@@ -8,6 +9,8 @@ const EMPTY_BODY = Buffer.alloc(0);
 const FREE_PIECES = 2048;
 /** Those of a longer one have at least this many bytes on the average: each costs the node some microseconds and memory. */
 const PIECE_BYTES = 64;
+/** After so many pieces it is looked at what they cost. */
+const PIECES_A_LOOK = 64;
 
 export interface BodyLimit {
   bytes: number;
@@ -27,6 +30,7 @@ export function receiveBody(
   onRefusal: (refusal: HttpRefusal) => void,
 ): void {
   const chunks: Buffer[] = [];
+  let pieces = 0;
   let length = 0;
   let bytes = limit.bytes;
   let isRefused = false;
@@ -37,12 +41,16 @@ export function receiveBody(
     onRefusal(refusal);
   };
   req.on("data", (chunk: Buffer) => {
+    length += chunk.length;
+    if (++pieces % PIECES_A_LOOK === 0) {
+      if (length < pieces * PIECE_BYTES) readTurns.suspect(req.socket);
+      readTurns.spend(req.socket);
+    }
     if (isRefused) return;
     chunks.push(chunk);
-    length += chunk.length;
     if (length > bytes && limit.raise) bytes = Math.max(bytes, limit.raise(joined(chunks)));
     if (length > bytes) refuse(tooLarge(bytes));
-    else if (chunks.length > FREE_PIECES && length < chunks.length * PIECE_BYTES) refuse(tooManyPieces());
+    else if (pieces > FREE_PIECES && length < pieces * PIECE_BYTES) refuse(tooManyPieces());
     else if (!exchange.holdRequest(chunk.length)) refuse(noRoom());
   });
   req.on("end", () => {

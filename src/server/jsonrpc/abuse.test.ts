@@ -296,3 +296,22 @@ it.each([
   // More than what the operating system holds on both sides was not taken.
   expect(sent).toBeLessThan(30);
 });
+
+it("who waits for answers is heard before all who send ahead of them", async () => {
+  const order: string[] = [];
+  const busy = async () => {
+    for (const until = performance.now() + 2; performance.now() < until; );
+    order.push("ahead");
+    return json(1);
+  };
+  const server = await open({ handlers: { busy, other: async () => json(order.push("other")) } });
+  const crowd = await Promise.all(Array.from({ length: 20 }, () => connectTo(server)));
+  const other = await connectTo(server);
+  other.write(post(requestText({})));
+  await once(other, "data");
+  for (const socket of crowd) socket.resume().write(post(requestText({ method: '"busy"' })).repeat(5));
+  other.write(post(requestText({ method: '"other"' })));
+  await once(other, "data");
+  expect(order.indexOf("other")).toBeLessThan(40);
+  await expect.poll(() => order.filter((each) => each === "ahead").length, { timeout: 10_000 }).toBe(100);
+});

@@ -7,6 +7,7 @@ import type { Logger } from "../../../log/logger.ts";
 import type { AccessPolicy } from "../../http/access-policy.ts";
 import { Deadlines } from "../../http/deadline.ts";
 import type { Exchanges } from "../../http/exchanges.ts";
+import { readTurns } from "../../http/read-turns.ts";
 import { reportThrown } from "../../http/refusal.ts";
 import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
@@ -86,6 +87,8 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   checks.unref();
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // From now on it is read from message by message.
+    readTurns.forget(request.socket);
     try {
       policy.admit(request);
     } catch (refusal) {
