@@ -278,8 +278,15 @@ describe("EngineApi", () => {
     engine.onStateChange((state) => states.push(state));
     let word = "SYNCING";
     server.on("engine_newPayloadV3", () => status(word));
+    server.on("engine_forkchoiceUpdatedV3", () => ({ payloadStatus: status(word), payloadId: null }));
     const ask = () => engine.notifyNewPayload(ForkName.deneb, samplePayload(ForkName.deneb), context);
-    for (word of ["SYNCING", "SYNCING", "ACCEPTED", "INVALID", "VALID", "VALID", "ACCEPTED", "INVALID"]) await ask();
+    for (word of ["SYNCING", "SYNCING", "ACCEPTED", "INVALID", "VALID"]) await ask();
+    await engine.forkchoiceUpdated(ForkName.deneb, { ...head(), isBehind: true });
+    expect(server.calls.at(-1)!.params).toEqual([head(), null]);
+    // Neither a valid payload nor a valid head of the past ends it.
+    expect(states).toEqual(["syncing"]);
+    await engine.forkchoiceUpdated(ForkName.deneb, head());
+    for (word of ["VALID", "ACCEPTED", "INVALID"]) await ask();
     expect(states).toEqual(["syncing", "synced"]);
     expect(messages().slice(1)).toEqual(["The execution client is syncing", "The execution client is synced"]);
   });
