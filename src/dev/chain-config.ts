@@ -81,6 +81,10 @@ export function devChainConfig({ forks, slotSeconds, genesisTime, execution }: D
     // validator has to serve elsewhere.
     SHARD_COMMITTEE_PERIOD: 4,
 
+    // Consolidations have what entries and exits leave of the churn of an epoch, 128 ETH on a chain of this size, and are
+    // refused when that is no more than the 32 ETH of one validator.
+    MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64_000_000_000,
+
     // Neither a chain id nor a contract of a network where deposits are worth something.
     DEPOSIT_CHAIN_ID: execution?.chainId ?? 1337,
     DEPOSIT_NETWORK_ID: execution?.chainId ?? 1337,

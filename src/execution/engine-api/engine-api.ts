@@ -40,7 +40,8 @@ const NOT_TOLD: ForkchoiceUpdate = { verdict: { status: "optimistic" }, payloadI
 interface EngineApiOptions {
   /** Of the Engine API of each client, the one to be used first. */
   urls: readonly string[];
-  jwtSecret: Uint8Array;
+  /** Asked for whenever a client is looked for. */
+  jwtSecret(): Uint8Array;
   config: ChainForkConfig;
   /** Of the chain that the clients must have, where it is known. */
   genesisBlockHash?: RootHex;
