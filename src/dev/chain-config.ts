@@ -4,6 +4,8 @@ import type { Epoch, RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 
+const GWEI_PER_ETHER = 10 ** 9;
+
 const DEV_CONFIG_NAME = "fanal-dev";
 
 /** Whether a configuration is that of a dev chain, whoever wrote it down. */
@@ -81,9 +83,10 @@ export function devChainConfig({ forks, slotSeconds, genesisTime, execution }: D
     // validator has to serve elsewhere.
     SHARD_COMMITTEE_PERIOD: 4,
 
-    // Consolidations have what entries and exits leave of the churn of an epoch, 128 ETH on a chain of this size, and are
-    // refused when that is no more than the 32 ETH of one validator.
-    MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64_000_000_000,
+    // Consolidations get what activations and exits leave of the churn of an epoch. On chains as small as this one that would
+    // be nothing, and none is possible unless it is more than the 32 ETH of a validator.
+    MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128 * GWEI_PER_ETHER,
+    MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64 * GWEI_PER_ETHER,
 
     // Neither a chain id nor a contract of a network where deposits are worth something.
     DEPOSIT_CHAIN_ID: execution?.chainId ?? 1337,

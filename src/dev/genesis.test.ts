@@ -1,6 +1,6 @@
 import { Tree, toGindex } from "@chainsafe/persistent-merkle-tree";
 import { type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
-import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ForkSeq, MIN_ACTIVATION_BALANCE, SLOTS_PER_EPOCH } from "@lodestar/params";
 import {
   type BeaconStateAllForks,
   type BeaconStateBellatrix,
@@ -9,6 +9,7 @@ import {
   createCachedBeaconState,
   createEmptyEpochCacheImmutableData,
   createPubkeyCache,
+  getConsolidationChurnLimit,
   initializeBeaconStateFromEth1,
   isValidGenesisState,
   processSlots,
@@ -95,6 +96,11 @@ describe("createDevGenesis", () => {
     const { state, config } = createDevGenesis({ chainConfig, validatorCount, genesisTime });
     const later = processSlots(state, DEV_FORKS.length * SLOTS_PER_EPOCH);
     expect(later.fork.currentVersion).toEqual(config.FULU_FORK_VERSION);
+  });
+
+  it("starts a chain on which validators can be consolidated", () => {
+    const { state } = createDevGenesis({ chainConfig: configStartingWith("electra"), validatorCount, genesisTime });
+    expect(getConsolidationChurnLimit(ForkSeq.electra, state.epochCtx)).toBeGreaterThan(MIN_ACTIVATION_BALANCE);
   });
 
   it("works with a single validator", () => {
