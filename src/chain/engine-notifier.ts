@@ -2,7 +2,8 @@ import type { BeaconConfig } from "@lodestar/config";
 import { type ForkPostBellatrix, ZERO_HASH_HEX } from "@lodestar/params";
 import { EngineUnavailableError, type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
-import type { BlockStore } from "./blocks/block-store.ts";
+import type { BlockPosition, BlockStore } from "./blocks/block-store.ts";
+import { EngineFeeding } from "./engine-feeding.ts";
 import type { ChainEvents } from "./events.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
@@ -22,11 +23,12 @@ interface EngineNotifierParts {
 
 /**
  * Keeps the execution engine at the head of the chain, and the chain at what the engine thinks of it. While the head's payload is
- * not validated, it is told in every slot, and payloads that the engine cannot get elsewhere are given to it, oldest first. All
- * of that happens behind the chain's back, one request at a time.
+ * not validated, or the engine is syncing, it is told in every slot, and payloads that the engine cannot get elsewhere are given to
+ * it, oldest first. All of that happens behind the chain's back, one request at a time.
  */
 export class EngineNotifier {
   readonly #parts: EngineNotifierParts;
+  readonly #feeding: EngineFeeding;
   readonly #closed = Promise.withResolvers<null>();
   readonly #stopListening: (() => void)[];
   #isClosed = false;
@@ -39,6 +41,7 @@ export class EngineNotifier {
   constructor(parts: EngineNotifierParts) {
     const { events, engine } = parts;
     this.#parts = parts;
+    this.#feeding = new EngineFeeding({ ...parts, ask: (block, request) => this.#ask(block, request) });
     this.#stopListening = [
       events.on("head", () => this.notify()),
       engine.onStateChange((state) => {
@@ -56,7 +59,9 @@ export class EngineNotifier {
   }
 
   onSlot(): void {
-    if (this.#isUnanswered || this.#parts.forkChoice.head.execution.status === "optimistic") this.notify();
+    const { engine, forkChoice } = this.#parts;
+    const isBehind = engine.state === "syncing" || forkChoice.head.execution.status === "optimistic";
+    if (this.#isUnanswered || isBehind) this.notify();
   }
 
   /** Resolves when nothing is under way any more. An answer that is still to come is not waited for. */
@@ -83,7 +88,7 @@ export class EngineNotifier {
   /** Tells it again when payloads that the engine lacked have been given to it. */
   async #tellHead(): Promise<void> {
     const { config, forkChoice, engine } = this.#parts;
-    for (;;) {
+    for (let wasFed = false; ; ) {
       const { head } = forkChoice;
       const blockHash = blockHashOf(head);
       if (blockHash === null || head.execution.status === "invalid") return;
@@ -94,7 +99,9 @@ export class EngineNotifier {
       if (!answer || this.#isClosed) return;
       // A verdict that moves the head brings the next notification with it.
       if (answer.verdict.status !== "optimistic") return this.#apply(head, answer.verdict);
-      if (!(await this.#verifyOldest(head))) return;
+      if (await this.#verifyOldest(head)) continue;
+      if (wasFed || !(await this.#feeding.feed(head))) return;
+      wasFed = true;
     }
   }
 
@@ -138,7 +145,7 @@ export class EngineNotifier {
   }
 
   /** Null when there is no answer, or none that matters any more. */
-  async #ask<T>({ slot, root }: ForkChoiceBlock, request: () => Promise<T>): Promise<T | null> {
+  async #ask<T>({ slot, root }: Pick<BlockPosition, "slot" | "root">, request: () => Promise<T>): Promise<T | null> {
     try {
       const answer = await Promise.race([request(), this.#closed.promise]);
       this.#isUnanswered = false;

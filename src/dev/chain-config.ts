@@ -4,6 +4,8 @@ import type { Epoch, RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
 
+const GWEI_PER_ETHER = 10 ** 9;
+
 const DEV_CONFIG_NAME = "fanal-dev";
 
 /** Whether a configuration is that of a dev chain, whoever wrote it down. */
@@ -93,6 +95,11 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     // Somebody who tries out voluntary exits should not have to wait for the 64 (minimal) or 256 (mainnet) epochs that a
     // validator has to serve elsewhere.
     SHARD_COMMITTEE_PERIOD: 4,
+
+    // Consolidations get what activations and exits leave of the churn of an epoch. On chains as small as this one that would
+    // be nothing, and none is possible unless it is more than the 32 ETH of a validator.
+    MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128 * GWEI_PER_ETHER,
+    MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64 * GWEI_PER_ETHER,
 
     // Neither a chain id nor a contract of a network where deposits are worth something.
     DEPOSIT_CHAIN_ID: execution?.chainId ?? 1337,

@@ -135,6 +135,17 @@ test("a chain does not leave so many slots empty that its validators could be ej
   });
 });
 
+test("a chain begins when it is told to, if there is time for its warm-up history, and at no other time later", async () => {
+  const directory = tempDirectory();
+  const begun = (genesisTime: number) => openDevChain(options({ ...ALONE, warmupEpochs: 1, genesisTime }), directory);
+  const latest = GENESIS_TIME + (SLOTS_SINCE_GENESIS - SLOTS_PER_EPOCH) * SLOT_SECONDS;
+  await expect(begun(latest + SLOT_SECONDS)).rejects.toMatchObject({ kind: "genesisTooLate" });
+  const { devChain, close } = await begun(latest - SLOT_SECONDS);
+  expect(devChain.chain.genesis.time).toBe(latest - SLOT_SECONDS);
+  await close();
+  await expect(begun(latest)).rejects.toThrow(`the genesis time is ${latest - SLOT_SECONDS} there and ${latest} now`);
+});
+
 test("a running chain warns that the machine is too slow for it", async () => {
   // Real time passes faster than any machine can work.
   vi.spyOn(SYSTEM_TIMERS, "now").mockImplementation(() => performance.now() * 1e6);

@@ -1,6 +1,6 @@
 import { Tree, toGindex } from "@chainsafe/persistent-merkle-tree";
 import { type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
-import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ForkSeq, MIN_ACTIVATION_BALANCE, SLOTS_PER_EPOCH } from "@lodestar/params";
 import {
   type BeaconStateAllForks,
   type BeaconStateBellatrix,
@@ -9,6 +9,7 @@ import {
   createCachedBeaconState,
   createEmptyEpochCacheImmutableData,
   createPubkeyCache,
+  getConsolidationChurnLimit,
   initializeBeaconStateFromEth1,
   isValidGenesisState,
   processSlots,
@@ -108,6 +109,11 @@ describe("createDevGenesis", () => {
       deposit_root: root,
       deposit_count: "0",
     });
+  });
+
+  it("starts a chain on which validators can be consolidated", () => {
+    const { state } = createDevGenesis({ chainConfig: configStartingWith("electra"), validatorCount, genesisTime });
+    expect(getConsolidationChurnLimit(ForkSeq.electra, state.epochCtx)).toBeGreaterThan(MIN_ACTIVATION_BALANCE);
   });
 
   it("works with a single validator", () => {

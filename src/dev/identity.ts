@@ -17,6 +17,8 @@ export interface DevIdentity {
 }
 
 export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds" | "deposits"> & {
+  /** Left out where any will do. */
+  genesisTime?: number;
   /** Left out where the built-in dev execution engine makes the payloads. */
   execution?: unknown;
 };
@@ -35,11 +37,12 @@ export class OtherChainError extends Error {
   }
 }
 
-const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string> = {
+const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string | undefined> = {
   "the preset": ({ preset }) => preset,
   "the number of validators": ({ validators }) => String(validators),
   "the fork schedule": ({ forks }) => forks.map(({ fork, epoch }) => `${fork}=${epoch}`).join(" "),
   "the slot time": ({ slotSeconds }) => `${slotSeconds} s`,
+  "the genesis time": ({ genesisTime }) => genesisTime?.toString(),
   "the maker of payloads": ({ execution }) => (execution ? "an execution client (--el)" : "the built-in dev engine"),
   "the deposit contract": ({ deposits }) => deposits?.contract ?? "none",
   "the chain of the deposit contract": ({ deposits }) => String(deposits?.chainId ?? "none"),
@@ -56,7 +59,7 @@ export function requireSameChain(stored: unknown, wanted: DevParameters): DevIde
   const differences = [];
   for (const [name, read] of Object.entries(READABLE_PARAMETERS)) {
     const [there, here] = [read(stored), read(wanted)];
-    if (there !== here) differences.push(`${name} is ${there} there and ${here} now`);
+    if (here !== undefined && there !== here) differences.push(`${name} is ${there} there and ${here} now`);
   }
   if (differences.length === 0) return stored;
   throw new OtherChainError(`a dev chain with other parameters: ${differences.join(", ")}`, { isDevChain: true });

@@ -29,6 +29,8 @@ export interface ForkchoiceState {
   headBlockHash: RootHex;
   safeBlockHash: RootHex;
   finalizedBlockHash: RootHex;
+  /** The head is one that the chain has left behind, so that the answer does not tell whether the engine follows the chain. */
+  isBehind?: boolean;
 }
 
 /** A payload that the engine is building. Only the engine that gave the id knows it. */
@@ -45,6 +47,12 @@ export interface ParentPayload {
   blockHash: Uint8Array;
   /** Null when the state does not tell it; the engine then looks it up by the hash. */
   blockNumber: number | null;
+}
+
+/** A block of the engine's own chain. */
+export interface EngineBlock {
+  hash: RootHex;
+  number: number;
 }
 
 export interface PayloadRequest {
@@ -131,6 +139,8 @@ export interface ExecutionEngine {
   /** The last block of proof of work; null while there is none. */
   terminalBlock(): Promise<ParentPayload | null>;
   judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict>;
+  /** The newest block that the engine has taken as its head; left out by an engine that cannot lack blocks. */
+  latestBlock?(): Promise<EngineBlock | null>;
   /** How many calls of each method ended in which way; left out by an engine that is not asked over a connection. */
   callCounts?(): Iterable<readonly [labels: { method: string; outcome: string }, count: number]>;
   /** Ends what is under way, and connections; left out where there are none. */

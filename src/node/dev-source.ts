@@ -35,7 +35,7 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
   warmupEpochs: number;
   /** Whether slots that passed while the chain was stopped stay empty, so that its time is the real time; `speed` must be 1. */
   catchUp?: boolean;
-  /** Of a new chain; by default such that the warm-up history ends now. */
+  /** By default such that the warm-up history of a new chain ends now. */
   genesisTime?: number;
   /** The validators that do their duties by themselves; by default all. */
   activeValidators?: readonly ValidatorIndex[];
@@ -126,7 +126,9 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
   const { validators, forks, slotSeconds, deposits, warmupEpochs, logger } = options;
   const client = options.execution && (await readClientGenesis(options.execution, logger));
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
-  const { genesisTime = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds } = options;
+  const latest = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds;
+  const { genesisTime = latest } = options;
+  requireTimeForHistory(genesisTime, latest);
   if (client) requireTimeAfter(client.block, genesisTime);
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits });
@@ -152,15 +154,24 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
   return identity;
 }
 
+function requireTimeForHistory(genesisTime: number, latest: number): void {
+  if (genesisTime <= latest) return;
+  throw new StartError(
+    "genesisTooLate",
+    `The chain cannot begin at ${timeText(genesisTime)}: with its warm-up history it has to begin by ${timeText(latest)}.`,
+  );
+}
+
 /** Each execution block has to be later than the one before it. */
 function requireTimeAfter({ timestamp }: GenesisBlock, genesisTime: number): void {
   if (timestamp <= genesisTime) return;
-  const text = (seconds: number) => new Date(seconds * 1000).toISOString();
   throw new StartError(
     "executionGenesisTooLate",
-    `The chain would begin at ${text(genesisTime)}, before the genesis block of its execution client, which is of ${text(timestamp)}.`,
+    `The chain would begin at ${timeText(genesisTime)}, before the genesis block of its execution client, which is of ${timeText(timestamp)}.`,
   );
 }
+
+const timeText = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();
 
 function requireFewEmptySlots(slots: number): void {
   const most = MOST_EMPTY_EPOCHS * SLOTS_PER_EPOCH;

@@ -5,7 +5,7 @@ import { EngineUnavailableError } from "../execution/engine.ts";
 import { EngineApi } from "../execution/engine-api/engine-api.ts";
 import { type ExecutionGenesis, readExecutionGenesis } from "../execution/engine-api/genesis-block.ts";
 import type { Logger } from "../log/logger.ts";
-import { openJwtSecret } from "./jwt-secret.ts";
+import { followJwtSecret, openJwtSecret } from "./jwt-secret.ts";
 import { StartError } from "./start-error.ts";
 
 /** How the execution clients of a node are reached. */
@@ -24,7 +24,7 @@ export async function connectExecutionClients(
 ): Promise<EngineApi> {
   // A dev chain goes on from the genesis block of its execution client; of another network only the chain id is known.
   const genesisBlockHash = isDevConfig(config) ? toRootHex(config.TERMINAL_BLOCK_HASH) : undefined;
-  const jwtSecret = openJwtSecret(jwtSecretFile, logger);
+  const jwtSecret = followJwtSecret(jwtSecretFile, logger);
   const engine = new EngineApi({ urls, jwtSecret, config, genesisBlockHash, logger: logger.topic("execution") });
   await engine.connect();
   return engine;

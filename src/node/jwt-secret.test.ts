@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
-import { openJwtSecret } from "./jwt-secret.ts";
+import { followJwtSecret, openJwtSecret } from "./jwt-secret.ts";
 import { StartError } from "./start-error.ts";
 
 it("makes a secret that only its owner can read, once", () => {
@@ -36,6 +36,19 @@ it.each(["", "0x", "ab".repeat(31), `${"ab".repeat(32)}c`, "xy".repeat(32), `${"
     expect(read).toThrow(`The JWT secret file ${file} must hold 64 hexadecimal digits`);
   },
 );
+
+it("follows a file that is mended, and keeps to the secret of before while there is none in it", () => {
+  const file = join(tempDirectory(), "jwt.hex");
+  const logger = createRecordingLogger();
+  writeFileSync(file, "ab".repeat(32));
+  const secret = followJwtSecret(file, logger);
+  expect(secret()).toEqual(new Uint8Array(32).fill(0xab));
+  writeFileSync(file, "cd".repeat(32));
+  expect(secret()).toEqual(new Uint8Array(32).fill(0xcd));
+  writeFileSync(file, "half of i");
+  expect([secret(), secret()]).toEqual([new Uint8Array(32).fill(0xcd), new Uint8Array(32).fill(0xcd)]);
+  expect(logger.records.map(({ level }) => level)).toEqual(["warn"]);
+});
 
 it("says what cannot be read or made", () => {
   const directory = tempDirectory();

@@ -20,6 +20,23 @@ export function openJwtSecret(file: string, logger: Logger): Uint8Array {
   }
 }
 
+/** The secret of the file whenever it is asked for. While the file cannot be used, that is the one of before, and the log says why. */
+export function followJwtSecret(file: string, logger: Logger): () => Uint8Array {
+  let secret = openJwtSecret(file, logger);
+  let told = "";
+  return () => {
+    try {
+      secret = readJwtSecret(file);
+      told = "";
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason !== told) logger.warn("The secret of before is used for the execution client", { reason });
+      told = reason;
+    }
+    return secret;
+  };
+}
+
 function readJwtSecret(file: string): Uint8Array {
   let text: string;
   try {

@@ -13,6 +13,8 @@ export type StartErrorKind =
   | "otherDevChain"
   /** More slots have passed than a dev chain may leave empty. */
   | "tooFarBehind"
+  /** The history that a new dev chain is to have would not be over yet. */
+  | "genesisTooLate"
   /** The execution client that a new dev chain is to begin with cannot be asked. */
   | "noExecutionClient"
   /** The execution client's chain begins after the history that a new dev chain is to have. */

@@ -252,6 +252,15 @@ export const DEV_FLAGS = {
     fallback: 5,
     parse: wholeNumber(0),
   }),
+  genesisTime: valueFlag({
+    name: "genesis-time",
+    kind: "number",
+    placeholder: "SECONDS",
+    description: "Unix time at which a new chain begins; at --speed 1 the slots since then are built ahead, too",
+    fallback: undefined,
+    fallbackText: "now, less the time of the epochs built ahead",
+    parse: wholeNumber(1),
+  }),
   catchUp: booleanFlag({
     name: "catch-up",
     description:

@@ -83,7 +83,7 @@ describe("the command line", () => {
     const options = dev(
       `--rpc --rpc-port 0 --rpc-address ::1 --rest --rest-port 1 --rest-address ::1 --metrics --metrics-port 2 --metrics-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
        --validators 8 --fork altair --fork-at bellatrix=3 --fork-at capella=4,deneb=5 --preset=minimal --slot-seconds 6
-       --speed .5 --warmup-epochs 0 --reset --dev-validators 0-2,7`.split(/\s+/),
+       --speed .5 --warmup-epochs 0 --genesis-time 1700000000 --reset --dev-validators 0-2,7`.split(/\s+/),
     );
     expect(options).toMatchObject({
       rpc: true,
@@ -103,6 +103,7 @@ describe("the command line", () => {
       slotSeconds: 6,
       speed: 0.5,
       warmupEpochs: 0,
+      genesisTime: 1_700_000_000,
       reset: true,
     });
     expect(options.graffiti?.[0]).toBe(1);

@@ -73,6 +73,8 @@ export interface DevOptions extends SharedOptions {
   deposits: DevDeposits | undefined;
   speed: number;
   warmupEpochs: number;
+  /** Unix seconds; undefined for a chain whose warm-up history ends now. */
+  genesisTime: number | undefined;
   catchUp: boolean;
   reset: boolean;
 }
@@ -151,7 +153,7 @@ type SharedValues = FlagValues<typeof SHARED_FLAGS>;
 type SharedOption = Exclude<keyof SharedOptions, "dataDir" | "networking" | "execution">;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
-  const { preset, validators, slotSeconds, speed, warmupEpochs, catchUp, reset } = values;
+  const { preset, validators, slotSeconds, speed, warmupEpochs, genesisTime, catchUp, reset } = values;
   const fewest = SLOTS_PER_EPOCH[preset];
   if (validators < fewest) {
     throw usageError(
@@ -181,6 +183,7 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
     deposits: devDeposits(values),
     speed,
     warmupEpochs,
+    genesisTime,
     catchUp,
     reset,
     networking: devNetworking(values, workingDirectory),

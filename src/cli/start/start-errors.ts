@@ -38,6 +38,7 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
     reason: "noAnswer",
     advice: "; a new dev chain with --el begins with the genesis block of its execution client, which has to run",
   },
+  genesisTooLate: { reason: "usage", advice: "; give an earlier --genesis-time, or fewer --warmup-epochs" },
   executionGenesisTooLate: { reason: "usage", advice: "; give fewer --warmup-epochs, or wait until then" },
   noState: {
     reason: "usage",

@@ -37,7 +37,8 @@ export type CallOutcome = "answered" | "refused" | "timed_out" | "failed";
 
 interface EndpointOptions {
   url: string;
-  jwtSecret: Uint8Array;
+  /** Asked for whenever the client is looked for: it may have been mended meanwhile. */
+  jwtSecret(): Uint8Array;
   config: ChainForkConfig;
   /** Of the chain that the client must have, where it is known. */
   genesisBlockHash?: RootHex;
@@ -47,8 +48,8 @@ interface EndpointOptions {
   onCall(method: string, outcome: CallOutcome): void;
 }
 
-export function authorizedClient(url: string, jwtSecret: Uint8Array, timers: Timers): JsonRpcClient {
-  const headers = () => ({ authorization: `Bearer ${createToken(jwtSecret, timers.unixNow())}` });
+export function authorizedClient(url: string, jwtSecret: () => Uint8Array, timers: Timers): JsonRpcClient {
+  const headers = () => ({ authorization: `Bearer ${createToken(jwtSecret(), timers.unixNow())}` });
   return new JsonRpcClient({ url, headers, timers });
 }
 
@@ -58,6 +59,7 @@ export class Endpoint {
   readonly #options: EndpointOptions;
   readonly #client: JsonRpcClient;
   readonly #closing = new AbortController();
+  #jwtSecret: Uint8Array;
   #state: EngineState = "offline";
   #absence: string;
   #clientVersion: EngineClientVersion | null = null;
@@ -69,7 +71,8 @@ export class Endpoint {
 
   constructor(options: EndpointOptions) {
     this.#options = options;
-    this.#client = authorizedClient(options.url, options.jwtSecret, options.timers);
+    this.#jwtSecret = options.jwtSecret();
+    this.#client = authorizedClient(options.url, () => this.#jwtSecret, options.timers);
     this.origin = this.#client.origin;
     this.#absence = `${this.origin} has not answered yet.`;
   }
@@ -137,6 +140,7 @@ export class Endpoint {
 
   /** Whether the client is there and takes this node's token. */
   async #shakeHands(): Promise<boolean> {
+    this.#jwtSecret = this.#options.jwtSecret();
     try {
       const capabilities = await this.#optional(EXCHANGE_CAPABILITIES, [CAPABILITIES], readTexts);
       const chainId = await this.#optional("eth_chainId", [], (json) => json.number());

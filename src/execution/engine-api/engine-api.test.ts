@@ -81,6 +81,7 @@ class NotingTimers extends HandTimers {
 
 interface EngineOptions {
   genesisBlockHash?: string;
+  jwtSecret?: () => Uint8Array;
   timers?: HandTimers;
 }
 
@@ -88,7 +89,7 @@ async function openEngine(servers: ScriptedServer[], options: EngineOptions = {}
   const { timers = new HandTimers() } = options;
   const logger = createRecordingLogger();
   const urls = servers.map(({ url }) => url);
-  const engine = new EngineApi({ urls, jwtSecret: SECRET, config, logger, ...options, timers });
+  const engine = new EngineApi({ urls, jwtSecret: () => SECRET, config, logger, ...options, timers });
   opened.push(() => engine.close());
   await engine.connect();
   const messages = () => logger.records.map(({ message }) => message);
@@ -278,8 +279,15 @@ describe("EngineApi", () => {
     engine.onStateChange((state) => states.push(state));
     let word = "SYNCING";
     server.on("engine_newPayloadV3", () => status(word));
+    server.on("engine_forkchoiceUpdatedV3", () => ({ payloadStatus: status(word), payloadId: null }));
     const ask = () => engine.notifyNewPayload(ForkName.deneb, samplePayload(ForkName.deneb), context);
-    for (word of ["SYNCING", "SYNCING", "ACCEPTED", "INVALID", "VALID", "VALID", "ACCEPTED", "INVALID"]) await ask();
+    for (word of ["SYNCING", "SYNCING", "ACCEPTED", "INVALID", "VALID"]) await ask();
+    await engine.forkchoiceUpdated(ForkName.deneb, { ...head(), isBehind: true });
+    expect(server.calls.at(-1)!.params).toEqual([head(), null]);
+    // Neither a valid payload nor a valid head of the past ends it.
+    expect(states).toEqual(["syncing"]);
+    await engine.forkchoiceUpdated(ForkName.deneb, head());
+    for (word of ["VALID", "ACCEPTED", "INVALID"]) await ask();
     expect(states).toEqual(["syncing", "synced"]);
     expect(messages().slice(1)).toEqual(["The execution client is syncing", "The execution client is synced"]);
   });
@@ -321,19 +329,26 @@ describe("EngineApi", () => {
     expect(messages()).toEqual(["The execution client is offline"]);
   });
 
-  it("says when the client refuses its token, and goes on when it takes it", async () => {
+  it("says when the client refuses its token, and goes on when it takes that of a mended secret", async () => {
     const server = await openClient();
     server.raw = (_call, response) => response.writeHead(401).end("signature is invalid");
-    const { engine, timers, messages, changedTo } = await openEngine([server]);
+    let secret: Uint8Array = new Uint8Array(32);
+    const { engine, timers, messages, changedTo } = await openEngine([server], { jwtSecret: () => secret });
     expect(engine.state).toBe("unauthorized");
     expect(messages()).toEqual([
       "The execution client refuses the token: does --jwt-secret name the same file as the execution client's?",
     ]);
+    secret = SECRET;
     server.raw = null;
     const back = changedTo("online");
     await timers.pass(1000);
     await back;
     expect(messages().slice(1)).toEqual(["The execution client is connected"]);
+    const [token, signature] = server.calls
+      .at(-1)!
+      .authorization!.replace("Bearer ", "")
+      .split(/\.(?=[^.]*$)/);
+    expect(signature).toBe(createHmac("sha256", SECRET).update(token!).digest("base64url"));
   });
 
   it("does not take a slow client for one that is away, unless it does not answer simple questions either", async () => {

@@ -5,6 +5,7 @@ import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import {
   type BuiltPayload,
+  type EngineBlock,
   type EngineClientVersion,
   type EngineState,
   EngineUnavailableError,
@@ -39,7 +40,8 @@ const NOT_TOLD: ForkchoiceUpdate = { verdict: { status: "optimistic" }, payloadI
 interface EngineApiOptions {
   /** Of the Engine API of each client, the one to be used first. */
   urls: readonly string[];
-  jwtSecret: Uint8Array;
+  /** Asked for whenever a client is looked for. */
+  jwtSecret(): Uint8Array;
   config: ChainForkConfig;
   /** Of the chain that the clients must have, where it is known. */
   genesisBlockHash?: RootHex;
@@ -128,7 +130,7 @@ export class EngineApi implements ExecutionEngine {
     return this.#queue.run(() =>
       this.#ask(async (endpoint) => {
         const read = await this.#call(endpoint, newPayload, params, verdictFromJson);
-        noteProgress(endpoint, read);
+        notePayload(endpoint, read);
         return read.verdict;
       }),
     );
@@ -136,7 +138,7 @@ export class EngineApi implements ExecutionEngine {
 
   async forkchoiceUpdated(
     fork: ForkPostBellatrix,
-    state: ForkchoiceState,
+    { isBehind, ...state }: ForkchoiceState,
     request?: PayloadRequest,
   ): Promise<ForkchoiceUpdate> {
     const { forkchoiceUpdated } = methodsOf(fork);
@@ -147,7 +149,7 @@ export class EngineApi implements ExecutionEngine {
           read: verdictFromJson(json.member("payloadStatus")),
           payloadId: readPayloadId(json.member("payloadId")),
         }));
-        noteProgress(endpoint, read);
+        if (!isBehind) noteHead(endpoint, read);
         return { verdict: read.verdict, payloadId: payloadId && this.#ownId(endpoint, payloadId) };
       });
     return request === undefined ? this.#queue.runNewest(call, NOT_TOLD) : this.#queue.run(call);
@@ -188,6 +190,10 @@ export class EngineApi implements ExecutionEngine {
 
   judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict> {
     return this.#ask((endpoint) => judgeTerminalBlock(blockHash, this.#config, this.#blocksOf(endpoint)));
+  }
+
+  latestBlock(): Promise<EngineBlock | null> {
+    return this.#ask((endpoint) => this.#blocksOf(endpoint).byNumber("latest"));
   }
 
   /** The one that is asked first. */
@@ -269,9 +275,14 @@ export class EngineApi implements ExecutionEngine {
   }
 }
 
-/** A payload that does not lead on from the client's head, or that it refuses, says nothing of how far the client is. */
-function noteProgress(endpoint: Endpoint, { status }: ReadVerdict): void {
+/** A head that does not lead on from the client's own, or that it refuses, says nothing of how far the client is. */
+function noteHead(endpoint: Endpoint, { status }: ReadVerdict): void {
   if (status === "VALID" || status === "SYNCING") endpoint.noteProgress(status === "VALID");
+}
+
+/** The same for a payload; and one that is valid may be far behind the head, so that a client that is syncing may be so still. */
+function notePayload(endpoint: Endpoint, read: ReadVerdict): void {
+  if (read.status !== "VALID" || endpoint.state !== "syncing") noteHead(endpoint, read);
 }
 
 function contextParams(fork: ForkPostBellatrix, context: PayloadContext): unknown[] {

@@ -38,7 +38,7 @@ export async function readExecutionGenesis(
 ): Promise<ExecutionGenesis> {
   const failures: string[] = [];
   for (const url of urls) {
-    const client = authorizedClient(url, jwtSecret, timers);
+    const client = authorizedClient(url, () => jwtSecret, timers);
     const ask = async (method: string, params: readonly unknown[]) =>
       new JsonValue(await client.call(method, params, { timeoutMs: timeoutMs(method) }), "result");
     try {

@@ -1,0 +1,100 @@
+import { onTestFinished } from "vitest";
+import type { ForkTimes } from "../support/execution-layer/forks.ts";
+import { executionGenesis } from "../support/execution-layer/genesis.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { EthereumjsClient } from "./ethereumjs-client.ts";
+import { showLastLinesOnFailure } from "./last-lines.ts";
+
+export const CHAIN_ID = 4_242_001;
+export const VALIDATORS = 16;
+export const SLOTS_PER_EPOCH = 8;
+export const SLOT_SECONDS = 1;
+
+interface ExecutionChainOptions {
+  /** Of the execution layer. */
+  forks: ForkTimes;
+  /** Unix seconds, of both layers. */
+  genesisTime: number;
+  /** For `fanal dev`. */
+  flags: readonly string[];
+}
+
+export interface ChainHead {
+  head_slot: string;
+  finalized_slot: string;
+}
+
+/** A block as far as these tests look into it. */
+interface Block {
+  body: {
+    execution_payload: {
+      block_number: string;
+      block_hash: string;
+      transactions: string[];
+      withdrawals: { address: string }[];
+    };
+  };
+}
+
+/** A dev chain as a process, with an execution client as another that makes its payloads. */
+export class ExecutionChain {
+  readonly client: EthereumjsClient;
+  readonly #args: readonly string[];
+  node: Program;
+
+  static async start({ forks, genesisTime, flags }: ExecutionChainOptions): Promise<ExecutionChain> {
+    const genesis = executionGenesis({ timestamp: genesisTime, forks, chainId: CHAIN_ID });
+    const client = await EthereumjsClient.start({ directory: tempDirectory(), genesis, whenDone: onTestFinished });
+    const chain = ["--validators", VALIDATORS, "--slot-seconds", SLOT_SECONDS, "--genesis-time", genesisTime];
+    const args = [...chain.map(String), "--data-dir", tempDirectory(), "--el", client.engine.url, ...flags];
+    showLastLinesOnFailure("@ethereumjs/client", [client]);
+    return new ExecutionChain(client, args, await startNode(args, client.secretFile));
+  }
+
+  private constructor(client: EthereumjsClient, args: readonly string[], node: Program) {
+    this.client = client;
+    this.node = node;
+    this.#args = args;
+  }
+
+  /** Stops the node and starts it again where it was. */
+  async restartNode(secretFile: string): Promise<void> {
+    await this.node.stop();
+    this.node = await startNode(this.#args, secretFile);
+  }
+
+  head(): Promise<ChainHead> {
+    return this.node.call("getChainHead");
+  }
+
+  untilHead(isWanted: (head: ChainHead) => boolean): Promise<ChainHead> {
+    return this.node.callUntil<ChainHead>("getChainHead", isWanted, { pollMs: 200, seconds: 400 });
+  }
+
+  untilEpoch(epoch: number): Promise<ChainHead> {
+    return this.untilHead((head) => Number(head.head_slot) >= epoch * SLOTS_PER_EPOCH);
+  }
+
+  untilFinalized(epoch: number): Promise<ChainHead> {
+    return this.untilHead((head) => Number(head.finalized_slot) >= epoch * SLOTS_PER_EPOCH);
+  }
+
+  /** The canonical blocks of the slots from one on and before another. */
+  async blocks(from: number, to: number): Promise<Block[]> {
+    const slots = Array.from({ length: to - from }, (_, index) => from + index);
+    const replies = await this.node.batch(slots.map((slot) => ["get_v2_beacon_blocks_blockId", [slot]]));
+    return replies.flatMap(({ result }) => (result === undefined ? [] : [result.message]));
+  }
+
+  /** Gives a signed transaction to the client. */
+  async send(raw: string): Promise<void> {
+    await this.client.eth.call("eth_sendRawTransaction", raw);
+  }
+}
+
+async function startNode(args: readonly string[], secretFile: string): Promise<Program> {
+  const node = await Program.dev([...args, "--jwt-secret", secretFile]);
+  showLastLinesOnFailure("Fanal", [node]);
+  return node;
+}
