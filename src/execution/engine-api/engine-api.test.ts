@@ -193,6 +193,7 @@ describe("EngineApi", () => {
     expect(built.payload).toEqual(samplePayload(fork));
     expect(built.value).toBe(fork === ForkName.bellatrix ? 0n : 2n ** 70n);
     expect(built.blobsBundle?.proofs.length).toBe(getPayload < 3 ? undefined : getPayload < 5 ? 1 : 128);
+    expect(built.shouldOverrideBuilder).toBe(getPayload < 3 ? undefined : true);
     expect(built.executionRequests?.withdrawals.length).toBe(getPayload < 4 ? undefined : 1);
   });
 
@@ -467,7 +468,7 @@ function builtJson(fork: ForkPostBellatrix) {
       proofs: Array.from({ length: fork === ForkName.fulu ? 128 : 1 }, () => `0x${"b0".repeat(48)}`),
       blobs: [`0x${"11".repeat(131_072)}`],
     },
-    shouldOverrideBuilder: false,
+    shouldOverrideBuilder: true,
     executionRequests: [`0x01${"01".repeat(20)}${"02".repeat(48)}0300000000000000`],
   };
 }
