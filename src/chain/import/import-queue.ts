@@ -22,6 +22,7 @@ import { WaitingBlocks } from "./waiting-blocks.ts";
 interface ImportQueueParts extends BlockCommitterParts {
   bls: BlsVerifier;
   engine: ExecutionEngine;
+  safeSlotsToImportOptimistically?: number;
   payloads: PayloadVerification;
   verdicts: PayloadVerdicts;
   events: ChainEvents;
@@ -44,6 +45,8 @@ export class ImportQueue {
   readonly #committer: BlockCommitter;
   readonly #importer: BlockImporter;
   readonly #segmentImporter: SegmentImporter;
+  /** A block is verified before its turn among the changes, which do not wait for the execution engine. */
+  readonly #singles = new SerialQueue();
   readonly #segments = new SerialQueue();
   readonly #trusting: VerifyPayload;
   readonly #waiting = new WaitingBlocks();
@@ -88,20 +91,17 @@ export class ImportQueue {
   }
 
   async #importArrived(block: ArrivedBlock): Promise<ImportedBlock> {
-    const { changes, settle, hotSnapshots, events } = this.#parts;
+    const { events } = this.#parts;
     const { signed, root } = block;
     const { slot } = signed.message;
     await this.#untilCurrent(slot);
     const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
-    return changes.run(async () => {
-      const imported = await this.#withConsequences(() => this.#importer.import(block));
-      if (imported.known) return imported;
-      this.#announce(signed, root);
-      await settle();
-      await hotSnapshots.offer(root);
-      events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
-      return imported;
+    return this.#singles.run(async () => {
+      const verified = await this.#withConsequences(() => this.#importer.verify(block));
+      const known = verified === null || (await this.#commit([verified])) === 0;
+      if (!known) events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
+      return { root, known };
     });
   }
 
@@ -113,12 +113,7 @@ export class ImportQueue {
     const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
     return this.#segments.run(async () => {
       ending.throwIfAborted();
-      try {
-        return await this.#segmentImporter.import(blocks, { arrivedAt, signal: ending });
-      } catch (error) {
-        await this.#parts.changes.run(() => this.#drawConsequences(error));
-        throw error;
-      }
+      return this.#withConsequences(() => this.#segmentImporter.import(blocks, { arrivedAt, signal: ending }));
     });
   }
 
@@ -127,11 +122,12 @@ export class ImportQueue {
     return this.#importer.restore(signed, root, execution ? knownPayload(execution) : this.#trusting);
   }
 
-  /** Resolves when no run of blocks is under way any more. */
+  /** Resolves when no block is under way any more. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The chain is being closed, so no more blocks are imported."));
     await this.#segments.idle();
     await this.#retrying;
+    await this.#singles.idle();
   }
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {
@@ -161,7 +157,7 @@ export class ImportQueue {
     try {
       return await run();
     } catch (error) {
-      await this.#drawConsequences(error);
+      await this.#parts.changes.run(() => this.#drawConsequences(error));
       throw error;
     }
   }
