@@ -79,6 +79,8 @@ export interface ChainParts {
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
+  /** By default as many as the specification has (sync/optimistic.md). */
+  safeSlotsToImportOptimistically?: number;
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
   /** Ends the opening. */
@@ -222,6 +224,7 @@ export class BeaconChain {
       states: this.states,
       bls: this.#bls,
       engine,
+      safeSlotsToImportOptimistically: options.safeSlotsToImportOptimistically,
       payloads,
       verdicts,
       events: this.events,

@@ -28,7 +28,14 @@ export async function connectExecutionClients(
   // A dev chain goes on from the genesis block of its execution client; of another network only the chain id is known.
   const genesisBlockHash = isDevConfig(config) ? toRootHex(config.TERMINAL_BLOCK_HASH) : undefined;
   const jwtSecret = openJwtSecret(jwtSecretFile, logger);
-  const engine = new EngineApi({ urls, jwtSecret, config, genesisBlockHash, timers, logger: logger.topic("execution") });
+  const engine = new EngineApi({
+    urls,
+    jwtSecret,
+    config,
+    genesisBlockHash,
+    timers,
+    logger: logger.topic("execution"),
+  });
   await engine.connect();
   return engine;
 }

@@ -8,7 +8,16 @@ import type { Servers, ServersOptions } from "./servers.ts";
 
 type SharedOptions = Pick<
   BeaconNodeOptions<NetworkSource>,
-  "dataDir" | "graffiti" | "graffitiCodes" | "networking" | "builder" | "logger" | "setLogSpec" | "futures" | "signal"
+  | "dataDir"
+  | "graffiti"
+  | "graffitiCodes"
+  | "safeSlotsToImportOptimistically"
+  | "networking"
+  | "builder"
+  | "logger"
+  | "setLogSpec"
+  | "futures"
+  | "signal"
 >;
 
 interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
