@@ -312,13 +312,13 @@ describe("EngineApi", () => {
     await server.stop();
     const timers = new NotingTimers();
     const { messages } = await openEngine([server], { timers });
-    for (let attempt = 1; attempt <= 6; attempt++) {
+    for (let attempt = 1; attempt <= 9; attempt++) {
       // Each attempt has a time-out, and a pause follows.
       await timers.hasSlept(2 * attempt);
       await timers.pass(timers.slept.at(-1)!);
     }
-    const pauses = timers.slept.slice(0, 12).filter((_, position) => position % 2 === 1);
-    expect(pauses).toEqual([1000, 2000, 4000, 8000, 10000, 10000]);
+    const pauses = timers.slept.slice(0, 18).filter((_, position) => position % 2 === 1);
+    expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000]);
     expect(messages()).toEqual(["The execution client is offline"]);
   });
 
