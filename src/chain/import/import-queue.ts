@@ -67,12 +67,13 @@ export class ImportQueue {
     return this.#waiting.has(root);
   }
 
-  /** Tries again to import what waits for the execution engine. */
-  retryWaiting(): void {
+  /** Tries again to import what waits for the execution engine. Never rejects. */
+  async retryWaiting(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#retrying ??= this.#retry().finally(() => {
       this.#retrying = null;
     });
+    await this.#retrying;
   }
 
   async importBlock(
@@ -132,7 +133,8 @@ export class ImportQueue {
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {
     const { root, signed } = block;
-    const level = this.#waiting.has(root) ? "debug" : "warn";
+    // Those that follow are likely to wait for the same reason.
+    const level = this.#waiting.size > 0 ? "debug" : "warn";
     this.#parts.logger[level]("A block waits for the execution engine", { slot: signed.message.slot, root, message });
     this.#waiting.add(block);
   }
@@ -164,8 +166,10 @@ export class ImportQueue {
 
   /** A payload that is refused may condemn the blocks before it. */
   async #drawConsequences(error: unknown): Promise<void> {
-    const { verdicts, settle } = this.#parts;
+    const { verdicts, settle, logger } = this.#parts;
     if (!(error instanceof PayloadRefusal) || error.root === undefined) return;
+    const { slot, root, message } = error;
+    logger.warn("The execution engine refuses a block, which is not imported", { slot, root, message });
     if (await verdicts.applyRefusal(error.root, error)) await settle();
   }
 
