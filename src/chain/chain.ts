@@ -15,6 +15,7 @@ import { DatabaseCorruptError } from "../db/errors.ts";
 import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
+import { SYSTEM_TIMERS } from "../timers.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { requireWholeHistory } from "./check-history.ts";
@@ -55,6 +56,9 @@ import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
 import type { ValidationContext } from "./validation/context.ts";
+
+/** How long a duty waits for the execution engine's answer: a second of a slot of twelve. */
+const ANSWER_SHARE_OF_SLOT = 1 / 12;
 
 /** A builder, and how far it is trusted. */
 export interface BuilderUse {
@@ -278,6 +282,7 @@ export class BeaconChain {
       payloadBuilder,
       events: this.events,
       logger: log,
+      reviewHead: () => this.#engineNotifier.notify(),
     });
   }
 
@@ -356,6 +361,25 @@ export class BeaconChain {
     }
   }
 
+  /**
+   * Asks the execution engine for what it could not tell before of the head and of the blocks that wait for it, which may make
+   * another block the head. A part of a slot is waited for it, and no more.
+   */
+  async consultEngine(): Promise<void> {
+    const isRetried = this.#importQueue.retryWaiting();
+    await this.#untilAnswered(async () => {
+      await isRetried;
+      if (!this.status.isOptimistic) return;
+      this.#engineNotifier.notify();
+      await this.#engineNotifier.idle();
+    });
+  }
+
+  /** Waits as long for what the execution engine is asked about the head already. */
+  async untilHeadIsJudged(): Promise<void> {
+    await this.#untilAnswered(() => this.#engineNotifier.idle());
+  }
+
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
@@ -413,7 +437,9 @@ export class BeaconChain {
     const ends = [
       this.clock.onSlot((slot) => this.#onSlot(slot)),
       this.#engine.onStateChange((state) => {
-        if (isReachable(state)) this.#importQueue.retryWaiting();
+        if (!isReachable(state)) return;
+        void this.#importQueue.retryWaiting();
+        this.#payloadAnnouncer.resume();
       }),
       ...[this.#payloadAnnouncer, ...this.#builderParts].map((follower) => follower.start()),
     ];
@@ -428,9 +454,22 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
-    this.#importQueue.retryWaiting();
+    void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();
+  }
+
+  async #untilAnswered(answered: () => Promise<void>): Promise<void> {
+    if (!isReachable(this.#engine.state)) return;
+    const { secondsPerSlot, speed } = this.clock;
+    const done = new AbortController();
+    const tooLate = SYSTEM_TIMERS.sleep((secondsPerSlot * 1000 * ANSWER_SHARE_OF_SLOT) / speed, done.signal);
+    try {
+      await Promise.race([answered(), tooLate]);
+    } finally {
+      done.abort();
+      tooLate.catch(() => undefined);
+    }
   }
 
   async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {

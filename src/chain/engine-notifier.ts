@@ -55,6 +55,11 @@ export class EngineNotifier {
     this.#running = this.#run();
   }
 
+  /** Resolves when the engine has answered all that it is asked now. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
   onSlot(): void {
     if (this.#isUnanswered || this.#parts.forkChoice.head.execution.status === "optimistic") this.notify();
   }
