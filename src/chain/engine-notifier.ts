@@ -1,5 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkPostBellatrix, ZERO_HASH_HEX } from "@lodestar/params";
+import { type ForkPostBellatrix, GENESIS_SLOT, ZERO_HASH_HEX } from "@lodestar/params";
+import type { SignedBeaconBlock } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { EngineUnavailableError, type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
@@ -8,6 +10,9 @@ import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
 import { blockHashOf, forkchoiceState } from "./forkchoice-state.ts";
 import { askAbout, terminalHashOf } from "./import/verify-payload.ts";
+
+/** What an execution client may lose at most when it ends in disorder; to more it has to come by itself. */
+const MOST_LOST_BLOCKS = 128;
 
 interface EngineNotifierParts {
   config: BeaconConfig;
@@ -22,7 +27,8 @@ interface EngineNotifierParts {
 
 /**
  * Keeps the execution engine at the head of the chain, and the chain at what the engine thinks of it. While the head's payload is
- * not validated, it is told in every slot, and payloads that the engine cannot get elsewhere are given to it, oldest first. All
+ * not validated, it is told in every slot, and payloads that the engine cannot get elsewhere are given to it, oldest first; so are
+ * those that it has lost while it was away. All
  * of that happens behind the chain's back, one request at a time.
  */
 export class EngineNotifier {
@@ -35,6 +41,8 @@ export class EngineNotifier {
   #running: Promise<void> = Promise.resolve();
   /** Whether the engine has not answered since it was last told. */
   #isUnanswered = false;
+  /** Whether the engine was away or is another one, so that it may lack what was found valid. */
+  #mayLackBlocks = true;
 
   constructor(parts: EngineNotifierParts) {
     const { events, engine } = parts;
@@ -42,7 +50,8 @@ export class EngineNotifier {
     this.#stopListening = [
       events.on("head", () => this.notify()),
       engine.onStateChange((state) => {
-        if (isReachable(state)) this.notify();
+        if (!isReachable(state)) this.#mayLackBlocks = true;
+        else this.notify();
       }),
     ];
   }
@@ -99,7 +108,8 @@ export class EngineNotifier {
       if (!answer || this.#isClosed) return;
       // A verdict that moves the head brings the next notification with it.
       if (answer.verdict.status !== "optimistic") return this.#apply(head, answer.verdict);
-      if (!(await this.#verifyOldest(head))) return;
+      const isGiven = head.execution.status === "valid" ? this.#giveLost(head) : this.#verifyOldest(head);
+      if (!(await isGiven)) return;
     }
   }
 
@@ -118,6 +128,32 @@ export class EngineNotifier {
       if (forkChoice.get(block.root)?.execution.status !== "valid") return false;
     }
     return unverified.length > 0;
+  }
+
+  /**
+   * Gives the engine the payloads up to the head that were found valid, but which it does not know any more: nobody else may have
+   * them for it. True when it knows them all now.
+   */
+  async #giveLost(head: ForkChoiceBlock): Promise<boolean> {
+    const { config, blocks, engine, logger } = this.#parts;
+    if (!this.#mayLackBlocks || !isReachable(engine.state)) return false;
+    this.#mayLackBlocks = false;
+    const give = (signed: SignedBeaconBlock) => this.#ask(head, () => askAbout(signed, config, engine));
+    const lost: SignedBeaconBlock[] = [];
+    for (let { root } = head; ; root = toRootHex(lost.at(-1)!.message.parentRoot)) {
+      const signed = await blocks.signedByRoot(root);
+      if (!signed || signed.message.slot === GENESIS_SLOT) break;
+      lost.push(signed);
+      // How far back the engine lacks blocks is found out by steps that double: mostly it lacks none, few, or all.
+      const isStep = (lost.length & (lost.length - 1)) === 0;
+      const verdict = isStep ? await give(signed) : undefined;
+      if (verdict === null || this.#isClosed) return false;
+      if (verdict && verdict.status !== "optimistic") break;
+      if (lost.length === MOST_LOST_BLOCKS) return false;
+    }
+    for (const signed of lost.toReversed()) if ((await give(signed))?.status !== "valid") return false;
+    logger.info("The execution engine was given blocks that it did not know any more", { blocks: lost.length });
+    return lost.length > 0;
   }
 
   async #apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {

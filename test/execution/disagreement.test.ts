@@ -126,10 +126,23 @@ it("uses the next client while the first is away, misses no slot, and holds to w
   expect(node.takeLines()).toContain("The execution client contradicts itself about payloads; look after it");
   await bring(second, first);
   await first.start();
-  while (second.layer.calls.all.length > 0 && node.chain.status.executionOffline) await node.timers.pass(100);
   await node.timers.pass(100);
   await vi.waitFor(() => expect(node.takeLines()).toContain("The execution client is back"));
   expect(await node.advance(2)).toEqual([]);
+});
+
+it("gives a client that has lost the chain the blocks that it lacks, and goes on", async () => {
+  const [first, second] = [await ExecutionClient.open(), await ExecutionClient.open()];
+  const node = await NodeWithClient.open([first, second]);
+  await node.advance(4);
+  await first.stop();
+  const [missed] = await node.advance(1);
+  expect([undefined, 5]).toContain(missed);
+  await vi.waitFor(() => expect(second.layer.chain.head.hash).toBe(first.layer.chain.head.hash));
+  expect(await node.advance(2)).toEqual([]);
+  // It was asked backwards for what it lacks, then given it, and never more.
+  const given = second.layer.calls.of("engine_newPayload").length;
+  expect(given).toBeLessThanOrEqual(2 * 4 + 1 + 3);
 });
 
 it("goes on after a restart in whatever state its client was", async () => {

@@ -12,6 +12,7 @@ import {
   invalid,
   resets,
   respondsWith,
+  slow,
   syncing,
 } from "../support/execution-layer/faults.ts";
 import { NodeWithClient } from "../support/node-with-client.ts";
@@ -134,13 +135,7 @@ const troubles: Record<string, Trouble> = {
     lines: [AWAY, ANOTHER, NOT_PROPOSED],
     linesAfter: [BACK],
   },
-  "one connection that is reset": {
-    faults: [[GET, resets]],
-    condition: OFFLINE,
-    missed: 2,
-    lines: [AWAY, ANOTHER, NOT_PROPOSED],
-    linesAfter: [BACK],
-  },
+  "payloads that are slow to come": { faults: [[GET, slow(200)]], condition: WELL, missed: 0, lines: [] },
 };
 
 /** Has pauses pass until the client is there again. */
@@ -224,6 +219,21 @@ it("serves duties while a client hangs, and imports the block that waited for it
   expect(await node.advance(1)).toEqual([]);
   await calls.until(answered(newPayloadOf(blockHash)), { from: calls.all.indexOf(asked) + 1 });
   expect(node.chain.head.parentRoot).not.toBe(parent.root);
+});
+
+it("proposes although the client fails for a moment just then", async () => {
+  const client = await ExecutionClient.open();
+  const { faults } = client.layer;
+  const { execution } = client.nodeOptions();
+  const node = await NodeWithClient.open([client], { execution, slotSeconds: 12 });
+  await node.advance(1);
+  for (const method of [GET, NEW]) {
+    faults.set(method, respondsWith(500), { times: 1 });
+    await node.advance(1);
+    await vi.waitFor(() => expect(node.chain.head.slot).toBe(node.slot));
+  }
+  expect(await node.advance(1)).toEqual([]);
+  expect(node.chain.head).toMatchObject({ slot: 4, execution: { blockNumber: 4 } });
 });
 
 it("says once that a client is of another chain, and stays up", async () => {
