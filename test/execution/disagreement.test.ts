@@ -70,7 +70,7 @@ it("follows what its own client finds valid, where clients disagree, also after 
   for (const [name, condemn, head] of verdicts) {
     const other = await ExecutionClient.open();
     const { faults, calls } = other.layer;
-    for (const method of ["engine_newPayload", "engine_forkchoiceUpdated"]) faults.set(method, syncing);
+    const synced = ["engine_newPayload", "engine_forkchoiceUpdated"].map((method) => faults.set(method, syncing));
     const stored = await emptyStoredChain(source);
     const first = await follow(other, stored);
     for (const signed of blocks) await first.chain.importBlock(signed);
@@ -86,8 +86,8 @@ it("follows what its own client finds valid, where clients disagree, also after 
     expect(second.chain.status.isOptimistic, name).toBe(true);
     const questions = calls.all.slice(from).filter(({ method }) => /newPayload|forkchoice/.test(method));
     expect(questions.length, name).toBeLessThanOrEqual(4);
-    faults.clear();
     await condemn(other);
+    for (const lift of synced) lift();
     await second.chain.consultEngine();
     await vi.waitFor(() => expect(second.chain.head.slot, name).toBe(head));
     await second.chain.consultEngine();
