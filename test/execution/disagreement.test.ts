@@ -70,7 +70,8 @@ it("follows what its own client finds valid, where clients disagree, also after 
   for (const [name, condemn, head] of verdicts) {
     const other = await ExecutionClient.open();
     const { faults, calls } = other.layer;
-    const synced = ["engine_newPayload", "engine_forkchoiceUpdated"].map((method) => faults.set(method, syncing));
+    faults.set("engine_newPayload", syncing);
+    const judgeHeads = faults.set("engine_forkchoiceUpdated", syncing);
     const stored = await emptyStoredChain(source);
     const first = await follow(other, stored);
     for (const signed of blocks) await first.chain.importBlock(signed);
@@ -87,7 +88,7 @@ it("follows what its own client finds valid, where clients disagree, also after 
     const questions = calls.all.slice(from).filter(({ method }) => /newPayload|forkchoice/.test(method));
     expect(questions.length, name).toBeLessThanOrEqual(4);
     await condemn(other);
-    for (const lift of synced) lift();
+    judgeHeads();
     await second.chain.consultEngine();
     await vi.waitFor(() => expect(second.chain.head.slot, name).toBe(head));
     await second.chain.consultEngine();
