@@ -210,6 +210,18 @@ describe("a builder", () => {
     expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toEqual({ isBlinded: true, value: "99" });
   });
 
+  it("is not taken, whatever it is worth, where the engine insists on its own payload", async () => {
+    const { engine } = withBuilder.opened.node.source;
+    const getPayload = engine.getPayload.bind(engine);
+    engine.getPayload = async (fork, id) => ({ ...(await getPayload(fork, id)), shouldOverrideBuilder: true });
+    try {
+      expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toEqual({ isBlinded: false, value: "0" });
+    } finally {
+      // The method of its class is left.
+      Reflect.deleteProperty(engine, "getPayload");
+    }
+  });
+
   it("is not waited for beyond its time", async () => {
     let release = () => {};
     builder.behaviour.beforeBid = () => new Promise((resolve) => (release = resolve));

@@ -1,52 +1,39 @@
 import { join } from "node:path";
 import type { BeaconStateElectra } from "@lodestar/state-transition";
 import { toRootHex } from "@lodestar/utils";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { createRecordingLogger } from "../src/log/recording-logger.test-support.ts";
 import { openDataDirectory } from "../src/node/data-directory.ts";
-import type { DevNodeOptions } from "../src/node/dev-node.ts";
 import { openNetworkSource } from "../src/node/network-source.ts";
 import { StartError } from "../src/node/start-error.ts";
 import { Caller } from "./support/caller.ts";
 import { openDevChain, startDevChain } from "./support/dev-chain.ts";
-import { EngineServer } from "./support/engine-server.ts";
+import { ExecutionClient } from "./support/execution-client.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
-const GENESIS_HASH = `0x${"9e".repeat(32)}`;
-
-async function openEngineServer(options: { genesisHash?: string; timestamp?: number } = {}) {
-  const engine = new EngineServer({ genesisHash: GENESIS_HASH, ...options });
-  await engine.server.start();
-  onTestFinished(() => engine.server.stop());
-  return engine;
-}
-
-function withClient({ server }: EngineServer, directory: string): Partial<DevNodeOptions> {
-  const execution = { urls: [server.url], jwtSecretFile: join(directory, "jwt.hex") };
-  return { forks: [{ fork: "electra", epoch: 0 }], execution, speed: 1 };
-}
-
 it("begins a dev chain with the genesis block of its execution client, which makes all payloads from then on", async () => {
-  const engine = await openEngineServer();
+  const client = await ExecutionClient.open({ chainId: 77 });
+  const { layer } = client;
   const directory = tempDirectory();
-  const options = { ...withClient(engine, directory), networkDirectory: join(directory, "network") };
+  const options = { ...client.nodeOptions(), networkDirectory: join(directory, "network") };
   const opened = await startDevChain(options, directory);
   const { devChain } = opened;
   expect(devChain.config).toMatchObject({ DEPOSIT_CHAIN_ID: 77, TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH: 0 });
   const header = (devChain.chain.headState as unknown as BeaconStateElectra).latestExecutionPayloadHeader;
-  expect([toRootHex(header.blockHash), toRootHex(header.stateRoot)]).toEqual([GENESIS_HASH, `0x${"51".repeat(32)}`]);
+  const { stateRoot } = layer.chain.evm.genesis.block.header;
+  expect([toRootHex(header.blockHash), toRootHex(header.stateRoot)]).toEqual([layer.genesisHash, toRootHex(stateRoot)]);
   await devChain.clock.advanceTo(4);
   expect(devChain.chain.head.slot).toBe(4);
   expect(devChain.chain.status).toMatchObject({ isOptimistic: false, executionOffline: false });
-  expect(engine.headNumber).toBe(4);
+  expect(layer.chain.head.block.header.number).toBe(4n);
 
   const caller = new Caller(devChain.api);
   expect(await caller.call("get_v2_node_version")).toMatchObject({
-    execution_client: { code: "EJ", name: "test", version: "v1", commit: "0xfa4ff922" },
+    execution_client: { code: "EJ", name: "execution layer for tests", version: "10.1.3", commit: "0x00000000" },
   });
 
-  await engine.server.stop();
+  await client.stop();
   await devChain.clock.advanceTo(5);
   expect(devChain.chain.head.slot).toBe(4);
   expect(await caller.call("get_v1_node_syncing")).toMatchObject({ el_offline: true });
@@ -54,11 +41,11 @@ it("begins a dev chain with the genesis block of its execution client, which mak
   expect(opened.complaints.join("")).toContain("The execution client is offline");
 
   // It goes on where it stopped, with the same client alone.
-  await engine.server.start();
+  await client.start();
   const again = await startDevChain(options, directory);
   await again.devChain.clock.advanceTo(8);
   expect(again.devChain.chain.head.slot).toBe(8);
-  expect(engine.headNumber).toBe(7);
+  expect(layer.chain.head.block.header.number).toBe(7n);
   await again.close();
   expect(again.complaints).toEqual([]);
 
@@ -67,8 +54,8 @@ it("begins a dev chain with the genesis block of its execution client, which mak
     "the maker of payloads is an execution client (--el) there and the built-in dev engine now",
   );
 
-  const other = await openEngineServer({ genesisHash: `0x${"0e".repeat(32)}` });
-  const elsewhere = await openDevChain({ ...options, ...withClient(other, directory) }, directory);
+  const other = await ExecutionClient.open({ chainId: 77, genesisTime: 1_600_000_000 });
+  const elsewhere = await openDevChain({ ...options, ...other.nodeOptions() }, directory);
   expect(elsewhere.complaints.join("")).toContain("its genesis block is not that of this network");
 
   // A node that joins takes its payloads on trust, unless it has a client of its own.
@@ -88,9 +75,9 @@ it("begins a dev chain with the genesis block of its execution client, which mak
 });
 
 it("leaves a dev chain that was made without one to the built-in engine", async () => {
-  const engine = await openEngineServer();
+  const client = await ExecutionClient.open();
   const directory = tempDirectory();
-  const { execution, forks } = withClient(engine, directory);
+  const { execution, forks } = client.nodeOptions();
   const network = { name: "dev", directory: join(directory, "network") };
   const made = await startDevChain({ forks, networkDirectory: network.directory }, directory);
   await made.close();
@@ -109,12 +96,12 @@ it("leaves a dev chain that was made without one to the built-in engine", async 
 });
 
 it("says what keeps a new dev chain from beginning with an execution client", async () => {
-  const late = await openEngineServer({ timestamp: 4_000_000_000 });
+  const late = await ExecutionClient.open({ genesisTime: 4_000_000_000 });
   const directory = tempDirectory();
-  const attempt = (engine: EngineServer) => startDevChain(withClient(engine, directory), directory);
+  const attempt = (client: ExecutionClient) => startDevChain(client.nodeOptions(), directory);
   await expect(attempt(late)).rejects.toThrow("which is of 2096-10-02T07:06:40.000Z");
-  const away = await openEngineServer();
-  await away.server.stop();
+  const away = await ExecutionClient.open();
+  await away.stop();
   await expect(attempt(away)).rejects.toThrow(StartError);
-  await expect(attempt(away)).rejects.toThrow(`${away.server.url} cannot be asked eth_chainId: connect ECONNREFUSED`);
+  await expect(attempt(away)).rejects.toThrow(`${away.url} cannot be asked eth_chainId: connect ECONNREFUSED`);
 });

@@ -107,5 +107,17 @@ test("those who listen are told what an engine is not asked for, because it is a
   await clock.advanceTo(HEAD + 3);
   expect(told).toEqual([HEAD + 2, HEAD + 3, HEAD + 3, HEAD + 4]);
   expect(engine.begun).toHaveLength(1);
+
+  // Verified after it was time to, the head is prepared for at once; and so is it by an engine that comes back.
+  engine.headVerdict = { status: "valid" };
+  await chain.consultEngine();
+  await vi.waitFor(() => expect(engine.begun).toHaveLength(2));
+  expect(slotAndParent(engine.begun[1]!)).toEqual({ slot: HEAD + 4, parent: nextBlock.root });
+  engine.enter("offline");
+  await clock.advanceTo(HEAD + 4);
+  expect(engine.begun).toHaveLength(2);
+  engine.enter("synced");
+  await vi.waitFor(() => expect(engine.begun).toHaveLength(3));
+  expect(told).toEqual([HEAD + 2, HEAD + 3, HEAD + 3, HEAD + 4, HEAD + 5]);
   expect(complaints).toEqual([]);
 });

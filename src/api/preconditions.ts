@@ -1,6 +1,7 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { type ForkName, ForkSeq } from "@lodestar/params";
 import type { RootHex, Slot } from "@lodestar/types";
+import type { BeaconChain } from "../chain/chain.ts";
 import { invalidParams, unavailable } from "../failure.ts";
 import type { ChainView } from "./chain-view.ts";
 
@@ -15,8 +16,10 @@ export function requireSynced({ status }: Pick<ChainView, "status">): void {
  * Refuses whatever a validator would sign: sync/optimistic.md, "Validator assignments", wants nothing signed by one whose
  * head block has a payload that nobody has checked.
  */
-export function requireVerifiedHead({ status }: Pick<ChainView, "status">): void {
-  if (status.isOptimistic) {
+export async function requireVerifiedHead(chain: Pick<BeaconChain, "status" | "untilHeadIsJudged">): Promise<void> {
+  // The engine may be about to say it, as when it has just been told of a new head.
+  if (chain.status.isOptimistic) await chain.untilHeadIsJudged();
+  if (chain.status.isOptimistic) {
     throw unavailable("The head block is verified only optimistically: its execution payload is not validated yet.");
   }
 }

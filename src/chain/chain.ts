@@ -16,6 +16,7 @@ import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
+import { SYSTEM_TIMERS } from "../timers.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { requireWholeHistory } from "./check-history.ts";
@@ -58,6 +59,9 @@ import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
 import type { ValidationContext } from "./validation/context.ts";
 
+/** How long a duty waits for the execution engine's answer: a second of a slot of twelve. */
+const ANSWER_SHARE_OF_SLOT = 1 / 12;
+
 /** A builder, and how far it is trusted. */
 export interface BuilderUse {
   builder: Builder;
@@ -81,6 +85,8 @@ export interface ChainParts {
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
   snapshotIntervalEpochs?: number;
+  /** By default as many as the specification has (sync/optimistic.md). */
+  safeSlotsToImportOptimistically?: number;
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
   /** Ends the opening. */
@@ -227,6 +233,7 @@ export class BeaconChain {
       states: this.states,
       bls: this.#bls,
       engine,
+      safeSlotsToImportOptimistically: options.safeSlotsToImportOptimistically,
       payloads,
       verdicts,
       events: this.events,
@@ -289,6 +296,7 @@ export class BeaconChain {
       payloadBuilder,
       events: this.events,
       logger: log,
+      reviewHead: () => this.#engineNotifier.notify(),
     });
   }
 
@@ -367,6 +375,25 @@ export class BeaconChain {
     }
   }
 
+  /**
+   * Asks the execution engine for what it could not tell before of the head and of the blocks that wait for it, which may make
+   * another block the head. A part of a slot is waited for it, and no more.
+   */
+  async consultEngine(): Promise<void> {
+    const isRetried = this.#importQueue.retryWaiting();
+    await this.#untilAnswered(async () => {
+      await isRetried;
+      if (!this.status.isOptimistic) return;
+      this.#engineNotifier.notify();
+      await this.#engineNotifier.idle();
+    });
+  }
+
+  /** Waits as long for what the execution engine is asked about the head already. */
+  async untilHeadIsJudged(): Promise<void> {
+    await this.#untilAnswered(() => this.#engineNotifier.idle());
+  }
+
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
@@ -424,7 +451,9 @@ export class BeaconChain {
     const ends = [
       this.clock.onSlot((slot) => this.#onSlot(slot)),
       this.#engine.onStateChange((state) => {
-        if (isReachable(state)) this.#importQueue.retryWaiting();
+        if (!isReachable(state)) return;
+        void this.#importQueue.retryWaiting();
+        this.#payloadAnnouncer.resume();
       }),
       ...[this.#payloadAnnouncer, ...this.#builderParts].map((follower) => follower.start()),
     ];
@@ -439,9 +468,22 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
-    this.#importQueue.retryWaiting();
+    void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();
+  }
+
+  async #untilAnswered(answered: () => Promise<void>): Promise<void> {
+    if (!isReachable(this.#engine.state)) return;
+    const { secondsPerSlot, speed } = this.clock;
+    const done = new AbortController();
+    const tooLate = SYSTEM_TIMERS.sleep((secondsPerSlot * 1000 * ANSWER_SHARE_OF_SLOT) / speed, done.signal);
+    try {
+      await Promise.race([answered(), tooLate]);
+    } finally {
+      done.abort();
+      tooLate.catch(() => undefined);
+    }
   }
 
   async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {

@@ -58,6 +58,11 @@ export class EngineNotifier {
     this.#running = this.#run();
   }
 
+  /** Resolves when the engine has answered all that it is asked now. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
   onSlot(): void {
     const { engine, forkChoice } = this.#parts;
     const isBehind = engine.state === "syncing" || forkChoice.head.execution.status === "optimistic";

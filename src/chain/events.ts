@@ -53,6 +53,8 @@ interface ChainEventMap {
   /** A block that came alone has been taken onto the chain, which took that long in real time. */
   blockImported: { slot: number; seconds: number };
   head: HeadEvent;
+  /** The payload of the head was found valid after the head had been told. */
+  headVerified: { slot: number; root: RootHex };
   reorg: ReorgEvent;
   justified: Checkpoint;
   finalized: Checkpoint & { stateRoot: RootHex; executionOptimistic: boolean };

@@ -59,6 +59,8 @@ export class HeadTracker {
       this.#announce(previous);
     } else {
       this.#head = head;
+      const isVerifiedNow = previous.execution.status === "optimistic" && head.execution.status === "valid";
+      if (isVerifiedNow) events.publish("headVerified", { slot: head.slot, root: head.root });
     }
     if (!sameCheckpoint(this.#justified, forkChoice.justified)) {
       this.#justified = forkChoice.justified;

@@ -45,12 +45,12 @@ export class PayloadVerdicts {
   }
 
   /** For a block that was refused for its payload, which may condemn its ancestors too. */
-  async applyRefusal(root: RootHex, { slot, parentRoot, latestValidHash, message }: PayloadRefusal): Promise<boolean> {
+  async applyRefusal(root: RootHex, { slot, parentRoot, latestValidHash }: PayloadRefusal): Promise<boolean> {
     const { forkChoice, logger } = this.#parts;
     const isChanged = await this.#change({ root }, () => {
       return forkChoice.onRefusedPayload({ root, parentRoot }, latestValidHash);
     });
-    if (isChanged) logger.warn("The execution engine refuses a block and others before it", { slot, root, message });
+    if (isChanged) logger.warn("Blocks before one that the execution engine refuses fall with it", { slot, root });
     return isChanged;
   }
 

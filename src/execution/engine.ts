@@ -76,6 +76,8 @@ export interface BuiltPayload {
   blobsBundle?: BlobsBundle;
   /** What the payload earns its fee recipient, in wei. */
   value: bigint;
+  /** Since deneb: whether it is to be preferred to whatever a builder bids, because builders seem to censor. */
+  shouldOverrideBuilder?: boolean;
 }
 
 /** No payload can be built; the message is a whole sentence that says why. */

@@ -42,6 +42,11 @@ export class JsonValue {
     return this.#value;
   }
 
+  boolean(): boolean {
+    if (typeof this.#value !== "boolean") throw this.#unexpected("true or false");
+    return this.#value;
+  }
+
   oneOf<const T extends string>(choices: readonly T[]): T {
     const found = choices.find((choice) => choice === this.#value);
     if (found === undefined) throw this.#unexpected(`one of ${choices.join(", ")}`);

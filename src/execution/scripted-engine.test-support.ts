@@ -28,10 +28,18 @@ export class ScriptedEngine implements ExecutionEngine {
   readonly updates: (() => Promise<ForkchoiceUpdate>)[] = [];
   /** The next answers to getPayload, made out of the honest one. */
   readonly payloads: ((honest: BuiltPayload) => Promise<BuiltPayload>)[] = [];
+  readonly #listeners = new Set<(state: EngineState) => void>();
   readonly #honest = new DevExecutionEngine();
 
-  onStateChange(): () => void {
-    return () => {};
+  /** Lets whoever listens know of the state, too. */
+  enter(state: EngineState): void {
+    this.state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  onStateChange(listener: (state: EngineState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   notifyNewPayload(fork: ForkPostBellatrix, payload: ExecutionPayload, context: PayloadContext) {

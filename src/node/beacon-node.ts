@@ -39,7 +39,10 @@ export interface ChainSource {
   stopClock?(): void | Promise<void>;
 }
 
-type ChainSettings = Pick<ChainParts, "graffiti" | "graffitiCodes" | "stateLimits" | "snapshotIntervalEpochs">;
+type ChainSettings = Pick<
+  ChainParts,
+  "graffiti" | "graffitiCodes" | "stateLimits" | "snapshotIntervalEpochs" | "safeSlotsToImportOptimistically"
+>;
 
 export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSettings {
   dataDir: string;
@@ -111,7 +114,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const source = await options.source(db);
     opening.defer(() => source.engine.close?.());
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
-    const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs } = options;
+    const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs, safeSlotsToImportOptimistically } = options;
     const builder = options.builder && openBuilder(options.builder, config, logger);
     if (builder) opening.defer(() => builder.close());
     const chain = await BeaconChain.open({
@@ -126,6 +129,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       graffitiCodes,
       stateLimits,
       snapshotIntervalEpochs,
+      safeSlotsToImportOptimistically,
       syncHorizonSlots,
       builder: options.builder && builder && { ...options.builder, builder },
       signal: options.signal,

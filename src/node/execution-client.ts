@@ -5,6 +5,7 @@ import { EngineUnavailableError } from "../execution/engine.ts";
 import { EngineApi } from "../execution/engine-api/engine-api.ts";
 import { type ExecutionGenesis, readExecutionGenesis } from "../execution/engine-api/genesis-block.ts";
 import type { Logger } from "../log/logger.ts";
+import type { Timers } from "../timers.ts";
 import { followJwtSecret, openJwtSecret } from "./jwt-secret.ts";
 import { StartError } from "./start-error.ts";
 
@@ -14,18 +15,27 @@ export interface ExecutionClientOptions {
   urls: readonly string[];
   /** An absolute path. */
   jwtSecretFile: string;
+  /** By default those of the machine. */
+  timers?: Timers;
 }
 
 /** The execution clients as the engine of a chain. Whether they are there shows later: a chain can be followed without them. */
 export async function connectExecutionClients(
-  { urls, jwtSecretFile }: ExecutionClientOptions,
+  { urls, jwtSecretFile, timers }: ExecutionClientOptions,
   config: ChainForkConfig,
   logger: Logger,
 ): Promise<EngineApi> {
   // A dev chain goes on from the genesis block of its execution client; of another network only the chain id is known.
   const genesisBlockHash = isDevConfig(config) ? toRootHex(config.TERMINAL_BLOCK_HASH) : undefined;
   const jwtSecret = followJwtSecret(jwtSecretFile, logger);
-  const engine = new EngineApi({ urls, jwtSecret, config, genesisBlockHash, logger: logger.topic("execution") });
+  const engine = new EngineApi({
+    urls,
+    jwtSecret,
+    config,
+    genesisBlockHash,
+    timers,
+    logger: logger.topic("execution"),
+  });
   await engine.connect();
   return engine;
 }

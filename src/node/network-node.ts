@@ -11,6 +11,7 @@ type SharedOptions = Pick<
   | "dataDir"
   | "graffiti"
   | "graffitiCodes"
+  | "safeSlotsToImportOptimistically"
   | "networking"
   | "builder"
   | "eth1"

@@ -53,7 +53,7 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
   example: { stage: "attest", params: (chain) => [String(chain.slot), "0"] },
   async handler({ chain }, { slot, committeeIndex }) {
     requireSynced(chain);
-    requireVerifiedHead(chain);
+    await requireVerifiedHead(chain);
     const { clock, blocks, config } = chain;
     if (slot > clock.currentSlot + 1) {
       throw invalidParams(`Slot ${slot} is too far ahead: the current slot is ${clock.currentSlot}.`);
@@ -123,7 +123,7 @@ const getAggregatedAttestation = defineEncoded({
         "Since electra the data of an attestation does not name its committee, so no aggregate can be found by it: use get_v2_validator_aggregate_attestation.",
       );
     }
-    return { data: bestAggregate(chain, slot, attestationDataRoot) as phase0.Attestation };
+    return { data: (await bestAggregate(chain, slot, attestationDataRoot)) as phase0.Attestation };
   },
 });
 
@@ -150,7 +150,7 @@ const getAggregatedAttestationV2 = defineOperation("validator.getAggregatedAttes
   },
   async handler({ chain }, { slot, attestationDataRoot, committeeIndex }) {
     requireSynced(chain);
-    const data = bestAggregate(chain, slot, attestationDataRoot, committeeIndex);
+    const data = await bestAggregate(chain, slot, attestationDataRoot, committeeIndex);
     return { data, meta: { version: chain.config.getForkName(slot) } };
   },
 });
@@ -229,13 +229,13 @@ async function stateInEpoch(
 }
 
 /** By default of the committee that the data names, which it does before electra. */
-function bestAggregate(
+async function bestAggregate(
   chain: BeaconChain,
   slot: Slot,
   dataRoot: RootHex,
   committeeIndex?: CommitteeIndex,
-): Attestation {
-  requireVerifiedHead(chain);
+): Promise<Attestation> {
+  await requireVerifiedHead(chain);
   const aggregate = chain.pools.attestations.getAggregate(slot, dataRoot, committeeIndex);
   if (!aggregate) {
     const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${committeeIndex}`;

@@ -223,8 +223,9 @@ async function blockRequest(chain: BeaconChain, request: BlockProductionRequest)
   if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
     throw unsupported("Blocks of the gloas fork have another form: use get_v4_validator_blocks_slot.");
   }
+  await chain.consultEngine();
   await chain.refreshHead();
-  requireVerifiedHead(chain);
+  await requireVerifiedHead(chain);
   const { head } = chain;
   const { slot } = request;
   if (slot <= head.slot) {

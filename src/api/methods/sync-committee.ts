@@ -42,7 +42,7 @@ const produceSyncCommitteeContribution = defineOperation("validator.produceSyncC
   },
   async handler({ chain }, { slot, subcommitteeIndex, beaconBlockRoot }) {
     requireSynced(chain);
-    requireVerifiedHead(chain);
+    await requireVerifiedHead(chain);
     if (subcommitteeIndex >= SYNC_COMMITTEE_SUBNET_COUNT) {
       throw invalidParams(
         `There are ${SYNC_COMMITTEE_SUBNET_COUNT} sync subcommittees, so the index ${subcommitteeIndex} is too high.`,

@@ -10,7 +10,7 @@ import type { BlockCommitter } from "./block-committer.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition, refuseInvalidPayload, refuseUnsignedLeap } from "./cheap-checks.ts";
 import type { ArrivedBlock } from "./segment.ts";
-import { preStateOf, verifyBlock } from "./verify-block.ts";
+import { preStateOf, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
 import type { VerifyPayload } from "./verify-payload.ts";
 
 export interface ImportedBlock {
@@ -29,10 +29,7 @@ interface BlockImporterParts {
   committer: BlockCommitter;
 }
 
-/**
- * Takes one block onto the chain: cheap checks, state transition and all signatures in one batch, database, fork
- * choice. Calls must not overlap; the chain queues them.
- */
+/** Verifies one block, by cheap checks, state transition, all signatures in one batch and the execution engine; and restores those of the database. */
 export class BlockImporter {
   readonly #parts: BlockImporterParts;
 
@@ -56,19 +53,17 @@ export class BlockImporter {
     }
   }
 
-  /** Imports a block from outside. Throws a `BlockRejection` and leaves the chain as it was when it is not valid. */
-  async import(block: ArrivedBlock): Promise<ImportedBlock> {
+  /** Verifies a block from outside, which may take as long as the execution engine is asked. Null when the chain has it already. */
+  async verify(block: ArrivedBlock): Promise<VerifiedBlock | null> {
     const { signed, root } = block;
-    const { forkChoice, committer } = this.#parts;
+    const { forkChoice } = this.#parts;
     try {
       refuseInvalidPayload(root, forkChoice);
-      if (forkChoice.has(root)) return { root, known: true };
-      const preState = await this.#checkedPreState(signed);
-      await committer.commit([await verifyBlock(block, preState, this.#parts)]);
+      if (forkChoice.has(root)) return null;
+      return await verifyBlock(block, await this.#checkedPreState(signed), this.#parts);
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
     }
-    return { root, known: false };
   }
 
   /**

@@ -22,6 +22,7 @@ import { WaitingBlocks } from "./waiting-blocks.ts";
 interface ImportQueueParts extends BlockCommitterParts {
   bls: BlsVerifier;
   engine: ExecutionEngine;
+  safeSlotsToImportOptimistically?: number;
   payloads: PayloadVerification;
   verdicts: PayloadVerdicts;
   events: ChainEvents;
@@ -44,6 +45,8 @@ export class ImportQueue {
   readonly #committer: BlockCommitter;
   readonly #importer: BlockImporter;
   readonly #segmentImporter: SegmentImporter;
+  /** A block is verified before its turn among the changes, which do not wait for the execution engine. */
+  readonly #singles = new SerialQueue();
   readonly #segments = new SerialQueue();
   readonly #trusting: VerifyPayload;
   readonly #waiting = new WaitingBlocks();
@@ -64,12 +67,13 @@ export class ImportQueue {
     return this.#waiting.has(root);
   }
 
-  /** Tries again to import what waits for the execution engine. */
-  retryWaiting(): void {
+  /** Tries again to import what waits for the execution engine. Never rejects. */
+  async retryWaiting(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#retrying ??= this.#retry().finally(() => {
       this.#retrying = null;
     });
+    await this.#retrying;
   }
 
   async importBlock(
@@ -88,20 +92,17 @@ export class ImportQueue {
   }
 
   async #importArrived(block: ArrivedBlock): Promise<ImportedBlock> {
-    const { changes, settle, hotSnapshots, events } = this.#parts;
+    const { events } = this.#parts;
     const { signed, root } = block;
     const { slot } = signed.message;
     await this.#untilCurrent(slot);
     const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
-    return changes.run(async () => {
-      const imported = await this.#withConsequences(() => this.#importer.import(block));
-      if (imported.known) return imported;
-      this.#announce(signed, root);
-      await settle();
-      await hotSnapshots.offer(root);
-      events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
-      return imported;
+    return this.#singles.run(async () => {
+      const verified = await this.#withConsequences(() => this.#importer.verify(block));
+      const known = verified === null || (await this.#commit([verified])) === 0;
+      if (!known) events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
+      return { root, known };
     });
   }
 
@@ -113,12 +114,7 @@ export class ImportQueue {
     const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
     return this.#segments.run(async () => {
       ending.throwIfAborted();
-      try {
-        return await this.#segmentImporter.import(blocks, { arrivedAt, signal: ending });
-      } catch (error) {
-        await this.#parts.changes.run(() => this.#drawConsequences(error));
-        throw error;
-      }
+      return this.#withConsequences(() => this.#segmentImporter.import(blocks, { arrivedAt, signal: ending }));
     });
   }
 
@@ -127,16 +123,18 @@ export class ImportQueue {
     return this.#importer.restore(signed, root, execution ? knownPayload(execution) : this.#trusting);
   }
 
-  /** Resolves when no run of blocks is under way any more. */
+  /** Resolves when no block is under way any more. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The chain is being closed, so no more blocks are imported."));
     await this.#segments.idle();
     await this.#retrying;
+    await this.#singles.idle();
   }
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {
     const { root, signed } = block;
-    const level = this.#waiting.has(root) ? "debug" : "warn";
+    // Those that follow are likely to wait for the same reason.
+    const level = this.#waiting.size > 0 ? "debug" : "warn";
     this.#parts.logger[level]("A block waits for the execution engine", { slot: signed.message.slot, root, message });
     this.#waiting.add(block);
   }
@@ -161,15 +159,17 @@ export class ImportQueue {
     try {
       return await run();
     } catch (error) {
-      await this.#drawConsequences(error);
+      await this.#parts.changes.run(() => this.#drawConsequences(error));
       throw error;
     }
   }
 
   /** A payload that is refused may condemn the blocks before it. */
   async #drawConsequences(error: unknown): Promise<void> {
-    const { verdicts, settle } = this.#parts;
+    const { verdicts, settle, logger } = this.#parts;
     if (!(error instanceof PayloadRefusal) || error.root === undefined) return;
+    const { slot, root, message } = error;
+    logger.warn("The execution engine refuses a block, which is not imported", { slot, root, message });
     if (await verdicts.applyRefusal(error.root, error)) await settle();
   }
 

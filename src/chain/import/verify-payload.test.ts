@@ -1,4 +1,5 @@
 import { createBeaconConfig, defaultChainConfig } from "@lodestar/config";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, test } from "vitest";
@@ -27,8 +28,16 @@ function blockWith(transactions: Uint8Array[] = [Uint8Array.of(1)]) {
   return signed;
 }
 
-function verify(engine: ScriptedEngine | NoExecutionEngine, { slot = SLOT, isMergeTransition = false } = {}) {
-  const verifyPayload = payloadVerifier({ config, clock: { currentSlot: slot }, engine });
+function verify(
+  engine: ScriptedEngine | NoExecutionEngine,
+  { slot = SLOT, isMergeTransition = false, safeSlots = undefined as number | undefined, changed = {} } = {},
+) {
+  const verifyPayload = payloadVerifier({
+    config: { ...config, ...changed },
+    clock: { currentSlot: slot },
+    engine,
+    safeSlotsToImportOptimistically: safeSlots,
+  });
   return verifyPayload(blockWith(), { hasPayload: true, isMergeTransition });
 }
 
@@ -70,7 +79,21 @@ test("the first payload of a chain goes on from a terminal block, or is old enou
     reason: "unknown-terminal-block",
   });
   await expect(verify(engine, { ...first, slot: SLOT + 128 })).resolves.toMatchObject({ status: "optimistic" });
+  await expect(verify(engine, { ...first, slot: SLOT + 7, safeSlots: 7 })).resolves.toMatchObject({
+    status: "optimistic",
+  });
   engine.otherwise = invalid(null);
   await expect(verify(engine, { ...first, slot: SLOT + 128 })).rejects.toMatchObject({ reason: "invalid-payload" });
   await expect(verify(new NoExecutionEngine(), first)).resolves.toMatchObject({ status: "optimistic" });
+});
+
+test("a terminal block that the configuration names ends proof of work from its epoch on", async () => {
+  const engine = new ScriptedEngine();
+  const epoch = computeEpochAtSlot(SLOT);
+  const named = (activation: number) => ({
+    isMergeTransition: true,
+    changed: { TERMINAL_BLOCK_HASH: new Uint8Array(32).fill(9), TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH: activation },
+  });
+  await expect(verify(engine, named(epoch))).resolves.toMatchObject({ status: "valid" });
+  await expect(verify(engine, named(epoch + 1))).rejects.toMatchObject({ reason: "wrong-terminal-block" });
 });

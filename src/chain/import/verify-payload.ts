@@ -11,10 +11,11 @@ import {
 } from "../../execution/engine.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import { mayMergeAt } from "../terminal-block-hash.ts";
 import type { ReadBlock } from "./apply-block.ts";
 import { BlockRejection, PayloadRefusal } from "./block-rejection.ts";
 
-/** sync/optimistic.md: how old the first payload of a chain has to be for the chain to be trusted with it. */
+/** sync/optimistic.md; a user may choose another number. */
 const SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY = 128;
 
 const PRE_MERGE: ForkChoiceExecution = { status: "pre-merge" };
@@ -29,10 +30,13 @@ interface PayloadVerifierParts {
   config: BeaconConfig;
   clock: Pick<Clock, "currentSlot">;
   engine: ExecutionEngine;
+  /** How many slots old the first payload of a chain has to be for the chain to be trusted with it. */
+  safeSlotsToImportOptimistically?: number;
 }
 
 /** Asks the execution engine about payloads (bellatrix/beacon-chain.md, verify_and_notify_new_payload). */
-export function payloadVerifier({ config, clock, engine }: PayloadVerifierParts): VerifyPayload {
+export function payloadVerifier(parts: PayloadVerifierParts): VerifyPayload {
+  const { config, engine } = parts;
   return async (signed, { hasPayload, isMergeTransition }) => {
     if (!hasPayload) return PRE_MERGE;
     refuseEmptyTransactions(signed);
@@ -41,7 +45,7 @@ export function payloadVerifier({ config, clock, engine }: PayloadVerifierParts)
       // Both are asked at once. What is wrong with the terminal block counts first, as it is a rule of consensus.
       const asked = askAbout(signed, config, engine);
       asked.catch(() => undefined);
-      const isTerminalKnown = await checkTerminalBlock(signed, { clock, engine });
+      const isTerminalKnown = await checkTerminalBlock(signed, parts);
       const execution = executionOf(signed, await asked);
       return isTerminalKnown ? execution : optimistic(execution);
     } catch (error) {
@@ -117,9 +121,21 @@ function refuseEmptyTransactions({ message }: SignedBeaconBlock): void {
  */
 async function checkTerminalBlock(
   signed: SignedBeaconBlock,
-  { clock, engine }: Pick<PayloadVerifierParts, "clock" | "engine">,
+  {
+    config,
+    clock,
+    engine,
+    safeSlotsToImportOptimistically: safeSlots = SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY,
+  }: PayloadVerifierParts,
 ): Promise<boolean> {
   const terminal = terminalHashOf(signed);
+  const { slot } = signed.message;
+  if (!mayMergeAt(config, slot)) {
+    throw new BlockRejection(
+      "wrong-terminal-block",
+      `The block of slot ${slot} has a payload, and proof of work does not end before epoch ${config.TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH}.`,
+    );
+  }
   const verdict = await engine.judgeTerminalBlock(terminal);
   if (verdict === "terminal") return true;
   if (verdict === "not-terminal") {
@@ -130,7 +146,7 @@ async function checkTerminalBlock(
   }
   // The rule keeps validators from being led astray; those of a node without an engine sign nothing.
   if (engine instanceof NoExecutionEngine) return false;
-  if (signed.message.slot + SAFE_SLOTS_TO_IMPORT_OPTIMISTICALLY <= clock.currentSlot) return false;
+  if (slot + safeSlots <= clock.currentSlot) return false;
   throw new BlockRejection(
     "unknown-terminal-block",
     `The first payload of the chain goes on from the block ${terminal}, which the execution engine does not know.`,

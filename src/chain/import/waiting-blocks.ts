@@ -11,6 +11,10 @@ const MAX_BLOCKS = 64;
 export class WaitingBlocks {
   readonly #blocks = new Map<RootHex, ArrivedBlock>();
 
+  get size(): number {
+    return this.#blocks.size;
+  }
+
   has(root: RootHex): boolean {
     return this.#blocks.has(root);
   }

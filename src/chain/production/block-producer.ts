@@ -33,6 +33,7 @@ import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
+import { mayMergeAt } from "../terminal-block-hash.ts";
 import type { BuilderBids } from "./builder-bids.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
@@ -160,7 +161,7 @@ export class BlockProducer {
     const { config, engine, payloadBuilder } = this.#parts;
     const fork = config.getForkName(request.slot);
     if (!isForkPostBellatrix(fork)) return null;
-    const parent = latestPayload(preState) ?? (await engine.terminalBlock());
+    const parent = latestPayload(preState) ?? (mayMergeAt(config, request.slot) ? await engine.terminalBlock() : null);
     // Proof of work has not ended yet, which a block without a payload says by an empty one.
     if (!parent) return { payload: sszTypesFor(fork).ExecutionPayload.defaultValue(), value: 0n };
     const built = await payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent }));

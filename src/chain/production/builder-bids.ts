@@ -42,7 +42,7 @@ export class BuilderBids {
     this.#parts = parts;
   }
 
-  /** The better of the local payload and the builder's bid. Rejects only when there is neither, as the local one did. */
+  /** The better of the local payload and the builder's bid, unless the engine insists on the former. Rejects only when there is neither, as the local one did. */
   async choose<Built extends BuiltPayload | null>(
     building: Promise<Built>,
     preState: CachedBeaconStateAllForks,
@@ -59,12 +59,15 @@ export class BuilderBids {
       logger.warn("No payload could be built, so the builder's is taken", { slot: block.slot, error: local.reason });
       return bid;
     }
-    const isBidBetter = local.value === null || prefersBid(local.value.value, bid.value, boostFactor);
+    const isOverridden = local.value?.shouldOverrideBuilder === true;
+    const isBidBetter =
+      !isOverridden && (local.value === null || prefersBid(local.value.value, bid.value, boostFactor));
     logger.info(isBidBetter ? "The builder's payload is taken" : "The builder's payload is not taken", {
       slot: block.slot,
       bid: String(bid.value),
       local: String(local.value?.value ?? 0n),
       boostFactor: String(boostFactor),
+      isOverridden: isOverridden || undefined,
     });
     return isBidBetter ? bid : local.value;
   }

@@ -26,6 +26,8 @@ interface PayloadAnnouncerParts {
   payloadBuilder: PayloadBuilder;
   events: ChainEvents;
   logger: Logger;
+  /** Asks the engine once more about a head that it has not verified. */
+  reviewHead(): void;
 }
 
 interface NextPayload {
@@ -36,11 +38,12 @@ interface NextPayload {
 /**
  * Tells what the payload of the next slot's block is to be built with, if its proposer was prepared, to the execution engine
  * and to whoever listens: in good time before the slot, and when the head changes after that. Of the same head and slot it
- * is told once.
+ * is told once, to the engine as soon as it has verified the head and can be reached.
  */
 export class PayloadAnnouncer {
   readonly #parts: PayloadAnnouncerParts;
-  #told: { head: RootHex; slot: Slot } | undefined;
+  #told: { head: RootHex; slot: Slot; isPrepared: boolean } | undefined;
+  #stopping = new AbortController();
 
   constructor(parts: PayloadAnnouncerParts) {
     this.#parts = parts;
@@ -49,18 +52,22 @@ export class PayloadAnnouncer {
   /** Follows the clock and the head from now on; returns the function that ends it. */
   start(): () => void {
     const { clock, events } = this.#parts;
-    const stopping = new AbortController();
     const ends = [
-      clock.onSlot((slot) => (this.#isWanted ? this.#announceInTime(slot, stopping.signal) : undefined)),
-      events.on("head", () => {
-        const { currentSlot } = clock;
-        if (clock.nowSeconds() >= this.#dueSeconds(currentSlot)) void this.#announce(currentSlot + 1, stopping.signal);
-      }),
+      clock.onSlot((slot) => (this.#isWanted ? this.#announceInTime(slot) : undefined)),
+      events.on("head", () => this.resume()),
+      events.on("headVerified", () => this.resume()),
     ];
     return () => {
-      stopping.abort();
+      this.#stopping.abort();
       for (const end of ends) end();
     };
+  }
+
+  /** Tells what could not be told when it was time to. */
+  resume(): void {
+    const { clock } = this.#parts;
+    const { currentSlot } = clock;
+    if (clock.nowSeconds() >= this.#dueSeconds(currentSlot)) void this.#announce(currentSlot + 1);
   }
 
   /** Whether there may be something to tell, and anybody to tell it to. */
@@ -78,25 +85,30 @@ export class PayloadAnnouncer {
     return clock.slotStartSeconds(slot) + clock.secondsPerSlot * SHARE_OF_SLOT_TO_WAIT;
   }
 
-  async #announceInTime(slot: Slot, stopping: AbortSignal): Promise<void> {
+  async #announceInTime(slot: Slot): Promise<void> {
+    const { signal: stopping } = this.#stopping;
     try {
       await this.#parts.clock.untilTime(this.#dueSeconds(slot), stopping);
     } catch (error) {
       if (stopping.aborted || error instanceof ClockStoppedError) return;
       throw error;
     }
-    await this.#announce(slot + 1, stopping);
+    await this.#announce(slot + 1);
   }
 
   /** Never rejects. */
-  async #announce(slot: Slot, stopping: AbortSignal): Promise<void> {
+  async #announce(slot: Slot): Promise<void> {
+    const { signal: stopping } = this.#stopping;
     const { config, clock, tracker, status, payloadBuilder, events, logger } = this.#parts;
     const fork = config.getForkName(slot);
     // From gloas on builders make bids, of which this node knows nothing.
     if (!this.#isWanted || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
     const head = tracker.head.root;
-    if (this.#told?.head === head && this.#told.slot === slot) return;
-    const telling = { head, slot };
+    // Nothing can be proposed on a head that the engine has not verified (sync/optimistic.md).
+    const isPrepared = payloadBuilder.canPrepare && !status.isOptimistic;
+    const before = this.#told?.head === head && this.#told.slot === slot ? this.#told : undefined;
+    if (before && (before.isPrepared || !isPrepared)) return;
+    const telling = { head, slot, isPrepared };
     this.#told = telling;
     try {
       const next = await this.#nextPayload(head, slot, fork);
@@ -105,10 +117,10 @@ export class PayloadAnnouncer {
       if (next && tracker.head.root === head) {
         const secondsAhead = Number((clock.slotStartSeconds(slot) - clock.nowSeconds()).toFixed(3));
         logger.debug("The next payload is to be prepared", { slot, head, secondsAhead });
-        const data = this.#isHeard ? inStandardForm(next) : null;
+        const data = this.#isHeard && !before ? inStandardForm(next) : null;
         if (data) events.publish("payloadAttributes", { version: fork, data });
-        // Nothing can be proposed on a head that the engine has not verified (sync/optimistic.md).
-        if (payloadBuilder.canPrepare && !status.isOptimistic) await payloadBuilder.prepare(next.request);
+        if (isPrepared) await payloadBuilder.prepare(next.request);
+        else if (payloadBuilder.canPrepare) this.#parts.reviewHead();
       } else if (this.#told === telling) {
         this.#told = undefined;
       }

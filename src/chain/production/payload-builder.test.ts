@@ -169,6 +169,27 @@ it("says that the engine did not answer in time when it never does, and uses wha
   expect(warnings.at(-1)).toContain("the one that it gave before is used");
 });
 
+it("asks an engine again that could not be asked, for a part of the slot", async () => {
+  const { engine, build } = setUp();
+  const away = () => Promise.reject(new EngineUnavailableError("The engine is away."));
+  engine.updates.push(away, away);
+  expect(await build(REQUEST, 100, 100, FILLING_MS)).toHaveProperty("payload");
+  engine.updates.push(...Array(11).fill(away));
+  const other = { ...REQUEST, feeRecipient: bytes(6, 20) };
+  expect(await build(other, ...Array(10).fill(100))).toMatchObject({ message: "The engine is away." });
+});
+
+it("warns once while an engine prepares nothing", async () => {
+  const { engine, builder, warnings } = setUp();
+  const away = () => Promise.reject(new EngineUnavailableError("The engine is away."));
+  engine.updates.push(away, away);
+  for (let slot = 0; slot < 3; slot++) await builder.prepare(REQUEST);
+  expect(warnings).toHaveLength(1);
+  engine.updates.push(away);
+  await builder.prepare(REQUEST);
+  expect(warnings).toHaveLength(2);
+});
+
 it("keeps what comes too late for the next time", async () => {
   const { engine, build } = setUp();
   const late = Promise.withResolvers<void>();

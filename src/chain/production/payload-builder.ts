@@ -20,6 +20,9 @@ const GET_PAYLOAD_MS = 1000;
 /** What an engine that was asked only now is given to find transactions, and what it may take of a slot, however short. */
 const FILLING_MS = 500;
 const FILLING_SHARE_OF_SLOT = 1 / 24;
+/** For how much of a slot an engine is asked again that could not be asked when a block is proposed, and how often. */
+const RETRYING_SHARE_OF_SLOT = 1 / 12;
+const RETRIES = 10;
 const NEVER = new AbortController().signal;
 
 interface PayloadBuilderParts {
@@ -40,6 +43,7 @@ export class PayloadBuilder {
   #begun: { request: PayloadRequest; id: Promise<PayloadId | null> } | undefined;
   /** What the engine last gave. */
   #given: { request: PayloadRequest; built: BuiltPayload } | undefined;
+  #isPreparing = true;
 
   constructor(parts: PayloadBuilderParts) {
     this.#parts = parts;
@@ -60,8 +64,12 @@ export class PayloadBuilder {
     try {
       const payloadId = await this.#begin(request, 0);
       logger.debug("The execution engine prepares a payload", { slot, payloadId, ms: this.#msSince(startedAt) });
+      if (!this.#isPreparing) logger.info("The execution engine prepares payloads again", { slot });
+      this.#isPreparing = true;
     } catch (error) {
-      logger.warn("The execution engine prepares no payload for the next slot", { slot, error });
+      const level = this.#isPreparing ? "warn" : "debug";
+      logger[level]("The execution engine prepares no payload for the next slot", { slot, error });
+      this.#isPreparing = false;
     }
   }
 
@@ -89,13 +97,13 @@ export class PayloadBuilder {
     const { slot } = request;
     const startedAt = this.#timers.now();
     const begunBefore = await this.#idOf(request);
-    const id = begunBefore ?? (await this.#begin(request, this.#fillingMs));
+    const id = begunBefore ?? (await this.#beginNow(request));
     let built: BuiltPayload;
     try {
       built = await this.#take(request, id);
     } catch (error) {
       logger.warn("The execution engine gives no usable payload and is asked for another one", { slot, error });
-      built = await this.#take(request, await this.#begin(request, this.#fillingMs));
+      built = await this.#take(request, await this.#beginNow(request));
     }
     logger.debug("The execution engine gave a payload", {
       slot,
@@ -112,11 +120,26 @@ export class PayloadBuilder {
     return begun && isSameRequest(begun.request, request) ? begun.id : null;
   }
 
-  /** How long an engine is left alone with a payload that is wanted now. */
-  get #fillingMs(): number {
-    const { engine, clock } = this.#parts;
-    const slotMs = (clock.secondsPerSlot * 1000) / clock.speed;
-    return engine.buildsAtOnce ? 0 : Math.min(FILLING_MS, slotMs * FILLING_SHARE_OF_SLOT);
+  /** For a payload that is wanted now. An engine that cannot be asked may be back in a moment. */
+  async #beginNow(request: PayloadRequest): Promise<PayloadId> {
+    const { buildsAtOnce } = this.#parts.engine;
+    const fillingMs = buildsAtOnce ? 0 : Math.min(FILLING_MS, this.#slotMs * FILLING_SHARE_OF_SLOT);
+    const retryingMs = this.#slotMs * RETRYING_SHARE_OF_SLOT;
+    const startedAt = this.#timers.now();
+    for (;;) {
+      try {
+        return await this.#begin(request, fillingMs);
+      } catch (error) {
+        const isTooLate = this.#timers.now() - startedAt >= retryingMs;
+        if (!(error instanceof EngineUnavailableError) || isTooLate) throw error;
+        await this.#timers.sleep(retryingMs / RETRIES, NEVER);
+      }
+    }
+  }
+
+  get #slotMs(): number {
+    const { secondsPerSlot, speed } = this.#parts.clock;
+    return (secondsPerSlot * 1000) / speed;
   }
 
   /** It is remembered, so that whoever asks for the same gets what comes of it. */

@@ -356,6 +356,15 @@ export const NODE_FLAGS = {
   }),
   dataDir: dataDirFlag(".fanal/<network>"),
   ...EXECUTION_FLAGS,
+  safeSlotsToImportOptimistically: valueFlag({
+    name: "safe-slots-to-import-optimistically",
+    kind: "number",
+    placeholder: "SLOTS",
+    description:
+      "How old the first block with a payload has to be for it to be followed before its execution client knows the chain",
+    fallback: 128,
+    parse: wholeNumber(0),
+  }),
   ...networkFlags({ isOn: true, address: "0.0.0.0" }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;

@@ -63,6 +63,7 @@ describe("defaults", () => {
       eth1: [],
       network: { name: "mainnet", directory: undefined, preset: "mainnet" },
       syncHorizon: undefined,
+      safeSlotsToImportOptimistically: 128,
       genesisState: undefined,
       checkpoint: undefined,
       devValidators: [],
@@ -137,10 +138,14 @@ describe("the command line", () => {
   it("sets every option of node, with files made absolute and addresses left alone", () => {
     const url = "https://example.org/state.ssz";
     expect(
-      node(`--network hoodi --sync-horizon 7 --genesis-state g.ssz --checkpoint-state ${url} --data-dir /d`.split(" ")),
+      node([
+        ...`--network hoodi --sync-horizon 7 --genesis-state g.ssz --checkpoint-state ${url} --data-dir /d`.split(" "),
+        ..."--safe-slots-to-import-optimistically 256".split(" "),
+      ]),
     ).toMatchObject({
       network: { name: "hoodi" },
       syncHorizon: 7,
+      safeSlotsToImportOptimistically: 256,
       execution: undefined,
       genesisState: join(folder, "g.ssz"),
       checkpoint: { state: url, block: undefined, api: "https://example.org/" },

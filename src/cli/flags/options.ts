@@ -83,6 +83,7 @@ export interface NodeOptions extends SharedOptions {
   network: Network;
   /** In slots; undefined for the default of ten minutes, which is a number of slots only once the network is known. */
   syncHorizon: number | undefined;
+  safeSlotsToImportOptimistically: number;
   /** An absolute path or an http(s) URL. */
   genesisState: string | undefined;
   /** Undefined for a node that starts from genesis. */
@@ -223,6 +224,7 @@ export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirect
     execution: executionClient(values, dataDir, workingDirectory),
     network,
     syncHorizon: values.syncHorizon,
+    safeSlotsToImportOptimistically: values.safeSlotsToImportOptimistically,
     genesisState: absoluteSource(values.genesisState, workingDirectory),
     checkpoint: checkpointSource(values, workingDirectory),
     devValidators: values.devValidators,

@@ -41,7 +41,7 @@ function setUp(forks: ScheduledFork[], { validatorCount = 64, speed = 1, hasBuil
   const validators = createDevValidators({ api, clock, config, keys, logger, speed, hasBuilder: () => hasBuilder });
   const warnings = () => logger.records.filter(({ level }) => level === "warn");
   const callsOf = (method: (typeof api.calls)[number]) => api.calls.filter((name) => name === method).length;
-  return { api, clock, config, keys, validators, warnings, callsOf };
+  return { api, clock, config, keys, validators, logger, warnings, callsOf };
 }
 
 describe("dev validators in lockstep", () => {
@@ -286,6 +286,28 @@ describe("dev validators whose node fails", () => {
     ]);
     expect(api.aggregates.length).toBe(2);
     expect(api.contributions.length).toBe(SYNC_COMMITTEE_SUBNET_COUNT);
+  });
+
+  it("tell of a duty that fails slot after slot when that begins and when it ends", async () => {
+    const { api, validators, logger } = setUp(fuluFromGenesis);
+    const { produceBlockV3 } = api.validator;
+    const told: string[][] = [];
+    const act = async (slot: number) => {
+      logger.records.length = 0;
+      await validators.onSlot(slot, "lockstep");
+      told.push(logger.records.filter(({ level }) => level !== "debug").map(({ message }) => message));
+    };
+    api.validator.produceBlockV3 = () => Promise.reject(new Error("The execution engine is away."));
+    for (const slot of [1, 2, 3]) await act(slot);
+    api.validator.produceBlockV3 = produceBlockV3;
+    for (const slot of [4, 5]) await act(slot);
+    expect(told).toEqual([
+      ["Validators could not propose a block"],
+      [],
+      [],
+      ["Validators no longer fail to propose a block"],
+      [],
+    ]);
   });
 
   it("ask again in the next slot for duties they could not get", async () => {

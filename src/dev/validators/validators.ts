@@ -8,6 +8,7 @@ import type { ValidatorKeys } from "../interop-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";
+import { FailedDuties } from "./failed-duties.ts";
 import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { proposeBlock } from "./propose.ts";
 import { BuilderRegistration } from "./register.ts";
@@ -58,16 +59,13 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
   const modules = { api, config, signer, history };
-
-  function failed(duty: string, slot: Slot, error: unknown): void {
-    logger.warn(`Validators could not ${duty}`, { slot, error });
-  }
+  const failures = new FailedDuties(logger);
 
   async function attempt<T>(duty: string, slot: Slot, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
-      failed(duty, slot, error);
+      failures.failed(duty, slot, error);
       return undefined;
     }
   }
@@ -107,14 +105,14 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
 
   const aggregate = (slot: Slot, attestations: CommitteeAttestation[]) =>
     attempt("publish aggregates", slot, () => {
-      const onFailure = (error: unknown) => failed("aggregate the attestations of a committee", slot, error);
+      const onFailure = (error: unknown) => failures.failed("aggregate the attestations of a committee", slot, error);
       return publishAggregates({ ...modules, onFailure }, slot, attestations);
     });
 
   const contribute = (slot: Slot, signing: SyncCommitteeSigning | undefined) =>
     attempt("publish sync committee contributions", slot, async () => {
       if (!signing) return;
-      const onFailure = (error: unknown) => failed("contribute for a sync subcommittee", slot, error);
+      const onFailure = (error: unknown) => failures.failed("contribute for a sync subcommittee", slot, error);
       await publishContributions({ ...modules, onFailure }, slot, signing);
     });
 
@@ -133,6 +131,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     await contribute(slot, signing);
     await attempt("subscribe to their committees", slot, () => subscriptions.update(slot));
     if (hasBuilder()) await attempt("register for the builder", slot, () => registration.update(slot));
+    failures.endSlot(slot);
   }
 
   return {

@@ -10,7 +10,8 @@ import { JsonValue, UnexpectedValueError } from "../json-value.ts";
 import { createToken } from "./jwt.ts";
 import { CAPABILITIES, EXCHANGE_CAPABILITIES, GET_CLIENT_VERSION, neededMethods, timeoutMs } from "./methods.ts";
 
-const FIRST_PAUSE_MS = 1000;
+/** Short, so that a failure in passing costs no proposal. */
+const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 
 /** The client itself could not be asked, so that another may be. */

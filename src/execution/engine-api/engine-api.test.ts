@@ -194,6 +194,7 @@ describe("EngineApi", () => {
     expect(built.payload).toEqual(samplePayload(fork));
     expect(built.value).toBe(fork === ForkName.bellatrix ? 0n : 2n ** 70n);
     expect(built.blobsBundle?.proofs.length).toBe(getPayload < 3 ? undefined : getPayload < 5 ? 1 : 128);
+    expect(built.shouldOverrideBuilder).toBe(getPayload < 3 ? undefined : true);
     expect(built.executionRequests?.withdrawals.length).toBe(getPayload < 4 ? undefined : 1);
   });
 
@@ -319,13 +320,13 @@ describe("EngineApi", () => {
     await server.stop();
     const timers = new NotingTimers();
     const { messages } = await openEngine([server], { timers });
-    for (let attempt = 1; attempt <= 6; attempt++) {
+    for (let attempt = 1; attempt <= 9; attempt++) {
       // Each attempt has a time-out, and a pause follows.
       await timers.hasSlept(2 * attempt);
       await timers.pass(timers.slept.at(-1)!);
     }
-    const pauses = timers.slept.slice(0, 12).filter((_, position) => position % 2 === 1);
-    expect(pauses).toEqual([1000, 2000, 4000, 8000, 10000, 10000]);
+    const pauses = timers.slept.slice(0, 18).filter((_, position) => position % 2 === 1);
+    expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000]);
     expect(messages()).toEqual(["The execution client is offline"]);
   });
 
@@ -482,7 +483,7 @@ function builtJson(fork: ForkPostBellatrix) {
       proofs: Array.from({ length: fork === ForkName.fulu ? 128 : 1 }, () => `0x${"b0".repeat(48)}`),
       blobs: [`0x${"11".repeat(131_072)}`],
     },
-    shouldOverrideBuilder: false,
+    shouldOverrideBuilder: true,
     executionRequests: [`0x01${"01".repeat(20)}${"02".repeat(48)}0300000000000000`],
   };
 }

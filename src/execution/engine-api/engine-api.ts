@@ -315,13 +315,21 @@ function readPayloadId(json: JsonValue): string | null {
   return json.isAbsent ? null : toData(json.bytes(8));
 }
 
+/** One that leaves out its suggestion makes none. */
+function readOverride(json: JsonValue): boolean {
+  return !json.isAbsent && json.boolean();
+}
+
 /** Before capella the answer is the payload alone, without its value. */
 function builtPayloadFromJson(fork: ForkPostBellatrix, json: JsonValue): BuiltPayload {
   if (!isForkPostCapella(fork)) return { payload: payloadFromJson(fork, json), value: 0n };
   return {
     payload: payloadFromJson(fork, json.member("executionPayload")),
     value: json.member("blockValue").bigint(256),
-    ...(isForkPostDeneb(fork) && { blobsBundle: blobsBundleFromJson(fork, json.member("blobsBundle")) }),
+    ...(isForkPostDeneb(fork) && {
+      blobsBundle: blobsBundleFromJson(fork, json.member("blobsBundle")),
+      shouldOverrideBuilder: readOverride(json.member("shouldOverrideBuilder")),
+    }),
     ...(isForkPostElectra(fork) && { executionRequests: requestsFromJson(json.member("executionRequests")) }),
   };
 }
