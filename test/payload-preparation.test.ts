@@ -3,8 +3,8 @@ import type { bellatrix } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { produceBlock } from "../src/api/methods/block-production.ts";
+import { BuildingEngine } from "../src/execution/building-engine.test-support.ts";
 import { type PayloadRequest, PayloadUnavailableError } from "../src/execution/engine.ts";
-import { ScriptedEngine } from "../src/execution/scripted-engine.test-support.ts";
 import { makeHistory, startDevChain } from "./support/dev-chain.ts";
 import { openStoredChain, storedChain } from "./support/stored-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
@@ -26,7 +26,7 @@ async function openChain() {
   await devChain.clock.advanceTo(HEAD + 1);
   const nextBlock = (await devChain.chain.blocks.byRoot(devChain.chain.head.root))!;
   await close();
-  const engine = new ScriptedEngine();
+  const engine = new BuildingEngine();
   const opened = await openStoredChain(storedChain(directory, devChain), { slot: HEAD, engine });
   onTestFinished(() => opened.clock.stop());
   opened.chain.start();

@@ -1,6 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import type { capella, ExecutionPayload } from "@lodestar/types";
 import { expect, it } from "vitest";
+import { BuildingEngine } from "../../execution/building-engine.test-support.ts";
 import {
   type BuiltPayload,
   EngineUnavailableError,
@@ -8,7 +9,6 @@ import {
   type PayloadRequest,
   PayloadUnavailableError,
 } from "../../execution/engine.ts";
-import { ScriptedEngine } from "../../execution/scripted-engine.test-support.ts";
 import { createLogger } from "../../log/pino-logger.ts";
 import { HandTimers, settled } from "../../timers.test-support.ts";
 import { PayloadBuilder } from "./payload-builder.ts";
@@ -31,7 +31,7 @@ const REQUEST: PayloadRequest = {
 };
 
 function setUp() {
-  const engine = new ScriptedEngine();
+  const engine = new BuildingEngine();
   const timers = new HandTimers();
   const warnings: string[] = [];
   const { logger } = createLogger({
@@ -58,7 +58,7 @@ function setUp() {
   return { engine, builder, build, timers, warnings };
 }
 
-const ids = ({ begun }: ScriptedEngine) => begun.map(({ id }) => id);
+const ids = ({ begun }: BuildingEngine) => begun.map(({ id }) => id);
 const unknownId = () => Promise.reject(new PayloadUnavailableError("The engine knows no such payload."));
 const silence = () => new Promise<BuiltPayload>(() => {});
 const withPayload = (change: Partial<ExecutionPayload>) => async (honest: BuiltPayload) =>
@@ -103,7 +103,7 @@ it.each(others)("begins anew, and gives time to fill, for another %s than was pr
 });
 
 it("gives an engine no more than a part of a short slot to fill", async () => {
-  const engine = new ScriptedEngine();
+  const engine = new BuildingEngine();
   const timers = new HandTimers();
   const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
   const forkChoice = { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined };

@@ -15,7 +15,7 @@ import type {
 } from "./engine.ts";
 
 /** Answers as the dev engine does unless a test has put another answer there, and remembers what it was asked to build. */
-export class ScriptedEngine implements ExecutionEngine {
+export class BuildingEngine implements ExecutionEngine {
   state: EngineState = "synced";
   clientVersion: EngineClientVersion | null = null;
   /** What it says of heads on which nothing is to be built. */
