@@ -243,6 +243,7 @@ describe.each<[DevFork, Case[]]>([
   test("is imported when nothing is wrong with it, and known from then on", async () => {
     const { chain } = scene.devChain;
     const { root, signed } = scene.good;
+    const saidBefore = scene.complaints.length;
     const blocks = vi.fn();
     const heads = vi.fn();
     chain.events.on("block", blocks);
@@ -257,6 +258,6 @@ describe.each<[DevFork, Case[]]>([
     expect(await view()).toEqual(before);
     expect(blocks).toHaveBeenCalledTimes(1);
     expect(heads).toHaveBeenCalledTimes(1);
-    expect(scene.complaints).toEqual([]);
+    expect(scene.complaints.slice(saidBefore)).toEqual([]);
   });
 });

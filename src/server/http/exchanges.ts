@@ -87,14 +87,18 @@ export class Exchange {
   readonly res: ServerResponse;
   readonly deadline: Deadline;
   readonly #exchanges: Exchanges;
+  /** The one before it on the same connection that was not over when this one began. */
+  readonly #previous: Exchange | undefined;
+  #whenOver: PromiseWithResolvers<void> | undefined;
   #isWorking = false;
   #isUnanswered = false;
   #isOver = false;
   #requestBytes = 0;
   #answerBytes = 0;
 
-  constructor(exchanges: Exchanges, res: ServerResponse, deadline: Deadline) {
+  constructor(exchanges: Exchanges, res: ServerResponse, deadline: Deadline, previous: Exchange | undefined) {
     this.#exchanges = exchanges;
+    this.#previous = previous;
     this.res = res;
     this.deadline = deadline;
   }
@@ -107,6 +111,24 @@ export class Exchange {
   /** Whether the answer is still worked out. */
   get isUnanswered(): boolean {
     return this.#isUnanswered;
+  }
+
+  /** Whether nothing more is to be done for it, also because the client has left. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /**
+   * Requests that a client sends ahead of its answers are worked on one by one, as those of others are that wait for them.
+   * Undefined when it is this one's turn.
+   */
+  turn(): Promise<void> | undefined {
+    return this.#previous && !this.#previous.isOver ? this.#previous.#over() : undefined;
+  }
+
+  #over(): Promise<void> {
+    this.#whenOver ??= Promise.withResolvers();
+    return this.#whenOver.promise;
   }
 
   /** Whether there is room for more of the request. */
@@ -162,6 +184,7 @@ export class Exchange {
   end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
+    this.#whenOver?.resolve();
     this.releaseRequest();
     this.#exchanges.answerBytes.giveBack(this.#answerBytes);
     return true;
@@ -229,8 +252,8 @@ export class Exchanges {
   /** To be called when the head of a request is there. */
   begin(res: ServerResponse): Exchange {
     const { socket } = res.req;
-    const exchange = new Exchange(this, res, this.#deadlines.begin());
     const onConnection = this.#connections.get(socket);
+    const exchange = new Exchange(this, res, this.#deadlines.begin(), lastOf(onConnection));
     this.#open++;
     if (onConnection) {
       onConnection.add(exchange);
@@ -335,6 +358,10 @@ export class Exchanges {
       this.#whenNoneIsLeft = resolve;
     });
   }
+}
+
+function lastOf(exchanges: ReadonlySet<Exchange> | undefined): Exchange | undefined {
+  return exchanges && exchanges.size > 0 ? [...exchanges].at(-1) : undefined;
 }
 
 /** Whether somebody on the connection has sent a part of a request, and nobody waits for an answer. */

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { createSignal } from "../http/http.test-support.ts";
@@ -274,6 +275,24 @@ it("nothing is done for what a client sent ahead that was cut off for it", async
   await once(socket, "close");
   go.happen();
   expect(calls).toBeLessThan(6);
+});
+
+it("what a client sends ahead is worked on one by one", async () => {
+  let running = 0;
+  let most = 0;
+  const counted = async () => {
+    most = Math.max(most, ++running);
+    await nextTurn();
+    running--;
+    return json(1);
+  };
+  const server = await open({ handlers: { counted } });
+  const socket = await connectTo(server);
+  const request = post(requestText({ method: '"counted"' }));
+  socket.write(request.repeat(5) + request.replace("Host:", "Connection: close\r\nHost:"));
+  const text = Buffer.concat(await Array.fromAsync(socket)).toString();
+  expect(text.match(/"result":1/g)).toHaveLength(6);
+  expect(most).toBe(1);
 });
 
 it.each([

@@ -141,6 +141,11 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
 
   async function serve(body: Buffer, exchange: Exchange): Promise<void> {
     const { res } = exchange;
+    const turn = exchange.turn();
+    if (turn) {
+      await turn;
+      if (exchange.isOver) return;
+    }
     exchange.work();
     try {
       const caller = policy.isPrivileged(res.req) ? callers.privileged : callers.other;

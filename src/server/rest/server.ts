@@ -168,6 +168,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     reply.hijack();
     const res = reply.raw;
     const exchange = exchanges.of(req) ?? exchanges.begin(res);
+    await exchange.turn();
+    if (exchange.isOver) return;
     exchange.work();
     let open: OpenAnswer;
     try {
