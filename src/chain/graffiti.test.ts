@@ -32,7 +32,7 @@ describe("graffiti", () => {
     expect(graffiti.get()).toEqual(parseGraffiti("mine"));
   });
 
-  const GETH = { code: "GE", name: "Geth", version: "1.16.0", commit: "168d6ab1" };
+  const GETH = { code: "GE", name: "Geth", version: "1.16.0", commit: "0x168d6ab1" };
   const textOf = (graffiti: Graffiti) => Buffer.from(graffiti.get()).toString("utf8").replace(/\0+$/, "");
   const named: [chosen: string | undefined, shown: RegExp][] = [
     [undefined, /^GE168dFA[0-9a-f]{4}$/],

@@ -67,8 +67,9 @@ export class Graffiti {
 function withCodes(chosen: Uint8Array = new Uint8Array(), { code, commit }: EngineClientVersion): Uint8Array {
   const own = chosen.subarray(0, chosen.findLastIndex((byte) => byte !== 0) + 1);
   const gap = own.length > 0 ? " " : "";
+  const bareCommit = commit.replace(/^0x/, "");
   for (const digits of COMMIT_DIGITS) {
-    const codes = `${gap}${code}${commit.slice(0, digits)}${CLIENT_CODE}${CLIENT_COMMIT.slice(0, digits)}`;
+    const codes = `${gap}${code}${bareCommit.slice(0, digits)}${CLIENT_CODE}${CLIENT_COMMIT.slice(0, digits)}`;
     const graffiti = padGraffiti(Buffer.concat([own, Buffer.from(codes)]));
     if (graffiti) return graffiti;
   }

@@ -54,6 +54,15 @@ describe("running a node", () => {
     });
   }
 
+  it("keeps the process running while the node waits for something that does not", async () => {
+    const { alarms, run, ended } = setup();
+    const code = run();
+    expect(alarms.size).toBe(1);
+    ended.resolve();
+    expect(await code).toBe(0);
+    expect(alarms.size).toBe(0);
+  });
+
   it("exits at once on a second signal, with 128 and the number of the signal", async () => {
     const { events, run, clock, exits, ended } = setup();
     const code = run();
@@ -102,7 +111,7 @@ describe("running a node", () => {
   it("ends the process when the stop takes longer than ten seconds", async () => {
     const { alarms, events, run, ended, exits, records } = setup();
     const code = run();
-    expect(alarms.size).toBe(0);
+    expect(alarms.has(10_000)).toBe(false);
     events.emit("SIGTERM", "SIGTERM");
     alarms.get(10_000)!();
     expect(exits).toEqual([EXIT_CODES.stopTimedOut]);

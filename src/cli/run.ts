@@ -36,6 +36,9 @@ const SIGNAL_ECHO_MS = 100;
 /** Whoever stops a node, such as systemd or a container engine, kills it sooner or later; until then it may end by itself. */
 const STOP_LIMIT_MS = 10_000;
 
+/** Far longer than anything that is waited for. */
+const HOLD_MS = 3_600_000;
+
 /**
  * Starts the node and waits for its end. The first signal stops it in good order, or ends its start, and the next one ends
  * the process at once, as does a stop that takes too long. A `StartupError` is the caller's to report.
@@ -69,6 +72,8 @@ export async function runUntilStopped(
     exitNow(EXIT_CODES.internal);
   };
 
+  // A node may wait for something that does not keep Node running, such as an execution client that is to come back.
+  const letGo = timers.every(HOLD_MS, () => {});
   for (const signal of STOP_SIGNALS) events.on(signal, onSignal);
   events.on("uncaughtException", onUnexpected);
   events.on("unhandledRejection", onUnexpected);
@@ -91,6 +96,7 @@ export async function runUntilStopped(
     logger.fatal("An unexpected error ends the process", { error });
     return EXIT_CODES.internal;
   } finally {
+    letGo();
     endWaiting();
     for (const signal of STOP_SIGNALS) events.off(signal, onSignal);
     events.off("uncaughtException", onUnexpected);

@@ -54,6 +54,14 @@ describe("JsonRpcClient", () => {
     });
   });
 
+  it("does not repeat more of an error than fits into a line", async () => {
+    server.on("fail", () => {
+      throw new ScriptedError(-32000, "x".repeat(100_000));
+    });
+    const { message } = (await call("fail").catch((reason: unknown) => reason)) as Error;
+    expect(message.length).toBeLessThan(500);
+  });
+
   it("keeps the secrets of a URL out of what it says", async () => {
     const url = new URL("/v3/secretkey?key=secret", server.url);
     url.username = "user";

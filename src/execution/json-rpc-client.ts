@@ -11,8 +11,9 @@ import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 /** Beyond every answer that is asked for: 128 blobs with their cell proofs have 36 MB in hexadecimal. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** How much of a text that is no answer is shown. */
+/** How much of a text that is no answer is shown, and how much of what a server says of an error. */
 const SHOWN_CHARACTERS = 80;
+const SHOWN_OF_ERROR = 300;
 
 /** Why there is no answer. "unauthorized": the server refuses the caller, whatever it asks. */
 type JsonRpcFailureKind = "unreachable" | "timeout" | "unauthorized" | "unusable" | "ended";
@@ -178,7 +179,8 @@ export class JsonRpcClient {
     }
     if (isError(answer.error)) {
       const { code, message, data } = answer.error;
-      throw new JsonRpcRefusal(code, `${this.origin} refuses ${method}: ${message}${detail(data)} (code ${code}).`);
+      const said = `${message}${detail(data)}`.slice(0, SHOWN_OF_ERROR);
+      throw new JsonRpcRefusal(code, `${this.origin} refuses ${method}: ${said} (code ${code}).`);
     }
     if (answer.id === id && answer.result !== undefined) return answer.result;
     throw this.#unusable(method, "it has neither a result nor an error");

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -36,6 +37,12 @@ it.each(["", "0x", "ab".repeat(31), `${"ab".repeat(32)}c`, "xy".repeat(32), `${"
     expect(read).toThrow(`The JWT secret file ${file} must hold 64 hexadecimal digits`);
   },
 );
+
+it("does not wait for what is no file", () => {
+  const pipe = join(tempDirectory(), "pipe");
+  execFileSync("mkfifo", [pipe]);
+  expect(() => openJwtSecret(pipe, createRecordingLogger())).toThrow("must hold 64 hexadecimal digits");
+});
 
 it("follows a file that is mended, and keeps to the secret of before while there is none in it", () => {
   const file = join(tempDirectory(), "jwt.hex");

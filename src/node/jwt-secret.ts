@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { fromHex } from "@lodestar/utils";
 import type { Logger } from "../log/logger.ts";
 import { StartError } from "./start-error.ts";
 
 const SECRET_BYTES = 32;
+/** More than a secret with all that may be around it. */
+const MOST_FILE_BYTES = 4096;
 const SECRET = /^(?:0x)?([0-9a-f]{64})$/i;
 
 /** The secret that this node shares with its execution clients; a new one is put there, for its owner alone to read, when there is no such file. */
@@ -40,7 +42,10 @@ export function followJwtSecret(file: string, logger: Logger): () => Uint8Array 
 function readJwtSecret(file: string): Uint8Array {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    // Reading what is no file, such as a pipe, might never end.
+    const stats = statSync(file);
+    const mayHold = stats.isDirectory() || (stats.isFile() && stats.size <= MOST_FILE_BYTES);
+    text = mayHold ? readFileSync(file, "utf8") : "";
   } catch (error) {
     throw new StartError("unreadableInput", `The JWT secret file ${file} cannot be read: ${reasonOf(error)}.`, error);
   }

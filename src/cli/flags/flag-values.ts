@@ -74,9 +74,10 @@ export function fileOrUrl(text: string): string {
 }
 
 export function httpUrl(text: string): string {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+  if (!/^https?:\/\//i.test(text)) {
     throw new FlagValueError("it must be a URL that begins with http:// or https://");
   }
+  if (!URL.canParse(text)) throw new FlagValueError("it is not a URL: its host or its port cannot be right");
   return text;
 }
 

@@ -37,7 +37,8 @@ function readValue<T>(flag: Flag<T>, written: Written | undefined): T {
     return flag.read(written.texts);
   } catch (error) {
     if (!(error instanceof FlagValueError)) throw error;
-    const value = written.texts.join(", ");
+    // Passwords in URLs are for no log.
+    const value = written.texts.join(", ").replaceAll(/\/\/[^/@]*@/g, "//…@");
     throw usageError(`The value "${value}" of ${written.place} is not accepted: ${error.message}.`, error);
   }
 }

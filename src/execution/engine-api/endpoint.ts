@@ -3,7 +3,7 @@ import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { Logger } from "../../log/logger.ts";
 import type { Timers } from "../../timers.ts";
-import { VERSION } from "../../version.ts";
+import { CLIENT_CODE, CLIENT_COMMIT, VERSION } from "../../version.ts";
 import { type EngineClientVersion, type EngineState, EngineUnavailableError, isReachable } from "../engine.ts";
 import { JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";
@@ -274,8 +274,17 @@ export class Endpoint {
   }
 }
 
-/** Clients without a code of their own have XX; a version that was not built from a commit names none. */
-const OWN_VERSION: EngineClientVersion = { code: "XX", name: "Fanal", version: `v${VERSION}`, commit: "0x00000000" };
+const OWN_VERSION: EngineClientVersion = {
+  code: CLIENT_CODE,
+  name: "Fanal",
+  version: `v${VERSION}`,
+  commit: `0x${CLIENT_COMMIT}`,
+};
+
+/** What is kept of how a client names itself: two letters, four bytes, and names that fit into a line. */
+const CODE_CHARACTERS = 2;
+const COMMIT_CHARACTERS = 10;
+const NAME_CHARACTERS = 100;
 
 const readTexts = (json: JsonValue): string[] => json.list().map((item) => item.text());
 const readHash = (json: JsonValue): RootHex => toRootHex(json.member("hash").bytes(32));
@@ -284,13 +293,14 @@ function readClientVersion(json: JsonValue): EngineClientVersion | null {
   const [first] = json.list();
   if (first === undefined) return null;
   return {
-    code: first.member("code").text(),
-    name: first.member("name").text(),
-    version: first.member("version").text(),
+    code: first.member("code").text().slice(0, CODE_CHARACTERS),
+    name: first.member("name").text().slice(0, NAME_CHARACTERS),
+    version: first.member("version").text().slice(0, NAME_CHARACTERS),
     // Some clients leave out the 0x, as the examples of the specification do.
     commit: first
       .member("commit")
       .text()
-      .replace(/^(?:0x)?/, "0x"),
+      .replace(/^(?:0x)?/, "0x")
+      .slice(0, COMMIT_CHARACTERS),
   };
 }
