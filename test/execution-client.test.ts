@@ -5,11 +5,14 @@ import { expect, it } from "vitest";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { createRecordingLogger } from "../src/log/recording-logger.test-support.ts";
 import { openDataDirectory } from "../src/node/data-directory.ts";
+import type { DevNodeOptions } from "../src/node/dev-node.ts";
 import { openNetworkSource } from "../src/node/network-source.ts";
 import { StartError } from "../src/node/start-error.ts";
 import { Caller } from "./support/caller.ts";
 import { openDevChain, startDevChain } from "./support/dev-chain.ts";
 import { ExecutionClient } from "./support/execution-client.ts";
+import { hold } from "./support/execution-layer/faults.ts";
+import { EngineTimers } from "./support/node-with-client.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 it("begins a dev chain with the genesis block of its execution client, which makes all payloads from then on", async () => {
@@ -104,4 +107,48 @@ it("says what keeps a new dev chain from beginning with an execution client", as
   await away.stop();
   await expect(attempt(away)).rejects.toThrow(StartError);
   await expect(attempt(away)).rejects.toThrow(`${away.url} cannot be asked eth_chainId: connect ECONNREFUSED`);
+
+  const used = await ExecutionClient.open();
+  const made = await startDevChain(used.nodeOptions(), directory);
+  await made.devChain.clock.advanceTo(2);
+  await made.close();
+  const again = startDevChain({ ...used.nodeOptions(), reset: true }, directory);
+  await expect(again).rejects.toThrow(StartError);
+  await expect(again).rejects.toThrow(
+    `The execution client ${used.url} has blocks of another chain already, up to number 2.`,
+  );
+  const kept = await openDevChain(used.nodeOptions(), directory);
+  expect(kept.devChain.chain.head.slot).toBe(2);
+});
+
+it("ends a start at once while its execution client does not answer, and leaves the chain that was there", async () => {
+  const client = await ExecutionClient.open();
+  const { calls, faults } = client.layer;
+  const directory = tempDirectory();
+  const options = client.nodeOptions();
+  // The time-outs of calls never pass with these.
+  const execution = { ...options.execution!, timers: new EngineTimers() };
+  const held = hold();
+  const endStart = async (more: Partial<DevNodeOptions> = {}) => {
+    const stopping = new AbortController();
+    const from = calls.all.length;
+    const start = startDevChain({ ...options, execution, signal: stopping.signal, ...more }, directory);
+    const ended = expect(start).rejects.toThrow("stopped by the test");
+    await calls.until(({ method }) => method === "eth_chainId", { from });
+    stopping.abort(new Error("stopped by the test"));
+    await ended;
+  };
+  faults.set("eth_chainId", held.fault);
+  await endStart();
+  faults.clear();
+  const made = await startDevChain(options, directory);
+  const { genesisValidatorsRoot } = made.devChain.config;
+  await made.close();
+  faults.set("eth_chainId", held.fault);
+  await endStart();
+  await endStart({ reset: true, validators: 9 });
+  faults.clear();
+  held.release();
+  const again = await openDevChain(options, directory);
+  expect(again.devChain.config.genesisValidatorsRoot).toEqual(genesisValidatorsRoot);
 });

@@ -211,9 +211,14 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     return this.#closed;
   }
 
-  async #close(): Promise<void> {
-    // The clock goes first, so that nobody waits for a time any more.
+  /** Ends all waiting for a time or for an answer of the execution engine, so that what is under way comes to its end. */
+  async halt(): Promise<void> {
+    this.source.engine.close?.();
     await this.source.stopClock?.();
+  }
+
+  async #close(): Promise<void> {
+    await this.halt();
     try {
       await this.#opened.disposeAsync();
     } catch (error) {

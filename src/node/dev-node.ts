@@ -132,7 +132,7 @@ export class DevNode {
 
   /** A start that is under way fails by this. */
   async close(): Promise<void> {
-    await this.devChain.clock.stop();
+    await this.node.halt();
     await this.#starting?.catch(() => {});
     await this.node.close();
   }

@@ -18,7 +18,7 @@ import {
 } from "../dev/identity.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
-import type { GenesisBlock } from "../execution/engine-api/genesis-block.ts";
+import type { ExecutionGenesis, GenesisBlock } from "../execution/engine-api/genesis-block.ts";
 import type { Logger } from "../log/logger.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { ChainSource } from "./beacon-node.ts";
@@ -44,6 +44,8 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
   /** By default the built-in dev execution engine makes the payloads. Clients go by the time of day, so `speed` must be 1. */
   execution?: ExecutionClientOptions;
   logger: Logger;
+  /** Ends what execution clients are asked. */
+  signal?: AbortSignal;
 }
 
 export interface DevSource extends ChainSource {
@@ -100,8 +102,11 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
   };
 }
 
-async function openEngine(config: BeaconConfig, { execution, logger }: DevSourceOptions): Promise<ExecutionEngine> {
-  return execution ? connectExecutionClients(execution, config, logger) : new DevExecutionEngine();
+async function openEngine(
+  config: BeaconConfig,
+  { execution, logger, signal }: DevSourceOptions,
+): Promise<ExecutionEngine> {
+  return execution ? connectExecutionClients(execution, config, logger, signal) : new DevExecutionEngine();
 }
 
 /** Null for a chain that is to be made. */
@@ -111,7 +116,6 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
     if (options.reset) {
       // The chain of a network is not ours to delete: it may have taken days to sync.
       if (stored !== null) requireDevChain(stored);
-      await db.clear();
       return null;
     }
     return stored === null ? null : requireSameChain(stored, { ...options, preset: ACTIVE_PRESET });
@@ -123,13 +127,16 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
 }
 
 async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
-  const { validators, forks, slotSeconds, deposits, warmupEpochs, logger } = options;
-  const client = options.execution && (await readClientGenesis(options.execution, logger));
+  const { validators, forks, slotSeconds, deposits, warmupEpochs, logger, reset } = options;
+  const client = options.execution && (await readClientGenesis(options.execution, logger, options.signal));
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
   const latest = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds;
   const { genesisTime = latest } = options;
   requireTimeForHistory(genesisTime, latest);
-  if (client) requireTimeAfter(client.block, genesisTime);
+  if (client) {
+    requireTimeAfter(client.block, genesisTime);
+    requireNoBlocks(client);
+  }
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits });
   const { state, config } = createDevGenesis({
@@ -150,6 +157,8 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
     ...(execution && { execution }),
   };
+  // Only now, so that the chain of before is still there when a new one cannot be made.
+  if (reset) await db.clear();
   await initialiseDatabase(db, config, { state }, identity);
   return identity;
 }
@@ -168,6 +177,15 @@ function requireTimeAfter({ timestamp }: GenesisBlock, genesisTime: number): voi
   throw new StartError(
     "executionGenesisTooLate",
     `The chain would begin at ${timeText(genesisTime)}, before the genesis block of its execution client, which is of ${timeText(timestamp)}.`,
+  );
+}
+
+/** A client that has a chain already takes the genesis block for a head of the past, on which it builds nothing. */
+function requireNoBlocks({ origin, latestNumber }: ExecutionGenesis): void {
+  if (latestNumber === 0) return;
+  throw new StartError(
+    "executionClientHasBlocks",
+    `The execution client ${origin} has blocks of another chain already, up to number ${latestNumber}.`,
   );
 }
 

@@ -19,12 +19,17 @@ export interface ExecutionClientOptions {
   timers?: Timers;
 }
 
-/** The execution clients as the engine of a chain. Whether they are there shows later: a chain can be followed without them. */
+/**
+ * The execution clients as the engine of a chain. Whether they are there shows later: a chain can be followed without them.
+ * The signal ends whatever they are asked, from now on.
+ */
 export async function connectExecutionClients(
   { urls, jwtSecretFile, timers }: ExecutionClientOptions,
   config: ChainForkConfig,
   logger: Logger,
+  signal?: AbortSignal,
 ): Promise<EngineApi> {
+  signal?.throwIfAborted();
   // A dev chain goes on from the genesis block of its execution client; of another network only the chain id is known.
   const genesisBlockHash = isDevConfig(config) ? toRootHex(config.TERMINAL_BLOCK_HASH) : undefined;
   const jwtSecret = followJwtSecret(jwtSecretFile, logger);
@@ -36,18 +41,21 @@ export async function connectExecutionClients(
     timers,
     logger: logger.topic("execution"),
   });
+  signal?.addEventListener("abort", () => engine.close(), { once: true });
   await engine.connect();
+  signal?.throwIfAborted();
   return engine;
 }
 
 /** What a new dev chain begins with is in its execution client, which therefore has to be there. */
 export async function readClientGenesis(
-  { urls, jwtSecretFile }: ExecutionClientOptions,
+  { urls, jwtSecretFile, timers }: ExecutionClientOptions,
   logger: Logger,
+  signal?: AbortSignal,
 ): Promise<ExecutionGenesis> {
   const jwtSecret = openJwtSecret(jwtSecretFile, logger);
   try {
-    return await readExecutionGenesis(urls, jwtSecret);
+    return await readExecutionGenesis(urls, jwtSecret, { timers, signal });
   } catch (error) {
     if (!(error instanceof EngineUnavailableError)) throw error;
     throw new StartError("noExecutionClient", error.message, error);

@@ -28,7 +28,7 @@ export interface NetworkSourceOptions {
   /** Left out by a node that takes payloads on trust. */
   execution?: ExecutionClientOptions;
   logger: Logger;
-  /** Ends the search for the chain. */
+  /** Ends the search for the chain, and what execution clients are asked. */
   signal?: AbortSignal;
 }
 
@@ -72,14 +72,17 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   };
 }
 
-async function openEngine(config: BeaconConfig, { execution, logger }: NetworkSourceOptions): Promise<ExecutionEngine> {
+async function openEngine(
+  config: BeaconConfig,
+  { execution, logger, signal }: NetworkSourceOptions,
+): Promise<ExecutionEngine> {
   if (hasBuiltInEngine(config)) {
     if (execution) {
       logger.warn("--el is not used: only the built-in dev execution engine can judge the payloads of this dev chain");
     }
     return new DevExecutionEngine();
   }
-  if (execution) return connectExecutionClients(execution, config, logger);
+  if (execution) return connectExecutionClients(execution, config, logger, signal);
   if (Number.isFinite(config.BELLATRIX_FORK_EPOCH)) {
     logger.warn("There is no execution engine: execution payloads are taken on trust, and no block can be proposed");
   }

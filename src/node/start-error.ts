@@ -19,6 +19,8 @@ export type StartErrorKind =
   | "noExecutionClient"
   /** The execution client's chain begins after the history that a new dev chain is to have. */
   | "executionGenesisTooLate"
+  /** The execution client that a new dev chain is to begin with has gone on from its genesis block with another chain. */
+  | "executionClientHasBlocks"
   /** A new node was given no state to start from. */
   | "noState"
   | "notGenesisState"

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { ExecutionClient } from "../support/execution-client.ts";
-import { answered, newPayloadOf } from "../support/execution-layer/call-log.ts";
+import { answered, isOf, newPayloadOf } from "../support/execution-layer/call-log.ts";
 import {
   accepted,
   answers,
@@ -219,6 +219,25 @@ it("serves duties while a client hangs, and imports the block that waited for it
   expect(await node.advance(1)).toEqual([]);
   await calls.until(answered(newPayloadOf(blockHash)), { from: calls.all.indexOf(asked) + 1 });
   expect(node.chain.head.parentRoot).not.toBe(parent.root);
+});
+
+it("stops at once while its clients hang, whatever they were asked", async () => {
+  const clients = [await ExecutionClient.open(), await ExecutionClient.open()] as const;
+  for (const method of [NEW, FORKCHOICE]) {
+    const node = await NodeWithClient.open(clients);
+    const held = hold();
+    const { calls } = clients[0].layer;
+    const from = calls.all.length;
+    for (const { layer } of clients) layer.faults.set(method, held.fault);
+    const slot = node.clock.advanceTo(1).catch(() => {});
+    await calls.until((call) => isOf(method, call), { from });
+    // The time-outs of calls never pass here.
+    await node.opened.close();
+    await slot;
+    expect({ method, slot: node.chain.head.slot }).toEqual({ method, slot: 0 });
+    for (const { layer } of clients) layer.faults.clear();
+    held.release();
+  }
 });
 
 it("proposes although the client fails for a moment just then", async () => {

@@ -7,7 +7,7 @@ import type { ExecutionClient } from "./execution-client.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 /** Time-outs and pauses pass when the test says so; tokens are of the time of day. */
-class EngineTimers extends HandTimers {
+export class EngineTimers extends HandTimers {
   override unixNow(): number {
     return Date.now();
   }

@@ -40,6 +40,10 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
   },
   genesisTooLate: { reason: "usage", advice: "; give an earlier --genesis-time, or fewer --warmup-epochs" },
   executionGenesisTooLate: { reason: "usage", advice: "; give fewer --warmup-epochs, or wait until then" },
+  executionClientHasBlocks: {
+    reason: "usage",
+    advice: "; a new dev chain needs a client without any: start it with an empty data directory",
+  },
   noState: {
     reason: "usage",
     advice: ": give --checkpoint-sync-url, or a file or a URL with --checkpoint-state or --genesis-state",

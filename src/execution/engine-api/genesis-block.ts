@@ -1,5 +1,5 @@
 import { BYTES_PER_LOGS_BLOOM, MAX_EXTRA_DATA_BYTES } from "@lodestar/params";
-import { SYSTEM_TIMERS } from "../../timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { EngineUnavailableError } from "../engine.ts";
 import { JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";
@@ -26,27 +26,41 @@ export interface GenesisBlock {
 }
 
 export interface ExecutionGenesis {
+  /** Of the client that told it. */
+  origin: string;
   chainId: number;
   block: GenesisBlock;
+  /** Of the newest block that the client has; 0 while it has none but the first. */
+  latestNumber: number;
+}
+
+interface ReadingOptions {
+  /** By default those of the machine. */
+  timers?: Timers;
+  /** Ends the reading. */
+  signal?: AbortSignal;
 }
 
 /** What the first of the clients that can be asked says. Rejects with an `EngineUnavailableError` when none can be. */
 export async function readExecutionGenesis(
   urls: readonly string[],
   jwtSecret: Uint8Array,
-  timers = SYSTEM_TIMERS,
+  { timers = SYSTEM_TIMERS, signal }: ReadingOptions = {},
 ): Promise<ExecutionGenesis> {
   const failures: string[] = [];
   for (const url of urls) {
     const client = authorizedClient(url, () => jwtSecret, timers);
     const ask = async (method: string, params: readonly unknown[]) =>
-      new JsonValue(await client.call(method, params, { timeoutMs: timeoutMs(method) }), "result");
+      new JsonValue(await client.call(method, params, { timeoutMs: timeoutMs(method), signal }), "result");
     try {
       const chainId = (await ask("eth_chainId", [])).number();
-      return { chainId, block: genesisFromJson(await ask("eth_getBlockByNumber", ["0x0", false])) };
+      const block = genesisFromJson(await ask("eth_getBlockByNumber", ["0x0", false]));
+      const latest = await ask("eth_getBlockByNumber", ["latest", false]);
+      return { origin: client.origin, chainId, block, latestNumber: latest.member("number").number() };
     } catch (error) {
+      signal?.throwIfAborted();
       if (error instanceof UnexpectedValueError) {
-        failures.push(`The genesis block of ${client.origin} cannot be used: ${error.message}.`);
+        failures.push(`The chain of ${client.origin} cannot be used: ${error.message}.`);
       } else if (error instanceof JsonRpcFailure || error instanceof JsonRpcRefusal) {
         failures.push(error.message);
       } else {
