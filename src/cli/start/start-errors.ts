@@ -39,7 +39,10 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
     advice: "; a new dev chain with --el begins with the genesis block of its execution client, which has to run",
   },
   genesisTooLate: { reason: "usage", advice: "; give an earlier --genesis-time, or fewer --warmup-epochs" },
-  executionGenesisTooLate: { reason: "usage", advice: "; give fewer --warmup-epochs, or wait until then" },
+  executionGenesisTooLate: {
+    reason: "usage",
+    advice: "; give a later --genesis-time or fewer --warmup-epochs, or wait until then",
+  },
   noState: {
     reason: "usage",
     advice: ": give --checkpoint-sync-url, or a file or a URL with --checkpoint-state or --genesis-state",
