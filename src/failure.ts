@@ -1,3 +1,5 @@
+import { ForeseenError } from "./foreseen-error.ts";
+
 /**
  * What can go wrong with a call, said once for every transport. A handler throws a `Failure` and never knows which one
  * asked; each server translates the kind into its own language (a JSON-RPC code, an HTTP status).
@@ -25,7 +27,7 @@ interface FailureDetails {
   cause?: unknown;
 }
 
-export class Failure extends Error {
+export class Failure extends ForeseenError {
   readonly kind: FailureKind;
   readonly detail?: string;
   readonly failures?: ItemFailure[];

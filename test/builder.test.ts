@@ -268,12 +268,14 @@ describe("a builder", () => {
     expect(complaints()).toContain("The bid is of electra");
   });
 
-  it("may fail", async () => {
+  it("may fail, which is told once", async () => {
     builder.behaviour.beforeBid = () => {
       throw builderFault(500, "The builder is at a loss.");
     };
-    expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
-    expect(complaints()).toContain("The builder is at a loss.");
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
+    }
+    expect(withBuilder.opened.complaints).toEqual([expect.stringContaining("The builder is at a loss.")]);
   });
 
   it("helps where no payload can be built", async () => {

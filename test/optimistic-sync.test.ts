@@ -214,6 +214,10 @@ test("an engine that takes back that a block is valid is complained of, and chan
   await vi.waitFor(() => expect(complaints.join()).toMatch(/ERROR .*contradicts itself/));
   expect(chain.head.root).toBe(at(5).root);
   expect(statuses(chain, main.slice(0, 5))).toEqual(Array<string>(5).fill("valid"));
+  const told = complaints.length;
+  engine.enter("online");
+  await chain.untilHeadIsJudged();
+  expect(complaints).toHaveLength(told);
   await chain.importBlock(at(6).signed);
   expect(chain.head.root).toBe(at(6).root);
 });

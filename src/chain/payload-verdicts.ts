@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { PayloadVerdict } from "../execution/engine.ts";
-import type { Logger } from "../log/logger.ts";
+import type { LogFields, Logger } from "../log/logger.ts";
 import { ForkChoiceError } from "./fork-choice/error.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
@@ -20,6 +20,8 @@ interface PayloadVerdictsParts {
  */
 export class PayloadVerdicts {
   readonly #parts: PayloadVerdictsParts;
+  /** What was said of blocks about which the engine is asked again and again. */
+  readonly #told = new Map<RootHex, Set<string>>();
 
   constructor(parts: PayloadVerdictsParts) {
     this.#parts = parts;
@@ -27,12 +29,13 @@ export class PayloadVerdicts {
 
   /** Tells whether the status of any block changed. */
   async apply({ root }: { root: RootHex }, verdict: PayloadVerdict): Promise<boolean> {
-    const { forkChoice, logger } = this.#parts;
+    const { forkChoice } = this.#parts;
     const block = forkChoice.get(root);
     // Finality may have taken the block out of fork choice since the engine was asked.
     if (!block || block.execution.status === "pre-merge" || verdict.status === "optimistic") return false;
     const { blockHash } = block.execution;
     if (verdict.status === "valid") {
+      if (block.execution.status !== "invalid") this.#told.delete(root);
       return this.#change(block, () => {
         forkChoice.onValidPayload(blockHash);
         return null;
@@ -40,7 +43,8 @@ export class PayloadVerdicts {
     }
     const { latestValidHash, message } = verdict;
     const { slot } = block;
-    logger.warn("The execution engine refuses a block of the chain", { slot, root, latestValidHash, message });
+    const fields = { slot, root, latestValidHash, message };
+    this.#tellOnce("warn", "The execution engine refuses a block of the chain", fields);
     return this.#change(block, () => forkChoice.onInvalidPayload(root, latestValidHash));
   }
 
@@ -75,6 +79,17 @@ export class PayloadVerdicts {
 
   /** Transitions that sync/optimistic.md leaves out: only a faulty execution client brings them about. */
   #complain(root: RootHex, detail: string): void {
-    this.#parts.logger.error("The execution client contradicts itself about payloads; look after it", { root, detail });
+    this.#tellOnce("error", "The execution client contradicts itself about payloads; look after it", { root, detail });
+  }
+
+  /** Once of each block, until it is found valid. */
+  #tellOnce(level: "warn" | "error", message: string, fields: LogFields & { root: RootHex }): void {
+    const { forkChoice, logger } = this.#parts;
+    const { root } = fields;
+    const told = this.#told.get(root) ?? new Set();
+    logger[told.has(message) ? "debug" : level](message, fields);
+    told.add(message);
+    for (const other of this.#told.keys()) if (!forkChoice.get(other)) this.#told.delete(other);
+    this.#told.set(root, told);
   }
 }

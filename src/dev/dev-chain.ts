@@ -6,6 +6,7 @@ import type { BeaconChain } from "../chain/chain.ts";
 import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
+import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
@@ -20,6 +21,7 @@ interface DevChainParts {
   /** Follows the clock already, so that it takes note of a new slot before its validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;
+  engine: Pick<ExecutionEngine, "waitedMs">;
   api: Api;
   /** Whether other nodes may follow the chain. */
   hasNetwork: boolean;
@@ -66,6 +68,7 @@ export class DevChain {
   readonly #beginsAtPresent: boolean;
   readonly #catchesUp: boolean;
   readonly #timeOfDay: TimeOfDay;
+  readonly #engine: Pick<ExecutionEngine, "waitedMs">;
   readonly #logger: Logger;
   #isLive = false;
 
@@ -85,6 +88,7 @@ export class DevChain {
     this.#beginsAtPresent = this.#keepsRealTime || (isNew && clock.speed === 1);
     this.#catchesUp = catchesUp;
     this.#timeOfDay = parts.timeOfDay;
+    this.#engine = parts.engine;
     this.#logger = parts.logger;
 
     const logger = parts.logger.topic("validators");
@@ -153,7 +157,12 @@ export class DevChain {
     this.#isLive = true;
     const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
     this.clock.run({ ...present, keepTimetable: this.#keepsRealTime });
-    const watch = new PaceWatch({ clock: this.clock, timers: SYSTEM_TIMERS, logger: this.#logger });
+    const watch = new PaceWatch({
+      clock: this.clock,
+      timers: SYSTEM_TIMERS,
+      engine: this.#engine,
+      logger: this.#logger,
+    });
     this.clock.onSlot((slot) => watch.onSlot(slot));
   }
 

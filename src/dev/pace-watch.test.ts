@@ -11,12 +11,14 @@ function watchedChain() {
   const logger = createRecordingLogger();
   let slot = 0;
   let realMs = 0;
+  let waitedMs = 0;
   const clock = { secondsPerSlot: SECONDS_PER_SLOT, speed: SPEED, nowSeconds: () => slot * SECONDS_PER_SLOT };
-  const watch = new PaceWatch({ clock, timers: { now: () => realMs }, logger });
-  const pass = (slots: number, secondsEach: number) => {
+  const watch = new PaceWatch({ clock, timers: { now: () => realMs }, engine: { waitedMs: () => waitedMs }, logger });
+  const pass = (slots: number, secondsEach: number, waitedEach = 0) => {
     for (let passed = 0; passed < slots; passed++) {
       slot++;
       realMs += secondsEach * 1000;
+      waitedMs += waitedEach * 1000;
       watch.onSlot(slot);
     }
   };
@@ -55,4 +57,18 @@ test("a slow drift is noticed as well, and a lag that is made up for is over", (
   expect(records.map(({ level }) => level)).toEqual(["warn"]);
   pass(2 * SLOTS_PER_EPOCH, IN_TIME / 2);
   expect(records.map(({ level }) => level)).toEqual(["warn", "notice"]);
+});
+
+test("who is too slow is the one that was waited for", () => {
+  const { pass, records } = watchedChain();
+  // Waiting that fits into a slot costs no time.
+  pass(100, IN_TIME, IN_TIME / 2);
+  pass(3, 4, 3.9);
+  pass(3 * SLOTS_PER_EPOCH, IN_TIME, IN_TIME / 2);
+  pass(3, 4, IN_TIME / 2);
+  expect(records.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^The execution client is too slow/),
+    expect.stringMatching(/^The chain keeps its speed/),
+    expect.stringMatching(/^The machine is too slow/),
+  ]);
 });

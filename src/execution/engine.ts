@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ForkPostBellatrix, VERSIONED_HASH_VERSION_KZG } from "@lodestar/params";
 import type { BlobsBundle, capella, ExecutionPayload, ExecutionRequests, RootHex, Slot } from "@lodestar/types";
+import { ForeseenError } from "../foreseen-error.ts";
 
 /** What the beacon block says about its payload; every part is absent before the fork that brought it. */
 export interface PayloadContext {
@@ -81,7 +82,7 @@ export interface BuiltPayload {
 }
 
 /** No payload can be built; the message is a whole sentence that says why. */
-export class PayloadUnavailableError extends Error {
+export class PayloadUnavailableError extends ForeseenError {
   constructor(message: string) {
     super(message);
     this.name = "PayloadUnavailableError";
@@ -89,7 +90,7 @@ export class PayloadUnavailableError extends Error {
 }
 
 /** The engine could not be asked, or gave no usable answer; nothing is known of what it was asked about. A whole sentence. */
-export class EngineUnavailableError extends Error {
+export class EngineUnavailableError extends ForeseenError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "EngineUnavailableError";
@@ -145,6 +146,8 @@ export interface ExecutionEngine {
   latestBlock?(): Promise<EngineBlock | null>;
   /** How many calls of each method ended in which way; left out by an engine that is not asked over a connection. */
   callCounts?(): Iterable<readonly [labels: { method: string; outcome: string }, count: number]>;
+  /** For how many milliseconds up to now any answer was waited for; left out by an engine that nobody waits for. */
+  waitedMs?(): number;
   /** Ends what is under way, and connections; left out where there are none. */
   close?(): void;
 }

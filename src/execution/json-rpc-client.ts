@@ -6,6 +6,7 @@ import {
   type RequestOptions,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { ForeseenError } from "../foreseen-error.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 
 /** Beyond every answer that is asked for: 128 blobs with their cell proofs have 36 MB in hexadecimal. */
@@ -19,7 +20,7 @@ const SHOWN_OF_ERROR = 300;
 type JsonRpcFailureKind = "unreachable" | "timeout" | "unauthorized" | "unusable" | "ended";
 
 /** There is no answer that can be used. A whole sentence. */
-export class JsonRpcFailure extends Error {
+export class JsonRpcFailure extends ForeseenError {
   readonly kind: JsonRpcFailureKind;
 
   constructor(kind: JsonRpcFailureKind, message: string, cause?: unknown) {
@@ -30,7 +31,7 @@ export class JsonRpcFailure extends Error {
 }
 
 /** The server answered with an error. A whole sentence. */
-export class JsonRpcRefusal extends Error {
+export class JsonRpcRefusal extends ForeseenError {
   readonly code: number;
 
   constructor(code: number, message: string) {

@@ -1,3 +1,5 @@
+import { ForeseenError } from "../foreseen-error.ts";
+
 /**
  * Turns what callers put into the fields of a record into something every format can write: bytes become hex, integers
  * too large for JSON become decimal strings, and what JSON would lose (`Infinity`, for one the far future epoch) is kept as
@@ -24,7 +26,7 @@ const MAX_DEPTH = 6;
 
 function plainObject(value: object, depth: number): unknown {
   if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString("hex")}`;
-  if (value instanceof Error) return { type: value.name, message: value.message, stack: errorStack(value) };
+  if (value instanceof Error) return plainError(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
   if (depth === MAX_DEPTH) return "…";
   if (Array.isArray(value) || value instanceof Set) return [...value].map((inner) => plainLogValue(inner, depth + 1));
@@ -32,8 +34,15 @@ function plainObject(value: object, depth: number): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [String(key), plainLogValue(inner, depth + 1)]));
 }
 
-/** The stack of an error followed by the stacks of what caused it. */
-export function errorStack(error: Error): string {
+function plainError(error: Error): unknown {
+  const { name: type, message } = error;
+  const stack = errorStack(error);
+  return stack === null ? { type, message } : { type, message, stack };
+}
+
+/** The stack of an error followed by the stacks of what caused it; null where nobody needs them. */
+export function errorStack(error: Error): string | null {
+  if (error instanceof ForeseenError) return null;
   const parts: string[] = [];
   const seen = new Set<unknown>();
   let current: unknown = error;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ForeseenError } from "../foreseen-error.ts";
 import { LogSpecError } from "./log-spec.ts";
 import { LOG_LEVELS } from "./logger.ts";
 import { createLogger, type LogFormat } from "./pino-logger.ts";
@@ -43,6 +44,8 @@ describe("logger", () => {
       _level: 7,
       error: { type: "TypeError", message: "no", stack: expect.stringContaining("TypeError: no\n") },
     });
+    logger.warn("Failed", { error: new ForeseenError("It is away.") });
+    expect(records()[1]!.error).toEqual({ type: "Error", message: "It is away." });
   });
 
   it("writes every level at or above the selected one", () => {

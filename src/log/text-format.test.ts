@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ForeseenError } from "../foreseen-error.ts";
 import { formatText, type LogRecord } from "./text-format.ts";
 
 const record = (change: Partial<LogRecord> = {}): LogRecord => ({
@@ -64,6 +65,11 @@ describe("text format", () => {
     expect(lines[1]).toBe("    Error: it broke");
     expect(lines[2]).toMatch(/^ {8}at /);
     expect(lines).toContain("    Caused by: TypeError: the reason");
+  });
+
+  it("writes the message alone of an error that was foreseen", () => {
+    const error = new ForeseenError("it is away", { cause: new TypeError("the reason") });
+    expect(formatText(record({ fields: { error } }), false)).toMatch(/ {2}error="it is away"\n$/);
   });
 
   it("colours only when asked to", () => {

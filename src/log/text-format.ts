@@ -54,10 +54,10 @@ export function formatText({ time, level, topic, message, fields = {} }: LogReco
   for (const [key, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     words.push(`${paint(DIM, `${escapeControl(key)}=`)}${fieldText(value)}`);
-    if (value instanceof Error) {
-      const lines = errorStack(value).split("\n");
-      stacks += lines.map((line) => `    ${escapeControl(line)}\n`).join("");
-    }
+    const stack = value instanceof Error ? errorStack(value) : null;
+    if (stack === null) continue;
+    const lines = stack.split("\n");
+    stacks += lines.map((line) => `    ${escapeControl(line)}\n`).join("");
   }
   const tail = words.length === 0 ? "" : `  ${words.join(" ")}`;
   return `${head}${escapeControl(message)}${tail}\n${stacks}`;

@@ -105,7 +105,7 @@ const troubles: Record<string, Trouble> = {
     faults: [[GET, fails(-38_001, "Unknown payload")]],
     condition: WELL,
     missed: 2,
-    lines: [ANOTHER, NOT_PROPOSED, ANOTHER],
+    lines: [ANOTHER, NOT_PROPOSED],
   },
   "HTTP 500": {
     faults: [["*", respondsWith(500)]],
@@ -187,6 +187,9 @@ it("goes on with a client that was stopped, or had another secret, as soon as it
   await node.timers.pass(100);
   await vi.waitFor(() => expect(node.takeLines()).toContain(UNAUTHORIZED));
   expect(await node.condition()).toEqual(OFFLINE);
+  await expect(NodeWithClient.open([client])).rejects.toThrow(
+    /refuses the token: does --jwt-secret name the same file/,
+  );
   await client.stop();
   await client.start();
   await untilBack(node);

@@ -7,6 +7,7 @@ import type { BlsVerifier } from "../../bls/verifier.ts";
 import { type Builder, BuilderError, type OfferedBid } from "../../execution/builder/builder.ts";
 import type { BuiltPayload } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
+import { Trouble } from "../../log/trouble.ts";
 import type { Clock } from "../clock/clock.ts";
 import { type BidExpectation, bidSignatureSet, faultOfBid } from "./bid-verification.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
@@ -37,9 +38,19 @@ const ALWAYS_BUILDER = 2n ** 64n - 1n;
 /** Asks the builder what it bids for a block, and decides between that and the payload that the node builds itself. */
 export class BuilderBids {
   readonly #parts: BuilderBidsParts;
+  readonly #noLocalPayload: Trouble;
+  readonly #refusal: Trouble;
 
   constructor(parts: BuilderBidsParts) {
     this.#parts = parts;
+    this.#noLocalPayload = new Trouble(parts.logger, {
+      begins: "No payload could be built, so the builder's is taken",
+      ends: "Payloads are built again beside the builder's",
+    });
+    this.#refusal = new Trouble(parts.logger, {
+      begins: "There is no bid of the builder",
+      ends: "The builder no longer refuses to bid",
+    });
   }
 
   /** The better of the local payload and the builder's bid, unless the engine insists on the former. Rejects only when there is neither, as the local one did. */
@@ -56,9 +67,10 @@ export class BuilderBids {
       return local.value;
     }
     if (local.status === "rejected") {
-      logger.warn("No payload could be built, so the builder's is taken", { slot: block.slot, error: local.reason });
+      this.#noLocalPayload.met({ slot: block.slot, error: local.reason });
       return bid;
     }
+    this.#noLocalPayload.isOver({ slot: block.slot });
     const isOverridden = local.value?.shouldOverrideBuilder === true;
     const isBidBetter =
       !isOverridden && (local.value === null || prefersBid(local.value.value, bid.value, boostFactor));
@@ -80,6 +92,7 @@ export class BuilderBids {
     const { expectation, parentHash, proposerPubkey } = proposal;
     try {
       const offered = await builder.getBid({ slot: block.slot, parentHash, proposerPubkey });
+      this.#refusal.isOver({ slot: block.slot });
       if (offered === null) return null;
       const fault = faultOfBid(this.#parts.config, offered, expectation) ?? (await this.#faultOfSignature(offered));
       if (fault === undefined) return offered.signed.message;
@@ -91,11 +104,10 @@ export class BuilderBids {
     return null;
   }
 
-  #tellNoBid(slot: Slot, { isRefusal, message }: BuilderError): void {
-    const { logger } = this.#parts;
+  #tellNoBid(slot: Slot, { isRefusal, message: reason }: BuilderError): void {
+    if (isRefusal) this.#refusal.met({ slot, reason });
     // Of a builder that does not answer the log has a warning already.
-    const tell = isRefusal ? logger.warn : logger.info;
-    tell("There is no bid of the builder", { slot, reason: message });
+    else this.#parts.logger.info("There is no bid of the builder, which does not answer", { slot, reason });
   }
 
   /** Null for a block that builders have nothing to do with: before the merge, or of a proposer that is not registered. */

@@ -190,6 +190,20 @@ it("warns once while an engine prepares nothing", async () => {
   expect(warnings).toHaveLength(2);
 });
 
+it("warns once while payloads cannot be used", async () => {
+  const { engine, build, warnings } = setUp();
+  const [first, second, third] = [1, 2, 3].map((id) => ({ ...REQUEST, feeRecipient: bytes(id, 20) }));
+  for (const request of [first!, second!]) {
+    engine.payloads.push(unknownId);
+    expect(await build(request, FILLING_MS, FILLING_MS)).toHaveProperty("payload");
+  }
+  expect(warnings).toHaveLength(1);
+  expect(await build(third!, FILLING_MS)).toHaveProperty("payload");
+  engine.payloads.push(unknownId);
+  await build(first!, FILLING_MS, FILLING_MS);
+  expect(warnings).toHaveLength(2);
+});
+
 it("keeps what comes too late for the next time", async () => {
   const { engine, build } = setUp();
   const late = Promise.withResolvers<void>();

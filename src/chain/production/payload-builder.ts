@@ -10,6 +10,7 @@ import {
   type PayloadVerdict,
 } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
+import { Trouble } from "../../log/trouble.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import type { Clock } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
@@ -43,11 +44,25 @@ export class PayloadBuilder {
   #begun: { request: PayloadRequest; id: Promise<PayloadId | null> } | undefined;
   /** What the engine last gave. */
   #given: { request: PayloadRequest; built: BuiltPayload } | undefined;
-  #isPreparing = true;
+  readonly #noPreparation: Trouble;
+  readonly #noUsablePayload: Trouble;
+  readonly #noNewPayload: Trouble;
 
   constructor(parts: PayloadBuilderParts) {
     this.#parts = parts;
     this.#timers = parts.timers ?? SYSTEM_TIMERS;
+    this.#noPreparation = new Trouble(parts.logger, {
+      begins: "The execution engine prepares no payload for the next slot",
+      ends: "The execution engine prepares payloads again",
+    });
+    this.#noUsablePayload = new Trouble(parts.logger, {
+      begins: "The execution engine gives no usable payload and is asked for another one",
+      ends: "The execution engine gives usable payloads again",
+    });
+    this.#noNewPayload = new Trouble(parts.logger, {
+      begins: "The execution engine gives no payload; the one that it gave before is used",
+      ends: "The execution engine gives payloads again, and none of before has to be used",
+    });
   }
 
   /** Whether it is of use to have payloads prepared. */
@@ -64,12 +79,9 @@ export class PayloadBuilder {
     try {
       const payloadId = await this.#begin(request, 0);
       logger.debug("The execution engine prepares a payload", { slot, payloadId, ms: this.#msSince(startedAt) });
-      if (!this.#isPreparing) logger.info("The execution engine prepares payloads again", { slot });
-      this.#isPreparing = true;
+      this.#noPreparation.isOver({ slot });
     } catch (error) {
-      const level = this.#isPreparing ? "warn" : "debug";
-      logger[level]("The execution engine prepares no payload for the next slot", { slot, error });
-      this.#isPreparing = false;
+      this.#noPreparation.met({ slot, error });
     }
   }
 
@@ -78,16 +90,15 @@ export class PayloadBuilder {
    * `PayloadUnavailableError` or an `EngineUnavailableError` when none can be had.
    */
   async build(request: PayloadRequest): Promise<BuiltPayload> {
+    const { slot } = request;
     try {
-      return await this.#fromEngine(request);
+      const built = await this.#fromEngine(request);
+      this.#noNewPayload.isOver({ slot });
+      return built;
     } catch (error) {
       const given = this.#given;
       if (!given || !isSameRequest(given.request, request)) throw error;
-      const { slot } = request;
-      this.#parts.logger.warn("The execution engine gives no payload; the one that it gave before is used", {
-        slot,
-        error,
-      });
+      this.#noNewPayload.met({ slot, error });
       return given.built;
     }
   }
@@ -101,8 +112,9 @@ export class PayloadBuilder {
     let built: BuiltPayload;
     try {
       built = await this.#take(request, id);
+      this.#noUsablePayload.isOver({ slot });
     } catch (error) {
-      logger.warn("The execution engine gives no usable payload and is asked for another one", { slot, error });
+      this.#noUsablePayload.met({ slot, error });
       built = await this.#take(request, await this.#beginNow(request));
     }
     logger.debug("The execution engine gave a payload", {

@@ -1,4 +1,5 @@
 import { type BuilderOptions, DEFAULT_BUILDER_OPTIONS } from "../../node/builder-options.ts";
+import { usageError } from "../exit.ts";
 import { type FlagValues, valueFlag } from "./flag.ts";
 import { httpUrl, uint64, wholeNumber } from "./flag-values.ts";
 
@@ -51,9 +52,20 @@ export const BUILDER_FLAGS = {
   }),
 } as const;
 
+const BUILDER_SETTINGS = [
+  "builderTimeout",
+  "builderBoostFactor",
+  "builderFallbackSkips",
+  "builderFallbackSkipsPerEpoch",
+] as const;
+
 /** Undefined when there is none. */
 export function builderOptions(values: FlagValues<typeof BUILDER_FLAGS>): BuilderOptions | undefined {
-  if (values.builder === undefined) return undefined;
+  if (values.builder === undefined) {
+    const needless = BUILDER_SETTINGS.find((key) => values[key] !== BUILDER_FLAGS[key].fallback);
+    if (needless === undefined) return undefined;
+    throw usageError(`--${BUILDER_FLAGS[needless].name} is of no use without --builder, the URL of a builder.`);
+  }
   return {
     url: values.builder,
     bidTimeoutMs: values.builderTimeout,

@@ -39,5 +39,11 @@ export function executionClient(
   }
   const jwtSecretFile =
     jwtSecret === undefined ? join(dataDir, DEFAULT_SECRET_FILE) : resolve(workingDirectory, jwtSecret);
-  return { urls: [...new Set(el)], jwtSecretFile };
+  return { urls: distinctUrls(el), jwtSecretFile };
+}
+
+/** One URL may be written in several ways. */
+function distinctUrls(urls: readonly string[]): string[] {
+  const normalized = urls.map((url) => new URL(url).href);
+  return urls.filter((_, index) => normalized.indexOf(normalized[index]!) === index);
 }

@@ -166,6 +166,8 @@ describe("execution clients", () => {
       urls: [first],
       jwtSecretFile: join(folder, "s.hex"),
     });
+    const respelled = ["--el", "http://[::1]:1", "--el", second, "--el", "HTTP://[0:0::1]:1/"];
+    expect(node(respelled).execution?.urls).toEqual(["http://[::1]:1", second]);
     expect(dev([], { FANAL_EL: `${first},${second}` }).execution?.urls).toEqual([first, second]);
   });
 
@@ -384,7 +386,7 @@ describe("values that are refused", () => {
 
 describe("the builder", () => {
   it("is none unless it is named, and then trusted as other clients do", () => {
-    expect(node(["--builder-timeout", "5"]).builder).toBeUndefined();
+    expect(node([]).builder).toBeUndefined();
     expect(dev(["--builder", "http://127.0.0.1:18550"]).builder).toEqual({
       url: "http://127.0.0.1:18550",
       ...DEFAULT_BUILDER_OPTIONS,
@@ -401,6 +403,9 @@ describe("the builder", () => {
       missedSlots: { inARow: 2, inAnEpoch: 4 },
     });
     expect(refusal(() => node(["--builder-boost-factor", "18446744073709551616"]))).toContain("0 to 2^64-1");
+    expect(refusal(() => node(["--builder-timeout", "5"]))).toMatch(
+      /^--builder-timeout is of no use without --builder,/,
+    );
     expect(refusal(() => node(["--builder", "relay.example"]))).toContain("begins with http:// or https://");
   });
 });

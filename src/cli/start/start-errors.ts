@@ -39,10 +39,13 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
     advice: "; a new dev chain with --el begins with the genesis block of its execution client, which has to run",
   },
   genesisTooLate: { reason: "usage", advice: "; give an earlier --genesis-time, or fewer --warmup-epochs" },
-  executionGenesisTooLate: { reason: "usage", advice: "; give fewer --warmup-epochs, or wait until then" },
   executionClientHasBlocks: {
     reason: "usage",
     advice: "; a new dev chain needs a client without any: start it with an empty data directory",
+  },
+  executionGenesisTooLate: {
+    reason: "usage",
+    advice: "; give a later --genesis-time or fewer --warmup-epochs, or wait until then",
   },
   noState: {
     reason: "usage",

@@ -17,6 +17,11 @@ export class FailedDuties {
     this.#logger[level](`Validators could not ${duty}`, { slot, error });
   }
 
+  /** The slot does not show whether the duty can be done: one that failed before is not over. */
+  unsettled(duty: string, slot: Slot): void {
+    if (this.#lastFailed.has(duty)) this.#lastFailed.set(duty, slot);
+  }
+
   /** All duties of the slot have been attended to. */
   endSlot(slot: Slot): void {
     for (const [duty, failedAt] of this.#lastFailed) {

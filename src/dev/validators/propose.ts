@@ -1,6 +1,7 @@
 import type { Type } from "@chainsafe/ssz";
+import { HttpStatusCode } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
-import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
+import { DOMAIN_BEACON_PROPOSER, ForkSeq } from "@lodestar/params";
 import type {
   BeaconBlock,
   BlindedBeaconBlock,
@@ -20,12 +21,15 @@ interface ProposeModules {
   history: SlashingProtection;
 }
 
-/** phase0/validator.md, Block proposal. No graffiti is given: the node's own then applies. */
+/**
+ * phase0/validator.md, Block proposal. No graffiti is given: the node's own then applies. Tells whether the block is on the chain,
+ * or with a builder that has promised to publish it.
+ */
 export async function proposeBlock(
   { api, config, signer, history }: ProposeModules,
   slot: Slot,
   validatorIndex: ValidatorIndex,
-): Promise<void> {
+): Promise<boolean> {
   const randaoReveal = signer.randaoReveal(validatorIndex, slot);
   const { data } = await api.validator.produceBlockV3({ slot, randaoReveal });
   if (!history.mayPropose(validatorIndex, slot)) {
@@ -39,9 +43,12 @@ export async function proposeBlock(
   if ("block" in data) {
     const { block, ...sidecars } = data;
     const signedBlock = signed(config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>, block);
-    await api.beacon.publishBlockV2({ signedBlockContents: { signedBlock, ...sidecars } as SignedBlockContents });
-  } else {
-    const type = config.getPostBellatrixForkTypes(slot).BlindedBeaconBlock as Type<BlindedBeaconBlock>;
-    await api.beacon.publishBlindedBlockV2({ signedBlindedBlock: signed(type, data) as SignedBlindedBeaconBlock });
+    const signedBlockContents = { signedBlock, ...sidecars } as SignedBlockContents;
+    const { status } = await api.beacon.publishBlockV2({ signedBlockContents });
+    return status === HttpStatusCode.OK;
   }
+  const type = config.getPostBellatrixForkTypes(slot).BlindedBeaconBlock as Type<BlindedBeaconBlock>;
+  const signedBlindedBlock = signed(type, data) as SignedBlindedBeaconBlock;
+  const { status } = await api.beacon.publishBlindedBlockV2({ signedBlindedBlock });
+  return status === HttpStatusCode.OK || config.getForkSeq(slot) >= ForkSeq.fulu;
 }

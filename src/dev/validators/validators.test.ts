@@ -300,9 +300,15 @@ describe("dev validators whose node fails", () => {
     api.validator.produceBlockV3 = () => Promise.reject(new Error("The execution engine is away."));
     for (const slot of [1, 2, 3]) await act(slot);
     api.validator.produceBlockV3 = produceBlockV3;
-    for (const slot of [4, 5]) await act(slot);
+    // A block that was only broadcast shows nothing yet.
+    const { publishBlockV2 } = api.beacon;
+    api.beacon.publishBlockV2 = async () => ({ status: 202 });
+    await act(4);
+    api.beacon.publishBlockV2 = publishBlockV2;
+    for (const slot of [5, 6]) await act(slot);
     expect(told).toEqual([
       ["Validators could not propose a block"],
+      [],
       [],
       [],
       ["Validators no longer fail to propose a block"],

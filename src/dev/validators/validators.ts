@@ -46,6 +46,8 @@ export interface DevValidators {
   close(): Promise<void>;
 }
 
+const PROPOSE = "propose a block";
+
 /** Validators that live inside the node and use its public API as any validator client would. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, speed = 1, history = new SlashingProtection() } = options;
@@ -70,16 +72,19 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     }
   }
 
-  const propose = (slot: Slot) =>
-    attempt("propose a block", slot, async () => {
+  async function propose(slot: Slot): Promise<void> {
+    const isProposed = await attempt(PROPOSE, slot, async () => {
       // Nobody proposes the genesis block.
-      if (slot === GENESIS_SLOT) return;
+      if (slot === GENESIS_SLOT) return false;
       const duty = await duties.proposerAt(slot);
-      if (!duty) return;
-      await proposeBlock(modules, slot, duty.validatorIndex);
+      if (!duty) return false;
+      const isImported = await proposeBlock(modules, slot, duty.validatorIndex);
       schedule.blockArrived(slot);
-      logger.debug("Validators proposed a block", { slot, validatorIndex: duty.validatorIndex });
+      logger.debug("Validators proposed a block", { slot, validatorIndex: duty.validatorIndex, isImported });
+      return isImported;
     });
+    if (isProposed === false) failures.unsettled(PROPOSE, slot);
+  }
 
   async function attest(slot: Slot): Promise<CommitteeAttestation[]> {
     const attestations = await attempt("learn what to attest to", slot, async () => {

@@ -7,6 +7,7 @@ import type {
   SignedBuilderBid,
   Slot,
 } from "@lodestar/types";
+import { ForeseenError } from "../../foreseen-error.ts";
 
 export interface BidRequest {
   slot: Slot;
@@ -42,7 +43,7 @@ export interface Builder {
 }
 
 /** The message is a whole sentence. */
-export class BuilderError extends Error {
+export class BuilderError extends ForeseenError {
   /** Whether the builder answered, so that the same request is bound to fail again. */
   readonly isRefusal: boolean;
 

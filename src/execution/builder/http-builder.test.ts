@@ -34,6 +34,12 @@ it.each<[name: string, type: string, body: string, complaint: RegExp]>([
   ["another type", "text/html", "<p>", /^The builder's answer cannot be read: .*text\/html/],
   ["no bid", "application/json", '{"version":"electra","data":{}}', /^The builder's answer cannot be read: /],
   ["no fork", "application/json", '{"version":"never","data":{}}', /^The builder's answer cannot be read: .*never/],
+  [
+    "a name that all objects know",
+    "application/json",
+    '{"version":"constructor","data":{}}',
+    /is of the fork "constructor",/,
+  ],
   ["a fork without payloads", "application/json", '{"version":"altair","data":{}}', /cannot be read/],
   ["too much", "application/octet-stream", "x".repeat(33 * 1024 * 1024), /more than 33554432 bytes/],
 ])("refuses an answer that is %s", async (_, type, body, complaint) => {

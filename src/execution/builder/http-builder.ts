@@ -1,7 +1,7 @@
 import { HttpStatusCode, WireFormat } from "@lodestar/api";
 import { type ApiClient, getClient } from "@lodestar/api/builder";
 import type { ChainForkConfig } from "@lodestar/config";
-import type { ForkPostBellatrix } from "@lodestar/params";
+import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
 import { parseExecutionPayloadAndBlobsBundle } from "@lodestar/state-transition";
 import type { bellatrix, SignedBlindedBeaconBlock } from "@lodestar/types";
 import { toPrintableUrl } from "@lodestar/utils";
@@ -70,9 +70,10 @@ export class HttpBuilder implements Builder {
     const answer = await this.#ask(this.#bidTimeoutMs, (init) => this.#client.getHeader(request, { ...init, headers }));
     if (answer.status === HttpStatusCode.NO_CONTENT) return null;
     return read(() => {
+      const fork = requireKnown(answer.meta().version);
       const signed = answer.value();
       // A bid of any earlier fork could not have been read.
-      return signed === undefined ? null : { fork: answer.meta().version as ForkPostBellatrix, signed };
+      return signed === undefined ? null : { fork: fork as ForkPostBellatrix, signed };
     });
   }
 
@@ -80,7 +81,10 @@ export class HttpBuilder implements Builder {
     const answer = await this.#ask(REVEAL_TIMEOUT_MS, (init) =>
       this.#client.submitBlindedBlock({ signedBlindedBlock: { data: signed } }, init),
     );
-    return read(() => parseExecutionPayloadAndBlobsBundle(answer.value()));
+    return read(() => {
+      requireKnown(answer.meta().version);
+      return parseExecutionPayloadAndBlobsBundle(answer.value());
+    });
   }
 
   async publishBlock(signed: SignedBlindedBeaconBlock): Promise<void> {
@@ -145,6 +149,12 @@ function read<T>(decode: () => T): T {
   } catch (error) {
     throw unreadable(error);
   }
+}
+
+/** The library takes names that all objects know, such as "constructor", for forks. */
+function requireKnown(fork: ForkName): ForkName {
+  if (Object.values(ForkName).includes(fork)) return fork;
+  throw new Error(`it is of the fork ${JSON.stringify(fork)}, which is not known.`);
 }
 
 function asBuilderError(error: unknown): BuilderError {

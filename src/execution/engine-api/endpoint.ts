@@ -14,6 +14,9 @@ import { CAPABILITIES, EXCHANGE_CAPABILITIES, GET_CLIENT_VERSION, neededMethods,
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 
+/** What to ask oneself when a client refuses the token. */
+export const IS_SECRET_SHARED = "does --jwt-secret name the same file as the execution client's?";
+
 /** The client itself could not be asked, so that another may be. */
 export class EndpointUnavailableError extends EngineUnavailableError {
   constructor(message: string, options?: ErrorOptions) {
@@ -214,10 +217,7 @@ export class Endpoint {
       if (this.#toldOfAbsence === state) return;
       this.#toldOfAbsence = state;
       if (state === "unauthorized") {
-        logger.warn(
-          "The execution client refuses the token: does --jwt-secret name the same file as the execution client's?",
-          { url },
-        );
+        logger.warn(`The execution client refuses the token: ${IS_SECRET_SHARED}`, { url });
       } else {
         logger.warn("The execution client is offline", { url, reason: this.#absence });
       }

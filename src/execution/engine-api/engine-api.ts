@@ -31,6 +31,7 @@ import { payloadFromJson, payloadToJson, withdrawalsToJson } from "./payload-jso
 import { requestsFromJson, requestsToJson } from "./requests-json.ts";
 import { type BlockReader, findTerminalBlock, judgeTerminalBlock } from "./terminal-block.ts";
 import { type ReadVerdict, verdictFromJson } from "./verdict-json.ts";
+import { WaitingTime } from "./waiting-time.ts";
 
 const UNKNOWN_PAYLOAD = -38001;
 
@@ -60,6 +61,7 @@ export class EngineApi implements ExecutionEngine {
   readonly #queue = new CallQueue();
   readonly #listeners = new Set<(state: EngineState) => void>();
   readonly #callCounts = new Map<string, Map<CallOutcome, number>>();
+  readonly #waiting: WaitingTime;
   #told: EngineState;
   #used: Endpoint;
   #isConnected = false;
@@ -82,6 +84,7 @@ export class EngineApi implements ExecutionEngine {
       throw new RangeError("An execution engine needs the URL of at least one execution client.");
     this.#endpoints = [first, ...others];
     this.#config = config;
+    this.#waiting = new WaitingTime(timers);
     this.#logger = logger;
     this.#used = first;
     this.#told = first.state;
@@ -118,6 +121,10 @@ export class EngineApi implements ExecutionEngine {
         count,
       ]),
     );
+  }
+
+  waitedMs(): number {
+    return this.#waiting.ms;
   }
 
   async notifyNewPayload(
@@ -220,7 +227,7 @@ export class EngineApi implements ExecutionEngine {
     params: readonly unknown[],
     read: (json: JsonValue) => T,
   ): Promise<T> {
-    const json = await endpoint.call(method, params);
+    const json = await this.#waiting.during(() => endpoint.call(method, params));
     try {
       return read(json);
     } catch (error) {

@@ -3,7 +3,7 @@ import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { EngineUnavailableError } from "../engine.ts";
 import { JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";
-import { authorizedClient } from "./endpoint.ts";
+import { authorizedClient, IS_SECRET_SHARED } from "./endpoint.ts";
 import { timeoutMs } from "./methods.ts";
 
 /** The first block of an execution chain, in the words of a payload. It has neither transactions nor withdrawals. */
@@ -61,6 +61,8 @@ export async function readExecutionGenesis(
       signal?.throwIfAborted();
       if (error instanceof UnexpectedValueError) {
         failures.push(`The chain of ${client.origin} cannot be used: ${error.message}.`);
+      } else if (error instanceof JsonRpcFailure && error.kind === "unauthorized") {
+        failures.push(`The execution client at ${client.origin} refuses the token: ${IS_SECRET_SHARED}`);
       } else if (error instanceof JsonRpcFailure || error instanceof JsonRpcRefusal) {
         failures.push(error.message);
       } else {
