@@ -194,6 +194,9 @@ export class Exchange {
 /** How often the log may say that connections are refused. */
 const WARN_EVERY_MILLIS = 60_000;
 
+/** How often a server that closes looks for requests that will never be whole. */
+const SWEEP_MILLIS = 100;
+
 /** All that goes on between a server and its clients, and the bounds of it. */
 export class Exchanges {
   readonly requestBytes: ByteBudget;
@@ -300,12 +303,19 @@ export class Exchanges {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     const { promise: timeIsOver, resolve: endTime } = Promise.withResolvers<void>();
     const impatience = setTimeout(endTime, this.#limits.closeMillis);
-    for (const [socket, exchanges] of this.#connections) if (isHalfSent(exchanges)) socket.destroy();
+    this.#destroyHalfSent();
+    // Half of a request may also have come behind one that is answered first, or may come only now.
+    const sweep = setInterval(() => this.#destroyHalfSent(), SWEEP_MILLIS);
     await Promise.race([Promise.resolve(endStreams()).then(() => this.#drained()), timeIsOver]);
+    clearInterval(sweep);
     clearTimeout(impatience);
     // What remains has no call running, such as connections whose streamed answer promised keep-alive, or takes too long.
     for (const socket of this.#connections.keys()) socket.destroy();
     await closed;
+  }
+
+  #destroyHalfSent(): void {
+    for (const [socket, exchanges] of this.#connections) if (isHalfSent(exchanges)) socket.destroy();
   }
 
   #forget(exchange: Exchange): void {

@@ -225,6 +225,27 @@ it.each([
   await server.close();
 });
 
+it("half a request that comes only then does not hold off the end", async () => {
+  const called = createSignal();
+  const go = createSignal();
+  const gated = async () => {
+    called.happen();
+    await go.happened;
+    return json(1);
+  };
+  const server = await openTestServer({ handlers: { gated } });
+  const [waiting, late] = [await connectTo(server), await connectTo(server)];
+  const beginning = "POST / HTTP/1.1\r\n";
+  late.resume().write(beginning);
+  waiting.resume().write(post(requestText({ method: '"gated"' })));
+  await called.happened;
+  const closed = server.close();
+  late.write(`${head(100).slice(beginning.length)}{`);
+  await once(late, "close");
+  go.happen();
+  await closed;
+}, 5000);
+
 it("a WebSocket reader that only answers pings is cut off", async () => {
   const server = await open({
     handlers: { huge: async () => json("x".repeat(8_000_000)) },

@@ -169,7 +169,10 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const res = reply.raw;
     const exchange = exchanges.of(req) ?? exchanges.begin(res);
     await exchange.turn();
-    if (exchange.isOver) return;
+    if (exchange.isOver) {
+      observed?.end(undefined);
+      return;
+    }
     exchange.work();
     let open: OpenAnswer;
     try {
