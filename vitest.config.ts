@@ -12,6 +12,8 @@ export default defineConfig({
     pool: "forks",
     // One more than the cores it should run on: some tests wait for real time or for a program to start.
     maxWorkers: 3,
+    // Some tests keep real time, which a machine that is busy with something else may not leave them: those get a second try there.
+    retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     coverage: {

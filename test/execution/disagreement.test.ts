@@ -86,7 +86,9 @@ it("follows what its own client finds valid, where clients disagree, also after 
     expect(second.chain.head.slot, name).toBe(HEAD);
     expect(second.chain.status.isOptimistic, name).toBe(true);
     const questions = calls.all.slice(from).filter(({ method }) => /newPayload|forkchoice/.test(method));
-    expect(questions.length, name).toBeLessThanOrEqual(4);
+    // The same may be asked again while the client changes its state.
+    const different = new Set(questions.map(({ params }) => JSON.stringify(params)));
+    expect(different.size, name).toBeLessThanOrEqual(4);
     await condemn(other);
     judgeHeads();
     await second.chain.consultEngine();
