@@ -90,6 +90,19 @@ export class BeaconDb {
     return new BeaconDbBatch(this.#store.batch());
   }
 
+  /**
+   * Begins a layer, into which all is written from now on, and tells its number: to drop it is to leave the database as it is
+   * now. The next time that the database is opened, what is in layers becomes part of it.
+   */
+  addLayer(): Promise<number> {
+    return this.#store.addLayer();
+  }
+
+  /** Forgets in one write all that was written since the layer was begun. */
+  dropLayer(number: number): Promise<void> {
+    return this.#store.dropLayer(number);
+  }
+
   diskBytes(): Promise<number> {
     return this.#store.diskBytes();
   }
