@@ -16,12 +16,12 @@ import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
-import { SYSTEM_TIMERS } from "../timers.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { requireWholeHistory } from "./check-history.ts";
 import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
+import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
 import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
@@ -58,9 +58,6 @@ import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
 import type { ValidationContext } from "./validation/context.ts";
-
-/** How long a duty waits for the execution engine's answer: a second of a slot of twelve. */
-const ANSWER_SHARE_OF_SLOT = 1 / 12;
 
 /** A builder, and how far it is trusted. */
 export interface BuilderUse {
@@ -126,6 +123,7 @@ export class BeaconChain {
   readonly syncSubscriptions = new SyncSubscriptions();
   readonly preparations = new ProposerPreparations();
   readonly status: SyncStatus;
+  readonly engineAnswers: EngineAnswers;
   /** What the gossip rules look at; block submissions and, later, the network validate with it. */
   readonly validation: ValidationContext;
   readonly genesis: { time: number; validatorsRoot: Uint8Array };
@@ -249,6 +247,13 @@ export class BeaconChain {
       engine,
       horizonSlots: options.syncHorizonSlots,
     });
+    this.engineAnswers = new EngineAnswers({
+      clock,
+      engine,
+      status: this.status,
+      notifier: this.#engineNotifier,
+      importQueue: this.#importQueue,
+    });
     this.validation = this.#validationContext();
     this.processor = new OperationProcessor({
       context: this.validation,
@@ -355,45 +360,6 @@ export class BeaconChain {
     return this.#importQueue.isWaiting(root);
   }
 
-  /** Resolves when it is time to ask the execution engine again, which could not be asked: at the latest in the next slot. */
-  async untilEngineMayAnswer(signal: AbortSignal): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const ends = [
-      this.clock.onSlot(() => over.resolve()),
-      this.#engine.onStateChange((state) => {
-        if (isReachable(state)) over.resolve();
-      }),
-    ];
-    const onAbort = () => over.reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    try {
-      signal.throwIfAborted();
-      await over.promise;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-      for (const end of ends) end();
-    }
-  }
-
-  /**
-   * Asks the execution engine for what it could not tell before of the head and of the blocks that wait for it, which may make
-   * another block the head. A part of a slot is waited for it, and no more.
-   */
-  async consultEngine(): Promise<void> {
-    const isRetried = this.#importQueue.retryWaiting();
-    await this.#untilAnswered(async () => {
-      await isRetried;
-      if (!this.status.isOptimistic) return;
-      this.#engineNotifier.notify();
-      await this.#engineNotifier.idle();
-    });
-  }
-
-  /** Waits as long for what the execution engine is asked about the head already. */
-  async untilHeadIsJudged(): Promise<void> {
-    await this.#untilAnswered(() => this.#engineNotifier.idle());
-  }
-
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
@@ -471,19 +437,6 @@ export class BeaconChain {
     void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();
-  }
-
-  async #untilAnswered(answered: () => Promise<void>): Promise<void> {
-    if (!isReachable(this.#engine.state)) return;
-    const { secondsPerSlot, speed } = this.clock;
-    const done = new AbortController();
-    const tooLate = SYSTEM_TIMERS.sleep((secondsPerSlot * 1000 * ANSWER_SHARE_OF_SLOT) / speed, done.signal);
-    try {
-      await Promise.race([answered(), tooLate]);
-    } finally {
-      done.abort();
-      tooLate.catch(() => undefined);
-    }
   }
 
   async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
