@@ -39,9 +39,7 @@ import { PayloadVerdicts } from "./payload-verdicts.ts";
 import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer } from "./production/block-producer.ts";
-import { BuilderBids } from "./production/builder-bids.ts";
-import { BuilderRegistrations } from "./production/builder-registrations.ts";
-import { CircuitBreaker, type MissedSlotLimits } from "./production/circuit-breaker.ts";
+import { type BuilderInUse, type BuilderUse, useBuilder } from "./production/builder-use.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
@@ -50,22 +48,13 @@ import { restoreBlocks } from "./restore-blocks.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
-import { RegenerationQueue } from "./states/regeneration-queue.ts";
-import { Shufflings } from "./states/shufflings.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
+import { validationContextOf } from "./validation/chain-context.ts";
 import type { ValidationContext } from "./validation/context.ts";
-
-/** A builder, and how far it is trusted. */
-export interface BuilderUse {
-  builder: Builder;
-  /** In percent, for requests that do not say it. */
-  boostFactor: bigint;
-  missedSlots: MissedSlotLimits;
-}
 
 export interface ChainParts {
   config: BeaconConfig;
@@ -134,8 +123,7 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #payloadAnnouncer: PayloadAnnouncer;
-  /** What follows the clock on behalf of builders. */
-  readonly #builderParts: readonly (CircuitBreaker | BuilderRegistrations)[];
+  readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
   readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
@@ -254,7 +242,17 @@ export class BeaconChain {
       notifier: this.#engineNotifier,
       importQueue: this.#importQueue,
     });
-    this.validation = this.#validationContext();
+    this.validation = validationContextOf({
+      config,
+      clock,
+      forkChoice,
+      blocks: this.blocks,
+      states: this.states,
+      bls: this.#bls,
+      tracker: this.#tracker,
+      pools: this.pools,
+      idle: () => this.#changes.idle(),
+    });
     this.processor = new OperationProcessor({
       context: this.validation,
       forkChoice,
@@ -272,8 +270,17 @@ export class BeaconChain {
       logger: log,
     });
     this.builder = options.builder?.builder;
-    const { bids, parts } = this.#useBuilder(options.builder, log);
-    this.#builderParts = parts;
+    this.#builderInUse =
+      options.builder &&
+      useBuilder(options.builder, {
+        config,
+        clock,
+        forkChoice,
+        status: this.status,
+        bls: this.#bls,
+        preparations: this.preparations,
+        logger: log,
+      });
     const payloadBuilder = new PayloadBuilder({
       engine,
       forkChoice,
@@ -289,7 +296,7 @@ export class BeaconChain {
       payloadBuilder,
       pools: this.pools,
       eth1: this.eth1,
-      bids,
+      bids: this.#builderInUse?.bids,
     });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
@@ -421,7 +428,7 @@ export class BeaconChain {
         void this.#importQueue.retryWaiting();
         this.#payloadAnnouncer.resume();
       }),
-      ...[this.#payloadAnnouncer, ...this.#builderParts].map((follower) => follower.start()),
+      ...[this.#payloadAnnouncer, ...(this.#builderInUse?.followers ?? [])].map((follower) => follower.start()),
     ];
     return () => {
       for (const end of ends) end();
@@ -463,50 +470,5 @@ export class BeaconChain {
         { isFinalized: true },
       ),
     });
-  }
-
-  #useBuilder(use: BuilderUse | undefined, logger: Logger) {
-    if (use === undefined) return { bids: undefined, parts: [] };
-    const { config, clock, forkChoice, status, preparations } = this;
-    const { builder, boostFactor, missedSlots: limits } = use;
-    const breaker = new CircuitBreaker({ clock, forkChoice, status, limits, logger });
-    const bids = new BuilderBids({
-      config,
-      clock,
-      bls: this.#bls,
-      builder,
-      breaker,
-      preparations,
-      boostFactor,
-      logger,
-    });
-    return { bids, parts: [breaker, new BuilderRegistrations({ builder, clock, preparations, logger })] };
-  }
-
-  #validationContext(): ValidationContext {
-    const { blocks, forkChoice, states } = this;
-    const tracker = this.#tracker;
-    const regenerations = new RegenerationQueue(() => this.#changes.idle());
-    const shufflings = new Shufflings({ forkChoice, states, regenerations });
-    return {
-      config: this.config,
-      clock: this.clock,
-      forkChoice,
-      blocks,
-      bls: this.#bls,
-      seen: this.pools.seen,
-      operations: this.pools.operations,
-      states: {
-        get head() {
-          return tracker.headState;
-        },
-        shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
-        preState: (parentRoot, slot) => {
-          const make = () => states.afterBlock(parentRoot, slot);
-          // The next block of the chain never waits behind what others ask for.
-          return states.isNear(parentRoot, slot) ? make() : regenerations.run("block", make);
-        },
-      },
-    };
   }
 }
