@@ -56,6 +56,7 @@ export class DevNode {
     const node = await BeaconNode.open({
       ...options,
       isWarmedUp: () => opened?.isLive === true,
+      control: () => opened?.control,
       // A dev chain need not survive a power cut; that a killed process loses nothing does not depend on this.
       waitForDisk: false,
       source: (db) => openDevSource(db, options, timeOfDay),
@@ -70,6 +71,8 @@ export class DevNode {
       timeOfDay,
       activeValidators: options.activeValidators,
       catchesUp: options.catchUp === true,
+      flows: options.speed > 0,
+      hasExecutionClient: options.execution !== undefined || (options.eth1?.length ?? 0) > 0,
       history: await SlashingProtection.open(slashingProtectionStore(db)),
       warmupEpochs: options.warmupEpochs,
       logger,
@@ -123,7 +126,7 @@ export class DevNode {
     this.#logger.notice("The dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
     const { timeDifference } = devChain;
     if (timeDifference) listener.onTimeDifference?.(timeDifference);
-    devChain.run();
+    await devChain.run();
   }
 
   onFailure(callback: (failure: unknown) => void): void {
