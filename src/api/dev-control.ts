@@ -4,6 +4,7 @@ import { type Failure, invalidParams, notFound, rejected, unsupported } from "..
 /** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */
 export interface DevControl {
   readonly time: TimeControl;
+  readonly snapshots: SnapshotControl;
 }
 
 /** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
@@ -17,6 +18,14 @@ export interface TimeControl {
   resume(): Promise<void>;
   /** In seconds of chain time in one of real time; 0 pauses. */
   setSpeed(speed: number): Promise<void>;
+}
+
+/** Moments of the chain, to which it can go back while the process lives. Each is done while time stands still, and nothing else is. */
+export interface SnapshotControl {
+  /** Tells the id by which the chain goes back to how it is now. */
+  take(): Promise<number>;
+  /** Goes back; the snapshot and those that were taken later are gone then. */
+  revert(id: number): Promise<void>;
 }
 
 interface Passage {

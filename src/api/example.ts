@@ -35,6 +35,8 @@ export interface ExampleChain {
   readonly peerId: string;
   /** A subscription to events that the caller has. */
   readonly subscriptionId: string;
+  /** The id of a snapshot of the chain, another one at each call. */
+  takeSnapshot(): Promise<string>;
   pubkey(validator: ValidatorIndex): string;
   /** Of the proposer of the slot. */
   randaoReveal(): Promise<string>;

@@ -408,12 +408,14 @@ export class BeaconChain {
 
   /**
    * Goes back to a moment, whatever became final since: in the database by one write, of which a crash leaves all or nothing.
-   * Moments that were taken later are gone with it. The clock is for the caller to set back.
+   * Moments that were taken later are gone with it. `others` are called to go back, too, before anybody hears of it: the clock,
+   * and whoever acts on the chain.
    */
-  goBackTo({ layer, moment }: StoredMoment): Promise<void> {
+  goBackTo({ layer, moment }: StoredMoment, others: () => void): Promise<void> {
     return this.#changes.run(async () => {
       const forkSlot = await this.#moments.forkSlot(moment);
       await this.#db.dropLayer(layer);
+      others();
       this.#moments.restore(moment, forkSlot);
     });
   }

@@ -11,6 +11,7 @@ import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
+import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime } from "./control/time.ts";
 import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
@@ -102,7 +103,12 @@ export class DevChain {
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
-    this.control = { time: this.#time };
+    const snapshots = new DevSnapshots({
+      chain,
+      time: this.#time,
+      revertible: [clock, history, { capture: () => () => this.#onGoneBack() }],
+    });
+    this.control = { time: this.#time, snapshots };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
@@ -183,6 +189,10 @@ export class DevChain {
   /** Ends time, and whatever its validators are about to do. */
   async close(): Promise<void> {
     await Promise.all([this.clock.stop(), this.#validators.close(), this.#founders.close()]);
+  }
+
+  #onGoneBack(): void {
+    for (const each of new Set([this.#validators, this.#founders])) each.onGoneBack();
   }
 
   async #act(slot: Slot): Promise<void> {

@@ -112,6 +112,10 @@ export class ExampleDevChain implements ExampleChain {
   readonly peerId = CONNECTED_OUT.peerId;
   readonly subscriptionId = "0x5a1d7c0de4b39f62";
 
+  async takeSnapshot(): Promise<string> {
+    return `0x${(await this.#opened.devChain.control.snapshots.take()).toString(16)}`;
+  }
+
   get headRoot(): RootHex {
     return this.chain.head.root;
   }

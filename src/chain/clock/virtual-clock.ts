@@ -175,6 +175,16 @@ export class VirtualClock implements Clock {
     this.#mode = "paused";
   }
 
+  /** Returns the function that sets the clock to where it stands now; it is to be at rest then, with its slot's work done. */
+  capture(): () => void {
+    const [slot, seconds] = [this.#slot, this.nowSeconds()];
+    return () => {
+      this.#requirePaused("be set back");
+      this.#slot = slot;
+      this.#baseSeconds = seconds;
+    };
+  }
+
   /** Ends the clock for good; resolves when the listeners at work have finished, so a listener must not await it. */
   async stop(): Promise<void> {
     this.#baseSeconds = this.nowSeconds();
