@@ -45,24 +45,15 @@ type ChainSettings = Pick<
   "graffiti" | "graffitiCodes" | "stateLimits" | "snapshotIntervalEpochs" | "safeSlotsToImportOptimistically"
 >;
 
-export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSettings {
+/** What every node can be told by whoever starts it. */
+export interface SharedOptions extends ChainSettings {
   dataDir: string;
-  /** Whether every write waits for the disk. */
-  waitForDisk: boolean;
-  /** Finds the chain in the database, or puts its first state there. */
-  source(db: BeaconDb): Promise<Source>;
   /** Left out by a node that speaks to no other. */
   networking?: NetworkingOptions;
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderOptions;
   /** URLs of nodes of the deposit chain; none when it is not followed. */
   eth1?: readonly string[];
-  /** Whether all the history is there that the chain is to have before it runs; it is unless this says otherwise. */
-  isWarmedUp?(): boolean;
-  /** Only of a dev chain. */
-  control?(): DevControl | undefined;
-  /** For a network that is not like those of the world. */
-  networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
   logger: Logger;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
@@ -70,6 +61,19 @@ export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSett
   futures?: ApiContext["futures"];
   /** Ends the opening. */
   signal?: AbortSignal;
+}
+
+interface BeaconNodeOptions<Source extends ChainSource> extends SharedOptions {
+  /** Whether every write waits for the disk. */
+  waitForDisk: boolean;
+  /** Finds the chain in the database, or puts its first state there. */
+  source(db: BeaconDb): Promise<Source>;
+  /** Whether all the history is there that the chain is to have before it runs; it is unless this says otherwise. */
+  isWarmedUp?(): boolean;
+  /** Only of a dev chain. */
+  control?(): DevControl | undefined;
+  /** For a network that is not like those of the world. */
+  networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
 }
 
 interface NodeParts<Source> {

@@ -3,26 +3,10 @@ import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import type { Logger } from "../log/logger.ts";
-import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
+import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./dev-source.ts";
 import type { Servers, ServersOptions } from "./servers.ts";
 import { StartError } from "./start-error.ts";
-
-type SharedOptions = Pick<
-  BeaconNodeOptions<DevSource>,
-  | "dataDir"
-  | "graffiti"
-  | "graffitiCodes"
-  | "stateLimits"
-  | "snapshotIntervalEpochs"
-  | "networking"
-  | "builder"
-  | "eth1"
-  | "logger"
-  | "setLogSpec"
-  | "futures"
-  | "signal"
->;
 
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   /** Where the chain is described for nodes that want to join it; left out when nobody is to. */
