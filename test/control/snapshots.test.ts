@@ -23,6 +23,8 @@ async function open(options: Parameters<typeof openDevChain>[0] = {}, directory 
   return { ...opened, caller: new Caller(opened.devChain.api) };
 }
 
+const position = (caller: Caller) => caller.call("dev_skip", [0]);
+
 const hasRefused = (answer: unknown) => typeof answer === "object" && answer !== null && "refused" in answer;
 
 describe("a snapshot", () => {
@@ -82,5 +84,67 @@ describe("a snapshot", () => {
     const { finalized_epoch: after } = await caller.call("dev_advance", { until: "finalized" });
     expect(Number(after)).toBeGreaterThan(Number(before));
     expect(complaints).toEqual([]);
+  });
+
+  it("is one of many, of which those taken later are gone with one that was gone back to", async () => {
+    const { caller, devChain } = await open();
+    await caller.call("dev_advance", [3]);
+    const roots = new Map<string, string>();
+    for (let taken = 0; taken < 200; taken++) {
+      const id = await caller.call("dev_snapshot");
+      roots.set(id, devChain.chain.head.root);
+      if (taken % 40 === 0) await caller.call("dev_advance", [3]);
+    }
+    for (const id of ["0xc8", "0xa5", "0x29", "0x1"]) {
+      await caller.call("dev_revert", [id]);
+      expect(devChain.chain.head.root).toBe(roots.get(id));
+      expect(await caller.error("dev_revert", [id])).toMatchObject({ code: -32001 });
+    }
+    expect((await caller.error("dev_revert", ["0x1"])).message).toBe(
+      "There is no snapshot 0x1: there are none. dev_snapshot takes one.",
+    );
+    for (const [id, message] of [
+      ["0xc9", "There is no snapshot 0x7: there is 0xc9 only."],
+      ["0xca", "There is no snapshot 0x7: there are 0xc9 and 0xca."],
+    ]) {
+      expect(await caller.call("dev_snapshot")).toBe(id);
+      expect((await caller.error("dev_revert", ["0x7"])).message).toBe(message);
+    }
+  });
+
+  it("is gone back to while time flows, and time flows on from there", async () => {
+    const { caller, devChain, complaints } = await open({ speed: 8 });
+    await caller.call("dev_advance", [9]);
+    const id = await caller.call("dev_snapshot");
+    await caller.call("dev_advance", [30]);
+    const slots: number[] = [];
+    devChain.clock.onSlot((slot) => void slots.push(slot));
+    await devChain.run();
+    await caller.call("dev_revert", [id]);
+    expect(devChain.clock.isFlowing).toBe(true);
+    expect(devChain.clock.currentSlot).toBe(9);
+    await devChain.clock.untilSlot(11);
+    expect(slots.slice(-2)).toEqual([10, 11]);
+    expect(complaints).toEqual([]);
+  });
+
+  it("is what is there after a crash that follows it", async () => {
+    const directory = tempDirectory();
+    const first = await open({}, directory);
+    await first.caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 2]);
+    const before = await position(first.caller);
+    await first.caller.call("dev_snapshot");
+    const inner = await first.caller.call("dev_snapshot");
+    await first.caller.call("dev_advance", [3 * SLOTS_PER_EPOCH]);
+    await first.caller.call("dev_revert", [inner]);
+    await first.abandon();
+    const second = await open({}, directory);
+    expect(await position(second.caller)).toEqual(before);
+    expect(await second.caller.call("get_v1_beacon_headers", { slot: 40 })).toEqual([]);
+    // What was signed on the chain that was left keeps nobody from signing.
+    await second.caller.call("dev_advance", [2 * SLOTS_PER_EPOCH]);
+    const after = await position(second.caller);
+    expect(Number(after.finalized_epoch)).toBe(Number(before.finalized_epoch) + 2);
+    expect([...first.complaints, ...second.complaints]).toEqual([]);
   });
 });
