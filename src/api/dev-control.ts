@@ -5,6 +5,7 @@ import { type Failure, invalidParams, notFound, rejected, unsupported } from "..
 export interface DevControl {
   readonly time: TimeControl;
   readonly snapshots: SnapshotControl;
+  readonly dumps: DumpControl;
 }
 
 /** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
@@ -26,6 +27,17 @@ export interface SnapshotControl {
   take(): Promise<number>;
   /** Goes back; the snapshot and those that were taken later are gone then. */
   revert(id: number): Promise<void>;
+}
+
+/** The whole chain as one file. Each is done while time stands still, and nothing else is. */
+export interface DumpControl {
+  /** The file itself. */
+  dump(): Promise<Uint8Array>;
+  /** Writes the file under a name into a directory of its own, and tells its path. */
+  dumpTo(name: string): Promise<string>;
+  /** Puts the chain of a dump in the place of the one that there is. */
+  load(dump: Uint8Array): Promise<void>;
+  loadFrom(name: string): Promise<void>;
 }
 
 interface Passage {

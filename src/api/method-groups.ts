@@ -9,6 +9,7 @@ import { chainTimeMethods } from "./methods/chain-time.ts";
 import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
+import { devDumpMethods } from "./methods/dev-dumps.ts";
 import { devSnapshotMethods } from "./methods/dev-snapshots.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
 import { discoverMethod } from "./methods/discover.ts";
@@ -78,7 +79,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Extensions", lastNumber: 62, methods: [...chainHeadMethods, ...eth1Methods, ...chainTimeMethods] },
   { title: "Light clients", methods: lightClientMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods, ...devSnapshotMethods] },
+  { title: "Dev chain", methods: [...devTimeMethods, ...devSnapshotMethods, ...devDumpMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

@@ -412,12 +412,29 @@ export class BeaconChain {
    * and whoever acts on the chain.
    */
   goBackTo({ layer, moment }: StoredMoment, others: () => void): Promise<void> {
+    return this.#goTo(moment, () => this.#db.dropLayer(layer), others);
+  }
+
+  /**
+   * Becomes another chain of the same configuration and genesis, which is not used any more: as it stands, with all that its
+   * database holds of it, of which a crash leaves all or nothing. Moments of before can still be gone back to.
+   */
+  become(other: BeaconChain, others: () => void): Promise<void> {
+    return this.#goTo(other.#moments.capture(), () => this.#db.takeChainOf(other.#db), others);
+  }
+
+  #goTo(moment: Moment, commit: () => Promise<void>, others: () => void): Promise<void> {
     return this.#changes.run(async () => {
       const forkSlot = await this.#moments.forkSlot(moment);
-      await this.#db.dropLayer(layer);
+      await commit();
       others();
       this.#moments.restore(moment, forkSlot);
     });
+  }
+
+  /** Stores what lives in memory only, so that all of the chain is in the database. */
+  store(): Promise<void> {
+    return this.#changes.run(() => this.pools.save(this.#db, this.config));
   }
 
   /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */

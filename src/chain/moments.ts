@@ -51,7 +51,7 @@ export class Moments {
       unverifiedFrom: parts.payloads.capture(),
       states: parts.states.capture(new Set([head.root, justified.root, finalized.root])),
       snapshots: parts.snapshots.capture(),
-      validators: parts.pubkeys.size,
+      pubkeys: parts.pubkeys.capture(),
       pools: parts.pools.capture(),
       head: parts.tracker.capture(),
       archived: parts.archiver.capture(),
@@ -78,7 +78,7 @@ export class Moments {
     parts.payloads.restore(moment.unverifiedFrom);
     parts.states.restore(moment.states);
     parts.snapshots.restore(moment.snapshots);
-    parts.pubkeys.truncate(moment.validators);
+    parts.pubkeys.restore(moment.pubkeys);
     parts.pools.restore(moment.pools);
     parts.archiver.restore(moment.archived);
     parts.lightClient.restore(moment.lightClient);

@@ -3,27 +3,37 @@ import type { PubkeyCache } from "@lodestar/state-transition";
 import type { PubkeyHex, ValidatorIndex } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
 
+/** Keys that may be known to several who tell of them. */
+interface KnownKeys {
+  readonly cache: PubkeyCache;
+  size: number;
+  /** Keys of which the cache still tells an index, although they are not registered. */
+  readonly forgotten: Set<PubkeyHex>;
+}
+
+export interface PubkeysMoment {
+  known: KnownKeys;
+  size: number;
+}
+
 /**
  * The public keys of all validators, for all states of a chain. The cache within takes a key that was once registered to stay
- * so; this one can forget the newest validators again, after whose registration other ones may come in their places.
+ * so; this one can go back to when there were fewer validators, after whom other ones may come in the places of the later ones.
  */
 export class Pubkeys implements PubkeyCache {
-  readonly #cache: PubkeyCache;
-  #size: number;
-  /** Keys of which the cache within still tells an index, although they are not registered. */
-  readonly #forgotten = new Set<PubkeyHex>();
+  #known: KnownKeys;
 
   constructor(cache: PubkeyCache) {
-    this.#cache = cache;
-    this.#size = cache.size;
+    this.#known = { cache, size: cache.size, forgotten: new Set() };
   }
 
   get size(): number {
-    return this.#size;
+    return this.#known.size;
   }
 
   get(index: ValidatorIndex): PublicKey | undefined {
-    return index < this.#size ? this.#cache.get(index) : undefined;
+    const { cache, size } = this.#known;
+    return index < size ? cache.get(index) : undefined;
   }
 
   getOrThrow(index: ValidatorIndex): PublicKey {
@@ -33,21 +43,28 @@ export class Pubkeys implements PubkeyCache {
   }
 
   getIndex(pubkey: Uint8Array): ValidatorIndex | null {
-    if (this.#forgotten.size > 0 && this.#forgotten.has(toPubkeyHex(pubkey))) return null;
-    return this.#cache.getIndex(pubkey);
+    const { cache, forgotten } = this.#known;
+    return forgotten.size > 0 && forgotten.has(toPubkeyHex(pubkey)) ? null : cache.getIndex(pubkey);
   }
 
   set(index: ValidatorIndex, pubkey: Uint8Array): void {
-    this.#cache.set(index, pubkey);
-    this.#size = Math.max(this.#size, index + 1);
-    if (this.#forgotten.size > 0) this.#forgotten.delete(toPubkeyHex(pubkey));
+    const known = this.#known;
+    known.cache.set(index, pubkey);
+    known.size = Math.max(known.size, index + 1);
+    if (known.forgotten.size > 0) known.forgotten.delete(toPubkeyHex(pubkey));
   }
 
-  /** Forgets the validators from that index on. */
-  truncate(size: number): void {
-    for (let index = size; index < this.#size; index++) {
-      this.#forgotten.add(toPubkeyHex(this.#cache.getOrThrow(index).toBytes()));
+  capture(): PubkeysMoment {
+    return { known: this.#known, size: this.#known.size };
+  }
+
+  /** Knows from now on what was known at a moment, here or to another one, and the same as that one. */
+  restore({ known, size }: PubkeysMoment): void {
+    for (let index = size; index < known.size; index++) {
+      const pubkey = known.cache.get(index);
+      if (pubkey) known.forgotten.add(toPubkeyHex(pubkey.toBytes()));
     }
-    this.#size = Math.min(this.#size, size);
+    known.size = size;
+    this.#known = known;
   }
 }

@@ -136,6 +136,34 @@ describe("the layers of a store", () => {
     }
   });
 
+  it("begin with what they are given, unless that cannot be had", async () => {
+    await write([
+      [1, 1, 1],
+      [1, 2, 2],
+    ]);
+    const change = { type: "put", key: Uint8Array.of(1, ...keyOf(3)), value: bytesOf(3) } as const;
+    await expect(
+      store.addFilledLayer(
+        (async function* () {
+          yield change;
+          throw new Error("There is no more.");
+        })(),
+      ),
+    ).rejects.toThrow("There is no more.");
+    const { failure } = store;
+    expect(failure).toBeUndefined();
+    expect(await store.get(1, keyOf(3))).toBeNull();
+    const layer = await store.addFilledLayer(
+      (async function* () {
+        yield { type: "del", key: Uint8Array.of(1, ...keyOf(1)) } as const;
+        yield change;
+      })(),
+    );
+    expect(await collect(store.keys(1))).toEqual([keyOf(2), keyOf(3)]);
+    await store.dropLayer(layer);
+    expect(await collect(store.keys(1))).toEqual([keyOf(1), keyOf(2)]);
+  });
+
   it("delete what was dropped", async () => {
     await write([[1, 1, 1]]);
     const first = await store.addLayer();
@@ -214,6 +242,20 @@ describe("the layers of a store", () => {
       await store.dropLayer(second).catch(() => {});
       await crash();
       expect(await contents()).toEqual(held[left]);
+    });
+
+    it.each([0, 1, 2])("a layer that begins with much comes to be as a whole or not at all (%i)", async (writes) => {
+      const { all } = await fill();
+      failAfter(writes);
+      const operations = (async function* () {
+        // More than is written at once.
+        for (let n = 0; n < 3000; n++) yield { type: "del", key: Uint8Array.of(9, n >> 8, n & 255) } as const;
+        yield { type: "put", key: Uint8Array.of(1, ...keyOf(7)), value: bytesOf(7) } as const;
+      })();
+      await expect(store.addFilledLayer(operations)).rejects.toThrow("could not be written");
+      await crash();
+      expect(await contents()).toEqual(all);
+      expect(await layerEntries()).toEqual([]);
     });
 
     it("a snapshot changes nothing", async () => {

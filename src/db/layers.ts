@@ -2,6 +2,9 @@ import { LAYERS } from "./keys.ts";
 
 export type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
+/** What an operation says of its key. */
+export type Change = Pick<Operation, "type" | "key">;
+
 /** A key as a string of one character a byte: such strings are equal, and in order, as their bytes are. */
 type Name = string;
 
@@ -11,6 +14,9 @@ interface Layer {
   readonly names: Name[];
   isLive: boolean;
 }
+
+/** A layer that is not live, and the keys that are held of it, if any are. */
+export type DroppedLayer = Pick<Layer, "number"> & Partial<Pick<Layer, "names">>;
 
 /** What a layer says of a key. */
 interface Version {
@@ -50,16 +56,20 @@ export class Layers {
     return this.#live.length === 0;
   }
 
-  /** The number of a layer that is to come to be, and the write by which it does. */
-  next(): { number: number; commit: Operation } {
-    const number = this.#lastNumber + 1;
-    return { number, commit: namingLive([...this.#live.map((layer) => layer.number), number]) };
+  /** The number of a layer that is to come to be. */
+  next(): number {
+    return ++this.#lastNumber;
   }
 
-  /** To be called when that write is done. */
-  add(number: number): void {
-    this.#lastNumber = number;
+  /** The write by which it does. */
+  adding(number: number): Operation {
+    return namingLive([...this.#live.map((layer) => layer.number), number]);
+  }
+
+  /** To be called when that write is done, with what was written into the layer before. */
+  add(number: number, operations: readonly Change[] = []): void {
     this.#live.push({ number, names: [], isLive: true });
+    this.note(operations);
   }
 
   /** The write by which a layer and all above it come to be dropped. */
@@ -68,7 +78,7 @@ export class Layers {
   }
 
   /** To be called when that write is done; tells which layers have entries now that belong to none. */
-  drop(number: number): readonly Layer[] {
+  drop(number: number): readonly DroppedLayer[] {
     const dropped = this.#live.filter((layer) => layer.number >= number);
     for (const layer of dropped) layer.isLive = false;
     this.#live = this.#live.filter((layer) => layer.isLive);
@@ -76,7 +86,7 @@ export class Layers {
   }
 
   /** Gives the memory back that keys of a dropped layer take. */
-  forget({ names }: Layer): void {
+  forget({ names = [] }: DroppedLayer): void {
     const touched = new Set<number>();
     for (const name of names) {
       if (this.#newest(name) === undefined) touched.add(name.charCodeAt(0));
@@ -114,16 +124,11 @@ export class Layers {
   /** What has to be written so that the newest layer has the operations; just these when there is none. */
   layered(operations: readonly Operation[]): Operation[] {
     const top = this.#live.at(-1);
-    if (!top) return [...operations];
-    return operations.map((operation) => ({
-      type: "put",
-      key: layerKey(top.number, operation.key),
-      value: operation.type === "put" ? layerValue(operation.value) : DELETED,
-    }));
+    return top ? inLayer(top.number, operations) : [...operations];
   }
 
   /** To be called when that is written. */
-  note(operations: readonly Operation[]): void {
+  note(operations: readonly Change[]): void {
     const top = this.#live.at(-1);
     if (top) for (const { type, key } of operations) this.#note(top, nameOf(key), type === "del");
   }
@@ -176,6 +181,15 @@ export function asPlainOperation(key: Uint8Array, value: Uint8Array): Operation 
   return value.length === 0
     ? { type: "del", key: plainKey }
     : { type: "put", key: plainKey, value: plainValueOf(value) };
+}
+
+/** What has to be written so that a layer has the operations. */
+export function inLayer(number: number, operations: readonly Operation[]): Operation[] {
+  return operations.map((operation) => ({
+    type: "put",
+    key: layerKey(number, operation.key),
+    value: operation.type === "put" ? layerValue(operation.value) : DELETED,
+  }));
 }
 
 /** Where the entries of a layer stand. */

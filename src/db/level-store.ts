@@ -4,6 +4,9 @@ import { ClassicLevel } from "classic-level";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
 import {
   asPlainOperation,
+  type Change,
+  type DroppedLayer,
+  inLayer,
   type LayeredKey,
   Layers,
   LIVE_LAYERS_KEY,
@@ -177,13 +180,27 @@ export class LevelStore {
    * Begins a new layer, into which all writes go from now on, and tells its number. It lasts until it is dropped or the store
    * is opened the next time, which makes its writes those of the store.
    */
-  addLayer(): Promise<number> {
-    return this.#write(async () => {
-      const { number, commit } = this.#layers.next();
-      await this.#level.batch([commit], { sync: this.#sync });
-      this.#layers.add(number);
+  async addLayer(): Promise<number> {
+    const number = this.#layers.next();
+    await this.#bringIn(number);
+    return number;
+  }
+
+  /** The same with operations in it from the beginning, which come to be all together however many they are. */
+  async addFilledLayer(operations: AsyncIterable<Operation>): Promise<number> {
+    const number = this.#layers.next();
+    try {
+      const changes: Change[] = [];
+      for await (const portion of inPortions(operations)) {
+        await this.#write(() => this.#level.batch(inLayer(number, portion), { sync: this.#sync }));
+        for (const { type, key } of portion) changes.push({ type, key });
+      }
+      await this.#bringIn(number, changes);
       return number;
-    });
+    } catch (error) {
+      this.#clean([{ number }]);
+      throw error;
+    }
   }
 
   /** Leaves the store as it was when the layer was begun, in one write; those above it are dropped with it. */
@@ -192,14 +209,7 @@ export class LevelStore {
       await this.#level.batch([this.#layers.dropping(number)], { sync: this.#sync });
       return this.#layers.drop(number);
     });
-    this.#cleaning = this.#cleaning.then(async () => {
-      for (const layer of dropped) {
-        await this.#deleteLayer(layer.number);
-        this.#layers.forget(layer);
-      }
-    });
-    // A write that fails is told to all who wait for `failed`; what is left is deleted at the next start.
-    this.#cleaning = this.#cleaning.catch(() => {});
+    this.#clean(dropped);
   }
 
   /**
@@ -273,21 +283,35 @@ export class LevelStore {
     while (next < upper.length) yield* living(upper[next++]!);
   }
 
+  /** Makes a layer live. */
+  #bringIn(number: number, changes: readonly Change[] = []): Promise<void> {
+    return this.#write(async () => {
+      await this.#level.batch([this.#layers.adding(number)], { sync: this.#sync });
+      this.#layers.add(number, changes);
+    });
+  }
+
   async #mergeLayer(number: number): Promise<void> {
-    let moved: Operation[] = [];
-    let bytes = 0;
-    const write = async () => {
-      const operations = moved;
-      await this.#write(() => this.#level.batch(operations, { sync: this.#sync }));
-      moved = [];
-      bytes = 0;
-    };
-    for await (const [key, value] of this.#level.iterator(rangeOfLayer(number))) {
-      moved.push(asPlainOperation(key, value), { type: "del", key });
-      bytes += value.length;
-      if (bytes >= PORTION_BYTES || moved.length >= PORTION_KEYS) await write();
+    const level = this.#level;
+    const entries = (async function* () {
+      for await (const [key, value] of level.iterator(rangeOfLayer(number))) yield asPlainOperation(key, value);
+    })();
+    for await (const portion of inPortions(entries)) {
+      const moved = inLayer(number, portion).map(({ key }): Operation => ({ type: "del", key }));
+      await this.#write(() => level.batch([...portion, ...moved], { sync: this.#sync }));
     }
-    if (moved.length > 0) await write();
+  }
+
+  /** Deletes what layers that are not live have left, behind everybody's back. */
+  #clean(layers: readonly DroppedLayer[]): void {
+    const cleaning = this.#cleaning.then(async () => {
+      for (const layer of layers) {
+        await this.#deleteLayer(layer.number);
+        this.#layers.forget(layer);
+      }
+    });
+    // A write that fails is told to all who wait for `failed`; what is left is deleted at the next start.
+    this.#cleaning = cleaning.catch(() => {});
   }
 
   /** In portions, so that nobody waits long for a write. */
@@ -361,7 +385,7 @@ function errorCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-function prefixed(bucket: number, key: Uint8Array): Uint8Array {
+export function prefixed(bucket: number, key: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(1 + key.length);
   bytes[0] = bucket;
   bytes.set(key, 1);
@@ -371,6 +395,20 @@ function prefixed(bucket: number, key: Uint8Array): Uint8Array {
 /** LevelDB hands out Buffers, whose `slice` shares memory where a Uint8Array's copies. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+async function* inPortions(operations: AsyncIterable<Operation>): AsyncGenerator<Operation[]> {
+  let portion: Operation[] = [];
+  let bytes = 0;
+  for await (const operation of operations) {
+    portion.push(operation);
+    bytes += operation.type === "put" ? operation.value.length : 0;
+    if (bytes < PORTION_BYTES && portion.length < PORTION_KEYS) continue;
+    yield portion;
+    portion = [];
+    bytes = 0;
+  }
+  if (portion.length > 0) yield portion;
 }
 
 /** An entry, and where its value stands when that is in a layer. */

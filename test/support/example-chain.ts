@@ -64,6 +64,7 @@ export class ExampleDevChain implements ExampleChain {
   readonly epoch = Math.floor(this.slot / SLOTS_PER_EPOCH);
   readonly validatorCount = VALIDATORS;
   readonly #opened: OpenedDevChain;
+  #files = 0;
 
   /** In a network peers and futures are made up, so that there are some to show. */
   static async open(fork: ExampleFork, { isInNetwork = true } = {}): Promise<ExampleDevChain> {
@@ -114,6 +115,14 @@ export class ExampleDevChain implements ExampleChain {
 
   async takeSnapshot(): Promise<string> {
     return `0x${(await this.#opened.devChain.control.snapshots.take()).toString(16)}`;
+  }
+
+  async dump(): Promise<string> {
+    return toHex(await this.#opened.devChain.control.dumps.dump());
+  }
+
+  newFileName(): string {
+    return `chain-${++this.#files}`;
   }
 
   get headRoot(): RootHex {

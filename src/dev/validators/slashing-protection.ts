@@ -11,7 +11,7 @@ export interface SignedByValidator {
 }
 
 /** Where a history outlives the process. */
-interface SlashingProtectionStore {
+export interface SlashingProtectionStore {
   load(): Promise<SignedByValidator[]>;
   save(signed: readonly SignedByValidator[]): Promise<void>;
 }
@@ -58,10 +58,13 @@ export class SlashingProtection {
    */
   capture(): () => void {
     const signed = this.list();
-    return () => {
-      this.#signed.clear();
-      for (const each of signed) this.#signed.set(each.index, each);
-    };
+    return () => this.replace(signed);
+  }
+
+  /** Takes this for all that was signed. It is for a chain that takes the place of the one on which that was signed. */
+  replace(signed: readonly SignedByValidator[]): void {
+    this.#signed.clear();
+    for (const each of signed) this.#signed.set(each.index, each);
   }
 
   list(): SignedByValidator[] {
