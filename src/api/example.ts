@@ -39,8 +39,6 @@ export interface ExampleChain {
   takeSnapshot(): Promise<string>;
   /** The whole chain, in hexadecimal digits. */
   dump(): Promise<string>;
-  /** Another one at each call. */
-  newFileName(): string;
   pubkey(validator: ValidatorIndex): string;
   /** Of the proposer of the slot. */
   randaoReveal(): Promise<string>;

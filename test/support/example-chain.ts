@@ -64,7 +64,6 @@ export class ExampleDevChain implements ExampleChain {
   readonly epoch = Math.floor(this.slot / SLOTS_PER_EPOCH);
   readonly validatorCount = VALIDATORS;
   readonly #opened: OpenedDevChain;
-  #files = 0;
 
   /** In a network peers and futures are made up, so that there are some to show. */
   static async open(fork: ExampleFork, { isInNetwork = true } = {}): Promise<ExampleDevChain> {
@@ -119,10 +118,6 @@ export class ExampleDevChain implements ExampleChain {
 
   async dump(): Promise<string> {
     return toHex(await this.#opened.devChain.control.dumps.dump());
-  }
-
-  newFileName(): string {
-    return `chain-${++this.#files}`;
   }
 
   get headRoot(): RootHex {

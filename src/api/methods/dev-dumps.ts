@@ -33,7 +33,7 @@ const devDump = defineMethod({
   failures: ["rejected", "unsupported"],
   cost: "cheap",
   access: "dev",
-  example: { stage: "control", params: (chain) => [chain.newFileName()] },
+  example: { stage: "control" },
   async handler(context, { file }) {
     const { dumps } = controlOf(context);
     return file === undefined ? toHex(await dumps.dump()) : dumps.dumpTo(file);
