@@ -7,7 +7,7 @@ import { described, text } from "../schemas.ts";
 import { position, positionOf } from "./dev-time.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-const HEX = /^0x(?:[0-9a-f]{2})+$/i;
+const HEX = /^0x([0-9a-fA-F]{2})+$/;
 
 const fileName = paramSchema(
   "the name of a file, of letters, digits, dots, hyphens and underscores, without a directory",
@@ -17,7 +17,7 @@ const fileName = paramSchema(
 
 const hexDump = paramSchema(
   "a dump as dev_dump gave it, in hexadecimal digits after 0x",
-  { type: "string", pattern: "^0x([0-9a-fA-F]{2})+$" },
+  { type: "string", pattern: HEX.source },
   (value) => (typeof value === "string" && HEX.test(value) ? value : undefined),
 );
 

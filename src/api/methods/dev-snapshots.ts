@@ -3,11 +3,11 @@ import { controlOf } from "../dev-control.ts";
 import { paramSchema } from "../params/schema.ts";
 import { described, isTrue, text } from "../schemas.ts";
 
-const ID = /^0x(?:0|[1-9a-f][0-9a-f]{0,12})$/i;
+const ID = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
 
 const snapshotId = paramSchema(
   'the id of a snapshot as dev_snapshot gave it, such as "0x1"',
-  { type: "string", pattern: "^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$" },
+  { type: "string", pattern: ID.source },
   (value) => (typeof value === "string" && ID.test(value) ? Number(value) : undefined),
 );
 
