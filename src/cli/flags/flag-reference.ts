@@ -6,7 +6,7 @@ const INTRODUCTION = `# Commands and flags
 <!-- Made by "npm run docs" from the flags of the commands. Changes here are lost: make them there. -->
 
 \`npm run fanal -- COMMAND FLAGS\` runs the command line from the checkout. A flag beats its environment variable, which
-beats the config file, which beats the default.`;
+beats the config file, which beats the default. Every command also takes \`-h\` (\`--help\`) and \`-V\` (\`--version\`).`;
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
