@@ -4,6 +4,7 @@ import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { VERSION } from "../version.ts";
 import { paramTexts } from "./call/params.ts";
+import { readShell } from "./completion/shells.ts";
 import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
@@ -105,6 +106,13 @@ async function listMethods(sources: FlagSources, terminal: Terminal): Promise<nu
   return EXIT_CODES.ok;
 }
 
+async function printCompletion(written: readonly string[], terminal: Terminal): Promise<number> {
+  const shell = readShell(written);
+  const { completionScript } = await import("./completion/completion.ts");
+  await terminal.write(completionScript(shell));
+  return EXIT_CODES.ok;
+}
+
 /** Looks after a database. The code of chains is loaded for it once the database has said which preset its chain has. */
 async function keepDatabase(
   written: readonly string[],
@@ -127,6 +135,7 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   const sources = { given, environment, workingDirectory };
   if (command === "call") return call(operands, sources, terminal);
   if (command === "methods") return listMethods(sources, terminal);
+  if (command === "completion") return printCompletion(operands, terminal);
   // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
   surroundings.setUmask(0o077);
   if (command === "db") return keepDatabase(operands, sources, surroundings);

@@ -82,7 +82,10 @@ describe("command line", () => {
     ["node --validators 8", 'The flag --validators belongs to "fanal dev", not to "fanal node".'],
     ["dev now", 'The argument "now" is not expected'],
     ["dve", 'The command "dve" is not known. Did you mean dev?'],
-    ["something", 'The command "something" is not known. The commands are dev, node, call, db and methods.'],
+    [
+      "something",
+      'The command "something" is not known. The commands are dev, node, call, db, methods and completion.',
+    ],
     ["--rpc-port 1 dev", 'it must follow it, as in "fanal dev --rpc-port"'],
     ["--versoin", "The flag --versoin is not known. Did you mean --version?"],
     ["call getX --jsno", "The flag --jsno is not known. Did you mean --json?"],

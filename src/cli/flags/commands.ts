@@ -46,6 +46,15 @@ Exit codes: 0 all is well, 2 the arguments are wrong, 4 the node runs, 5 the
 data directory holds another chain, 6 the file cannot be used, 7 the database
 is damaged, 9 it could not be written.`;
 
+const COMPLETION_NOTES = `
+For this shell, and for those to come:
+  bash  source <(fanal completion bash)
+        fanal completion bash > ~/.local/share/bash-completion/completions/fanal
+  zsh   source <(fanal completion zsh)
+        fanal completion zsh > DIR/_fanal, with DIR in $fpath
+  fish  fanal completion fish | source
+        fanal completion fish > ~/.config/fish/completions/fanal.fish`;
+
 export const COMMANDS = {
   dev: {
     description: "Run a beacon chain of your own, with all its validators, in this process",
@@ -66,6 +75,12 @@ export const COMMANDS = {
     notes: DB_NOTES,
   },
   methods: { description: "List the methods that can be called", flags: METHODS_FLAGS, notes: METHODS_NOTES },
+  completion: {
+    description: "Print what has a shell complete commands, flags and methods",
+    flags: {},
+    operands: "bash|zsh|fish",
+    notes: COMPLETION_NOTES,
+  },
 } as const satisfies Record<string, CommandDefinition>;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -11,6 +11,7 @@ describe("flag reference", () => {
       "## `fanal call METHOD [PARAM...]`",
       "## `fanal db check|repair|compact|export FILE|import FILE`",
       "## `fanal methods`",
+      "## `fanal completion bash|zsh|fish`",
     ]);
   });
 

@@ -23,8 +23,9 @@ export function flagReference(): string {
     const { description, flags, operands }: CommandDefinition = COMMANDS[name];
     const usage = operands === undefined ? name : `${name} ${operands}`;
     const rows = Object.values(flags).map(row);
-    const head = ["| Flag | Default | Environment | Meaning |", "|---|---|---|---|"];
-    return [`## \`fanal ${usage}\``, "", `${description}.`, "", ...head, ...rows].join("\n");
+    const head = ["", "| Flag | Default | Environment | Meaning |", "|---|---|---|---|"];
+    const table = rows.length === 0 ? [] : [...head, ...rows];
+    return [`## \`fanal ${usage}\``, "", `${description}.`, ...table].join("\n");
   });
   return `${[INTRODUCTION, ...sections].join("\n\n")}\n`;
 }

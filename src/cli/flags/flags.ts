@@ -1,4 +1,5 @@
 import { DEV_FORKS } from "../../dev/forks.ts";
+import { LOG_LEVELS } from "../../log/logger.ts";
 import { LOG_FORMATS } from "../../log/pino-logger.ts";
 import { accessFlags } from "./access-flags.ts";
 import { BUILDER_FLAGS } from "./builder-flags.ts";
@@ -19,6 +20,7 @@ import {
 import { parseForkActivation } from "./fork-schedule.ts";
 import { LIMIT_FLAGS } from "./limit-flags.ts";
 import { networkFlags } from "./network-flags.ts";
+import { BUILT_IN_NETWORKS } from "./preset.ts";
 import { parseValidatorList } from "./validator-list.ts";
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
@@ -103,6 +105,7 @@ export const SHARED_FLAGS = {
     kind: "text",
     placeholder: "SPEC",
     description: 'What is logged: a level, or a specification such as "INFO; TRACE:chain; DISABLED:rpc"',
+    choices: LOG_LEVELS.map((level) => level.toUpperCase()),
     fallback: "INFO",
     parse: logSpec,
   }),
@@ -111,6 +114,7 @@ export const SHARED_FLAGS = {
     kind: "text",
     placeholder: "FORMAT",
     description: "Format of the log, text or json",
+    choices: LOG_FORMATS,
     fallback: "text",
     parse: oneOf(LOG_FORMATS),
   }),
@@ -187,6 +191,7 @@ function devValidatorsFlag({ description, fallback }: { description: string; fal
     kind: "text",
     placeholder: "none|all|LIST",
     description,
+    choices: ["none", "all"],
     fallback: parseValidatorList(fallback),
     fallbackText: fallback,
     parse: parseValidatorList,
@@ -211,6 +216,7 @@ export const DEV_FLAGS = {
     kind: "text",
     placeholder: "NAME",
     description: `Fork the chain starts in: ${DEV_FORKS.join(", ")}`,
+    choices: DEV_FORKS,
     fallback: "phase0",
     parse: oneOf(DEV_FORKS),
   }),
@@ -218,6 +224,7 @@ export const DEV_FLAGS = {
     name: "fork-at",
     placeholder: "NAME=EPOCH",
     description: "Fork to upgrade to in an epoch; repeatable, or several separated by commas",
+    choices: DEV_FORKS.map((fork) => `${fork}=`),
     parse: parseForkActivation,
   }),
   preset: valueFlag({
@@ -225,6 +232,7 @@ export const DEV_FLAGS = {
     kind: "text",
     placeholder: "NAME",
     description: "Preset of the chain, minimal or mainnet",
+    choices: DEV_PRESETS,
     fallback: "minimal",
     parse: oneOf(DEV_PRESETS),
   }),
@@ -304,6 +312,7 @@ export const NODE_FLAGS = {
     kind: "text",
     placeholder: "NAME|DIR",
     description: "Network to join: mainnet, sepolia, hoodi, another name built in, or a directory with its config.yaml",
+    choices: Object.keys(BUILT_IN_NETWORKS),
     fallback: "mainnet",
     parse: nonEmpty("a network's name or a directory"),
   }),
