@@ -99,10 +99,10 @@ async function call(written: readonly string[], sources: FlagSources, terminal: 
   return runCall({ ...flags, token, method, params: texts }, terminal);
 }
 
-async function listMethods(sources: FlagSources, terminal: Terminal): Promise<number> {
-  const { json } = resolveFlags("methods", sources);
-  const { methodsJson, methodsText } = await import("./methods.ts");
-  await terminal.write(json ? methodsJson() : methodsText());
+async function tellMethods(words: readonly string[], sources: FlagSources, terminal: Terminal): Promise<number> {
+  const flags = resolveFlags("methods", sources);
+  const { describeMethods } = await import("./methods/methods.ts");
+  await terminal.write(await describeMethods(words, flags));
   return EXIT_CODES.ok;
 }
 
@@ -134,7 +134,7 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   const { environment, workingDirectory, terminal, runners } = surroundings;
   const sources = { given, environment, workingDirectory };
   if (command === "call") return call(operands, sources, terminal);
-  if (command === "methods") return listMethods(sources, terminal);
+  if (command === "methods") return tellMethods(operands, sources, terminal);
   if (command === "completion") return printCompletion(operands, terminal);
   // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
   surroundings.setUmask(0o077);

@@ -95,7 +95,6 @@ describe("command line", () => {
     ["--zzzzzzzz", 'The flag --zzzzzzzz is not known. "fanal --help" lists the commands.'],
     ["dev --versoin", "The flag --versoin is not known. Did you mean --version?"],
     ["help dve", 'The command "dve" is not known. Did you mean dev?'],
-    ["methods now", 'The argument "now" is not expected'],
     ["dev --rpc-port", "The flag --rpc-port needs a value: --rpc-port PORT."],
   ];
   for (const [argv, complaint] of refused) {

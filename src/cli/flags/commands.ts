@@ -29,6 +29,14 @@ Exit codes: 0 the call succeeded, 1 the node answered with an error, 2 the
 arguments are wrong, 8 the node cannot be reached or sent no answer.`;
 
 const METHODS_NOTES = `
+With words, only the methods that have them all in a name, the summary or a REST
+path; with the name of a method, all that is known of it.
+
+Examples:
+  fanal methods sync committee
+  fanal methods /eth/v1/beacon/pool
+  fanal methods get_v1_beacon_headers
+
 docs/methods.md has the same methods with examples; a node tells them to
 programs by its method rpc.discover.`;
 
@@ -74,7 +82,12 @@ export const COMMANDS = {
     operands: "check|repair|compact|export FILE|import FILE",
     notes: DB_NOTES,
   },
-  methods: { description: "List the methods that can be called", flags: METHODS_FLAGS, notes: METHODS_NOTES },
+  methods: {
+    description: "List the methods that can be called, or those with certain words, or all about one",
+    flags: METHODS_FLAGS,
+    operands: "[WORD...]",
+    notes: METHODS_NOTES,
+  },
   completion: {
     description: "Print what has a shell complete commands, flags and methods",
     flags: {},

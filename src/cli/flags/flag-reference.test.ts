@@ -10,7 +10,7 @@ describe("flag reference", () => {
       "## `fanal node`",
       "## `fanal call METHOD [PARAM...]`",
       "## `fanal db check|repair|compact|export FILE|import FILE`",
-      "## `fanal methods`",
+      "## `fanal methods [WORD...]`",
       "## `fanal completion bash|zsh|fish`",
     ]);
   });

@@ -408,7 +408,7 @@ export const CALL_FLAGS = {
 } as const satisfies FlagTable;
 
 export const METHODS_FLAGS = {
-  json: booleanFlag({ name: "json", description: "Print the list as JSON" }),
+  json: booleanFlag({ name: "json", description: "Print them as JSON" }),
 } as const satisfies FlagTable;
 
 export const DB_FLAGS = {
