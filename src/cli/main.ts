@@ -3,7 +3,7 @@ import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { VERSION } from "../version.ts";
-import { paramTexts } from "./call/params.ts";
+import { callAsWritten } from "./call/command.ts";
 import { readShell } from "./completion/shells.ts";
 import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
@@ -14,7 +14,6 @@ import type { PresetName } from "./flags/preset.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
-import { readToken } from "./token-file.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
 type Runner<Options> = (
@@ -81,22 +80,9 @@ function prepare(command: NodeCommandName, sources: FlagSources, runners: Runner
   return { logging: options, preset: options.network.preset, start };
 }
 
-/** Calls a running node. Nothing of the chain is loaded for it. */
-async function call(written: readonly string[], sources: FlagSources, terminal: Terminal): Promise<number> {
-  const [method, ...params] = written;
-  if (method === undefined) {
-    throw usageError(
-      'The method to call is missing: "fanal methods" lists the methods, "fanal call --help" shows how.',
-    );
-  }
-  const { tokenFile, ...flags } = resolveFlags("call", sources);
-  const token = tokenFile === undefined ? undefined : readToken(resolve(sources.workingDirectory, tokenFile));
-  const texts = await paramTexts(params, {
-    workingDirectory: sources.workingDirectory,
-    readInput: () => terminal.readInput(),
-  });
-  const { runCall } = await import("./call/call.ts");
-  return runCall({ ...flags, token, method, params: texts }, terminal);
+async function converse(sources: FlagSources, terminal: Terminal): Promise<number> {
+  const { runConsole } = await import("./console/console.ts");
+  return runConsole(sources, terminal);
 }
 
 async function tellMethods(words: readonly string[], sources: FlagSources, terminal: Terminal): Promise<number> {
@@ -133,7 +119,8 @@ type Run = Extract<CommandLine, { kind: "run" }>;
 async function run({ command, operands = [], given }: Run, surroundings: Surroundings): Promise<number> {
   const { environment, workingDirectory, terminal, runners } = surroundings;
   const sources = { given, environment, workingDirectory };
-  if (command === "call") return call(operands, sources, terminal);
+  if (command === "call") return callAsWritten(operands, sources, terminal);
+  if (command === "console") return converse(sources, terminal);
   if (command === "methods") return tellMethods(operands, sources, terminal);
   if (command === "completion") return printCompletion(operands, terminal);
   // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.

@@ -28,6 +28,17 @@ Examples:
 Exit codes: 0 the call succeeded, 1 the node answered with an error, 2 the
 arguments are wrong, 8 the node cannot be reached or sent no answer.`;
 
+const CONSOLE_NOTES = `
+A line is what stands after "fanal call": a method, its parameters, flags. TAB
+completes; [ and { begin JSON that needs no quotes. Besides:
+  subscribe TOPIC...  prints events as they come, until Enter or Ctrl-C
+  help [WORD...]      as "fanal methods" does it
+  .exit               ends the console, as Ctrl-D does; Ctrl-C cancels a call
+
+The history is kept in $XDG_STATE_HOME/fanal, by default ~/.local/state/fanal, but
+for lines that begin with a blank. When the input is no terminal its lines are
+run without a prompt, and the exit code is that of the last one that failed.`;
+
 const METHODS_NOTES = `
 With words, only the methods that have them all in a name, the summary or a REST
 path; with the name of a method, all that is known of it.
@@ -75,6 +86,11 @@ export const COMMANDS = {
     flags: CALL_FLAGS,
     operands: "METHOD [PARAM...]",
     notes: CALL_NOTES,
+  },
+  console: {
+    description: "Call methods of a running node from a prompt, with completion and history",
+    flags: CALL_FLAGS,
+    notes: CONSOLE_NOTES,
   },
   db: {
     description: "Check, repair, compact, export or import the database of a node",
