@@ -240,19 +240,25 @@ describe("refuses", () => {
     );
   });
 
-  it("parts that are within each other", async () => {
+  it("the same part twice, and parts that are within each other", async () => {
     expect(
       await errorOf("getStateProof", "head", [["validators", 3, "pubkey"], ["slot"], ["validators", 3]]),
     ).toContain('["validators",3,"pubkey"] is a part of ["validators",3], so that one proof cannot hold both');
     expect(await errorOf("getStateProof", "head", [1, ["slot"]])).toContain('["slot"] is a part of the node 1');
+    const twice = [
+      ["balances", 5],
+      ["balances", 6],
+      ["balances", "5"],
+    ];
+    expect(await errorOf("getStateProof", "head", twice)).toContain('The list asks for ["balances","5"] twice');
   });
 
   it("what is no path, no generalized index and no list of them", async () => {
-    const tooMany = Array.from({ length: 257 }, (_, index) => ["balances", index % VALIDATORS]);
+    const tooMany = Array.from({ length: 129 }, (_, index) => ["balances", index % VALIDATORS]);
     expect(await errorOf("getStateProof", "head", tooMany)).toContain(
-      "must hold from 1 to 256 elements, but it holds 257.",
+      "must hold from 1 to 128 elements, but it holds 129.",
     );
-    expect(await errorOf("getStateProof", "head", [])).toContain("must hold from 1 to 256 elements, but it holds 0.");
+    expect(await errorOf("getStateProof", "head", [])).toContain("must hold from 1 to 128 elements, but it holds 0.");
     expect(await errorOf("getStateProof", "head", 0)).toContain("a generalized index from 1 on");
     expect(await errorOf("getStateProof", "head", [["slot"], "fork"])).toContain(
       'wrong element at position 1: "fork".',

@@ -12,8 +12,8 @@ export interface ProofQuestion {
   readonly isList: boolean;
 }
 
-/** The most that one proof may hold. */
-export const MAX_TARGETS = 256;
+/** The most that one proof may hold: it is made in one go, while everybody else waits. */
+export const MAX_TARGETS = 128;
 /** No tree is as deep. */
 const MAX_GINDEX = 2n ** 256n - 1n;
 

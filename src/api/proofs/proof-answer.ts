@@ -27,7 +27,7 @@ export interface ProvenTree {
 export function proofAnswer({ targets, isList }: ProofQuestion, proven: SszObject, { root, gindex }: ProvenTree) {
   const places = targets.map((target) => inTree(gindex, placeOf(proven, target)));
   const gindices = new Set(places.map((place) => place.gindex));
-  if (isList) refuseNested(targets, places);
+  if (isList) refuseOverlaps(targets, places);
   const { leaves, witnesses } = createMerkleProof(root, gindices);
   const common = { root: toRootHex(root.root) };
   if (isList) {
@@ -114,8 +114,14 @@ function valueAt(place: Place) {
   };
 }
 
-/** Who verifies a multiproof works the outer one out of the inner one, and would take any other for it. */
-function refuseNested(targets: readonly ProofTarget[], places: readonly Place[]): void {
+function refuseOverlaps(targets: readonly ProofTarget[], places: readonly Place[]): void {
+  const seen = new Set<string>();
+  for (const [position, { gindex, offset, bit }] of places.entries()) {
+    const key = `${gindex} ${offset} ${bit}`;
+    if (seen.has(key)) throw invalidParams(`The list asks for ${shown(targets[position]!)} twice; once is enough.`);
+    seen.add(key);
+  }
+  // Who verifies a multiproof works the outer one out of the inner one, and would take any other for it.
   const nested = nestedPair(places.map(({ gindex }) => gindex));
   if (nested === undefined) return;
   const [outer, inner] = nested.map((gindex) => shown(targets[places.findIndex((place) => place.gindex === gindex)]!));

@@ -41,7 +41,7 @@ const wrongPaths = (id: string): SpecialCall[] => [
   fails("the first generalized index that is none", INVALID, () => [id, 0]),
   fails("a generalized index below a leaf", INVALID, () => [id, `${2n ** 255n}`]),
   fails("a part and what it is a part of", INVALID, () => [id, [["slot"], 1]]),
-  fails("too many paths", INVALID, () => [id, Array.from({ length: 257 }, () => ["slot"])]),
+  fails("too many paths", INVALID, () => [id, Array.from({ length: 129 }, () => ["slot"])]),
 ];
 
 const unknownValidators = answers("unknown validators", [], (chain) => [
