@@ -233,7 +233,7 @@ function layerPrefix(number: number): Uint8Array {
   return prefix;
 }
 
-function layerKey(number: number, key: Uint8Array): Uint8Array {
+export function layerKey(number: number, key: Uint8Array): Uint8Array {
   const layered = new Uint8Array(HEADER_BYTES + key.length);
   layered.set(layerPrefix(number));
   layered.set(key, HEADER_BYTES);

@@ -10,6 +10,7 @@ import {
   type LayeredKey,
   Layers,
   LIVE_LAYERS_KEY,
+  layerKey,
   nameOf,
   type Operation,
   plainKeyOf,
@@ -302,7 +303,7 @@ export class LevelStore {
       for await (const [key, value] of level.iterator(rangeOfLayer(number))) yield asPlainOperation(key, value);
     })();
     for await (const portion of inPortions(entries)) {
-      const moved = inLayer(number, portion).map(({ key }): Operation => ({ type: "del", key }));
+      const moved = portion.map(({ key }): Operation => ({ type: "del", key: layerKey(number, key) }));
       await this.#write(() => level.batch([...portion, ...moved], { sync: this.#sync }));
     }
   }
