@@ -1,4 +1,5 @@
 import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
+import { ClosingStack } from "../closing-stack.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./network-config.ts";
@@ -22,7 +23,7 @@ interface NetworkNode {
 }
 
 export async function startNetworkNode(options: NetworkNodeOptions): Promise<NetworkNode> {
-  await using starting = new AsyncDisposableStack();
+  await using starting = new ClosingStack();
   const node = await BeaconNode.open({
     ...options,
     waitForDisk: true,
