@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocketServer } from "ws";
 import { Channel } from "../server/events/channel.test-support.ts";
 import { createSignal } from "../server/http/http.test-support.ts";
@@ -174,11 +174,27 @@ it("says what a server answered that does not speak JSON-RPC", async () => {
   await expect(connect({ url }).getChainHead()).rejects.toThrow(`${url} answered with 502: <p>Bad gateway`);
 });
 
-it("ends a connection over which something else than JSON-RPC comes", async () => {
+it("ends a connection over which something else than JSON-RPC comes, and makes a new one for the next call", async () => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   onTestFinished(() => void server.close());
-  server.on("connection", (socket) => socket.on("message", () => socket.send("Hello!")));
+  const answers = ["Hello!", '{"jsonrpc":"2.0","id":2,"result":"head"}'];
+  server.on("connection", (socket) => socket.on("message", () => socket.send(answers.shift()!)));
   await once(server, "listening");
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await expect(connect({ url }).getChainHead()).rejects.toThrow(`The connection to ${url} was closed`);
+  const client = connect({ url });
+  await expect(client.getChainHead()).rejects.toThrow(`The connection to ${url} was closed`);
+  expect(await client.getChainHead()).toBe("head");
+});
+
+it("says where a WebSocket can send no token, as in browsers", async () => {
+  class BrowserWebSocket {
+    constructor(_url: string, protocols: unknown) {
+      throw new SyntaxError(`The subprotocol '${protocols}' is invalid.`);
+    }
+  }
+  vi.stubGlobal("WebSocket", BrowserWebSocket);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  await expect(connect({ url: "ws://127.0.0.1:9190", token: "secret" }).getChainHead()).rejects.toThrow(
+    /cannot send a token: a URL of HTTP can be called with it/,
+  );
 });

@@ -171,7 +171,16 @@ export class WebSocketTransport implements Transport {
 function openSocket(url: string, headers: Record<string, string>): WebSocket {
   if (Object.keys(headers).length === 0) return new WebSocket(url);
   const Socket = WebSocket as unknown as new (url: string, options: { headers: Record<string, string> }) => WebSocket;
-  return new Socket(url, { headers });
+  try {
+    return new Socket(url, { headers });
+  } catch (error) {
+    throw new Error(
+      "The WebSocket here, like that of browsers, cannot send a token: a URL of HTTP can be called with it.",
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 function isNotification(message: unknown): message is Notification {
