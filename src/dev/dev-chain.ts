@@ -10,8 +10,8 @@ import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
-import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
+import { type DevKeys, onlyKeysOf, type ValidatorKeys } from "./validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
@@ -26,7 +26,7 @@ interface DevChainParts {
   /** Whether other nodes may follow the chain. */
   hasNetwork: boolean;
   timeOfDay: TimeOfDay;
-  validatorCount: number;
+  keys: DevKeys;
   /** Those that do their duties by themselves; all when left out. */
   activeValidators?: readonly ValidatorIndex[];
   /** What they signed before. */
@@ -56,7 +56,7 @@ export class DevChain {
   readonly clock: VirtualClock;
   readonly chain: BeaconChain;
   readonly api: Api;
-  readonly keys: InteropKeys;
+  readonly keys: DevKeys;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
   /** Who acts before the chain runs live. */
@@ -79,7 +79,7 @@ export class DevChain {
     this.clock = clock;
     this.chain = chain;
     this.api = api;
-    this.keys = new InteropKeys(parts.validatorCount);
+    this.keys = parts.keys;
     this.isNew = isNew;
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
