@@ -13,6 +13,7 @@ import {
   nonEmpty,
   oneOf,
   positiveNumber,
+  speedFactor,
   wholeNumber,
 } from "./flag-values.ts";
 import { LIMIT_FLAGS } from "./limit-flags.ts";
@@ -199,10 +200,12 @@ export const DEV_FLAGS = {
     name: "speed",
     kind: "number",
     placeholder: "FACTOR",
-    description: "How many times faster than the wall clock chain time passes; fractions slow it down",
+    description:
+      "How many times faster than the wall clock chain time passes; fractions slow it down, and at 0 it stands still until it is told to go on",
     fallback: 1,
-    parse: positiveNumber,
+    parse: speedFactor,
   }),
+  auto: booleanFlag({ name: "auto", description: "Let chain time pass by itself", fallback: true }),
   catchUp: booleanFlag({
     name: "catch-up",
     description:

@@ -152,8 +152,9 @@ export const devDataDir = ({ dataDir }: Pick<DevValues, "dataDir">, workingDirec
 
 /** What a chain that is stored was made with is taken from there, as far as the flags do not say it. */
 export function devOptions(values: DevValues, workingDirectory: string, stored: DevIdentity | null = null): DevOptions {
-  const { speed, catchUp, reset } = values;
-  const genesis = devGenesis(values, stored, workingDirectory);
+  const speed = speedOf(values);
+  const { catchUp, reset } = values;
+  const genesis = devGenesis({ ...values, speed }, stored, workingDirectory);
   if (catchUp && speed !== 1) {
     throw usageError(
       `--catch-up and --speed ${speed} exclude each other: at another speed than 1 chain time leaves the time of day at once.`,
@@ -177,6 +178,9 @@ export function devOptions(values: DevValues, workingDirectory: string, stored: 
     networking: devNetworking(values, workingDirectory),
   };
 }
+
+/** Without `--auto` time stands still, as at the speed 0. */
+const speedOf = ({ auto, speed }: { auto: boolean; speed: number }) => (auto ? speed : 0);
 
 export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {
   const network = resolveNetwork(values.network, workingDirectory);
@@ -212,16 +216,17 @@ function networkingOptions(values: NetworkValues, bootnodes: readonly string[]):
 }
 
 function devNetworking(
-  values: NetworkValues & { speed: number },
+  values: NetworkValues & { auto: boolean; speed: number },
   workingDirectory: string,
 ): NetworkingOptions | undefined {
   const named = values.peers.length > 0 ? "--peer" : values.bootnodes.length > 0 ? "--bootnodes" : undefined;
   if (!values.p2p && named !== undefined) {
     throw usageError(`${named} is of no use without --p2p: a dev chain keeps to itself unless --p2p is given.`);
   }
-  if (values.p2p && values.speed !== 1) {
+  const speed = speedOf(values);
+  if (values.p2p && speed !== 1) {
     throw usageError(
-      `--p2p and --speed ${values.speed} exclude each other: with other nodes a chain's time is the real time.`,
+      `--p2p and --speed ${speed} exclude each other: with other nodes a chain's time is the real time.`,
     );
   }
   return networkingOptions(values, givenBootnodes(values.bootnodes, workingDirectory));
