@@ -102,7 +102,7 @@ export class DevChain {
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
-    this.control = { time: this.#time };
+    this.control = { time: this.#time, keys: this.keys };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
