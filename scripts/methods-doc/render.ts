@@ -51,7 +51,7 @@ function methodSection(method: Method, example: MadeExample): string {
   const { name, summary, rest, aliases, sameAs, access, number, result, since, until } = method;
   const facts = [
     `- Result: \`${describeType(result.schema)}\``,
-    ...rest.map(({ verb, path }) => `- REST: \`${verb} ${path}\``),
+    ...rest.map((path) => `- REST: \`${path.verb} ${path.path}\`${path.until ? `, until ${path.until.fork}` : ""}`),
     ...(sameAs ? [`- Answers exactly like [\`${sameAs}\`](#${anchor(sameAs)})`] : []),
     ...(aliases.length > 0 ? [`- Other names: ${aliases.map((alias) => `\`${alias}\``).join(", ")}`] : []),
     ...(since ? [`- Since ${since}`] : []),
