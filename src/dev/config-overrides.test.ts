@@ -44,7 +44,7 @@ describe("overridden constants", () => {
 
   it.each([
     ["SHARD_COMITTEE_PERIOD", "1", "Did you mean SHARD_COMMITTEE_PERIOD?"],
-    ["NOTHING_OF_THE_KIND_AT_ALL", "1", "get_v1_config_spec lists those there are"],
+    ["NOTHING_OF_THE_KIND_AT_ALL", "1", "network/config.yaml of a dev chain has all"],
     ["SLOTS_PER_EPOCH", "4", "it belongs to the preset, which --preset chooses as a whole"],
     ["SECONDS_PER_SLOT", "4", "--slot-seconds sets it"],
     ["ELECTRA_FORK_EPOCH", "4", "--fork and --fork-at set it"],
