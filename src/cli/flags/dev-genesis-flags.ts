@@ -56,6 +56,7 @@ export const DEV_GENESIS_FLAGS = {
     kind: "text",
     placeholder: "NAME",
     description: `Fork the chain starts in: ${DEV_FORKS.join(", ")}`,
+    choices: DEV_FORKS,
     fallback: undefined,
     fallbackText: `${DEV_FORKS.at(-1)}, or the one before those of --fork-at`,
     parse: oneOf(DEV_FORKS),
@@ -64,6 +65,7 @@ export const DEV_GENESIS_FLAGS = {
     name: "fork-at",
     placeholder: "NAME=EPOCH",
     description: "Fork to upgrade to in an epoch; repeatable, or several separated by commas",
+    choices: DEV_FORKS.map((fork) => `${fork}=`),
     parse: parseForkActivation,
   }),
   preset: valueFlag({
@@ -71,6 +73,7 @@ export const DEV_GENESIS_FLAGS = {
     kind: "text",
     placeholder: "NAME",
     description: "Preset of the chain, minimal or mainnet",
+    choices: DEV_PRESETS,
     fallback: undefined,
     fallbackText: "minimal",
     parse: oneOf(DEV_PRESETS),

@@ -1,3 +1,4 @@
+import { LOG_LEVELS } from "../../log/logger.ts";
 import { LOG_FORMATS } from "../../log/pino-logger.ts";
 import { accessFlags } from "./access-flags.ts";
 import { BUILDER_FLAGS } from "./builder-flags.ts";
@@ -18,6 +19,7 @@ import {
 } from "./flag-values.ts";
 import { LIMIT_FLAGS } from "./limit-flags.ts";
 import { networkFlags } from "./network-flags.ts";
+import { BUILT_IN_NETWORKS } from "./preset.ts";
 import { parseValidatorList } from "./validator-list.ts";
 
 /** Names the file the other settings may stand in, so it is the one setting that cannot stand in it. */
@@ -100,6 +102,7 @@ export const SHARED_FLAGS = {
     kind: "text",
     placeholder: "SPEC",
     description: 'What is logged: a level, or a specification such as "INFO; TRACE:chain; DISABLED:rpc"',
+    choices: LOG_LEVELS.map((level) => level.toUpperCase()),
     fallback: "INFO",
     parse: logSpec,
   }),
@@ -108,6 +111,7 @@ export const SHARED_FLAGS = {
     kind: "text",
     placeholder: "FORMAT",
     description: "Format of the log, text or json",
+    choices: LOG_FORMATS,
     fallback: "text",
     parse: oneOf(LOG_FORMATS),
   }),
@@ -184,6 +188,7 @@ function devValidatorsFlag({ description, fallback }: { description: string; fal
     kind: "text",
     placeholder: "none|all|LIST",
     description,
+    choices: ["none", "all"],
     fallback: parseValidatorList(fallback),
     fallbackText: fallback,
     parse: parseValidatorList,
@@ -224,6 +229,7 @@ export const NODE_FLAGS = {
     kind: "text",
     placeholder: "NAME|DIR",
     description: "Network to join: mainnet, sepolia, hoodi, another name built in, or a directory with its config.yaml",
+    choices: Object.keys(BUILT_IN_NETWORKS),
     fallback: "mainnet",
     parse: nonEmpty("a network's name or a directory"),
   }),
@@ -320,7 +326,7 @@ export const CALL_FLAGS = {
 } as const satisfies FlagTable;
 
 export const METHODS_FLAGS = {
-  json: booleanFlag({ name: "json", description: "Print the list as JSON" }),
+  json: booleanFlag({ name: "json", description: "Print them as JSON" }),
 } as const satisfies FlagTable;
 
 export const DB_FLAGS = {
