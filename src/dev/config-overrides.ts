@@ -80,7 +80,10 @@ function requireConfigurable(name: string): asserts name is keyof ChainConfig {
     );
   }
   const nearest = nearestName(name, Object.keys(chainConfigTypes));
-  const hint = nearest === undefined ? " The file network/config.yaml of a dev chain has all that there are." : ` Did you mean ${nearest}?`;
+  const hint =
+    nearest === undefined
+      ? " The file network/config.yaml of a dev chain has all that there are."
+      : ` Did you mean ${nearest}?`;
   throw new ImpossibleChainError(`${name} is not a constant of the chain configuration.${hint}`);
 }
 
