@@ -1,9 +1,10 @@
-import type { Slot } from "@lodestar/types";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../failure.ts";
 
 /** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */
 export interface DevControl {
   readonly time: TimeControl;
+  readonly keys: KnownKeys;
 }
 
 /** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
@@ -17,6 +18,13 @@ export interface TimeControl {
   resume(): Promise<void>;
   /** In seconds of chain time in one of real time; 0 pauses. */
   setSpeed(speed: number): Promise<void>;
+}
+
+/** The keys of the validators that the chain began with. */
+interface KnownKeys {
+  readonly count: number;
+  /** Undefined for a validator that came later. */
+  secretKey(index: ValidatorIndex): { toHex(): string } | undefined;
 }
 
 interface Passage {

@@ -12,8 +12,8 @@ import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
 import { DevTime } from "./control/time.ts";
-import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
+import { type DevKeys, onlyKeysOf, type ValidatorKeys } from "./validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
@@ -30,7 +30,7 @@ interface DevChainParts {
   /** Whether the chain has to do with an execution client, which has a time of its own. */
   hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
-  validatorCount: number;
+  keys: DevKeys;
   /** Those that do their duties by themselves; all when left out. */
   activeValidators?: readonly ValidatorIndex[];
   /** What they signed before. */
@@ -62,7 +62,7 @@ export class DevChain {
   readonly clock: VirtualClock;
   readonly chain: BeaconChain;
   readonly api: Api;
-  readonly keys: InteropKeys;
+  readonly keys: DevKeys;
   readonly control: DevControl;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
@@ -88,7 +88,7 @@ export class DevChain {
     this.clock = clock;
     this.chain = chain;
     this.api = api;
-    this.keys = new InteropKeys(parts.validatorCount);
+    this.keys = parts.keys;
     this.isNew = isNew;
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
@@ -102,7 +102,7 @@ export class DevChain {
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
-    this.control = { time: this.#time };
+    this.control = { time: this.#time, keys: this.keys };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
