@@ -1,9 +1,10 @@
-import type { Slot } from "@lodestar/types";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../failure.ts";
 
 /** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */
 export interface DevControl {
   readonly time: TimeControl;
+  readonly keys: KnownKeys;
   readonly snapshots: SnapshotControl;
   readonly dumps: DumpControl;
 }
@@ -38,6 +39,13 @@ export interface DumpControl {
   /** Puts the chain of a dump in the place of the one that there is. */
   load(dump: Uint8Array): Promise<void>;
   loadFrom(name: string): Promise<void>;
+}
+
+/** The keys of the validators that the chain began with. */
+interface KnownKeys {
+  readonly count: number;
+  /** Undefined for a validator that came later. */
+  secretKey(index: ValidatorIndex): { toHex(): string } | undefined;
 }
 
 interface Passage {

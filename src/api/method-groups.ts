@@ -10,6 +10,7 @@ import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
 import { devDumpMethods } from "./methods/dev-dumps.ts";
+import { devKeysMethods } from "./methods/dev-keys.ts";
 import { devSnapshotMethods } from "./methods/dev-snapshots.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
 import { discoverMethod } from "./methods/discover.ts";
@@ -81,7 +82,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Light clients", methods: lightClientMethods },
   { title: "Proofs", methods: proofMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods, ...devSnapshotMethods, ...devDumpMethods] },
+  { title: "Dev chain", methods: [...devTimeMethods, ...devSnapshotMethods, ...devDumpMethods, ...devKeysMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

@@ -15,8 +15,8 @@ import { SYSTEM_TIMERS } from "../timers.ts";
 import { DevDumps } from "./control/dumps.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime } from "./control/time.ts";
-import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
+import { type DevKeys, onlyKeysOf, type ValidatorKeys } from "./validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
@@ -34,7 +34,7 @@ interface DevChainParts {
   /** Whether the chain has to do with an execution client, which has a time of its own. */
   hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
-  validatorCount: number;
+  keys: DevKeys;
   /** Those that do their duties by themselves; all when left out. */
   activeValidators?: readonly ValidatorIndex[];
   /** What they signed before. */
@@ -66,7 +66,7 @@ export class DevChain {
   readonly clock: VirtualClock;
   readonly chain: BeaconChain;
   readonly api: Api;
-  readonly keys: InteropKeys;
+  readonly keys: DevKeys;
   readonly control: DevControl;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
@@ -92,7 +92,7 @@ export class DevChain {
     this.clock = clock;
     this.chain = chain;
     this.api = api;
-    this.keys = new InteropKeys(parts.validatorCount);
+    this.keys = parts.keys;
     this.isNew = isNew;
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
@@ -121,7 +121,7 @@ export class DevChain {
       onReplaced,
       logger: parts.logger,
     });
-    this.control = { time: this.#time, snapshots, dumps };
+    this.control = { time: this.#time, keys: this.keys, snapshots, dumps };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.

@@ -24,6 +24,11 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("a dump and a file", INVALID, () => ["0x00", "chain"]),
     fails("a file that is not there", NOT_FOUND, () => ({ file: "nothing" })),
   ],
+  dev_keys: [
+    fails("a validator beyond the last", NOT_FOUND, () => [LAST_UINT64]),
+    fails("a last one beyond the last", NOT_FOUND, () => [0, LAST_UINT64]),
+    fails("a range that ends before it begins", INVALID, () => [1, 0]),
+  ],
   dev_setSpeed: [
     fails("time that flows back", INVALID, () => [-1]),
     fails("more than any machine can", INVALID, () => [1e9]),
