@@ -21,7 +21,7 @@ interface DevChainParts {
   /** Follows the clock already, so that it takes note of a new slot before its validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;
-  engine: Pick<ExecutionEngine, "waitedMs">;
+  engine: Pick<ExecutionEngine, "waitedMs" | "buildsAtOnce">;
   api: Api;
   /** Whether other nodes may follow the chain. */
   hasNetwork: boolean;
@@ -94,8 +94,9 @@ export class DevChain {
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
     const hasBuilder = () => chain.builder !== undefined && this.#isLive;
+    const shortcut = { chain, isOpen: () => !hasNetwork && parts.engine.buildsAtOnce === true && !hasBuilder() };
     const validatorsWith = (keys: ValidatorKeys) =>
-      createDevValidators({ api, clock, config, keys, logger, speed: clock.speed, history, hasBuilder });
+      createDevValidators({ api, clock, config, keys, logger, speed: clock.speed, history, hasBuilder, shortcut });
     const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys;
     const own = validatorsWith(ownKeys);
     chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);
