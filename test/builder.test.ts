@@ -369,7 +369,7 @@ test("validators of a dev chain register for its builder and sign what it bids f
     const { feeRecipient } = block.message.body.executionPayload;
     if (Buffer.compare(feeRecipient, BUILDER_FEE_RECIPIENT) === 0) resolve(block.message.slot);
   });
-  devChain.run();
+  await devChain.run();
   expect(await signed).toBeGreaterThan(2);
   expect(complaints).toEqual([]);
 });

@@ -216,7 +216,7 @@ test("an engine that takes back that a block is valid is complained of, and chan
   expect(statuses(chain, main.slice(0, 5))).toEqual(Array<string>(5).fill("valid"));
   const told = complaints.length;
   engine.enter("online");
-  await chain.untilHeadIsJudged();
+  await chain.engineAnswers.untilHeadIsJudged();
   expect(complaints).toHaveLength(told);
   await chain.importBlock(at(6).signed);
   expect(chain.head.root).toBe(at(6).root);

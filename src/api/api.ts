@@ -4,6 +4,7 @@ import { versionText } from "../version.ts";
 import { failingAsCall } from "./chain-failures.ts";
 import type { Family } from "./codecs.ts";
 import type { ApiContext, NodeCondition } from "./context.ts";
+import type { DevControl } from "./dev-control.ts";
 import { createEventStream } from "./event-stream.ts";
 import { methods, type typedMethods } from "./method-groups.ts";
 
@@ -13,6 +14,8 @@ interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLog
   broadcast?: Broadcast;
   /** Left out where nothing can be wrong. */
   condition?: NodeCondition;
+  /** Left out where there is nothing to control; asked with each call, since a dev chain is made of its node. */
+  control?(): DevControl | undefined;
 }
 
 const FAULTLESS: NodeCondition = { isWarmedUp: true, isDatabaseWritable: true, executionClient: null };
@@ -41,12 +44,16 @@ export interface Api extends Handlers {
   readonly chainConfig: BeaconConfig;
 }
 
-export function createApi({ chain, broadcast = NO_BROADCAST, condition = FAULTLESS, ...rest }: ApiDependencies): Api {
+export function createApi(dependencies: ApiDependencies): Api {
+  const { chain, broadcast = NO_BROADCAST, condition = FAULTLESS, control, ...rest } = dependencies;
   const context: ApiContext = {
     ...rest,
     chain,
     broadcast,
     condition,
+    get control() {
+      return control?.();
+    },
     events: createEventStream(chain),
     version: versionText(),
   };

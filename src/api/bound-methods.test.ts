@@ -90,8 +90,8 @@ describe("the method table", () => {
   });
 
   it("answers every method that needs no parameters", async () => {
-    for (const { name, params } of methods) {
-      if (params.length === 0) expect(await call(name, [])).toBeDefined();
+    for (const { name, params, access } of methods) {
+      if (params.length === 0 && access !== "dev") expect(await call(name, [])).toBeDefined();
     }
   });
 });

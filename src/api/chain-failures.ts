@@ -2,9 +2,11 @@ import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { EngineUnavailableError, PayloadUnavailableError } from "../execution/engine.ts";
 import { DepositsUnavailableError } from "../execution/eth1/deposit-chain.ts";
 import { notFound, unavailable } from "../failure.ts";
+import { ControlRefusal } from "./dev-control.ts";
 
-/** What the chain, the execution engine or the deposit chain cannot give, as the failure of a call; anything else stays as it was thrown. */
+/** What the chain, the execution engine or the deposit chain cannot give or do, as the failure of a call; anything else stays as it was thrown. */
 export function toFailure(error: unknown): unknown {
+  if (error instanceof ControlRefusal) return error.failure;
   if (error instanceof StateUnavailableError) return notFound(error.message, { cause: error });
   if (
     error instanceof PayloadUnavailableError ||

@@ -3,6 +3,7 @@ import type { PendingFuture } from "../debug/future-tracker.ts";
 import type { EngineClientVersion } from "../execution/engine.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
+import type { DevControl } from "./dev-control.ts";
 import type { EventStream } from "./event-stream.ts";
 
 /** What a node knows of itself that its chain cannot tell. */
@@ -25,6 +26,8 @@ export interface ApiContext {
   /** The node's name, version and platform. */
   readonly version: string;
   readonly condition: NodeCondition;
+  /** Only of a dev chain. */
+  readonly control?: DevControl | undefined;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
   /** Only when pending promises are kept track of. */

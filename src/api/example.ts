@@ -5,9 +5,9 @@ type Json = Record<string, unknown>;
 
 /**
  * The stages of a slot that examples live through together, in this order: each sees what those of the earlier stages did
- * to the chain. Most examples only read, when all else is done.
+ * to the chain. Most examples only read, when all else but control is done.
  */
-export const EXAMPLE_STAGES = ["propose", "publish", "attest", "aggregate", "operate", "read"] as const;
+export const EXAMPLE_STAGES = ["propose", "publish", "attest", "aggregate", "operate", "read", "control"] as const;
 
 /**
  * A call of a method that shows what it does. Documents show it with its answer, and tests make it on chains of several

@@ -16,12 +16,12 @@ import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
-import { SYSTEM_TIMERS } from "../timers.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { requireWholeHistory } from "./check-history.ts";
 import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
+import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
 import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
@@ -39,9 +39,7 @@ import { PayloadVerdicts } from "./payload-verdicts.ts";
 import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer, type ProducedFullBlock } from "./production/block-producer.ts";
-import { BuilderBids } from "./production/builder-bids.ts";
-import { BuilderRegistrations } from "./production/builder-registrations.ts";
-import { CircuitBreaker, type MissedSlotLimits } from "./production/circuit-breaker.ts";
+import { type BuilderInUse, type BuilderUse, useBuilder } from "./production/builder-use.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
@@ -50,25 +48,13 @@ import { restoreBlocks } from "./restore-blocks.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
-import { RegenerationQueue } from "./states/regeneration-queue.ts";
-import { Shufflings } from "./states/shufflings.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
+import { validationContextOf } from "./validation/chain-context.ts";
 import type { ValidationContext } from "./validation/context.ts";
-
-/** How long a duty waits for the execution engine's answer: a second of a slot of twelve. */
-const ANSWER_SHARE_OF_SLOT = 1 / 12;
-
-/** A builder, and how far it is trusted. */
-export interface BuilderUse {
-  builder: Builder;
-  /** In percent, for requests that do not say it. */
-  boostFactor: bigint;
-  missedSlots: MissedSlotLimits;
-}
 
 export interface ChainParts {
   config: BeaconConfig;
@@ -126,6 +112,7 @@ export class BeaconChain {
   readonly syncSubscriptions = new SyncSubscriptions();
   readonly preparations = new ProposerPreparations();
   readonly status: SyncStatus;
+  readonly engineAnswers: EngineAnswers;
   /** What the gossip rules look at; block submissions and, later, the network validate with it. */
   readonly validation: ValidationContext;
   readonly genesis: { time: number; validatorsRoot: Uint8Array };
@@ -136,8 +123,7 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #payloadAnnouncer: PayloadAnnouncer;
-  /** What follows the clock on behalf of builders. */
-  readonly #builderParts: readonly (CircuitBreaker | BuilderRegistrations)[];
+  readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
   readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
@@ -250,7 +236,24 @@ export class BeaconChain {
       engine,
       horizonSlots: options.syncHorizonSlots,
     });
-    this.validation = this.#validationContext();
+    this.engineAnswers = new EngineAnswers({
+      clock,
+      engine,
+      status: this.status,
+      notifier: this.#engineNotifier,
+      importQueue: this.#importQueue,
+    });
+    this.validation = validationContextOf({
+      config,
+      clock,
+      forkChoice,
+      blocks: this.blocks,
+      states: this.states,
+      bls: this.#bls,
+      tracker: this.#tracker,
+      pools: this.pools,
+      idle: () => this.#changes.idle(),
+    });
     this.processor = new OperationProcessor({
       context: this.validation,
       forkChoice,
@@ -268,8 +271,17 @@ export class BeaconChain {
       logger: log,
     });
     this.builder = options.builder?.builder;
-    const { bids, parts } = this.#useBuilder(options.builder, log);
-    this.#builderParts = parts;
+    this.#builderInUse =
+      options.builder &&
+      useBuilder(options.builder, {
+        config,
+        clock,
+        forkChoice,
+        status: this.status,
+        bls: this.#bls,
+        preparations: this.preparations,
+        logger: log,
+      });
     const payloadBuilder = new PayloadBuilder({
       engine,
       forkChoice,
@@ -285,7 +297,7 @@ export class BeaconChain {
       payloadBuilder,
       pools: this.pools,
       eth1: this.eth1,
-      bids,
+      bids: this.#builderInUse?.bids,
     });
     this.#payloadAnnouncer = new PayloadAnnouncer({
       config,
@@ -367,45 +379,6 @@ export class BeaconChain {
     return this.#importQueue.isWaiting(root);
   }
 
-  /** Resolves when it is time to ask the execution engine again, which could not be asked: at the latest in the next slot. */
-  async untilEngineMayAnswer(signal: AbortSignal): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const ends = [
-      this.clock.onSlot(() => over.resolve()),
-      this.#engine.onStateChange((state) => {
-        if (isReachable(state)) over.resolve();
-      }),
-    ];
-    const onAbort = () => over.reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    try {
-      signal.throwIfAborted();
-      await over.promise;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-      for (const end of ends) end();
-    }
-  }
-
-  /**
-   * Asks the execution engine for what it could not tell before of the head and of the blocks that wait for it, which may make
-   * another block the head. A part of a slot is waited for it, and no more.
-   */
-  async consultEngine(): Promise<void> {
-    const isRetried = this.#importQueue.retryWaiting();
-    await this.#untilAnswered(async () => {
-      await isRetried;
-      if (!this.status.isOptimistic) return;
-      this.#engineNotifier.notify();
-      await this.#engineNotifier.idle();
-    });
-  }
-
-  /** Waits as long for what the execution engine is asked about the head already. */
-  async untilHeadIsJudged(): Promise<void> {
-    await this.#untilAnswered(() => this.#engineNotifier.idle());
-  }
-
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
@@ -467,7 +440,7 @@ export class BeaconChain {
         void this.#importQueue.retryWaiting();
         this.#payloadAnnouncer.resume();
       }),
-      ...[this.#payloadAnnouncer, ...this.#builderParts].map((follower) => follower.start()),
+      ...[this.#payloadAnnouncer, ...(this.#builderInUse?.followers ?? [])].map((follower) => follower.start()),
     ];
     return () => {
       for (const end of ends) end();
@@ -483,19 +456,6 @@ export class BeaconChain {
     void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();
-  }
-
-  async #untilAnswered(answered: () => Promise<void>): Promise<void> {
-    if (!isReachable(this.#engine.state)) return;
-    const { secondsPerSlot, speed } = this.clock;
-    const done = new AbortController();
-    const tooLate = SYSTEM_TIMERS.sleep((secondsPerSlot * 1000 * ANSWER_SHARE_OF_SLOT) / speed, done.signal);
-    try {
-      await Promise.race([answered(), tooLate]);
-    } finally {
-      done.abort();
-      tooLate.catch(() => undefined);
-    }
   }
 
   async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
@@ -522,50 +482,5 @@ export class BeaconChain {
         { isFinalized: true },
       ),
     });
-  }
-
-  #useBuilder(use: BuilderUse | undefined, logger: Logger) {
-    if (use === undefined) return { bids: undefined, parts: [] };
-    const { config, clock, forkChoice, status, preparations } = this;
-    const { builder, boostFactor, missedSlots: limits } = use;
-    const breaker = new CircuitBreaker({ clock, forkChoice, status, limits, logger });
-    const bids = new BuilderBids({
-      config,
-      clock,
-      bls: this.#bls,
-      builder,
-      breaker,
-      preparations,
-      boostFactor,
-      logger,
-    });
-    return { bids, parts: [breaker, new BuilderRegistrations({ builder, clock, preparations, logger })] };
-  }
-
-  #validationContext(): ValidationContext {
-    const { blocks, forkChoice, states } = this;
-    const tracker = this.#tracker;
-    const regenerations = new RegenerationQueue(() => this.#changes.idle());
-    const shufflings = new Shufflings({ forkChoice, states, regenerations });
-    return {
-      config: this.config,
-      clock: this.clock,
-      forkChoice,
-      blocks,
-      bls: this.#bls,
-      seen: this.pools.seen,
-      operations: this.pools.operations,
-      states: {
-        get head() {
-          return tracker.headState;
-        },
-        shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
-        preState: (parentRoot, slot) => {
-          const make = () => states.afterBlock(parentRoot, slot);
-          // The next block of the chain never waits behind what others ask for.
-          return states.isNear(parentRoot, slot) ? make() : regenerations.run("block", make);
-        },
-      },
-    };
   }
 }

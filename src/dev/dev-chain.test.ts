@@ -151,7 +151,7 @@ test("a running chain warns that the machine is too slow for it", async () => {
   vi.spyOn(SYSTEM_TIMERS, "now").mockImplementation(() => performance.now() * 1e6);
   const { devChain, complaints } = await openDevChain(options({ ...ALONE, speed: 1000 }));
   const { promise: warned, resolve } = Promise.withResolvers<void>();
-  devChain.run();
+  await devChain.run();
   devChain.clock.onSlot(() => {
     if (complaints.length > 0) resolve();
   });

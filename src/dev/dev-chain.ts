@@ -2,6 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 import type { Api } from "../api/api.ts";
+import type { DevControl } from "../api/dev-control.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
@@ -10,6 +11,7 @@ import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
+import { DevTime } from "./control/time.ts";
 import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
@@ -21,10 +23,12 @@ interface DevChainParts {
   /** Follows the clock already, so that it takes note of a new slot before its validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;
-  engine: Pick<ExecutionEngine, "waitedMs" | "buildsAtOnce">;
+  engine: Pick<ExecutionEngine, "waitedMs">;
   api: Api;
   /** Whether other nodes may follow the chain. */
   hasNetwork: boolean;
+  /** Whether the chain has to do with an execution client, which has a time of its own. */
+  hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
   validatorCount: number;
   /** Those that do their duties by themselves; all when left out. */
@@ -38,6 +42,8 @@ interface DevChainParts {
   isShared: boolean;
   /** Whether the chain's time is the real time although nobody else follows it. */
   catchesUp: boolean;
+  /** Whether time flows by itself once the chain runs. */
+  flows: boolean;
   logger: Logger;
 }
 
@@ -57,6 +63,7 @@ export class DevChain {
   readonly chain: BeaconChain;
   readonly api: Api;
   readonly keys: InteropKeys;
+  readonly control: DevControl;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
   /** Who acts before the chain runs live. */
@@ -67,13 +74,15 @@ export class DevChain {
   /** Whether slots that have passed are made up for before time flows: of a new chain also those that its warm-up took. */
   readonly #beginsAtPresent: boolean;
   readonly #catchesUp: boolean;
+  readonly #flows: boolean;
+  readonly #time: DevTime;
+  readonly #paceWatch: PaceWatch;
   readonly #timeOfDay: TimeOfDay;
-  readonly #engine: Pick<ExecutionEngine, "waitedMs">;
   readonly #logger: Logger;
   #isLive = false;
 
   constructor(parts: DevChainParts) {
-    const { chain, clock, api, hasNetwork, activeValidators, history, isNew, isShared, catchesUp } = parts;
+    const { chain, clock, api, hasNetwork, activeValidators, history, isNew, isShared, catchesUp, flows } = parts;
     const { config } = chain;
     this.config = config;
     this.clock = clock;
@@ -84,19 +93,25 @@ export class DevChain {
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
     // Validators that are left to clients act by real time, so a chain that needs them must not lag by its own start-up.
-    this.#keepsRealTime = hasNetwork || catchesUp || (isNew && clock.speed === 1 && activeValidators !== undefined);
-    this.#beginsAtPresent = this.#keepsRealTime || (isNew && clock.speed === 1);
+    this.#keepsRealTime =
+      hasNetwork || catchesUp || (isNew && flows && clock.speed === 1 && activeValidators !== undefined);
+    this.#beginsAtPresent = this.#keepsRealTime || (isNew && flows && clock.speed === 1);
     this.#catchesUp = catchesUp;
+    this.#flows = flows;
     this.#timeOfDay = parts.timeOfDay;
-    this.#engine = parts.engine;
     this.#logger = parts.logger;
+    this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
+    this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
+    this.control = { time: this.#time };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
     const hasBuilder = () => chain.builder !== undefined && this.#isLive;
-    const shortcut = { chain, isOpen: () => !hasNetwork && parts.engine.buildsAtOnce === true && !hasBuilder() };
+    const isAlone = !hasNetwork && !parts.hasExecutionClient;
+    const isOverheard = () => chain.events.isHeard("attestation") || chain.events.isHeard("contribution");
+    const shortcut = { chain, isOpen: () => isAlone && !hasBuilder() && !isOverheard() };
     const validatorsWith = (keys: ValidatorKeys) =>
-      createDevValidators({ api, clock, config, keys, logger, speed: clock.speed, history, hasBuilder, shortcut });
+      createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, shortcut });
     const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys;
     const own = validatorsWith(ownKeys);
     chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);
@@ -134,7 +149,11 @@ export class DevChain {
   }
 
   /** Makes what is missing of the warm-up history and, of a chain that begins at the present, of the time since, as fast as it goes. */
-  async warmUp(): Promise<void> {
+  warmUp(): Promise<void> {
+    return this.#time.inTurn(() => this.#warmUp());
+  }
+
+  async #warmUp(): Promise<void> {
     // The state of the present may be many empty epochs away. It is made before the first proposer needs it in time.
     if (this.#catchesUp) await this.chain.states.afterBlock(this.chain.head.root, this.clock.currentSlot);
     const progress = new Progress({ message: "Making history", logger: this.#logger });
@@ -153,18 +172,15 @@ export class DevChain {
     }
   }
 
-  /** Lets time flow. */
-  run(): void {
-    this.#isLive = true;
-    const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
-    this.clock.run({ ...present, keepTimetable: this.#keepsRealTime });
-    const watch = new PaceWatch({
-      clock: this.clock,
-      timers: SYSTEM_TIMERS,
-      engine: this.#engine,
-      logger: this.#logger,
+  /** Lets time flow, unless it is to stand still until it is told to go on. */
+  run(): Promise<void> {
+    return this.#time.inTurn(async () => {
+      this.#isLive = true;
+      if (!this.#flows) return;
+      const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
+      this.clock.run({ ...present, keepTimetable: this.#keepsRealTime });
+      this.#paceWatch.begin();
     });
-    this.clock.onSlot((slot) => watch.onSlot(slot));
   }
 
   /** Ends time, and whatever its validators are about to do. */
@@ -172,9 +188,25 @@ export class DevChain {
     await Promise.all([this.clock.stop(), this.#validators.close(), this.#founders.close()]);
   }
 
-  #act(slot: Slot): Promise<void> {
-    if (this.#isLive) return this.#validators.onSlot(slot);
+  async #act(slot: Slot): Promise<void> {
+    const { passing } = this.#time;
+    if (passing === "skipped") return;
+    if (passing === "advanced") return this.#validators.onSlot(slot, "lockstep");
+    if (this.#isLive) {
+      if (this.clock.isFlowing) this.#paceWatch.onSlot(slot);
+      return this.#validators.onSlot(slot);
+    }
     const makesUp = slot <= this.#warmupSlot || this.#hasNetwork;
     return this.#founders.onSlot(slot, makesUp ? "lockstep" : undefined);
   }
+}
+
+/** Why nobody may move the time of a chain; undefined when it is this process's alone. */
+function timeIsFixedBy({ hasNetwork, hasExecutionClient }: DevChainParts): string | undefined {
+  if (hasNetwork)
+    return "The time of this chain cannot be moved: other nodes follow it (--p2p), and they go by the time of day.";
+  if (hasExecutionClient) {
+    return "The time of this chain cannot be moved: an execution client (--el, --eth1) has a part in it and goes by the time of day.";
+  }
+  return undefined;
 }

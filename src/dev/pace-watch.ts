@@ -35,6 +35,12 @@ export class PaceWatch {
     this.#last = { lag: 0, waitedMs: this.#waitedMs };
   }
 
+  /** The chain goes on from here, at whatever speed it has now; what it lagged before does not count. */
+  begin(): void {
+    this.#lagging = undefined;
+    this.#setLevel();
+  }
+
   onSlot(slot: Slot): void {
     const { clock, logger } = this.#parts;
     const lag = this.#lagSeconds();

@@ -3,6 +3,7 @@ import { createPubkeyCache } from "@lodestar/state-transition";
 import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeCondition } from "../api/context.ts";
+import type { DevControl } from "../api/dev-control.ts";
 import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
@@ -44,22 +45,15 @@ type ChainSettings = Pick<
   "graffiti" | "graffitiCodes" | "stateLimits" | "snapshotIntervalEpochs" | "safeSlotsToImportOptimistically"
 >;
 
-export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSettings {
+/** What every node can be told by whoever starts it. */
+export interface SharedOptions extends ChainSettings {
   dataDir: string;
-  /** Whether every write waits for the disk. */
-  waitForDisk: boolean;
-  /** Finds the chain in the database, or puts its first state there. */
-  source(db: BeaconDb): Promise<Source>;
   /** Left out by a node that speaks to no other. */
   networking?: NetworkingOptions;
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderOptions;
   /** URLs of nodes of the deposit chain; none when it is not followed. */
   eth1?: readonly string[];
-  /** Whether all the history is there that the chain is to have before it runs; it is unless this says otherwise. */
-  isWarmedUp?(): boolean;
-  /** For a network that is not like those of the world. */
-  networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
   logger: Logger;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
@@ -67,6 +61,19 @@ export interface BeaconNodeOptions<Source extends ChainSource> extends ChainSett
   futures?: ApiContext["futures"];
   /** Ends the opening. */
   signal?: AbortSignal;
+}
+
+interface BeaconNodeOptions<Source extends ChainSource> extends SharedOptions {
+  /** Whether every write waits for the disk. */
+  waitForDisk: boolean;
+  /** Finds the chain in the database, or puts its first state there. */
+  source(db: BeaconDb): Promise<Source>;
+  /** Whether all the history is there that the chain is to have before it runs; it is unless this says otherwise. */
+  isWarmedUp?(): boolean;
+  /** Only of a dev chain. */
+  control?(): DevControl | undefined;
+  /** For a network that is not like those of the world. */
+  networkTuning?: Pick<NetworkingParts, "allowPeer" | "heartbeatMs" | "requestLimits" | "syncLimits">;
 }
 
 interface NodeParts<Source> {
@@ -107,7 +114,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   }
 
   static async #open<Source extends ChainSource>(options: BeaconNodeOptions<Source>): Promise<BeaconNode<Source>> {
-    const { dataDir, logger, setLogSpec, futures } = options;
+    const { dataDir, logger, setLogSpec, futures, control } = options;
     await using opening = new AsyncDisposableStack();
     const db = await openDataDirectory(dataDir, { sync: options.waitForDisk, logger });
     opening.defer(() => db.close());
@@ -149,7 +156,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       },
     };
     const broadcast = networking?.broadcast;
-    const api = createApi({ chain, network: view, broadcast, condition, setLogSpec, futures });
+    const api = createApi({ chain, network: view, broadcast, condition, control, setLogSpec, futures });
     chain.start();
     const eth1 = options.eth1?.length ? await Eth1Connection.open({ chain, urls: options.eth1, logger }) : undefined;
     if (eth1) opening.defer(() => eth1.close());

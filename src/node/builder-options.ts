@@ -1,4 +1,4 @@
-import type { BuilderUse } from "../chain/chain.ts";
+import type { BuilderUse } from "../chain/production/builder-use.ts";
 import type { Timers } from "../timers.ts";
 
 /** The builder that a node is to use. This file is read before the preset is chosen, so it imports nothing but types. */

@@ -3,26 +3,10 @@ import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import type { Logger } from "../log/logger.ts";
-import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
+import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./dev-source.ts";
 import type { Servers, ServersOptions } from "./servers.ts";
 import { StartError } from "./start-error.ts";
-
-type SharedOptions = Pick<
-  BeaconNodeOptions<DevSource>,
-  | "dataDir"
-  | "graffiti"
-  | "graffitiCodes"
-  | "stateLimits"
-  | "snapshotIntervalEpochs"
-  | "networking"
-  | "builder"
-  | "eth1"
-  | "logger"
-  | "setLogSpec"
-  | "futures"
-  | "signal"
->;
 
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   /** Where the chain is described for nodes that want to join it; left out when nobody is to. */
@@ -56,6 +40,7 @@ export class DevNode {
     const node = await BeaconNode.open({
       ...options,
       isWarmedUp: () => opened?.isLive === true,
+      control: () => opened?.control,
       // A dev chain need not survive a power cut; that a killed process loses nothing does not depend on this.
       waitForDisk: false,
       source: (db) => openDevSource(db, options, timeOfDay),
@@ -70,6 +55,8 @@ export class DevNode {
       timeOfDay,
       activeValidators: options.activeValidators,
       catchesUp: options.catchUp === true,
+      flows: options.speed > 0,
+      hasExecutionClient: options.execution !== undefined || (options.eth1?.length ?? 0) > 0,
       history: await SlashingProtection.open(slashingProtectionStore(db)),
       warmupEpochs: options.warmupEpochs,
       logger,
@@ -123,7 +110,7 @@ export class DevNode {
     this.#logger.notice("The dev chain is running", { slot: head.slot, finalizedEpoch: forkChoice.finalized.epoch });
     const { timeDifference } = devChain;
     if (timeDifference) listener.onTimeDifference?.(timeDifference);
-    devChain.run();
+    await devChain.run();
   }
 
   onFailure(callback: (failure: unknown) => void): void {

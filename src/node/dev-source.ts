@@ -30,6 +30,7 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
   dataDir: string;
   /** Whether the dev chain that is there is forgotten. */
   reset?: boolean;
+  /** Seconds of chain time in one second of real time; 0 for a chain that goes on only when it is told to. */
   speed: number;
   /** How much history is made at once when the chain is new. */
   warmupEpochs: number;
@@ -80,7 +81,8 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     secondsPerSlot: slotSeconds,
     // Validators of other nodes went on while this one was stopped: their chain is taken over, not made up for.
     startSlot: catchesUp || (isShared && !isNew) ? Math.max(stoppedAt, presentSlot) : stoppedAt,
-    speed,
+    // How fast time flows once somebody lets it.
+    speed: speed || 1,
     timeOfDay,
     onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
     onJump: warnOfJumps(logger),

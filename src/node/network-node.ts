@@ -1,25 +1,10 @@
 import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
-import { BeaconNode, type BeaconNodeOptions } from "./beacon-node.ts";
+import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./network-config.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
 import { type ChosenValidators, startValidators } from "./network-validators.ts";
 import type { Servers, ServersOptions } from "./servers.ts";
-
-type SharedOptions = Pick<
-  BeaconNodeOptions<NetworkSource>,
-  | "dataDir"
-  | "graffiti"
-  | "graffitiCodes"
-  | "safeSlotsToImportOptimistically"
-  | "networking"
-  | "builder"
-  | "eth1"
-  | "logger"
-  | "setLogSpec"
-  | "futures"
-  | "signal"
->;
 
 interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
   syncHorizonSlots?: number;

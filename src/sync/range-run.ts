@@ -193,7 +193,7 @@ export class RangeRun {
       signal.throwIfAborted();
       if (error instanceof BlockRejection) {
         // The batch is still there, and nobody has to give it again.
-        if (error.reason === "engine-unavailable") await this.#untilEngineMayAnswer(error, signal);
+        if (error.reason === "engine-unavailable") await this.#waitForEngine(error, signal);
         else this.#refuse(batch, error);
         return true;
       }
@@ -212,11 +212,11 @@ export class RangeRun {
     return true;
   }
 
-  async #untilEngineMayAnswer({ slot, message: detail }: BlockRejection, signal: AbortSignal): Promise<void> {
+  async #waitForEngine({ slot, message: detail }: BlockRejection, signal: AbortSignal): Promise<void> {
     const { chain, logger } = this.#parts;
     if (!this.#isHalted) logger.warn("The sync waits for the execution engine", { slot, detail });
     this.#isHalted = true;
-    await chain.untilEngineMayAnswer(signal);
+    await chain.engineAnswers.untilWorthAsking(signal);
   }
 
   #refuse(batch: Batch, rejection: BlockRejection): void {

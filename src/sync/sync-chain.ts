@@ -13,7 +13,7 @@ export type SyncChain = Pick<
   | "importBlock"
   | "importSegment"
   | "isWaitingForEngine"
-  | "untilEngineMayAnswer"
+  | "engineAnswers"
 >;
 
 /** The last slot whose block can no longer change; no block at or before it can be imported. */

@@ -13,11 +13,11 @@ const INVALID_PARAMS = OPENRPC_ERRORS["invalid-params"].code;
 /** Parameters that are nothing but text or true and false, of which every value of their form is legal. */
 const NO_GENERATED_FORM: readonly string[] = ["setLogLevel", "setGraffiti", "get_v1_node_peers_peerId", "unsubscribe"];
 
-/** Once the slot has its block, not all of the other examples are good any more. */
-const blocksLast = [
-  ...methods.filter(({ example }) => example.stage !== "publish"),
-  ...methods.filter(({ example }) => example.stage === "publish"),
-];
+/** Once the slot has its block or time has gone on, not all of the other examples are good any more. */
+const LAST_STAGES: readonly (string | undefined)[] = ["publish", "control"];
+const blocksLast = methods.toSorted(
+  (a, b) => LAST_STAGES.indexOf(a.example.stage) - LAST_STAGES.indexOf(b.example.stage),
+);
 
 describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
   let chain: ExampleDevChain;

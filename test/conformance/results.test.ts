@@ -66,7 +66,8 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     const { headers, text } = await served.call(name, params);
     const { error, result: again, meta } = JSON.parse(text) as Response;
     expect(error).toBeUndefined();
-    expect(again).toEqual(result);
+    // What controls the chain does so again.
+    if (method.access !== "dev") expect(again).toEqual(result);
     if (validator?.meta) expectValid(validator.meta, meta);
     if (meta?.version !== undefined) expect(headers.get("eth-consensus-version")).toBe(meta.version);
   });

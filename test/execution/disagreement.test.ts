@@ -91,9 +91,9 @@ it("follows what its own client finds valid, where clients disagree, also after 
     expect(different.size, name).toBeLessThanOrEqual(4);
     await condemn(other);
     judgeHeads();
-    await second.chain.consultEngine();
+    await second.chain.engineAnswers.askAgain();
     await vi.waitFor(() => expect(second.chain.head.slot, name).toBe(head));
-    await second.chain.consultEngine();
+    await second.chain.engineAnswers.askAgain();
     await vi.waitFor(() => expect(second.chain.status.isOptimistic, name).toBe(false));
     await second.close();
 

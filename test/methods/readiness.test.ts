@@ -21,7 +21,7 @@ test("a dev chain is ready when its history is made and its last write succeeded
   const warmingUp = { ...READY, ready: false, warmed_up: false };
   expect(await caller.call("getReadiness")).toEqual(warmingUp);
   expect(await overRest()).toEqual([503, warmingUp]);
-  devChain.run();
+  await devChain.run();
   expect(await overRest()).toEqual([200, READY]);
 
   const full = new Error("No space left on device");

@@ -93,7 +93,11 @@ export class ExampleDevChain implements ExampleChain {
           futures: { pending: () => [PENDING_FUTURE] },
         }
       : { network: alone };
-    return new ExampleDevChain(fork, opened, createApi({ chain, setLogSpec, ...surroundings }));
+    return new ExampleDevChain(
+      fork,
+      opened,
+      createApi({ chain, setLogSpec, control: () => devChain.control, ...surroundings }),
+    );
   }
 
   private constructor(fork: ExampleFork, opened: OpenedDevChain, api: Api) {

@@ -18,7 +18,7 @@ const getChainTime = defineMethod({
         SECONDS,
         "Seconds by which chain time is ahead of the time of day; negative when it is behind.",
       ),
-      speed: described(number, "Seconds of chain time in a second of real time."),
+      speed: described(number, "Seconds of chain time in a second of real time; 0 while chain time stands still."),
       slot: described(shape("Uint64"), "The current slot."),
       wall_slot: described(
         shape("Uint64"),
@@ -33,7 +33,7 @@ const getChainTime = defineMethod({
   access: "read",
   example: {},
   handler({ chain: { clock } }) {
-    const { genesisTime, secondsPerSlot, speed, currentSlot } = clock;
+    const { genesisTime, secondsPerSlot, speed, isFlowing, currentSlot } = clock;
     const chainMs = milliseconds(clock.nowSeconds());
     const offsetMs = milliseconds(clock.offsetSeconds());
     const wallMs = chainMs - offsetMs;
@@ -43,7 +43,7 @@ const getChainTime = defineMethod({
       chain_time: seconds(chainMs),
       wall_time: seconds(wallMs),
       offset: seconds(offsetMs),
-      speed,
+      speed: isFlowing ? speed : 0,
       slot: String(currentSlot),
       wall_slot: String(wallSlot),
       seconds_to_next_slot: seconds(Math.max(0, milliseconds(clock.slotStartSeconds(nextSlot)) - chainMs)),

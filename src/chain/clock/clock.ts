@@ -1,5 +1,8 @@
 import type { Epoch, Slot } from "@lodestar/types";
 
+/** The most that chain time may be told to be faster than real time; no machine keeps up with it. */
+export const MOST_SPEED = 1_000_000;
+
 export type SlotListener = (slot: Slot) => void | Promise<void>;
 
 /** Told about a listener that threw or rejected: a failing listener never stops the clock or the other listeners. */
@@ -13,8 +16,10 @@ export interface Clock {
   /** Unix seconds of the start of slot 0. */
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
-  /** Seconds of chain time in one second of real time. */
+  /** Seconds of chain time in one second of real time while it flows. */
   readonly speed: number;
+  /** Whether time goes on by itself. */
+  readonly isFlowing: boolean;
   /** Before genesis this is 0. */
   readonly currentSlot: Slot;
   /** Before genesis this is 0. */

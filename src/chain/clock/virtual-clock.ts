@@ -49,13 +49,13 @@ interface RunOptions {
 export class VirtualClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
-  readonly speed: number;
   readonly #timeOfDay: TimeOfDay;
   readonly #slotTime: SlotTime;
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;
   readonly #onJump: JumpListener;
   #jumps: JumpWatch | undefined;
+  #speed: number;
   #mode: Mode = "paused";
   #slot: Slot;
   /** Chain time was this … */
@@ -71,7 +71,7 @@ export class VirtualClock implements Clock {
     const { genesisTime, secondsPerSlot, startSlot, speed, timeOfDay = TIME_OF_DAY, onListenerError, onJump } = options;
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
-    this.speed = speed;
+    this.#speed = speed;
     this.#timeOfDay = timeOfDay;
     this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
     this.#listeners = new SlotListeners(onListenerError);
@@ -79,6 +79,14 @@ export class VirtualClock implements Clock {
     this.#onJump = onJump ?? (() => {});
     this.#slot = startSlot;
     this.#baseSeconds = this.#slotTime.startOf(startSlot);
+  }
+
+  get speed(): number {
+    return this.#speed;
+  }
+
+  get isFlowing(): boolean {
+    return this.#mode === "running";
   }
 
   get currentSlot(): Slot {
@@ -133,19 +141,37 @@ export class VirtualClock implements Clock {
     this.#proceed();
   }
 
+  /** Lets time stand still where it is. Who waits for a later moment waits on. */
+  pause(): void {
+    if (this.#mode !== "running") throw new Error(`Only a running clock can pause; this one is ${this.#mode}.`);
+    this.#baseSeconds = this.nowSeconds();
+    this.#mode = "paused";
+    clearTimeout(this.#timer);
+  }
+
+  /** How fast time flows from now on, when it does. */
+  setSpeed(speed: number): void {
+    this.#baseSeconds = this.nowSeconds();
+    this.#baseRealMs = this.#realMs();
+    this.#speed = speed;
+    this.#proceed();
+  }
+
   /**
    * Goes through the slots up to the given one while the clock is at rest, and resolves when the listeners of the last
-   * have finished. Time stands still while listeners work; when all that have not finished wait for a moment of their
-   * slot, time jumps there (see `#proceed`).
+   * have finished; those of the slot where it stands finish first. Time stands still while listeners work; when all that have
+   * not finished wait for a moment of their slot, time jumps there (see `#proceed`).
    */
   async advanceTo(slot: Slot): Promise<void> {
     this.#requirePaused("advance");
     if (slot < this.#slot) throw new Error(`The clock is at slot ${this.#slot} and cannot go back to slot ${slot}.`);
     this.#mode = "advancing";
-    while (this.#slot < slot) {
+    this.#proceed();
+    await this.#slotWork;
+    while (this.#mode === "advancing" && this.#slot < slot) {
       await this.#beginSlot(this.#slot + 1, this.#slotTime.startOf(this.#slot + 1));
-      if (this.#mode !== "advancing") throw new ClockStoppedError();
     }
+    if (this.#mode !== "advancing") throw new ClockStoppedError();
     this.#mode = "paused";
   }
 
@@ -169,7 +195,7 @@ export class VirtualClock implements Clock {
   /** Where chain time would be if no slot ever waited for its listeners, nor the time of day was ever set back. */
   #timetableSeconds(): number {
     if (this.#mode !== "running") return this.#baseSeconds;
-    return this.#baseSeconds + ((this.#realMs() - this.#baseRealMs) / 1000) * this.speed;
+    return this.#baseSeconds + ((this.#realMs() - this.#baseRealMs) / 1000) * this.#speed;
   }
 
   /** A timetable that is kept is that of other nodes, who go by the time of day: it goes on while the machine sleeps. */
@@ -255,9 +281,9 @@ export class VirtualClock implements Clock {
   }
 
   #wakeAt(chainSeconds: number, action: () => void): void {
-    const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.speed) * 1000;
+    const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.#speed) * 1000;
     // Not for longer than a slot: the time of day may be set meanwhile.
-    const longestMs = (this.secondsPerSlot / this.speed) * 1000;
+    const longestMs = (this.secondsPerSlot / this.#speed) * 1000;
     this.#timer = setTimeout(action, Math.max(Math.ceil(Math.min(delayMs, longestMs)), 0));
   }
 }

@@ -23,6 +23,7 @@ export class WallClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
   readonly speed = 1;
+  readonly isFlowing = true;
   readonly #slotTime: SlotTime;
   readonly #listeners: SlotListeners;
   readonly #waiters: TimeWaiters;

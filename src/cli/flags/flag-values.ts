@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { MOST_SPEED } from "../../chain/clock/clock.ts";
 import { parseGraffiti } from "../../chain/graffiti.ts";
 import { LogSpecError, parseLogSpec } from "../../log/log-spec.ts";
 
@@ -26,11 +27,23 @@ export function uint64(text: string): bigint {
 }
 
 export function positiveNumber(text: string): number {
-  const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  const value = plainNumber(text);
   if (!(value > 0 && Number.isFinite(value))) {
     throw new FlagValueError("it must be a number greater than 0, such as 2 or 0.5");
   }
   return value;
+}
+
+export function speedFactor(text: string): number {
+  const value = plainNumber(text);
+  if (!(value >= 0 && value <= MOST_SPEED)) {
+    throw new FlagValueError(`it must be a number from 0 to ${MOST_SPEED}, such as 2 or 0.5`);
+  }
+  return value;
+}
+
+function plainNumber(text: string): number {
+  return /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
 }
 
 export function oneOf<const T extends string>(choices: readonly T[]): (text: string) => T {

@@ -14,6 +14,7 @@ import {
   nonEmpty,
   oneOf,
   positiveNumber,
+  speedFactor,
   wholeNumber,
 } from "./flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
@@ -240,10 +241,12 @@ export const DEV_FLAGS = {
     name: "speed",
     kind: "number",
     placeholder: "FACTOR",
-    description: "How many times faster than the wall clock chain time passes; fractions slow it down",
+    description:
+      "How many times faster than the wall clock chain time passes; fractions slow it down, and at 0 it stands still until it is told to go on",
     fallback: 1,
-    parse: positiveNumber,
+    parse: speedFactor,
   }),
+  auto: booleanFlag({ name: "auto", description: "Let chain time pass by itself", fallback: true }),
   warmupEpochs: valueFlag({
     name: "warmup-epochs",
     kind: "number",

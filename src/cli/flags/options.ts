@@ -154,7 +154,8 @@ type SharedValues = FlagValues<typeof SHARED_FLAGS>;
 type SharedOption = Exclude<keyof SharedOptions, "dataDir" | "networking" | "execution">;
 
 export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
-  const { preset, validators, slotSeconds, speed, warmupEpochs, genesisTime, catchUp, reset } = values;
+  const speed = speedOf(values);
+  const { preset, validators, slotSeconds, warmupEpochs, genesisTime, catchUp, reset } = values;
   const fewest = SLOTS_PER_EPOCH[preset];
   if (validators < fewest) {
     throw usageError(
@@ -191,6 +192,9 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
   };
 }
 
+/** Without `--auto` time stands still, as at the speed 0. */
+const speedOf = ({ auto, speed }: { auto: boolean; speed: number }) => (auto ? speed : 0);
+
 /** Slots of a voting period (EPOCHS_PER_ETH1_VOTING_PERIOD of the same presets). */
 const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
 
@@ -199,7 +203,8 @@ const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2
  * once, however rare blocks are there.
  */
 function devDeposits(values: FlagValues<typeof DEV_FLAGS>): DevDeposits | undefined {
-  const { preset, eth1, depositContract, depositChainId, eth1FollowDistance, speed } = values;
+  const speed = speedOf(values);
+  const { preset, eth1, depositContract, depositChainId, eth1FollowDistance } = values;
   if (depositContract === undefined) {
     if (eth1.length === 0) return undefined;
     throw usageError(
@@ -242,16 +247,17 @@ function networkingOptions(values: NetworkValues, bootnodes: readonly string[]):
 }
 
 function devNetworking(
-  values: NetworkValues & { speed: number },
+  values: NetworkValues & { auto: boolean; speed: number },
   workingDirectory: string,
 ): NetworkingOptions | undefined {
   const named = values.peers.length > 0 ? "--peer" : values.bootnodes.length > 0 ? "--bootnodes" : undefined;
   if (!values.p2p && named !== undefined) {
     throw usageError(`${named} is of no use without --p2p: a dev chain keeps to itself unless --p2p is given.`);
   }
-  if (values.p2p && values.speed !== 1) {
+  const speed = speedOf(values);
+  if (values.p2p && speed !== 1) {
     throw usageError(
-      `--p2p and --speed ${values.speed} exclude each other: with other nodes a chain's time is the real time.`,
+      `--p2p and --speed ${speed} exclude each other: with other nodes a chain's time is the real time.`,
     );
   }
   return networkingOptions(values, givenBootnodes(values.bootnodes, workingDirectory));

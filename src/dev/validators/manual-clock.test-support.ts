@@ -11,12 +11,14 @@ interface Waiter {
 export class ManualClock implements Clock {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
-  readonly speed = 1;
+  readonly isFlowing = true;
+  readonly speed: number;
   #now: number;
   #waiters: Waiter[] = [];
   #onWait: () => void = () => {};
 
-  constructor(genesisTime: number, secondsPerSlot: number) {
+  constructor(genesisTime: number, secondsPerSlot: number, speed = 1) {
+    this.speed = speed;
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
     this.#now = genesisTime;

@@ -35,10 +35,10 @@ function setUp(forks: ScheduledFork[], { validatorCount = 64, speed = 1, hasBuil
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
   const genesis = createDevGenesis({ chainConfig, validatorCount, genesisTime });
   const api = createLocalApi(genesis);
-  const clock = new ManualClock(genesisTime, slotSeconds);
+  const clock = new ManualClock(genesisTime, slotSeconds, speed);
   const logger = createRecordingLogger();
   const { config, keys } = genesis;
-  const validators = createDevValidators({ api, clock, config, keys, logger, speed, hasBuilder: () => hasBuilder });
+  const validators = createDevValidators({ api, clock, config, keys, logger, hasBuilder: () => hasBuilder });
   const warnings = () => logger.records.filter(({ level }) => level === "warn");
   const callsOf = (method: (typeof api.calls)[number]) => api.calls.filter((name) => name === method).length;
   return { api, clock, config, keys, validators, logger, warnings, callsOf };

@@ -32,8 +32,6 @@ interface DevValidatorsOptions {
   config: BeaconConfig;
   keys: ValidatorKeys;
   logger: Logger;
-  /** How many seconds the chain's time advances in a second of real time. */
-  speed?: number;
   /** What they signed before; by default nothing, and it is not kept beyond the process. */
   history?: SlashingProtection;
   /** Whether the node has a builder now for which they register; by default it has none. */
@@ -55,14 +53,13 @@ export interface DevValidators {
 
 /** Validators that live inside the node and use its public API as any validator client would. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
-  const { api, clock, config, keys, logger, speed = 1, history = new SlashingProtection() } = options;
+  const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
   const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, shortcut } = options;
   const signer = new ValidatorSigner(config, keys);
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
   const registration = new BuilderRegistration({ api, config, clock, keys });
   const schedule = new SlotSchedule(config, clock);
-  const usualPace = paceFor(clock.secondsPerSlot, speed);
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
   const modules = { api, config, signer, history };
@@ -146,7 +143,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   }
 
   return {
-    async onSlot(slot, pace = usualPace) {
+    async onSlot(slot, pace = paceFor(clock.secondsPerSlot, clock.speed)) {
       if (closing.signal.aborted) return;
       const work = doDuties(slot, pace);
       underWay.add(work);

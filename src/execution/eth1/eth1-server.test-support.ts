@@ -16,12 +16,13 @@ interface FakeBlock {
   depositCount: number;
 }
 
-interface Request {
-  id: number;
-  method: string;
-  // biome-ignore lint/suspicious/noExplicitAny: they are of whatever method is called
-  params: any[];
-}
+/** What a follower of the deposit chain asks. */
+type Call =
+  | { method: "eth_chainId"; params: [] }
+  | { method: "eth_getCode"; params: [address: string, block: string] }
+  | { method: "eth_getBlockByNumber"; params: [number: string, withTransactions: boolean] }
+  | { method: "eth_getLogs"; params: [filter: { fromBlock: string; toBlock: string }] }
+  | { method: "eth_call"; params: [call: { data: string }, block: string] };
 
 /** A node of a deposit chain, over HTTP, that has what the test gives it. */
 export class Eth1Server {
@@ -83,16 +84,16 @@ export class Eth1Server {
   }
 
   async #answer(request: IncomingMessage): Promise<string> {
-    const { id, method, params } = JSON.parse(await text(request)) as Request;
-    this.calls.push(`${method} ${JSON.stringify(params[0] ?? null)}`);
+    const { id, ...call } = JSON.parse(await text(request)) as Call & { id: number };
+    this.calls.push(`${call.method} ${JSON.stringify(call.params[0] ?? null)}`);
     try {
-      return JSON.stringify({ jsonrpc: "2.0", id, result: this.#result(method, params) });
+      return JSON.stringify({ jsonrpc: "2.0", id, result: this.#result(call) });
     } catch (error) {
       return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message: String(error) } });
     }
   }
 
-  #result(method: string, params: Request["params"]): unknown {
+  #result({ method, params }: Call): unknown {
     switch (method) {
       case "eth_chainId":
         return hex(this.chainId);

@@ -1,4 +1,5 @@
 import { BEACON_CALLS } from "./beacon.ts";
+import { DEV_CALLS } from "./dev.ts";
 import { POOL_CALLS } from "./pools.ts";
 import {
   answers,
@@ -20,6 +21,7 @@ export const SPECIAL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   ...BEACON_CALLS,
   ...POOL_CALLS,
   ...VALIDATOR_CALLS,
+  ...DEV_CALLS,
   get_v1_node_peers: [
     fails("an unknown state", INVALID, () => [["asleep"]]),
     fails("an unknown direction", INVALID, () => [null, ["sideways"]]),

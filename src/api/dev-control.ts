@@ -1,0 +1,53 @@
+import type { Slot } from "@lodestar/types";
+import { type Failure, invalidParams, notFound, rejected, unsupported } from "../failure.ts";
+
+/** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */
+export interface DevControl {
+  readonly time: TimeControl;
+}
+
+/** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
+export interface TimeControl {
+  /** Goes through slots, with all that validators do in them, until as many have passed or the condition holds after one. */
+  advance(passage: Passage & { until?(): boolean }): Promise<void>;
+  /** Goes through slots in which nobody does anything. */
+  skip(passage: Passage): Promise<void>;
+  /** Ends with the slot that is under way. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** In seconds of chain time in one of real time; 0 pauses. */
+  setSpeed(speed: number): Promise<void>;
+}
+
+interface Passage {
+  slots: Slot;
+  /** Ends it after the slot that is under way. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The dev chain was asked for something that cannot be done to it. */
+export class ControlRefusal extends Error {
+  readonly failure: Failure;
+
+  private constructor(failure: Failure) {
+    super(failure.message);
+    this.name = "ControlRefusal";
+    this.failure = failure;
+  }
+
+  /** What was asked for makes no sense, whatever the chain. */
+  static wrong = (message: string) => new ControlRefusal(invalidParams(message));
+  /** It refers to something that is not there. */
+  static absent = (message: string) => new ControlRefusal(notFound(message));
+  /** The chain, as it is now, has rules against it. */
+  static against = (message: string) => new ControlRefusal(rejected(message));
+  /** No chain that was started like this one can do it. */
+  static impossible = (message: string) => new ControlRefusal(unsupported(message));
+}
+
+export function controlOf({ control }: { control?: DevControl | undefined }): DevControl {
+  if (control) return control;
+  throw unsupported(
+    "This node follows the chain of a network, which is nobody's to control: `fanal dev` starts one that is.",
+  );
+}

@@ -1,0 +1,43 @@
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { HeadTracker } from "../head-tracker.ts";
+import type { Pools } from "../pools/pools.ts";
+import { RegenerationQueue } from "../states/regeneration-queue.ts";
+import { Shufflings } from "../states/shufflings.ts";
+import type { StateStore } from "../states/state-store.ts";
+import type { ValidationContext } from "./context.ts";
+
+interface ValidatingChain extends Pick<ValidationContext, "config" | "clock" | "blocks" | "bls"> {
+  forkChoice: ForkChoice;
+  states: StateStore;
+  tracker: Pick<HeadTracker, "headState">;
+  pools: Pick<Pools, "seen" | "operations">;
+  /** Resolves when nothing changes the chain, which goes before what others ask for. */
+  idle(): Promise<void>;
+}
+
+/** What the gossip rules look at on a chain. */
+export function validationContextOf(chain: ValidatingChain): ValidationContext {
+  const { config, clock, forkChoice, blocks, states, bls, tracker, pools } = chain;
+  const regenerations = new RegenerationQueue(() => chain.idle());
+  const shufflings = new Shufflings({ forkChoice, states, regenerations });
+  return {
+    config,
+    clock,
+    forkChoice,
+    blocks,
+    bls,
+    seen: pools.seen,
+    operations: pools.operations,
+    states: {
+      get head() {
+        return tracker.headState;
+      },
+      shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
+      preState: (parentRoot, slot) => {
+        const make = () => states.afterBlock(parentRoot, slot);
+        // The next block of the chain never waits behind what others ask for.
+        return states.isNear(parentRoot, slot) ? make() : regenerations.run("block", make);
+      },
+    },
+  };
+}

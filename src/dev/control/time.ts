@@ -1,0 +1,102 @@
+import type { Slot } from "@lodestar/types";
+import { ControlRefusal, type TimeControl } from "../../api/dev-control.ts";
+import type { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import { SerialQueue } from "../../chain/serial-queue.ts";
+
+interface DevTimeParts {
+  clock: VirtualClock;
+  /** Why the time of the chain cannot be moved, as a whole sentence; undefined when it can. */
+  fixedBy: string | undefined;
+  /** Time begins to flow, or goes on at another speed. */
+  onFlow(): void;
+}
+
+/** How the slots pass that are announced now: by themselves, or because somebody lets them pass. */
+type Passing = "by-itself" | "advanced" | "skipped";
+
+/** The time of a dev chain, for whoever moves it. */
+export class DevTime implements TimeControl {
+  readonly #parts: DevTimeParts;
+  readonly #turns = new SerialQueue();
+  #passing: Passing = "by-itself";
+
+  constructor(parts: DevTimeParts) {
+    this.#parts = parts;
+  }
+
+  get passing(): Passing {
+    return this.#passing;
+  }
+
+  /** What is to be done to the chain while nobody else moves it. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(work);
+  }
+
+  /**
+   * The same while time stands still and what the current slot asked of validators is done. Rejects where time is not this
+   * node's to stop.
+   */
+  atRest<T>(work: () => Promise<T>): Promise<T> {
+    return this.inTurn(async () => {
+      const { clock, fixedBy, onFlow } = this.#parts;
+      if (fixedBy !== undefined) throw ControlRefusal.impossible(fixedBy);
+      const wasFlowing = clock.isFlowing;
+      if (wasFlowing) clock.pause();
+      await clock.advanceTo(clock.currentSlot);
+      try {
+        return await work();
+      } finally {
+        if (wasFlowing) {
+          clock.run();
+          onFlow();
+        }
+      }
+    });
+  }
+
+  advance({ slots, until, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
+    return this.#pass("advanced", slots, () => signal?.aborted === true || until?.() === true);
+  }
+
+  skip({ slots, signal }: Parameters<TimeControl["skip"]>[0]): Promise<void> {
+    return this.#pass("skipped", slots, () => signal?.aborted === true);
+  }
+
+  pause(): Promise<void> {
+    return this.#flow(false);
+  }
+
+  resume(): Promise<void> {
+    return this.#flow(true);
+  }
+
+  setSpeed(speed: number): Promise<void> {
+    return this.#flow(speed > 0, speed);
+  }
+
+  /** Nothing needs to end for time to flow on or to stop. */
+  #flow(isFlowing: boolean, speed = 0): Promise<void> {
+    return this.inTurn(async () => {
+      const { clock, fixedBy, onFlow } = this.#parts;
+      if (fixedBy !== undefined) throw ControlRefusal.impossible(fixedBy);
+      if (clock.isFlowing) clock.pause();
+      if (speed > 0) clock.setSpeed(speed);
+      if (!isFlowing) return clock.advanceTo(clock.currentSlot);
+      clock.run();
+      onFlow();
+    });
+  }
+
+  #pass(how: Passing, slots: Slot, isOver: () => boolean): Promise<void> {
+    return this.atRest(async () => {
+      const { clock } = this.#parts;
+      this.#passing = how;
+      try {
+        for (let passed = 0; passed < slots && !isOver(); passed++) await clock.advanceTo(clock.currentSlot + 1);
+      } finally {
+        this.#passing = "by-itself";
+      }
+    });
+  }
+}

@@ -1,0 +1,124 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { describe, expect, it } from "vitest";
+import { Caller } from "../support/caller.ts";
+import { type OpenedDevChain, openDevChain } from "../support/dev-chain.ts";
+
+type Position = Record<"slot" | "epoch" | "head_slot" | "justified_epoch" | "finalized_epoch", string> & {
+  speed: number;
+};
+
+async function open(options: Parameters<typeof openDevChain>[0] = {}): Promise<OpenedDevChain & { caller: Caller }> {
+  const opened = await openDevChain({ forks: [{ fork: "fulu", epoch: 0 }], speed: 0, ...options });
+  return { ...opened, caller: new Caller(opened.devChain.api) };
+}
+
+const slotOf = async (caller: Caller) => Number(((await caller.call("getChainTime")) as { slot: string }).slot);
+
+describe("time that is told to go on", () => {
+  it("passes by slots, by epochs, and until something holds, with a block in every slot", async () => {
+    const { caller, devChain, complaints } = await open();
+    await devChain.run();
+    expect(await caller.call("dev_advance")).toMatchObject({ slot: "1", head_slot: "1", speed: 0 });
+    expect(await caller.call("dev_advance", [4])).toMatchObject({ slot: "5", head_slot: "5" });
+    expect(await caller.call("dev_advance", { epochs: 1 })).toMatchObject({ slot: String(5 + SLOTS_PER_EPOCH) });
+    expect(await caller.call("dev_advance", { until: { epoch: "2" } })).toMatchObject({ slot: "16", epoch: "2" });
+    expect(await caller.call("dev_advance", { until: { slot: 20 } })).toMatchObject({ slot: "20", head_slot: "20" });
+
+    const final = (await caller.call("dev_advance", { until: "finalized" })) as Position;
+    expect(Number(final.finalized_epoch)).toBeGreaterThan(0);
+    const next = (await caller.call("dev_advance", { until: "finalized" })) as Position;
+    expect(Number(next.finalized_epoch)).toBe(Number(final.finalized_epoch) + 1);
+    expect(Number(next.slot)).toBe(Number(final.slot) + SLOTS_PER_EPOCH);
+    // What holds already takes no time.
+    expect(await caller.call("dev_advance", { until: { finalized: 1 } })).toEqual(next);
+    expect(complaints).toEqual([]);
+  });
+
+  it("is given up when what is awaited does not come", async () => {
+    const { caller } = await open();
+    const error = await caller.error("dev_advance", {
+      until: { validator: 3, status: "exited_unslashed" },
+      limit: 2,
+    });
+    expect(error).toMatchObject({ code: -32005 });
+    expect(await slotOf(caller)).toBe(2);
+  });
+
+  it("leaves slots empty", async () => {
+    const { caller, complaints } = await open();
+    await caller.call("dev_advance", [2]);
+    expect(await caller.call("dev_skip", [3])).toMatchObject({ slot: "5", head_slot: "2" });
+    expect(await caller.call("dev_skip", { epochs: 40 })).toMatchObject({ slot: "325", head_slot: "2" });
+    expect(await caller.call("dev_advance")).toMatchObject({ slot: "326", head_slot: "326" });
+    expect(complaints).toEqual([]);
+  });
+
+  it("changes nothing when it is told nonsense", async () => {
+    const { caller } = await open();
+    const wrong: [string, unknown[] | Record<string, unknown>, RegExp][] = [
+      ["dev_advance", { slots: 1, epochs: 1 }, /slots and epochs exclude each other/],
+      ["dev_advance", { slots: 1, until: "finalized" }, /slots and until exclude each other/],
+      ["dev_advance", { limit: 1 }, /limit is for until/],
+      ["dev_advance", [-1], /"slots" must be a number of slots from 0 to 65536/],
+      ["dev_advance", [65_537], /from 0 to 65536/],
+      ["dev_advance", { until: "soon" }, /"until" must be "finalized" or/],
+      ["dev_advance", { until: { validator: 1 } }, /"until" must be/],
+      ["dev_advance", { until: { validator: 1, status: "rich" } }, /"until" must be/],
+      ["dev_advance", { until: { epoch: 1, slot: 2 } }, /"until" must be/],
+      ["dev_skip", { slots: 1, epochs: 1 }, /exclude each other/],
+      ["dev_setSpeed", [], /speed/],
+      ["dev_setSpeed", [-1], /"speed" must be a number from 0 to 1000000/],
+      ["dev_setSpeed", ["2"], /"speed" must be a number/],
+    ];
+    for (const [name, params, message] of wrong) {
+      expect(await caller.error(name, params), JSON.stringify(params)).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(message),
+      });
+    }
+    const unknown = { until: { validator: 99, status: "exited_unslashed" } };
+    expect(await caller.error("dev_advance", unknown)).toMatchObject({ code: -32001 });
+    expect(await slotOf(caller)).toBe(0);
+  });
+});
+
+describe("time that flows", () => {
+  it("pauses after the slot that is under way, takes orders meanwhile, and flows on", async () => {
+    const { caller, devChain, complaints } = await open({ speed: 2 });
+    await devChain.run();
+    // At this speed validators wait for moments of their slots; a pause does not leave them waiting.
+    await devChain.clock.untilSlot(1);
+    const paused = (await caller.call("dev_pause")) as Position;
+    expect(paused).toMatchObject({ slot: "1", head_slot: "1", speed: 0 });
+    expect(await caller.call("dev_pause")).toEqual(paused);
+    expect(await caller.call("dev_advance", [2])).toMatchObject({ slot: "3", head_slot: "3", speed: 0 });
+    expect(await caller.call("dev_resume")).toMatchObject({ slot: "3", speed: 2 });
+    expect(await caller.call("dev_advance", [2])).toMatchObject({ slot: "5", speed: 2 });
+    expect(await caller.call("dev_setSpeed", [1000])).toMatchObject({ speed: 1000 });
+    await devChain.clock.untilSlot(20);
+    expect(await caller.call("dev_setSpeed", [0])).toMatchObject({ speed: 0 });
+    expect(await caller.call("getChainTime")).toMatchObject({ speed: 0 });
+    const { slot } = (await caller.call("dev_pause")) as Position;
+    expect(devChain.chain.head.slot).toBe(Number(slot));
+    expect(complaints).toEqual([]);
+  });
+
+  it("ends an advance for whoever does not wait for it any more", async () => {
+    const { devChain } = await open();
+    const waiting = new AbortController();
+    devChain.clock.onSlot((slot) => {
+      if (slot === 3) waiting.abort();
+    });
+    await devChain.control.time.advance({ slots: 1000, signal: waiting.signal });
+    expect(devChain.clock.currentSlot).toBe(3);
+  });
+
+  it("waits with orders until the history of a new chain is made", async () => {
+    const { caller, devChain } = await open({ warmupEpochs: 2 });
+    const warmUp = devChain.warmUp();
+    const advanced = caller.call("dev_advance", [1]);
+    await warmUp;
+    await devChain.run();
+    expect(await advanced).toMatchObject({ slot: String(2 * SLOTS_PER_EPOCH + 1) });
+  });
+});
