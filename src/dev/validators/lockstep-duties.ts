@@ -62,12 +62,10 @@ export class LockstepDuties {
       const state = isOfBlock ? block.postState : await stateToAttestOn(chain.states, { slot, blockRoot: votedRoot });
       return { state, votes: this.#votesOn(state, slot, votedRoot, plan) };
     });
-    // The block and the votes are noted as signed in one write.
-    const isKept = history.keep();
-    if (block && !(await failures.attempt(PROPOSE, slot, () => this.#publish(block, isKept)))) return;
+    if (block && !(await failures.attempt(PROPOSE, slot, () => this.#publish(block)))) return;
+    if (!voting) return;
     await failures.attempt("vote", slot, async () => {
-      await isKept;
-      if (!voting) return;
+      await history.keep();
       this.#attest(slot, voting.votes);
       this.#signHead(voting.state, slot, votedRoot, plan);
     });
@@ -92,13 +90,13 @@ export class LockstepDuties {
     return produced;
   }
 
-  async #publish(produced: ProducedFullBlock, isKept: Promise<void>): Promise<true> {
-    const { chain, signer } = this.#modules;
+  /** What was noted of the block and of the votes for it is stored together with the block. */
+  async #publish(produced: ProducedFullBlock): Promise<true> {
+    const { chain, signer, history } = this.#modules;
     const { slot, proposerIndex } = produced.block;
     const signingRoot = signer.signingRoot(ssz.Root, fromHex(produced.root), DOMAIN_BEACON_PROPOSER, slot);
     const signature = signer.sign(proposerIndex, signingRoot);
-    await isKept;
-    await chain.importOwnBlock(produced, signature);
+    await chain.importOwnBlock(produced, signature, (batch) => history.keepIn(batch));
     return true;
   }
 
