@@ -217,7 +217,7 @@ function conditionOf(chain: BeaconChain, until: Goal): () => boolean {
   if ("epoch" in until) return () => clock.currentEpoch >= until.epoch;
   if ("finalized" in until) return () => chain.finalizedCheckpoint.epoch >= until.finalized;
   const { validator: id, status } = until;
-  if (typeof id === "number" && indexInRegistry(chain.headState, id) === undefined) {
+  if (typeof id !== "string" && indexInRegistry(chain.headState, id) === undefined) {
     throw notFound(`There is no validator ${id}: the chain has ${chain.headState.validators.length}.`);
   }
   return () => {
