@@ -1,9 +1,9 @@
 /**
- * What it takes to control a dev chain.
+ * What it costs to move a dev chain: slots that are advanced, beside what the library alone takes for the same blocks, and
+ * slots that are skipped.
  *
- *     npm run bench -- control [slots of chain before a snapshot, as a list with commas] [slots since it]
+ *     npm run bench -- control [slots]
  */
-import { benchSnapshots } from "./control/snapshots.ts";
-
-const lengths = (process.argv[2] ?? "100,10000").split(",").map(Number);
-await benchSnapshots({ lengths, since: Number(process.argv[3] ?? 2000) });
+process.env.LODESTAR_PRESET = "minimal";
+const { benchControl } = await import("./control/run.ts");
+await benchControl(Number(process.argv[2] ?? 2000));

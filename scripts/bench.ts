@@ -36,6 +36,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   network: {
     about: "several nodes in one network: agreement, late nodes, discovery, a crowd",
   },
+  control: {
+    about: "how fast a dev chain advances and skips slots when it is told to",
+  },
   startup: {
     about: "from the start of the program to its first answer and to a finalized history",
   },
@@ -59,8 +62,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "what floods by a hostile peer cost a node that follows a chain",
     before: COLLECTING,
   },
-  control: {
-    about: "how long a dev chain takes to do what it is told, such as to go back to a snapshot",
+  snapshots: {
+    about: "how long a dev chain takes to remember a moment and to go back to it",
   },
   abuse: {
     about: "what attacks by clients cost those who only ask for the head",

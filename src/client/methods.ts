@@ -1735,6 +1735,16 @@ export interface Methods {
     /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
+  /** The keys of the validators that the chain began with, the secret ones too, and where their withdrawals go: of all, or from one index to another. */
+  dev_keys(
+    params?: {
+      /** The index of the first validator; by default 0. */
+      first?: string | number;
+      /** The index of the last validator; by default that of the last that the chain began with. */
+      last?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ index: Uint64; pubkey: Pubkey; secret_key: Root; withdrawal_credentials: Root }>>;
   /** Every method, its parameters and its result, as an OpenRPC document. */
   "rpc.discover"(params?: Record<string, never>, options?: CallOptions): Promise<{ openrpc: string; info: object }>;
 }
@@ -1892,5 +1902,6 @@ export const METHOD_NAMES = [
   "dev_pause",
   "dev_resume",
   "dev_setSpeed",
+  "dev_keys",
   "rpc.discover",
 ] as const satisfies readonly (keyof Methods)[];

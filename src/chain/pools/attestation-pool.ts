@@ -4,13 +4,13 @@ import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-tra
 import type { Attestation, CommitteeIndex, phase0, RootHex, Slot } from "@lodestar/types";
 import { copyOfMap } from "../copy-of-map.ts";
 import { type AddOutcome, type Aggregate, AggregateSet } from "./aggregate-set.ts";
+import type { GivenSignature } from "./pooled-signature.ts";
 
 interface CommitteeAttestation {
   data: phase0.AttestationData;
   dataRoot: RootHex;
   committeeIndex: CommitteeIndex;
   committee: Uint32Array;
-  signature: Uint8Array;
   /** The fork of the attestation's own slot: it decides the shape of the attestation. */
   fork: ForkName;
 }
@@ -18,11 +18,13 @@ interface CommitteeAttestation {
 interface SingleCommitteeAttestation extends CommitteeAttestation {
   /** The attester's place in the committee. */
   position: number;
+  signature: Uint8Array;
 }
 
 interface AggregatedCommitteeAttestation extends CommitteeAttestation {
   /** One bit for each member of the committee. */
   bits: BitArray;
+  signature: GivenSignature;
 }
 
 /** The attestations of one committee for the same data. */

@@ -1,4 +1,3 @@
-import { aggregateSignatures, type Signature } from "@chainsafe/blst";
 import { BitArray } from "@chainsafe/ssz";
 import { SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT, SYNC_COMMITTEE_SUBNET_SIZE } from "@lodestar/params";
 import { G2_POINT_AT_INFINITY } from "@lodestar/state-transition";
@@ -6,6 +5,7 @@ import type { altair, RootHex, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { copyOfMap } from "../copy-of-map.ts";
 import { type AddOutcome, AggregateSet } from "./aggregate-set.ts";
+import { addUp, type GivenSignature, type PooledSignature } from "./pooled-signature.ts";
 
 interface SyncMessage {
   slot: Slot;
@@ -15,6 +15,9 @@ interface SyncMessage {
   indexInSubcommittee: number;
   signature: Uint8Array;
 }
+
+/** A contribution, signed or by those who will sign it when it is wanted. */
+export type PooledContribution = Omit<altair.SyncCommitteeContribution, "signature"> & { signature: GivenSignature };
 
 type Subcommittees = AggregateSet[];
 
@@ -52,7 +55,7 @@ export class SyncCommitteePool {
     return subcommittee?.addSingle(indexInSubcommittee, signature) ?? "known";
   }
 
-  addContribution(contribution: altair.SyncCommitteeContribution): AddOutcome {
+  addContribution(contribution: PooledContribution): AddOutcome {
     const { slot, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature } = contribution;
     const subcommittee = this.#subcommitteesFor(slot, toRootHex(beaconBlockRoot))?.[subcommitteeIndex];
     return subcommittee?.addAggregate({ bits: aggregationBits, signature }) ?? "known";
@@ -106,7 +109,7 @@ export class SyncCommitteePool {
    */
   getSyncAggregate(slot: Slot, beaconBlockRoot: RootHex): altair.SyncAggregate {
     const syncCommitteeBits = BitArray.fromBitLen(SYNC_COMMITTEE_SIZE);
-    const signatures: Signature[] = [];
+    const signatures: PooledSignature[] = [];
     this.#slots
       .get(slot)
       ?.get(beaconBlockRoot)
@@ -115,10 +118,9 @@ export class SyncCommitteePool {
         if (!best) return;
         const offset = subcommitteeIndex * SYNC_COMMITTEE_SUBNET_SIZE;
         for (const position of best.bits.getTrueBitIndexes()) syncCommitteeBits.set(offset + position, true);
-        signatures.push(best.signature());
+        signatures.push(...best.signatures);
       });
-    const syncCommitteeSignature =
-      signatures.length === 0 ? G2_POINT_AT_INFINITY : aggregateSignatures(signatures).toBytes();
+    const syncCommitteeSignature = signatures.length === 0 ? G2_POINT_AT_INFINITY : addUp(signatures).toBytes();
     return { syncCommitteeBits, syncCommitteeSignature };
   }
 

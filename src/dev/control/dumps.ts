@@ -78,9 +78,10 @@ export class DevDumps implements DumpControl {
   }
 
   #write(path: string): Promise<void> {
-    const { chain, time, db } = this.#parts;
+    const { chain, time, db, history } = this.#parts;
     return time.atRest(async () => {
       await chain.store();
+      await history.keep();
       await exportChain(db, path, { isWhole: true });
     });
   }
