@@ -1,4 +1,5 @@
 import type { Method } from "./definition.ts";
+import { anvilNameMethods } from "./methods/anvil-names.ts";
 import { attestationProductionMethods } from "./methods/attestation-production.ts";
 import { blobMethods } from "./methods/blobs.ts";
 import { blockProductionMethods } from "./methods/block-production.ts";
@@ -79,7 +80,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Light clients", methods: lightClientMethods },
   { title: "Proofs", methods: proofMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods] },
+  { title: "Dev chain", methods: [...devTimeMethods, ...anvilNameMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

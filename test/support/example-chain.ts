@@ -120,6 +120,11 @@ export class ExampleDevChain implements ExampleChain {
   readonly peerId = CONNECTED_OUT.peerId;
   readonly subscriptionId = "0x5a1d7c0de4b39f62";
 
+  nextSlotSeconds(): number {
+    const { clock } = this.chain;
+    return clock.slotStartSeconds(clock.currentSlot + 1);
+  }
+
   get headRoot(): RootHex {
     return this.chain.head.root;
   }

@@ -1,4 +1,3 @@
-import type { Slot } from "@lodestar/types";
 import { ControlRefusal, type TimeControl } from "../../api/dev-control.ts";
 import type { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import { SerialQueue } from "../../chain/serial-queue.ts";
@@ -55,12 +54,17 @@ export class DevTime implements TimeControl {
     });
   }
 
-  advance({ slots, until, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
-    return this.#pass("advanced", slots, () => signal?.aborted === true || until?.() === true);
+  advance({ slots, until, staysEmpty, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
+    return this.atRest(async () => {
+      const { clock } = this.#parts;
+      for (let passed = 0; passed < slots && signal?.aborted !== true && until?.() !== true; passed++) {
+        await this.#passSlot(staysEmpty?.(clock.currentSlot + 1) ? "skipped" : "advanced");
+      }
+    });
   }
 
-  skip({ slots, signal }: Parameters<TimeControl["skip"]>[0]): Promise<void> {
-    return this.#pass("skipped", slots, () => signal?.aborted === true);
+  skip(passage: Parameters<TimeControl["skip"]>[0]): Promise<void> {
+    return this.advance({ ...passage, staysEmpty: () => true });
   }
 
   pause(): Promise<void> {
@@ -88,15 +92,13 @@ export class DevTime implements TimeControl {
     });
   }
 
-  #pass(how: Passing, slots: Slot, isOver: () => boolean): Promise<void> {
-    return this.atRest(async () => {
-      const { clock } = this.#parts;
-      this.#passing = how;
-      try {
-        for (let passed = 0; passed < slots && !isOver(); passed++) await clock.advanceTo(clock.currentSlot + 1);
-      } finally {
-        this.#passing = "by-itself";
-      }
-    });
+  async #passSlot(how: Passing): Promise<void> {
+    const { clock } = this.#parts;
+    this.#passing = how;
+    try {
+      await clock.advanceTo(clock.currentSlot + 1);
+    } finally {
+      this.#passing = "by-itself";
+    }
   }
 }

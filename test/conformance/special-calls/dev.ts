@@ -18,4 +18,24 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("time that flows back", INVALID, () => [-1]),
     fails("more than any machine can", INVALID, () => [1e9]),
   ],
+  anvil_mine: [
+    fails("more blocks than a call may take", INVALID, () => [LAST_UINT64]),
+    fails("more slots than a call may take", INVALID, () => ["0x10000", "0xffff"]),
+  ],
+  evm_mine: [
+    fails("a block of the past", INVALID, () => [1]),
+    fails("a block between slots", INVALID, (chain) => [{ timestamp: chain.nextSlotSeconds() + 1 }]),
+    fails("a block of the far future", INVALID, (chain) => [chain.nextSlotSeconds() + 1_000_000]),
+  ],
+  evm_increaseTime: [fails("more slots than a call may take", INVALID, () => [1_000_000])],
+  evm_setNextBlockTimestamp: [
+    fails("a block of the past", INVALID, () => [1]),
+    fails("a block between slots", INVALID, (chain) => [chain.nextSlotSeconds() + 1]),
+    fails("a block of the far future", INVALID, (chain) => [chain.nextSlotSeconds() + 1_000_000]),
+  ],
+  evm_setAutomine: [fails("a word", INVALID, () => ["true"])],
+  evm_setIntervalMining: [
+    fails("time that flows back", INVALID, () => [-1]),
+    fails("more than any machine can", INVALID, () => [1e-9]),
+  ],
 };
