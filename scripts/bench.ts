@@ -59,6 +59,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "what floods by a hostile peer cost a node that follows a chain",
     before: COLLECTING,
   },
+  control: {
+    about: "how long a dev chain takes to do what it is told, such as to go back to a snapshot",
+  },
   abuse: {
     about: "what attacks by clients cost those who only ask for the head",
   },

@@ -4,6 +4,8 @@ import { type Failure, invalidParams, notFound, rejected, unsupported } from "..
 /** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */
 export interface DevControl {
   readonly time: TimeControl;
+  readonly snapshots: SnapshotControl;
+  readonly dumps: DumpControl;
 }
 
 /** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
@@ -17,6 +19,25 @@ export interface TimeControl {
   resume(): Promise<void>;
   /** In seconds of chain time in one of real time; 0 pauses. */
   setSpeed(speed: number): Promise<void>;
+}
+
+/** Moments of the chain, to which it can go back while the process lives. Each is done while time stands still, and nothing else is. */
+export interface SnapshotControl {
+  /** Tells the id by which the chain goes back to how it is now. */
+  take(): Promise<number>;
+  /** Goes back; the snapshot and those that were taken later are gone then. */
+  revert(id: number): Promise<void>;
+}
+
+/** The whole chain as one file. Each is done while time stands still, and nothing else is. */
+export interface DumpControl {
+  /** The file itself. */
+  dump(): Promise<Uint8Array>;
+  /** Writes the file under a name into a directory of its own, and tells its path. */
+  dumpTo(name: string): Promise<string>;
+  /** Puts the chain of a dump in the place of the one that there is. */
+  load(dump: Uint8Array): Promise<void>;
+  loadFrom(name: string): Promise<void>;
 }
 
 interface Passage {

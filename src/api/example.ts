@@ -37,6 +37,10 @@ export interface ExampleChain {
   readonly peerId: string;
   /** A subscription to events that the caller has. */
   readonly subscriptionId: string;
+  /** The id of a snapshot of the chain, another one at each call. */
+  takeSnapshot(): Promise<string>;
+  /** The whole chain, in hexadecimal digits. */
+  dump(): Promise<string>;
   pubkey(validator: ValidatorIndex): string;
   /** Of the proposer of the slot. */
   randaoReveal(): Promise<string>;

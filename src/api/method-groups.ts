@@ -10,6 +10,8 @@ import { chainTimeMethods } from "./methods/chain-time.ts";
 import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
+import { devDumpMethods } from "./methods/dev-dumps.ts";
+import { devSnapshotMethods } from "./methods/dev-snapshots.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
 import { discoverMethod } from "./methods/discover.ts";
 import { dutyMethods } from "./methods/duties.ts";
@@ -80,7 +82,10 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Light clients", methods: lightClientMethods },
   { title: "Proofs", methods: proofMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods, ...anvilNameMethods] },
+  {
+    title: "Dev chain",
+    methods: [...devTimeMethods, ...devSnapshotMethods, ...devDumpMethods, ...anvilNameMethods],
+  },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

@@ -34,6 +34,7 @@ import type { ImportedBlock } from "./import/block-importer.ts";
 import { type Arrival, ImportQueue } from "./import/import-queue.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
+import { type Moment, Moments } from "./moments.ts";
 import { OperationProcessor } from "./operation-processor.ts";
 import { PayloadVerdicts } from "./payload-verdicts.ts";
 import { PayloadVerification } from "./payload-verification.ts";
@@ -43,6 +44,7 @@ import { type BuilderInUse, type BuilderUse, useBuilder } from "./production/bui
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
+import { Pubkeys } from "./pubkeys.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
@@ -79,8 +81,15 @@ export interface ChainParts {
   signal?: AbortSignal;
 }
 
+/** A moment of a chain, and the layer of its database in which all stands that was written since. */
+export interface StoredMoment {
+  layer: number;
+  moment: Moment;
+}
+
 /** What the database holds, taken up. */
 interface OpenedParts {
+  pubkeyCache: Pubkeys;
   forkChoice: ForkChoice;
   snapshots: SnapshotStore;
   payloads: PayloadVerification;
@@ -130,12 +139,14 @@ export class BeaconChain {
   /** What fork choice begins with, and what is known to be justified and final by then. */
   readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
   readonly #changes = new SerialQueue();
+  readonly #moments: Moments;
   #stopTicking: (() => void) | null = null;
   #closed: Promise<void> | null = null;
 
   /** Opens the chain that the database holds, at the head and finality where it was left. */
   static async open(parts: ChainParts): Promise<BeaconChain> {
-    const { db, config, pubkeyCache } = parts;
+    const { db, config } = parts;
+    const pubkeyCache = new Pubkeys(parts.pubkeyCache);
     const finalized = await db.meta.getFinalized();
     if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
     await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
@@ -156,7 +167,7 @@ export class BeaconChain {
     });
     const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
     const deposits = await DepositChain.open(db.eth1);
-    const chain = new BeaconChain(parts, { forkChoice, snapshots, payloads, anchorState, deposits });
+    const chain = new BeaconChain(parts, { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits });
     try {
       await chain.#restore(parts.signal);
     } catch (error) {
@@ -168,8 +179,8 @@ export class BeaconChain {
   }
 
   private constructor(
-    { config, db, clock, engine, pubkeyCache, logger, ...options }: ChainParts,
-    { forkChoice, snapshots, payloads, anchorState, deposits }: OpenedParts,
+    { config, db, clock, engine, logger, ...options }: ChainParts,
+    { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits }: OpenedParts,
   ) {
     const log = logger.topic("chain");
     this.config = config;
@@ -310,6 +321,21 @@ export class BeaconChain {
       logger: log,
       reviewHead: () => this.#engineNotifier.notify(),
     });
+    this.#moments = new Moments({
+      forkChoice,
+      payloads,
+      blocks: this.blocks,
+      states: this.states,
+      snapshots,
+      pubkeys: pubkeyCache,
+      pools: this.pools,
+      tracker: this.#tracker,
+      archiver: this.#archiver,
+      lightClient: this.lightClient,
+      subscriptions: this.subscriptions,
+      syncSubscriptions: this.syncSubscriptions,
+      payloadAnnouncer: this.#payloadAnnouncer,
+    });
   }
 
   /** The block that fork choice prefers. */
@@ -370,6 +396,45 @@ export class BeaconChain {
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
+  }
+
+  /**
+   * Notes how the chain stands, in memory and in the database, so that it can go back to it. The moment lives as long as the
+   * process.
+   */
+  takeMoment(): Promise<StoredMoment> {
+    return this.#changes.run(async () => ({ layer: await this.#db.addLayer(), moment: this.#moments.capture() }));
+  }
+
+  /**
+   * Goes back to a moment, whatever became final since: in the database by one write, of which a crash leaves all or nothing.
+   * Moments that were taken later are gone with it. `others` are called to go back, too, before anybody hears of it: the clock,
+   * and whoever acts on the chain.
+   */
+  goBackTo({ layer, moment }: StoredMoment, others: () => void): Promise<void> {
+    return this.#goTo(moment, () => this.#db.dropLayer(layer), others);
+  }
+
+  /**
+   * Becomes another chain of the same configuration and genesis, which is not used any more: as it stands, with all that its
+   * database holds of it, of which a crash leaves all or nothing. Moments of before can still be gone back to.
+   */
+  become(other: BeaconChain, others: () => void): Promise<void> {
+    return this.#goTo(other.#moments.capture(), () => this.#db.takeChainOf(other.#db), others);
+  }
+
+  #goTo(moment: Moment, commit: () => Promise<void>, others: () => void): Promise<void> {
+    return this.#changes.run(async () => {
+      const forkSlot = await this.#moments.forkSlot(moment);
+      await commit();
+      others();
+      this.#moments.restore(moment, forkSlot);
+    });
+  }
+
+  /** Stores what lives in memory only, so that all of the chain is in the database. */
+  store(): Promise<void> {
+    return this.#changes.run(() => this.pools.save(this.#db, this.config));
   }
 
   /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */

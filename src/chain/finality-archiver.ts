@@ -47,6 +47,15 @@ export class FinalityArchiver {
     return this.#forkChoice.finalized.epoch > this.#archived.epoch;
   }
 
+  capture(): Checkpoint {
+    return this.#archived;
+  }
+
+  /** What was archived after that checkpoint is not in the database any more. */
+  restore(archived: Checkpoint): void {
+    this.#archived = archived;
+  }
+
   /** Archives up to the finalized checkpoint and returns the checkpoint's state. */
   async archive() {
     const { finalized, state } = await this.#finalizedState();

@@ -1,8 +1,10 @@
+import { GENESIS_SLOT } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   getEffectiveBalanceIncrementsZeroInactive,
 } from "@lodestar/state-transition";
+import type { Slot } from "@lodestar/types";
 import type { Logger } from "../log/logger.ts";
 import type { ChainEvents } from "./events.ts";
 import { ForkChoiceError } from "./fork-choice/error.ts";
@@ -17,6 +19,12 @@ interface HeadTrackerParts {
   payloads: PayloadVerification;
   events: ChainEvents;
   logger: Logger;
+}
+
+export interface HeadMoment {
+  head: ForkChoiceBlock;
+  headState: CachedBeaconStateAllForks;
+  justified: Checkpoint;
 }
 
 /** The head block and its state, which change together, and everybody who wants to know when they do. */
@@ -42,6 +50,20 @@ export class HeadTracker {
     return this.#headState;
   }
 
+  capture(): HeadMoment {
+    return { head: this.#head, headState: this.#headState, justified: this.#justified };
+  }
+
+  /** Goes back to a moment, to which fork choice has gone back already. `forkSlot`: up to there the chain is the same. */
+  restore({ head, headState, justified }: HeadMoment, forkSlot: Slot): void {
+    const previous = this.#head;
+    this.#head = head;
+    this.#headState = headState;
+    this.#justified = justified;
+    this.#isLost = false;
+    if (head.root !== previous.root) this.#announce(previous, forkSlot);
+  }
+
   /** Asks fork choice anew. Calls must not overlap; the chain queues them. */
   async refresh(): Promise<void> {
     const { forkChoice, states, events } = this.#parts;
@@ -56,7 +78,7 @@ export class HeadTracker {
     if (head.root !== previous.root) {
       this.#headState = await states.afterBlock(head.root);
       this.#head = head;
-      this.#announce(previous);
+      this.#announce(previous, forkChoice.commonAncestor(previous.root, head.root)?.slot ?? GENESIS_SLOT);
     } else {
       this.#head = head;
       const isVerifiedNow = previous.execution.status === "optimistic" && head.execution.status === "valid";
@@ -68,13 +90,12 @@ export class HeadTracker {
     }
   }
 
-  #announce(previous: ForkChoiceBlock): void {
-    const { forkChoice, payloads, events, logger } = this.#parts;
+  #announce(previous: ForkChoiceBlock, forkSlot: Slot): void {
+    const { payloads, events, logger } = this.#parts;
     const head = this.#head;
     const executionOptimistic = payloads.isOptimistic(head);
-    if (!forkChoice.isDescendant(previous.root, head.root)) {
-      const ancestor = forkChoice.commonAncestor(previous.root, head.root);
-      const depth = previous.slot - (ancestor?.slot ?? 0);
+    const depth = previous.slot - forkSlot;
+    if (depth > 0) {
       logger.notice("Chain reorganised", { slot: head.slot, depth, oldHead: previous.root, newHead: head.root });
       events.publish("reorg", {
         slot: head.slot,

@@ -29,6 +29,10 @@ export class LruMap<K, V> {
     }
   }
 
+  clear(): void {
+    this.#entries.clear();
+  }
+
   delete(key: K): void {
     this.#entries.delete(key);
   }

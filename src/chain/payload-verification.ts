@@ -27,6 +27,14 @@ export class PayloadVerification {
     this.#unverifiedFrom = unverifiedFrom;
   }
 
+  capture(): Slot | null {
+    return this.#unverifiedFrom;
+  }
+
+  restore(unverifiedFrom: Slot | null): void {
+    this.#unverifiedFrom = unverifiedFrom;
+  }
+
   /** Whether nobody has found the payload of the block to be valid. */
   isOptimistic({ root, slot }: { root: RootHex; slot: Slot }, { isFinalized = false } = {}): boolean {
     const block = this.#forkChoice.get(root);

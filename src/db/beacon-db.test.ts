@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { BeaconDb, BeaconDbBatch } from "./beacon-db.ts";
 import { collect } from "./collect.test-support.ts";
 import { DatabaseInUseError, DatabaseSchemaError } from "./errors.ts";
+import { salvageDatabase } from "./files/salvage.ts";
 import { Bucket } from "./keys.ts";
 import { LevelStore } from "./level-store.ts";
 import { openDatabase, SCHEMA_VERSION } from "./open-database.ts";
@@ -48,6 +49,29 @@ describe("BeaconDb", () => {
 
   it("refuses a root of the wrong length", () => {
     expect(() => db.batch().blocks.put("0x1234", bytes())).toThrow("A root has 32 bytes, not 2.");
+  });
+
+  it("is the same when it is opened again or salvaged while layers lie over it", async () => {
+    await write((batch) => batch.blocks.put(root(1), bytes(1)));
+    await db.addLayer();
+    await write((batch) => {
+      batch.blocks.delete(root(1));
+      batch.blocks.put(root(2), bytes(2));
+    });
+    const dropped = await db.addLayer();
+    await write((batch) => batch.blocks.put(root(3), bytes(3)));
+    await db.dropLayer(dropped);
+    await db.close();
+    await using salvaged = new AsyncDisposableStack();
+    const copy = await createTempDir();
+    salvaged.defer(() => copy.remove());
+    await salvageDatabase(dir.path, copy.path);
+    const saved = await openDatabase(copy.path, { sync: true });
+    salvaged.defer(() => saved.close());
+    db = await openDatabase(dir.path, { sync: true });
+    for (const each of [db, saved]) {
+      expect(await collect(each.blocks.entries())).toEqual([{ root: root(2), bytes: bytes(2) }]);
+    }
   });
 
   it("iterates hot blocks in the order of slots", async () => {

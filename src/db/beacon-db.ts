@@ -9,7 +9,8 @@ import {
 import type { DatabaseWriteError } from "./errors.ts";
 import { Eth1Repository } from "./eth1-repository.ts";
 import { Bucket } from "./keys.ts";
-import type { LevelStore, WriteBatch } from "./level-store.ts";
+import type { Operation } from "./layers.ts";
+import { type LevelStore, prefixed, type WriteBatch } from "./level-store.ts";
 import { LightClientRepository } from "./light-client-repository.ts";
 import { MetaRepository, MetaWrites } from "./meta-repository.ts";
 import { OperationRepository } from "./operation-repository.ts";
@@ -35,10 +36,21 @@ export class BeaconDbBatch {
     this.meta = new MetaWrites(batch);
   }
 
+  putRaw({ bucket, key, value }: RawEntry): void {
+    this.#batch.put(bucket, key, value);
+  }
+
   /** A batch can be written once. */
   write(): Promise<void> {
     return this.#batch.write();
   }
+}
+
+/** An entry of the database as it lies there. */
+export interface RawEntry {
+  bucket: number;
+  key: Uint8Array;
+  value: Uint8Array;
 }
 
 /**
@@ -88,6 +100,50 @@ export class BeaconDb {
 
   batch(): BeaconDbBatch {
     return new BeaconDbBatch(this.#store.batch());
+  }
+
+  /**
+   * Begins a layer, into which all is written from now on, and tells its number: to drop it is to leave the database as it is
+   * now. The next time that the database is opened, what is in layers becomes part of it.
+   */
+  addLayer(): Promise<number> {
+    return this.#store.addLayer();
+  }
+
+  /** Forgets in one write all that was written since the layer was begun. */
+  dropLayer(number: number): Promise<void> {
+    return this.#store.dropLayer(number);
+  }
+
+  /** All that buckets hold of the chain, as it lies there; nothing that belongs to the node alone. */
+  async *chainEntries(buckets: readonly number[] = Object.values(Bucket)): AsyncGenerator<RawEntry> {
+    for await (const { bucket, key } of this.#chainKeys(buckets)) {
+      const value = await this.#store.get(bucket, key);
+      if (value) yield { bucket, key, value };
+    }
+  }
+
+  /**
+   * Puts what another database holds of its chain in the place of all that this one does, which a crash leaves done or undone.
+   * Layers that were begun before stay where the database can go back to.
+   */
+  async takeChainOf(other: BeaconDb): Promise<void> {
+    await this.#store.addFilledLayer(this.#replacement(other));
+  }
+
+  async *#replacement(other: BeaconDb): AsyncGenerator<Operation> {
+    const buckets = Object.values(Bucket);
+    for await (const { bucket, key } of this.#chainKeys(buckets)) yield { type: "del", key: prefixed(bucket, key) };
+    for await (const { bucket, key, value } of other.chainEntries()) {
+      yield { type: "put", key: prefixed(bucket, key), value };
+    }
+  }
+
+  async *#chainKeys(buckets: readonly number[]): AsyncGenerator<{ bucket: number; key: Uint8Array }> {
+    for (const bucket of buckets) {
+      const keys = bucket === Bucket.meta ? this.meta.chainKeys() : this.#store.keys(bucket);
+      for await (const key of keys) yield { bucket, key };
+    }
   }
 
   diskBytes(): Promise<number> {

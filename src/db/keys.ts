@@ -16,6 +16,9 @@ export const Bucket = {
   eth1Snapshot: 10,
 } as const;
 
+/** The leading byte of what stands in layers over the buckets; never one of a bucket. */
+export const LAYERS = 0xfe;
+
 export type Root = RootHex | Uint8Array;
 
 export interface SlotAndRoot {

@@ -2,10 +2,24 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
+import {
+  asPlainOperation,
+  type Change,
+  type DroppedLayer,
+  inLayer,
+  type LayeredKey,
+  Layers,
+  LIVE_LAYERS_KEY,
+  nameOf,
+  type Operation,
+  plainKeyOf,
+  plainValueOf,
+  RANGE_OF_LAYERS,
+  rangeOfLayer,
+  readLive,
+} from "./layers.ts";
 
 type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
-
-type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
 /** Bounds are keys inside the bucket; ranges go over keys in byte order. */
 interface KeyRange {
@@ -16,6 +30,10 @@ interface KeyRange {
   reverse?: boolean;
   limit?: number;
 }
+
+/** So much is written at once when much has to be rewritten or deleted; other writes come in between. */
+const PORTION_BYTES = 2 ** 22;
+const PORTION_KEYS = 2000;
 
 export interface StoreOptions {
   /** Whether a write is on the disk itself, not only with the operating system, when it is reported done. */
@@ -53,9 +71,12 @@ export class LevelStore {
   readonly path: string;
   readonly #level: LevelDb;
   readonly #sync: boolean;
+  readonly #layers = new Layers();
   readonly #failed = Promise.withResolvers<DatabaseWriteError>();
   #failure: DatabaseWriteError | undefined;
   #lastWrite: Promise<unknown> = Promise.resolve();
+  #cleaning: Promise<void> = Promise.resolve();
+  #isClosing = false;
 
   private constructor(level: LevelDb, path: string, sync: boolean) {
     this.#level = level;
@@ -93,12 +114,18 @@ export class LevelStore {
   }
 
   async get(bucket: number, key: Uint8Array): Promise<Uint8Array | null> {
-    const value = await this.#level.get(prefixed(bucket, key)).catch((error) => this.#rethrow(error));
+    const plainKey = prefixed(bucket, key);
+    const layered = this.#layers.find(plainKey);
+    if (layered) return this.#valueOf(layered);
+    const value = await this.#level.get(plainKey).catch((error) => this.#rethrow(error));
     return value === undefined ? null : plainBytes(value);
   }
 
-  has(bucket: number, key: Uint8Array): Promise<boolean> {
-    return this.#level.has(prefixed(bucket, key)).catch((error) => this.#rethrow(error));
+  async has(bucket: number, key: Uint8Array): Promise<boolean> {
+    const plainKey = prefixed(bucket, key);
+    const layered = this.#layers.find(plainKey);
+    if (layered) return layered.valueKey !== null;
+    return this.#level.has(plainKey).catch((error) => this.#rethrow(error));
   }
 
   async isEmpty(): Promise<boolean> {
@@ -108,8 +135,9 @@ export class LevelStore {
 
   async *entries(bucket: number, range: KeyRange = {}): AsyncGenerator<[key: Uint8Array, value: Uint8Array]> {
     try {
-      for await (const [key, value] of this.#level.iterator(levelRange(bucket, range))) {
-        yield [plainBytes(key.subarray(1)), plainBytes(value)];
+      for await (const { key, value, layered } of this.#found(bucket, range, { values: true })) {
+        const found = layered ? await this.#valueOf(layered) : plainBytes(value);
+        if (found) yield [plainBytes(key.subarray(1)), found];
       }
     } catch (error) {
       this.#rethrow(error);
@@ -118,14 +146,14 @@ export class LevelStore {
 
   async *keys(bucket: number, range: KeyRange = {}): AsyncGenerator<Uint8Array> {
     try {
-      for await (const key of this.#level.keys(levelRange(bucket, range))) yield plainBytes(key.subarray(1));
+      for await (const { key } of this.#found(bucket, range, { values: false })) yield plainBytes(key.subarray(1));
     } catch (error) {
       this.#rethrow(error);
     }
   }
 
   batch(): WriteBatch {
-    return new WriteBatch((operations) => this.#write(() => this.#level.batch(operations, { sync: this.#sync })));
+    return new WriteBatch((operations) => this.#write(() => this.#commit(operations)));
   }
 
   /** What the files of the store take. */
@@ -135,8 +163,66 @@ export class LevelStore {
   }
 
   /** Deletes whatever is in a bucket; not atomic. */
-  clear(bucket: number): Promise<void> {
-    return this.#write(() => this.#level.clear(levelRange(bucket, {})));
+  async clear(bucket: number): Promise<void> {
+    if (this.#layers.isEmpty) return this.#write(() => this.#level.clear(levelRange(bucket, {})));
+    let batch = this.batch();
+    let keys = 0;
+    for await (const key of this.keys(bucket)) {
+      batch.delete(bucket, key);
+      if (++keys % PORTION_KEYS > 0) continue;
+      await batch.write();
+      batch = this.batch();
+    }
+    await batch.write();
+  }
+
+  /**
+   * Begins a new layer, into which all writes go from now on, and tells its number. It lasts until it is dropped or the store
+   * is opened the next time, which makes its writes those of the store.
+   */
+  async addLayer(): Promise<number> {
+    const number = this.#layers.next();
+    await this.#bringIn(number);
+    return number;
+  }
+
+  /** The same with operations in it from the beginning, which come to be all together however many they are. */
+  async addFilledLayer(operations: AsyncIterable<Operation>): Promise<number> {
+    const number = this.#layers.next();
+    try {
+      const changes: Change[] = [];
+      for await (const portion of inPortions(operations)) {
+        await this.#write(() => this.#level.batch(inLayer(number, portion), { sync: this.#sync }));
+        for (const { type, key } of portion) changes.push({ type, key });
+      }
+      await this.#bringIn(number, changes);
+      return number;
+    } catch (error) {
+      this.#clean([{ number }]);
+      throw error;
+    }
+  }
+
+  /** Leaves the store as it was when the layer was begun, in one write; those above it are dropped with it. */
+  async dropLayer(number: number): Promise<void> {
+    const dropped = await this.#write(async () => {
+      await this.#level.batch([this.#layers.dropping(number)], { sync: this.#sync });
+      return this.#layers.drop(number);
+    });
+    this.#clean(dropped);
+  }
+
+  /**
+   * Makes the writes of the layers that were live when the store was last closed those of the store. One that was cut short
+   * goes on at the next start: a layer is wholly done before the one above it is begun.
+   */
+  async mergeLayers(): Promise<void> {
+    try {
+      for (const number of readLive(await this.#level.get(LIVE_LAYERS_KEY))) await this.#mergeLayer(number);
+      await this.#write(() => this.#level.clear(RANGE_OF_LAYERS));
+    } catch (error) {
+      this.#rethrow(error);
+    }
   }
 
   /** Gives the room back that deleted entries of a bucket still take on the disk, which may take long. */
@@ -147,19 +233,105 @@ export class LevelStore {
   }
 
   /** Waits for the writes and reads under way. */
-  close(): Promise<void> {
-    return this.#level.close();
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#cleaning;
+    await this.#level.close();
+  }
+
+  async #commit(operations: readonly Operation[]): Promise<void> {
+    await this.#level.batch(this.#layers.layered(operations), { sync: this.#sync });
+    this.#layers.note(operations);
+  }
+
+  /** Null for a key that was deleted, or whose layer was dropped since it was found. */
+  async #valueOf({ valueKey }: LayeredKey): Promise<Uint8Array | null> {
+    if (valueKey === null) return null;
+    const value = await this.#level.get(valueKey).catch((error) => this.#rethrow(error));
+    return value === undefined ? null : plainBytes(plainValueOf(value));
+  }
+
+  /** What stands below the layers, with what these say of it. Of an entry of a layer there is no value yet. */
+  async *#found(bucket: number, range: KeyRange, { values }: { values: boolean }): AsyncGenerator<FoundEntry> {
+    const { limit, ...bounds } = levelRange(bucket, range);
+    const upper = this.#layers.range(bounds);
+    if (upper.length === 0) {
+      for await (const [key, value] of this.#level.iterator({ ...bounds, limit, values })) yield { key, value };
+      return;
+    }
+    let left = limit < 0 ? Number.POSITIVE_INFINITY : limit;
+    for await (const entry of this.#merged(upper, { ...bounds, values })) {
+      if (left-- === 0) return;
+      yield entry;
+    }
+  }
+
+  async *#merged(
+    upper: readonly LayeredKey[],
+    { values, ...bounds }: LevelBounds & { values: boolean },
+  ): AsyncGenerator<FoundEntry> {
+    const isBefore = (a: string, b: string) => (bounds.reverse ? a > b : a < b);
+    const living = (layered: LayeredKey) =>
+      layered.valueKey === null ? [] : [{ key: plainKeyOf(layered), value: NO_VALUE, layered }];
+    let next = 0;
+    for await (const [key, value] of this.#level.iterator({ ...bounds, values })) {
+      const name = nameOf(key);
+      while (next < upper.length && isBefore(upper[next]!.name, name)) yield* living(upper[next++]!);
+      if (upper[next]?.name === name) yield* living(upper[next++]!);
+      else yield { key, value };
+    }
+    while (next < upper.length) yield* living(upper[next++]!);
+  }
+
+  /** Makes a layer live. */
+  #bringIn(number: number, changes: readonly Change[] = []): Promise<void> {
+    return this.#write(async () => {
+      await this.#level.batch([this.#layers.adding(number)], { sync: this.#sync });
+      this.#layers.add(number, changes);
+    });
+  }
+
+  async #mergeLayer(number: number): Promise<void> {
+    const level = this.#level;
+    const entries = (async function* () {
+      for await (const [key, value] of level.iterator(rangeOfLayer(number))) yield asPlainOperation(key, value);
+    })();
+    for await (const portion of inPortions(entries)) {
+      const moved = inLayer(number, portion).map(({ key }): Operation => ({ type: "del", key }));
+      await this.#write(() => level.batch([...portion, ...moved], { sync: this.#sync }));
+    }
+  }
+
+  /** Deletes what layers that are not live have left, behind everybody's back. */
+  #clean(layers: readonly DroppedLayer[]): void {
+    const cleaning = this.#cleaning.then(async () => {
+      for (const layer of layers) {
+        await this.#deleteLayer(layer.number);
+        this.#layers.forget(layer);
+      }
+    });
+    // A write that fails is told to all who wait for `failed`; what is left is deleted at the next start.
+    this.#cleaning = cleaning.catch(() => {});
+  }
+
+  /** In portions, so that nobody waits long for a write. */
+  async #deleteLayer(number: number): Promise<void> {
+    const range = rangeOfLayer(number);
+    const hasAny = async () => (await this.#level.keys({ ...range, limit: 1 }).all()).length > 0;
+    while (!this.#isClosing && (await hasAny())) {
+      await this.#write(() => this.#level.clear({ ...range, limit: PORTION_KEYS }));
+    }
   }
 
   /**
    * One at a time, and none after one that failed: what LevelDB appends to a log after a record that was cut short can be
    * unreadable at the next start.
    */
-  #write(write: () => Promise<void>): Promise<void> {
+  #write<T>(write: () => Promise<T>): Promise<T> {
     const written = this.#lastWrite.then(async () => {
       if (this.#failure) throw this.#failure;
       try {
-        await write();
+        return await write();
       } catch (error) {
         throw this.#asFailure(error);
       }
@@ -213,7 +385,7 @@ function errorCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-function prefixed(bucket: number, key: Uint8Array): Uint8Array {
+export function prefixed(bucket: number, key: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(1 + key.length);
   bytes[0] = bucket;
   bytes.set(key, 1);
@@ -225,7 +397,35 @@ function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function levelRange(bucket: number, { gt, gte, lt, lte, reverse = false, limit = -1 }: KeyRange) {
+async function* inPortions(operations: AsyncIterable<Operation>): AsyncGenerator<Operation[]> {
+  let portion: Operation[] = [];
+  let bytes = 0;
+  for await (const operation of operations) {
+    portion.push(operation);
+    bytes += operation.type === "put" ? operation.value.length : 0;
+    if (bytes < PORTION_BYTES && portion.length < PORTION_KEYS) continue;
+    yield portion;
+    portion = [];
+    bytes = 0;
+  }
+  if (portion.length > 0) yield portion;
+}
+
+/** An entry, and where its value stands when that is in a layer. */
+interface FoundEntry {
+  key: Uint8Array;
+  value: Uint8Array;
+  layered?: LayeredKey;
+}
+
+const NO_VALUE = new Uint8Array();
+
+type LevelBounds = Omit<KeyRange, "limit"> & { reverse: boolean };
+
+function levelRange(
+  bucket: number,
+  { gt, gte, lt, lte, reverse = false, limit = -1 }: KeyRange,
+): LevelBounds & { limit: number } {
   const lower = gt ? { gt: prefixed(bucket, gt) } : { gte: prefixed(bucket, gte ?? new Uint8Array()) };
   if (lt) return { ...lower, lt: prefixed(bucket, lt), reverse, limit };
   if (lte) return { ...lower, lte: prefixed(bucket, lte), reverse, limit };

@@ -42,6 +42,9 @@ const Name = {
   joined: "joined",
 } as const;
 
+/** Those of the database and its node; all others are of the chain. */
+const NODE_NAMES = [Name.schemaVersion, Name.nodeKey, Name.announcedNode, Name.peers, Name.joined];
+
 /** Single values about the database, its chain and its node. */
 export class MetaRepository {
   readonly #store: LevelStore;
@@ -111,6 +114,13 @@ export class MetaRepository {
 
   getFree(name: string): Promise<Uint8Array | null> {
     return this.#store.get(Bucket.meta, freeKey(name));
+  }
+
+  /** What belongs to the chain and not to the node that holds it. */
+  async *chainKeys(): AsyncGenerator<Uint8Array> {
+    for await (const key of this.#store.keys(Bucket.meta)) {
+      if (!NODE_NAMES.some((name) => byteArrayEquals(key, nameKey(name)))) yield key;
+    }
   }
 
   /** Forgets everything but the schema version, which tells a database without a chain from one that is not ours. */

@@ -23,6 +23,7 @@ export async function openDatabase(path: string, { onTornWrite, ...options }: Op
   try {
     const db = new BeaconDb(store);
     await settleSchema(db, store);
+    await store.mergeLayers();
     return db;
   } catch (error) {
     await store.close();

@@ -7,10 +7,13 @@ import type { BeaconChain } from "../chain/chain.ts";
 import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
+import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
+import { DevDumps } from "./control/dumps.ts";
+import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime } from "./control/time.ts";
 import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
@@ -25,6 +28,7 @@ interface DevChainParts {
   clock: VirtualClock;
   engine: Pick<ExecutionEngine, "waitedMs">;
   api: Api;
+  db: BeaconDb;
   /** Whether other nodes may follow the chain. */
   hasNetwork: boolean;
   /** Whether the chain has to do with an execution client, which has a time of its own. */
@@ -102,7 +106,22 @@ export class DevChain {
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
-    this.control = { time: this.#time };
+    const snapshots = new DevSnapshots({
+      chain,
+      time: this.#time,
+      revertible: [clock, history, { capture: () => () => this.#onGoneBack() }],
+    });
+    const onReplaced = () => this.#onGoneBack();
+    const dumps = new DevDumps({
+      chain,
+      clock,
+      time: this.#time,
+      db: parts.db,
+      history,
+      onReplaced,
+      logger: parts.logger,
+    });
+    this.control = { time: this.#time, snapshots, dumps };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
@@ -183,6 +202,10 @@ export class DevChain {
   /** Ends time, and whatever its validators are about to do. */
   async close(): Promise<void> {
     await Promise.all([this.clock.stop(), this.#validators.close(), this.#founders.close()]);
+  }
+
+  #onGoneBack(): void {
+    for (const each of new Set([this.#validators, this.#founders])) each.onGoneBack();
   }
 
   async #act(slot: Slot): Promise<void> {

@@ -51,6 +51,7 @@ export class DevNode {
       ...source,
       chain: node.chain,
       api: node.api,
+      db,
       hasNetwork: node.networking !== undefined,
       timeOfDay,
       activeValidators: options.activeValidators,

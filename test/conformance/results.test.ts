@@ -57,7 +57,8 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     expectValid(documentedResult(name), result);
 
     // A submission is made for the second time here, which must succeed as well.
-    const { headers, text } = await served.call(name, params);
+    const paramsAgain = method.access === "dev" ? await exampleParams(method, chain) : params;
+    const { headers, text } = await served.call(name, paramsAgain);
     const { error, result: again, meta } = JSON.parse(text) as Response;
     expect(error).toBeUndefined();
     // What controls the chain does so again.

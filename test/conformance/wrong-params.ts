@@ -60,7 +60,8 @@ export function* wrongCalls(method: Method, given: readonly unknown[]): Generato
 
 function* wrongCounts({ params }: Method, given: readonly unknown[]): Generator<WrongCall> {
   const takesMany = params.at(-1)?.each === true;
-  yield { mistake: "count", params: [...given, takesMany ? null : "surplus"] };
+  const full = [...given, ...params.slice(given.length).map(() => null)];
+  yield { mistake: "count", params: takesMany ? [...given, null] : [...full, "surplus"] };
   yield { mistake: "count", params: { unheard_of: 1 } };
   const requiredCount = params.filter(({ required }) => required).length;
   for (let count = 0; count < requiredCount; count++) {

@@ -125,6 +125,14 @@ export class ExampleDevChain implements ExampleChain {
     return clock.slotStartSeconds(clock.currentSlot + 1);
   }
 
+  async takeSnapshot(): Promise<string> {
+    return `0x${(await this.#opened.devChain.control.snapshots.take()).toString(16)}`;
+  }
+
+  async dump(): Promise<string> {
+    return toHex(await this.#opened.devChain.control.dumps.dump());
+  }
+
   get headRoot(): RootHex {
     return this.chain.head.root;
   }

@@ -65,6 +65,11 @@ export class BlockStore {
     this.#recent.set(root, signed);
   }
 
+  /** Forgets what is at hand, so that only what the database holds is found. */
+  clear(): void {
+    this.#recent.clear();
+  }
+
   /** Throws a `DatabaseCorruptError` for bytes that are not those of the block. */
   async signedByRoot(root: RootHex): Promise<SignedBeaconBlock | null> {
     const recent = this.#recent.get(root);

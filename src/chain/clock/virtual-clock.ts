@@ -176,6 +176,19 @@ export class VirtualClock implements Clock {
     this.#mode = "paused";
   }
 
+  /** Returns the function that sets the clock to where it stands now; it is to be at rest then, with its slot's work done. */
+  capture(): () => void {
+    const [slot, seconds] = [this.#slot, this.nowSeconds()];
+    return () => this.moveTo(slot, seconds);
+  }
+
+  /** Goes to another time, be it an earlier one, at rest and with its slot's work done. No slot is announced by this. */
+  moveTo(slot: Slot, seconds = this.#slotTime.startOf(slot)): void {
+    this.#requirePaused("be moved");
+    this.#slot = slot;
+    this.#baseSeconds = seconds;
+  }
+
   /** Ends the clock for good; resolves when the listeners at work have finished, so a listener must not await it. */
   async stop(): Promise<void> {
     this.#baseSeconds = this.nowSeconds();

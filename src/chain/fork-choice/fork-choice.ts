@@ -6,10 +6,10 @@ import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
 import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid } from "./payload-status.ts";
-import { NO_NODE, ProtoArray } from "./proto-array.ts";
+import { NO_NODE, ProtoArray, type ProtoNode } from "./proto-array.ts";
 import { type AttestationVotes, type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
-import { type LatestMessages, Votes } from "./votes.ts";
+import { type LatestMessages, Votes, type VotesMoment } from "./votes.ts";
 
 /** Blocks with invalid payloads cost their proposers dearly, so that there are never many. */
 const REFUSED_HELD = 1024;
@@ -32,6 +32,23 @@ export interface ForkChoiceAnchor {
 export interface ExportedVotes {
   roots: RootHex[];
   messages: LatestMessages;
+}
+
+/** All that fork choice knows at a moment, from which it can go on again. */
+export interface ForkChoiceMoment {
+  nodes: ProtoNode[];
+  votes: VotesMoment;
+  currentSlot: number;
+  setBackFrom: number;
+  justified: Checkpoint;
+  finalized: Checkpoint;
+  unrealizedJustified: Checkpoint;
+  unrealizedFinalized: Checkpoint;
+  balances: JustifiedBalances;
+  boostedRoot: RootHex | null;
+  head: ForkChoiceBlock;
+  queued: AttestationVotes[];
+  refused: RootHex[];
 }
 
 interface JustifiedBalances {
@@ -110,6 +127,42 @@ export class ForkChoice extends BlockTree {
   /** The block that the last updateHead selected, with its payload status of now. */
   get head(): ForkChoiceBlock {
     return this.get(this.#head.root) ?? this.#head;
+  }
+
+  capture(): ForkChoiceMoment {
+    return {
+      nodes: this.tree.capture(),
+      votes: this.#votes.capture(),
+      currentSlot: this.#currentSlot,
+      setBackFrom: this.#setBackFrom,
+      justified: this.#justified,
+      finalized: this.#finalized,
+      unrealizedJustified: this.#unrealizedJustified,
+      unrealizedFinalized: this.#unrealizedFinalized,
+      balances: this.#balances,
+      boostedRoot: this.#boostedRoot,
+      head: this.#head,
+      queued: [...this.#queued],
+      refused: Array.from(this.#refused.entries(), ([root]) => root),
+    };
+  }
+
+  /** Takes the moment over, whatever was known or final before. */
+  restore(moment: ForkChoiceMoment): void {
+    this.tree.restore(moment.nodes);
+    this.#votes.rewind(moment.votes);
+    this.#currentSlot = moment.currentSlot;
+    this.#setBackFrom = moment.setBackFrom;
+    this.#justified = moment.justified;
+    this.#finalized = moment.finalized;
+    this.#unrealizedJustified = moment.unrealizedJustified;
+    this.#unrealizedFinalized = moment.unrealizedFinalized;
+    this.#balances = moment.balances;
+    this.#boostedRoot = moment.boostedRoot;
+    this.#head = moment.head;
+    this.#queued = moment.queued;
+    this.#refused.clear();
+    for (const root of moment.refused) this.#refused.set(root, true);
   }
 
   /** on_tick: a slot that is not later than the current one changes nothing. */

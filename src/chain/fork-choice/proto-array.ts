@@ -39,6 +39,18 @@ export class ProtoArray {
     return this.#nodes.length;
   }
 
+  /** All nodes as they are now, for `restore`. */
+  capture(): ProtoNode[] {
+    return this.#nodes.map((node) => ({ ...node }));
+  }
+
+  /** Takes the nodes over. */
+  restore(nodes: ProtoNode[]): void {
+    this.#nodes = nodes;
+    this.#indexOf.clear();
+    for (const [index, { block }] of nodes.entries()) this.#indexOf.set(block.root, index);
+  }
+
   /** Adds a block and returns its index. A block whose parent is not in the array becomes a root of its own. */
   insert(block: ForkChoiceBlock): number {
     const known = this.#indexOf.get(block.root);

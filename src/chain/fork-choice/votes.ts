@@ -10,6 +10,16 @@ export interface LatestMessages {
   equivocating: Uint8Array;
 }
 
+/** All that `Votes` knows at a moment. */
+export interface VotesMoment {
+  applied: Int32Array<ArrayBuffer>;
+  wanted: Int32Array<ArrayBuffer>;
+  epochs: Uint32Array<ArrayBuffer>;
+  equivocating: Uint8Array<ArrayBuffer>;
+  moved: number[];
+  balances: Uint16Array;
+}
+
 const EMPTY_BALANCES = new Uint16Array(0);
 
 /**
@@ -75,6 +85,28 @@ export class Votes {
       epochs: this.#epochs.slice(0, this.#validators),
       equivocating: this.#equivocating.slice(0, this.#validators),
     };
+  }
+
+  capture(): VotesMoment {
+    return {
+      applied: this.#applied.slice(0, this.#validators),
+      wanted: this.#wanted.slice(0, this.#validators),
+      epochs: this.#epochs.slice(0, this.#validators),
+      equivocating: this.#equivocating.slice(0, this.#validators),
+      moved: [...this.#moved],
+      balances: this.#balances,
+    };
+  }
+
+  /** Takes the moment over. */
+  rewind({ applied, wanted, epochs, equivocating, moved, balances }: VotesMoment): void {
+    this.#applied = applied;
+    this.#wanted = wanted;
+    this.#epochs = epochs;
+    this.#equivocating = equivocating;
+    this.#validators = applied.length;
+    this.#moved = moved;
+    this.#balances = balances;
   }
 
   /** Takes over messages of before; what is known already and is later stays. */

@@ -14,7 +14,7 @@ import { isSignedInSamePeriod, summaryOf, withNextSyncCommittee } from "./light-
 /** More than the periods for which blocks have to be served (p2p interface, MIN_EPOCHS_FOR_BLOCK_REQUESTS). */
 const PERIODS_KEPT = 130;
 
-interface Best {
+export interface Best {
   period: SyncPeriod;
   summary: LightClientUpdateSummary;
   blockRoot: RootHex;
@@ -37,6 +37,14 @@ export class BestUpdates {
 
   constructor(parts: BestUpdatesParts) {
     this.#parts = parts;
+  }
+
+  capture(): Best | undefined {
+    return this.#best;
+  }
+
+  restore(best: Best | undefined): void {
+    this.#best = best;
   }
 
   /** Keeps the update if it is better than what there is of its period. */

@@ -26,7 +26,7 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
 import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
-import { BestUpdates } from "./best-updates.ts";
+import { type Best, BestUpdates } from "./best-updates.ts";
 import { blockToLightClientHeader, createBootstrap, createFinalityUpdate, participants } from "./light-client-data.ts";
 
 interface LightClientParts {
@@ -51,6 +51,14 @@ interface Latest {
   block: ForkChoiceBlock;
 }
 
+export interface LightClientMoment {
+  best: Best | undefined;
+  taken: RootHex[];
+  followed: RootHex | undefined;
+  optimistic: Latest | undefined;
+  finality: Latest | undefined;
+}
+
 /**
  * What light clients ask for, derived from the canonical chain as it grows (altair/light-client/full-node.md). A block's
  * sync aggregate signs its parent, so that every head gives an update on the block before it.
@@ -67,6 +75,26 @@ export class LightClientServer {
   constructor(parts: LightClientParts) {
     this.#parts = parts;
     this.#best = new BestUpdates(parts);
+  }
+
+  capture(): LightClientMoment {
+    return {
+      best: this.#best.capture(),
+      taken: Array.from(this.#taken.entries(), ([root]) => root),
+      followed: this.#followed,
+      optimistic: this.#optimistic,
+      finality: this.#finality,
+    };
+  }
+
+  restore({ best, taken, followed, optimistic, finality }: LightClientMoment): void {
+    this.#best.restore(best);
+    this.#taken.clear();
+    for (const root of taken) this.#taken.set(root, true);
+    this.#headers.clear();
+    this.#followed = followed;
+    this.#optimistic = optimistic;
+    this.#finality = finality;
   }
 
   /** Derives what the head and the blocks since the last one give. Calls must not overlap; the chain queues them. */

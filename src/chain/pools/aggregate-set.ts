@@ -44,6 +44,14 @@ export class AggregateSet {
     this.bitLength = bitLength;
   }
 
+  /** One that goes its own way from now on. */
+  copy(): AggregateSet {
+    const copy = new AggregateSet(this.bitLength);
+    copy.#singles = this.#singles;
+    copy.#aggregates = [...this.#aggregates];
+    return copy;
+  }
+
   /** The number of signers in the largest aggregate held. */
   get largestCount(): number {
     return Math.max(this.#singles?.count ?? 0, this.#aggregates[0]?.count ?? 0);

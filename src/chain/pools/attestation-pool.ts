@@ -2,6 +2,7 @@ import { BitArray } from "@chainsafe/ssz";
 import { type ForkName, isForkPostElectra, MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { Attestation, CommitteeIndex, phase0, RootHex, Slot } from "@lodestar/types";
+import { copyOfMap } from "../copy-of-map.ts";
 import { type AddOutcome, type Aggregate, AggregateSet } from "./aggregate-set.ts";
 
 interface CommitteeAttestation {
@@ -40,6 +41,11 @@ interface SlotGroups {
   count: number;
 }
 
+export interface AttestationPoolMoment {
+  slots: Map<Slot, SlotGroups>;
+  lowestSlot: Slot;
+}
+
 /** Room for 32 opinions of every committee; honest committees have two or three. */
 const MAX_GROUPS_PER_SLOT = MAX_COMMITTEES_PER_SLOT * 32;
 /** Two epochs are includable, and attestations of the slots at hand come before the next pruning. */
@@ -50,8 +56,23 @@ const MAX_SLOTS = 3 * SLOTS_PER_EPOCH;
  * Whatever is put in was validated before; the pool's own limits only keep a flood of valid attestations from filling memory.
  */
 export class AttestationPool {
-  readonly #slots = new Map<Slot, SlotGroups>();
+  #slots = new Map<Slot, SlotGroups>();
   #lowestSlot: Slot = 0;
+
+  capture(): AttestationPoolMoment {
+    const copyOfGroup = (group: AttestationGroup) => ({ ...group, aggregates: group.aggregates.copy() });
+    const slots = copyOfMap(this.#slots, ({ byDataRoot, count }) => ({
+      byDataRoot: copyOfMap(byDataRoot, (byCommittee) => copyOfMap(byCommittee, copyOfGroup)),
+      count,
+    }));
+    return { slots, lowestSlot: this.#lowestSlot };
+  }
+
+  /** Takes the moment over. */
+  restore({ slots, lowestSlot }: AttestationPoolMoment): void {
+    this.#slots = slots;
+    this.#lowestSlot = lowestSlot;
+  }
 
   addSingle(attestation: SingleCommitteeAttestation): AddOutcome {
     return this.#groupFor(attestation)?.aggregates.addSingle(attestation.position, attestation.signature) ?? "known";

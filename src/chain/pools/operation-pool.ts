@@ -26,12 +26,27 @@ const MAX_REDUNDANT_ATTESTER_SLASHINGS = 1024;
  * says for which fork the signatures were good (`verifiedAt`), blocks of that fork need not check them again.
  */
 export class OperationPool {
-  readonly #held: HeldOperations = {
+  #held: HeldOperations = {
     proposerSlashings: new Map(),
     attesterSlashings: new Map(),
     voluntaryExits: new Map(),
     blsToExecutionChanges: new Map(),
   };
+
+  capture(): HeldOperations {
+    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#held;
+    return {
+      proposerSlashings: new Map(proposerSlashings),
+      attesterSlashings: new Map(attesterSlashings),
+      voluntaryExits: new Map(voluntaryExits),
+      blsToExecutionChanges: new Map(blsToExecutionChanges),
+    };
+  }
+
+  /** Takes the operations over, instead of all that are held. */
+  restore(held: HeldOperations): void {
+    this.#held = held;
+  }
 
   addProposerSlashing(slashing: phase0.ProposerSlashing, verifiedAt?: ForkSeq): AddOutcome {
     const proposer = slashing.signedHeader1.message.proposerIndex;

@@ -15,6 +15,8 @@ import {
 } from "./seen.ts";
 import { SyncCommitteePool } from "./sync-committee-pool.ts";
 
+export type PoolsMoment = ReturnType<Pools["capture"]>;
+
 /** What waits to be included in blocks, and the memory of what was seen before. */
 export class Pools {
   readonly attestations = new AttestationPool();
@@ -28,6 +30,34 @@ export class Pools {
     syncMessages: new SeenSyncMessages(),
     contributions: new SeenContributions(),
   };
+
+  capture() {
+    const { attesters, aggregators, aggregates, blockProposers, syncMessages, contributions } = this.seen;
+    return {
+      attestations: this.attestations.capture(),
+      operations: this.operations.capture(),
+      syncCommittee: this.syncCommittee.capture(),
+      attesters: attesters.capture(),
+      aggregators: aggregators.capture(),
+      aggregates: aggregates.capture(),
+      blockProposers: blockProposers.capture(),
+      syncMessages: syncMessages.capture(),
+      contributions: contributions.capture(),
+    };
+  }
+
+  /** Takes the moment over, instead of all that is held and was seen. */
+  restore(moment: PoolsMoment): void {
+    this.attestations.restore(moment.attestations);
+    this.operations.restore(moment.operations);
+    this.syncCommittee.restore(moment.syncCommittee);
+    this.seen.attesters.restore(moment.attesters);
+    this.seen.aggregators.restore(moment.aggregators);
+    this.seen.aggregates.restore(moment.aggregates);
+    this.seen.blockProposers.restore(moment.blockProposers);
+    this.seen.syncMessages.restore(moment.syncMessages);
+    this.seen.contributions.restore(moment.contributions);
+  }
 
   /** Drops what is too old to be included or to arrive again. */
   pruneBySlot(slot: Slot): void {

@@ -2,10 +2,11 @@ import type { BitArray } from "@chainsafe/ssz";
 import { SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
 import type { altair, CommitteeIndex, Epoch, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { copyOfMap } from "../copy-of-map.ts";
 import { countBits, isSubset } from "./bit-sets.ts";
 
 // What gossip validation must remember to forward everything only once. "First seen" means first *valid*: callers ask
-// early, and add when all other checks have passed.
+// early, and add when all other checks have passed. `restore` takes over what `capture` gave, instead of what is known.
 
 interface AttestationsOfEpoch {
   /** Of each validator the position of its data root plus one; 0 stands for not seen. */
@@ -19,7 +20,19 @@ interface AttestationsOfEpoch {
  * interface). Four bytes for each validator and epoch: the data roots are few and kept once.
  */
 export class SeenAttesters {
-  readonly #epochs = new Map<Epoch, AttestationsOfEpoch>();
+  #epochs = new Map<Epoch, AttestationsOfEpoch>();
+
+  capture(): Map<Epoch, AttestationsOfEpoch> {
+    return copyOfMap(this.#epochs, ({ rootOfValidator, roots, positions }) => ({
+      rootOfValidator: rootOfValidator.slice(),
+      roots: [...roots],
+      positions: new Map(positions),
+    }));
+  }
+
+  restore(epochs: Map<Epoch, AttestationsOfEpoch>): void {
+    this.#epochs = epochs;
+  }
 
   has(epoch: Epoch, validator: ValidatorIndex): boolean {
     return this.dataRoot(epoch, validator) !== undefined;
@@ -59,7 +72,15 @@ export class SeenAttesters {
  * each validator and epoch.
  */
 export class SeenAggregators {
-  readonly #epochs = new Map<Epoch, Uint8Array>();
+  #epochs = new Map<Epoch, Uint8Array>();
+
+  capture(): Map<Epoch, Uint8Array> {
+    return copyOfMap(this.#epochs, (bits) => bits.slice());
+  }
+
+  restore(epochs: Map<Epoch, Uint8Array>): void {
+    this.#epochs = epochs;
+  }
 
   has(epoch: Epoch, validator: ValidatorIndex): boolean {
     const byte = this.#epochs.get(epoch)?.[validator >>> 3] ?? 0;
@@ -94,6 +115,12 @@ class MaximalBitSets {
   static readonly #MAX_SETS = 16;
   #sets: BitArray[] = [];
 
+  copy(): MaximalBitSets {
+    const copy = new MaximalBitSets();
+    copy.#sets = [...this.#sets];
+    return copy;
+  }
+
   hasSupersetOf(bits: BitArray): boolean {
     return this.#sets.some((set) => isSubset(bits, set));
   }
@@ -111,7 +138,15 @@ class MaximalBitSets {
 
 /** Which attesters were seen in aggregates, to ignore one that brings nobody new ("beacon_aggregate_and_proof"). */
 export class SeenAggregates {
-  readonly #epochs = new Map<Epoch, Map<string, MaximalBitSets>>();
+  #epochs = new Map<Epoch, Map<string, MaximalBitSets>>();
+
+  capture(): Map<Epoch, Map<string, MaximalBitSets>> {
+    return copyOfMap(this.#epochs, (byKey) => copyOfMap(byKey, (sets) => sets.copy()));
+  }
+
+  restore(epochs: Map<Epoch, Map<string, MaximalBitSets>>): void {
+    this.#epochs = epochs;
+  }
 
   /** Whether an aggregate with all of these attesters, or more, was seen. */
   hasSuperset(targetEpoch: Epoch, dataRoot: RootHex, committeeIndex: CommitteeIndex, bits: BitArray): boolean {
@@ -134,7 +169,15 @@ const aggregateKey = (dataRoot: RootHex, committeeIndex: CommitteeIndex) => `${d
 
 /** The first block of each proposer and slot ("beacon_block", p2p interface). */
 export class SeenBlockProposers {
-  readonly #slots = new Map<Slot, Map<ValidatorIndex, RootHex>>();
+  #slots = new Map<Slot, Map<ValidatorIndex, RootHex>>();
+
+  capture(): Map<Slot, Map<ValidatorIndex, RootHex>> {
+    return copyOfMap(this.#slots, (byProposer) => new Map(byProposer));
+  }
+
+  restore(slots: Map<Slot, Map<ValidatorIndex, RootHex>>): void {
+    this.#slots = slots;
+  }
 
   /** The root of the first block, if one was seen. */
   root(slot: Slot, proposer: ValidatorIndex): RootHex | undefined {
@@ -162,7 +205,15 @@ const memberKey = (subcommittee: number, validator: ValidatorIndex) =>
 
 /** Who signed which root for a subcommittee and slot ("sync_committee_{subnet_id}", p2p interface). */
 export class SeenSyncMessages {
-  readonly #slots = new Map<Slot, Map<number, RootHex | undefined>>();
+  #slots = new Map<Slot, Map<number, RootHex | undefined>>();
+
+  capture(): Map<Slot, Map<number, RootHex | undefined>> {
+    return copyOfMap(this.#slots, (rootOfMember) => new Map(rootOfMember));
+  }
+
+  restore(slots: Map<Slot, Map<number, RootHex | undefined>>): void {
+    this.#slots = slots;
+  }
 
   has(slot: Slot, subcommittee: number, validator: ValidatorIndex): boolean {
     return this.#slots.get(slot)?.has(memberKey(subcommittee, validator)) ?? false;
@@ -194,7 +245,18 @@ interface ContributionsOfSlot {
 
 /** Contributions, by who aggregated and by who takes part ("sync_committee_contribution_and_proof"). */
 export class SeenContributions {
-  readonly #slots = new Map<Slot, ContributionsOfSlot>();
+  #slots = new Map<Slot, ContributionsOfSlot>();
+
+  capture(): Map<Slot, ContributionsOfSlot> {
+    return copyOfMap(this.#slots, ({ aggregators, participants }) => ({
+      aggregators: new Set(aggregators),
+      participants: copyOfMap(participants, (sets) => sets.copy()),
+    }));
+  }
+
+  restore(slots: Map<Slot, ContributionsOfSlot>): void {
+    this.#slots = slots;
+  }
 
   hasAggregator(slot: Slot, subcommittee: number, aggregator: ValidatorIndex): boolean {
     return this.#slots.get(slot)?.aggregators.has(memberKey(subcommittee, aggregator)) ?? false;

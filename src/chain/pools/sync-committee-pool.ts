@@ -4,6 +4,7 @@ import { SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT, SYNC_COMMITTEE_SUBNET
 import { G2_POINT_AT_INFINITY } from "@lodestar/state-transition";
 import type { altair, RootHex, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
+import { copyOfMap } from "../copy-of-map.ts";
 import { type AddOutcome, AggregateSet } from "./aggregate-set.ts";
 
 interface SyncMessage {
@@ -17,6 +18,11 @@ interface SyncMessage {
 
 type Subcommittees = AggregateSet[];
 
+export interface SyncCommitteePoolMoment {
+  slots: Map<Slot, Map<RootHex, Subcommittees>>;
+  lowestSlot: Slot;
+}
+
 /** A message is for the block of the next slot; a few more slots serve those who ask late. */
 const SLOTS_KEPT = 8;
 /** Honest members sign one or two different heads in a slot. */
@@ -27,8 +33,19 @@ const MAX_ROOTS_PER_SLOT = 64;
  * before; the pool's own limits only keep a flood of valid messages from filling memory.
  */
 export class SyncCommitteePool {
-  readonly #slots = new Map<Slot, Map<RootHex, Subcommittees>>();
+  #slots = new Map<Slot, Map<RootHex, Subcommittees>>();
   #lowestSlot: Slot = 0;
+
+  capture(): SyncCommitteePoolMoment {
+    const slots = copyOfMap(this.#slots, (byRoot) => copyOfMap(byRoot, (sets) => sets.map((set) => set.copy())));
+    return { slots, lowestSlot: this.#lowestSlot };
+  }
+
+  /** Takes the moment over. */
+  restore({ slots, lowestSlot }: SyncCommitteePoolMoment): void {
+    this.#slots = slots;
+    this.#lowestSlot = lowestSlot;
+  }
 
   addMessage({ slot, beaconBlockRoot, subcommitteeIndex, indexInSubcommittee, signature }: SyncMessage): AddOutcome {
     const subcommittee = this.#subcommitteesFor(slot, beaconBlockRoot)?.[subcommitteeIndex];

@@ -63,6 +63,11 @@ export class PayloadAnnouncer {
     };
   }
 
+  /** Tells again what was told: slots and heads of the past come anew. */
+  forget(): void {
+    this.#told = undefined;
+  }
+
   /** Tells what could not be told when it was time to. */
   resume(): void {
     const { clock } = this.#parts;

@@ -12,7 +12,7 @@ import type { StateStore } from "./state-store.ts";
 const HELD_SHUFFLINGS = 16;
 
 interface ShufflingsParts {
-  forkChoice: Pick<ForkChoice, "get" | "head" | "ancestorAtSlot">;
+  forkChoice: Pick<ForkChoice, "get" | "head" | "finalized" | "ancestorAtSlot">;
   states: Pick<StateStore, "held" | "afterBlock" | "atCheckpoint">;
   regenerations: Pick<RegenerationQueue, "run">;
 }
@@ -46,10 +46,12 @@ export class Shufflings {
     return underway;
   }
 
-  /** Blocks whose deciding block is older than all that fork choice holds have the same one. */
+  /** Blocks whose deciding block is older than all that fork choice holds have the same one, which is that of the finalized block. */
   #key(blockRoot: RootHex, epoch: Epoch): string {
+    const { forkChoice } = this.#parts;
     const decidingSlot = shufflingDependentSlot(epoch, SLOTS_PER_EPOCH);
-    return `${epoch}:${this.#parts.forkChoice.ancestorAtSlot(blockRoot, decidingSlot) ?? "older"}`;
+    const deciding = forkChoice.ancestorAtSlot(blockRoot, decidingSlot);
+    return `${epoch}:${deciding ?? `before ${forkChoice.finalized.root}`}`;
   }
 
   #hold(key: string, epoch: Epoch, state: CachedBeaconStateAllForks | undefined): EpochShuffling | undefined {

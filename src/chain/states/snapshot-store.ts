@@ -33,7 +33,7 @@ export class SnapshotStore {
    * Which snapshots exist: block root to slots, in ascending order. Few enough to be held, and asked for at every step of a
    * replay. A block has several when no other block came before the first slots of several epochs.
    */
-  readonly #slots = new Map<RootHex, Slot[]>();
+  #slots = new Map<RootHex, Slot[]>();
   #oldest: StatePosition | null = null;
 
   constructor({ config, db, pubkeyCache, intervalEpochs = DEFAULT_INTERVAL_EPOCHS }: SnapshotStoreParts) {
@@ -58,6 +58,15 @@ export class SnapshotStore {
 
   has(blockRoot: RootHex): boolean {
     return this.#slots.has(blockRoot);
+  }
+
+  capture(): Map<RootHex, Slot[]> {
+    return new Map(this.#slots);
+  }
+
+  /** Takes over which snapshots the database holds. */
+  restore(slots: Map<RootHex, Slot[]>): void {
+    this.#slots = slots;
   }
 
   /** Which of the spans of time a slot belongs to, of each of which one state is kept for good. */

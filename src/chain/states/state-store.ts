@@ -48,6 +48,12 @@ export interface KnownStateRoot {
   block: { root: RootHex; slot: Slot };
 }
 
+/** States that are at hand at a moment. */
+export interface StatesMoment {
+  blockStates: [blockRoot: RootHex, State][];
+  advancedStates: [key: string, State][];
+}
+
 /** How a state is asked for. */
 export interface StateRequest {
   /** Whether it is kept for those who ask later; by default it is. */
@@ -109,6 +115,23 @@ export class StateStore {
     this.#historicalStates = new LruMap(limits.historicalStates);
     this.#replayedStatesLimit = limits.replayedStates;
     this.#replayedStates = new LruMap(limits.replayedStates);
+  }
+
+  /** Of the states at hand those that were made of these blocks. */
+  capture(blockRoots: ReadonlySet<RootHex>): StatesMoment {
+    return {
+      blockStates: [...this.#blockStates.entries()].filter(([root]) => blockRoots.has(root)),
+      advancedStates: [...this.#advancedStates.entries()].filter(([key]) => blockRoots.has(blockRootOf(key))),
+    };
+  }
+
+  /** Holds these states instead of all that are at hand, and gives none of those that are being made to who asks later. */
+  restore({ blockStates, advancedStates }: StatesMoment): void {
+    for (const states of [this.#blockStates, this.#advancedStates, this.#historicalStates]) states.clear();
+    this.#replayedStates = new LruMap(this.#replayedStatesLimit);
+    this.#underway.clear();
+    for (const [root, state] of blockStates) this.#blockStates.set(root, state);
+    for (const [key, state] of advancedStates) this.#advancedStates.set(key, state);
   }
 
   /** Holds the post-state of a block that was just imported. */
@@ -219,8 +242,11 @@ export class StateStore {
   async #share(key: string, signal: AbortSignal | undefined, work: RegenerationWork): Promise<State> {
     let underway = this.#underway.get(key);
     if (underway === undefined) {
-      underway = new Regeneration(work, () => this.#underway.delete(key));
-      this.#underway.set(key, underway);
+      const made = new Regeneration(work, () => {
+        if (this.#underway.get(key) === made) this.#underway.delete(key);
+      });
+      this.#underway.set(key, made);
+      underway = made;
     }
     return underway.for(signal);
   }
@@ -342,5 +368,7 @@ interface ReplayBeginning {
   baseRoot: RootHex;
   roots: RootHex[];
 }
+
+const blockRootOf = (key: string): RootHex => key.slice(0, key.indexOf(":"));
 
 const keyOf = (blockRoot: RootHex, slot: Slot) => `${blockRoot}:${slot}`;

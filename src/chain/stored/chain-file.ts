@@ -22,6 +22,8 @@ export const EntryKind = {
   emptySlots: 5,
   /** JSON: how many entries of each kind there were. Without it the file is not whole. */
   end: 6,
+  /** An entry of the database as it lies there: its bucket (1 byte), the length of its key (2, big-endian), key and value. */
+  raw: 7,
 } as const;
 
 export interface FileEntry {

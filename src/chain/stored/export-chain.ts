@@ -1,7 +1,8 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { BeaconDb, RawEntry } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
+import { Bucket } from "../../db/keys.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
 import type { AboutChain } from "./about-chain.ts";
 import { ChainFileWriter, EntryKind } from "./chain-file.ts";
@@ -12,16 +13,34 @@ export interface ExportedCounts {
   finalizedBlocks: number;
   hotBlocks: number;
   emptySlots: number;
+  /** Left out where only the chain itself was exported. */
+  raw?: number;
 }
+
+/** What is neither a block nor a state nor found by their hashes. */
+const BUCKETS_BESIDE: readonly number[] = [
+  Bucket.meta,
+  Bucket.hotBlocks,
+  Bucket.operations,
+  Bucket.lightClientUpdates,
+  Bucket.eth1Blocks,
+  Bucket.eth1Deposits,
+  Bucket.eth1Snapshot,
+];
 
 /** How many states of empty slots are written at a time. */
 const EMPTY_SLOTS_PER_ENTRY = 10_000;
 
 /**
  * Writes the chain of a database into a new file: the stored states of the finalized chain, its blocks, and all blocks after
- * it. What belongs to the node and not to the chain, its key and its peers, stays behind, and so do the pools.
+ * it. What belongs to the node and not to the chain, its key and its peers, stays behind. The pools, the votes and what validators
+ * signed are in a whole export only.
  */
-export async function exportChain(db: BeaconDb, path: string): Promise<ExportedCounts> {
+export async function exportChain(
+  db: BeaconDb,
+  path: string,
+  { isWhole = false }: { isWhole?: boolean } = {},
+): Promise<ExportedCounts> {
   const finalized = await db.meta.getFinalized();
   if (!finalized) throw new DatabaseCorruptError(db.path, "it does not say up to where its chain is final");
   const about: AboutChain = {
@@ -72,11 +91,35 @@ export async function exportChain(db: BeaconDb, path: string): Promise<ExportedC
       if (rows.length === EMPTY_SLOTS_PER_ENTRY) await writeRows();
     }
     await writeRows();
+    if (isWhole) {
+      for await (const entry of db.chainEntries(BUCKETS_BESIDE)) {
+        await file.write(EntryKind.raw, rawEntryBytes(entry));
+        counts.raw = (counts.raw ?? 0) + 1;
+      }
+    }
     await writeJson(EntryKind.end, counts);
     return counts;
   } finally {
     await file.close();
   }
+}
+
+function rawEntryBytes({ bucket, key, value }: RawEntry): Uint8Array {
+  const header = Buffer.alloc(RAW_HEADER_BYTES);
+  header.writeUInt8(bucket, 0);
+  header.writeUInt16BE(key.length, 1);
+  return Buffer.concat([header, key, value]);
+}
+
+const RAW_HEADER_BYTES = 3;
+
+/** Throws a RangeError for bytes that are none. */
+export function readRawEntry(bytes: Uint8Array): RawEntry {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const bucket = view.readUInt8(0);
+  const end = RAW_HEADER_BYTES + view.readUInt16BE(1);
+  if (end > bytes.length || !BUCKETS_BESIDE.includes(bucket)) throw new RangeError("The entry is none of a database.");
+  return { bucket, key: bytes.subarray(RAW_HEADER_BYTES, end), value: bytes.subarray(end) };
 }
 
 export const EMPTY_SLOT_BYTES = 72;

@@ -2,13 +2,13 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import type { BeaconDb, BeaconDbBatch, RawEntry } from "../../db/beacon-db.ts";
 import { latestBlockHeader } from "../anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../blocks/block-encoding.ts";
 import { readAbout } from "./about-chain.ts";
 import { ChainFileError, EntryKind, readChainFile } from "./chain-file.ts";
 import { checkChain } from "./check-chain.ts";
-import { EMPTY_SLOT_BYTES, type ExportedCounts } from "./export-chain.ts";
+import { EMPTY_SLOT_BYTES, type ExportedCounts, readRawEntry } from "./export-chain.ts";
 
 /** SSZ of BeaconState begins with the genesis time (8 bytes) and the genesis validators root (32); then comes the slot. */
 const STATE_SLOT_OFFSET = 40;
@@ -29,11 +29,12 @@ export async function importChain(path: string, { config, db, onProgress }: Impo
   const about = await readAbout(path);
   await db.clear();
   const counts: ExportedCounts = { states: 0, finalizedBlocks: 0, hotBlocks: 0, emptySlots: 0 };
+  const raw: RawEntry[] = [];
   let end: ExportedCounts | undefined;
   for await (const { kind, bytes } of readChainFile(path)) {
     const batch = db.batch();
     if (kind === EntryKind.end) end = readJson<ExportedCounts>(bytes);
-    else importEntry(kind, bytes, { config, batch, counts });
+    else importEntry(kind, bytes, { config, batch, counts, raw });
     await batch.write();
   }
   if (end === undefined || JSON.stringify(end) !== JSON.stringify(counts)) throw new ChainFileError("it is not whole");
@@ -44,6 +45,7 @@ export async function importChain(path: string, { config, db, onProgress }: Impo
   if (problems[0] !== undefined)
     throw new ChainFileError(`what it holds is no chain: ${problems[0].replace(/\.$/, "")}`);
   const named = db.batch();
+  for (const entry of raw) named.putRaw(entry);
   named.meta.putIdentity(about.identity);
   if (about.clockSlot !== null) named.meta.putClockSlot(about.clockSlot);
   await named.write();
@@ -54,9 +56,11 @@ interface EntryParts {
   config: BeaconConfig;
   batch: BeaconDbBatch;
   counts: ExportedCounts;
+  /** Takes what belongs to the chain as it is now, so that it comes with what names the chain. */
+  raw: RawEntry[];
 }
 
-function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts }: EntryParts): void {
+function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts, raw }: EntryParts): void {
   switch (kind) {
     case EntryKind.about:
       return;
@@ -90,6 +94,10 @@ function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts }:
         batch.stateIndex.put(row.subarray(0, 32), position);
         counts.emptySlots++;
       }
+      return;
+    case EntryKind.raw:
+      raw.push(decode(() => readRawEntry(bytes), "an entry of the database"));
+      counts.raw = raw.length;
       return;
     default:
       throw new ChainFileError(`it has an entry of the kind ${kind}, which is none`);

@@ -1,5 +1,6 @@
 import { ATTESTATION_SUBNET_COUNT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CommitteeIndex, Slot } from "@lodestar/types";
+import { copyOfMap } from "../copy-of-map.ts";
 
 /** A committee of a slot in which a validator of some client will act. */
 export interface CommitteeInterest {
@@ -23,13 +24,22 @@ const SLOTS_KEPT_AFTER = 1;
 
 /** The committees that clients of this node take part in, until their slots have passed. The network reads them. */
 export class CommitteeSubscriptions {
-  readonly #slots = new Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>();
+  #slots = new Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>();
   readonly #listeners = new Set<() => void>();
 
   /** Calls the listener whenever an interest was added. Returns the function that ends it. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  capture(): Map<Slot, Map<CommitteeIndex, CommitteeSubscription>> {
+    return copyOfMap(this.#slots, (ofSlot) => new Map(ofSlot));
+  }
+
+  /** Takes them over, instead of all that there are. */
+  restore(slots: Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>): void {
+    this.#slots = slots;
   }
 
   /** Two validators may sit in one committee: one of them being an aggregator makes it worth collecting. */

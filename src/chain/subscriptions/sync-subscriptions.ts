@@ -9,13 +9,22 @@ interface SyncSubscription {
 
 /** The sync committee subnets that clients of this node take part in. The network reads them. */
 export class SyncSubscriptions {
-  readonly #untilEpochs = new Map<number, Epoch>();
+  #untilEpochs = new Map<number, Epoch>();
   readonly #listeners = new Set<() => void>();
 
   /** Calls the listener whenever a subscription was added. Returns the function that ends it. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  capture(): Map<number, Epoch> {
+    return new Map(this.#untilEpochs);
+  }
+
+  /** Takes them over, instead of all that there are. */
+  restore(untilEpochs: Map<number, Epoch>): void {
+    this.#untilEpochs = untilEpochs;
   }
 
   /** `positions` are those of a validator in the whole sync committee. */

@@ -83,6 +83,10 @@ export class Duties {
     this.#proposers.expect(epoch + 1, this.#proposerRoots(epoch + 1, head.root, head.currentDutyDependentRoot));
   }
 
+  clear(): void {
+    for (const cache of [this.#proposers, this.#attesters, this.#syncCommittees]) cache.clear();
+  }
+
   forgetBefore(epoch: Epoch): void {
     for (const cache of [this.#proposers, this.#attesters, this.#syncCommittees]) cache.forgetBefore(epoch);
   }

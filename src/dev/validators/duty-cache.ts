@@ -51,6 +51,11 @@ export class DutyCache<Duty> {
     this.#entries.delete(epoch);
   }
 
+  clear(): void {
+    this.#entries.clear();
+    this.#droppedFor.clear();
+  }
+
   forgetBefore(epoch: Epoch): void {
     for (const map of [this.#entries, this.#droppedFor]) {
       for (const known of map.keys()) if (known < epoch) map.delete(known);

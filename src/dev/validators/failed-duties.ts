@@ -17,6 +17,10 @@ export class FailedDuties {
     this.#logger[level](`Validators could not ${duty}`, { slot, error });
   }
 
+  clear(): void {
+    this.#lastFailed.clear();
+  }
+
   /** The slot does not show whether the duty can be done: one that failed before is not over. */
   unsettled(duty: string, slot: Slot): void {
     if (this.#lastFailed.has(duty)) this.#lastFailed.set(duty, slot);

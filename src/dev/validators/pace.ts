@@ -37,6 +37,11 @@ export class SlotSchedule {
     }
   }
 
+  /** Slots come again for which blocks arrived before. */
+  clear(): void {
+    this.#latestBlockSlot = -1;
+  }
+
   /** phase0/validator.md, Attesting: when the slot's block has arrived, at a third of the slot at the latest. */
   async untilAttestationDue(slot: Slot, closing: AbortSignal): Promise<void> {
     if (this.#latestBlockSlot >= slot) return;

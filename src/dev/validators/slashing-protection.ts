@@ -11,7 +11,7 @@ export interface SignedByValidator {
 }
 
 /** Where a history outlives the process. */
-interface SlashingProtectionStore {
+export interface SlashingProtectionStore {
   load(): Promise<SignedByValidator[]>;
   save(signed: readonly SignedByValidator[]): Promise<void>;
 }
@@ -52,10 +52,29 @@ export class SlashingProtection {
     return true;
   }
 
+  /**
+   * Returns the function that forgets what is signed from now on. It is for a chain that goes back as a whole, database and
+   * all: what was signed after that moment is on no chain.
+   */
+  capture(): () => void {
+    const signed = this.list();
+    return () => this.replace(signed);
+  }
+
+  /** Takes this for all that was signed. It is for a chain that takes the place of the one on which that was signed. */
+  replace(signed: readonly SignedByValidator[]): void {
+    this.#signed.clear();
+    for (const each of signed) this.#signed.set(each.index, each);
+  }
+
+  list(): SignedByValidator[] {
+    return Array.from(this.#signed.values(), (each) => ({ ...each }));
+  }
+
   /** Resolves when all that was noted is stored. Before that nothing of it may leave the node. */
   async keep(): Promise<void> {
     const store = this.#store;
-    if (store) await this.#writes.run(() => store.save([...this.#signed.values()]));
+    if (store) await this.#writes.run(() => store.save(this.list()));
   }
 
   #of(index: ValidatorIndex): SignedByValidator {

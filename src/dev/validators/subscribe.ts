@@ -50,6 +50,12 @@ export class DutySubscriptions {
     }
   }
 
+  /** Tells the node again of what it was told. */
+  clear(): void {
+    this.#attesters.clear();
+    this.#syncCommittees.clear();
+  }
+
   /** One of ours speaks for all of a committee, so one subscription does. */
   async #subscribeCommittees(attesters: routes.validator.AttesterDuty[]): Promise<void> {
     const { api, signer } = this.#modules;

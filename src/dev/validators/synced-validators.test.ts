@@ -8,6 +8,7 @@ test("validators act in the slots in which their node is synced, and say once wh
   const validators: DevValidators = {
     onSlot: async (slot) => void slots.push(slot),
     onHead() {},
+    onGoneBack() {},
     async close() {},
   };
   const status = { isSyncing: true };

@@ -28,6 +28,7 @@ export function whileSynced({ validators, status, logger }: SyncedValidatorsPart
       if (mayAct()) await validators.onSlot(slot, pace);
     },
     onHead: (head) => validators.onHead(head),
+    onGoneBack: () => validators.onGoneBack(),
     close: () => validators.close(),
   };
 }

@@ -40,6 +40,8 @@ export interface DevValidators {
   onSlot(slot: Slot, pace?: Pace): Promise<void>;
   /** To be told of new heads: attestations are then made as soon as the block is there, and outdated duties are dropped. */
   onHead(head: HeadUpdate): void;
+  /** To be told, while nothing is under way, that the chain went back: nothing that is known of duties need hold any more. */
+  onGoneBack(): void;
   /** Gives up what still waits for its time, and resolves when nothing is under way any more. */
   close(): Promise<void>;
 }
@@ -154,6 +156,10 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     onHead(head) {
       duties.onHead(head);
       schedule.blockArrived(head.slot);
+    },
+
+    onGoneBack() {
+      for (const memory of [duties, subscriptions, schedule, failures]) memory.clear();
     },
 
     async close() {

@@ -14,6 +14,16 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("slots and epochs", INVALID, () => [1, 1]),
     fails("more slots than a call may take", INVALID, () => [LAST_UINT64]),
   ],
+  dev_revert: [
+    fails("a snapshot that was never taken", NOT_FOUND, () => ["0xffff"]),
+    fails("a number without 0x", INVALID, () => ["1"]),
+  ],
+  dev_dump: [fails("a file elsewhere", INVALID, () => ["../chain"])],
+  dev_load: [
+    fails("nothing", INVALID, () => []),
+    fails("a dump and a file", INVALID, () => ["0x00", "chain"]),
+    fails("a file that is not there", NOT_FOUND, () => ({ file: "nothing" })),
+  ],
   dev_setSpeed: [
     fails("time that flows back", INVALID, () => [-1]),
     fails("more than any machine can", INVALID, () => [1e9]),

@@ -1,0 +1,48 @@
+import { Caller } from "../../test/support/caller.ts";
+import { withDevChain } from "../support/dev-chain.ts";
+import { describeMachine } from "../support/machine.ts";
+import { median } from "../support/statistics.ts";
+
+const VALIDATORS = 64;
+const RUNS = 5;
+
+interface SnapshotsBench {
+  /** How long the chain is when a snapshot is taken, in slots. */
+  lengths: readonly number[];
+  /** How far it goes on before it goes back, where it goes on at all. */
+  since: number;
+}
+
+/** How long the chain takes to remember a moment and to go back to it, after chains of several lengths. */
+export async function benchSnapshots({ lengths, since }: SnapshotsBench): Promise<void> {
+  console.log(`${describeMachine()}; ${VALIDATORS} validators, fulu; milliseconds, the middle and the longest of all\n`);
+  console.log("| slots of chain | slots since the snapshot | dev_snapshot | dev_revert |\n|---:|---:|---:|---:|");
+  await withDevChain(
+    { validators: VALIDATORS, forks: [{ fork: "fulu", epoch: 0 }], epochs: 0 },
+    async ({ devChain: { api, clock } }) => {
+      const caller = new Caller(api);
+      for (const length of lengths) {
+        await clock.advanceTo(length);
+        for (const slots of [0, 20, since]) {
+          const runs = slots === since ? 1 : RUNS;
+          const took = { snapshot: [] as number[], revert: [] as number[] };
+          for (let run = 0; run < runs; run++) {
+            const id = await timed(took.snapshot, () => caller.call("dev_snapshot"));
+            await clock.advanceTo(clock.currentSlot + slots);
+            await timed(took.revert, () => caller.call("dev_revert", [id]));
+          }
+          console.log(`| ${length} | ${slots} | ${figures(took.snapshot)} | ${figures(took.revert)} |`);
+        }
+      }
+    },
+  );
+}
+
+async function timed<T>(took: number[], work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const result = await work();
+  took.push(performance.now() - began);
+  return result;
+}
+
+const figures = (took: readonly number[]) => `${median(took).toFixed(1)} (${Math.max(...took).toFixed(1)})`;

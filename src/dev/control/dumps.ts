@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createPubkeyCache } from "@lodestar/state-transition";
+import { ControlRefusal, type DumpControl } from "../../api/dev-control.ts";
+import { BeaconChain } from "../../chain/chain.ts";
+import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import { readAbout } from "../../chain/stored/about-chain.ts";
+import { ChainFileError } from "../../chain/stored/chain-file.ts";
+import { exportChain } from "../../chain/stored/export-chain.ts";
+import { importChain } from "../../chain/stored/import-chain.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { openDatabase } from "../../db/open-database.ts";
+import { DevExecutionEngine } from "../../execution/dev-engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import { type DevIdentity, OtherChainError, requireDevChain, requireSameChain } from "../identity.ts";
+import { type SlashingProtection, slashingProtectionStore } from "../validators/slashing-protection.ts";
+import type { DevTime } from "./time.ts";
+
+/** Nobody else needs to read what was dumped. */
+const OWNER_ONLY = 0o700;
+
+interface DevDumpsParts {
+  chain: BeaconChain;
+  clock: VirtualClock;
+  time: DevTime;
+  db: BeaconDb;
+  history: SlashingProtection;
+  /** Is called when another chain has taken the place of the one that there was. */
+  onReplaced(): void;
+  logger: Logger;
+}
+
+/** The chain as a file, in the form of docs/chain-file.md. */
+export class DevDumps implements DumpControl {
+  readonly #parts: DevDumpsParts;
+  readonly #directory: string;
+
+  constructor(parts: DevDumpsParts) {
+    this.#parts = parts;
+    this.#directory = join(dirname(parts.db.path), "dumps");
+  }
+
+  dump(): Promise<Uint8Array> {
+    return this.#withTemporary(async (path) => {
+      await this.#write(path);
+      return new Uint8Array(await readFile(path));
+    });
+  }
+
+  async dumpTo(name: string): Promise<string> {
+    const path = join(this.#directory, name);
+    await mkdir(this.#directory, { recursive: true, mode: OWNER_ONLY });
+    try {
+      await this.#write(path);
+    } catch (error) {
+      if (errorCode(error) !== "EEXIST") throw error;
+      throw ControlRefusal.against(`There is a file ${name} already, which is not overwritten: ${path}.`);
+    }
+    return path;
+  }
+
+  load(dump: Uint8Array): Promise<void> {
+    return this.#withTemporary(async (path) => {
+      await writeFile(path, dump, { flag: "wx" });
+      await this.#read(path);
+    });
+  }
+
+  async loadFrom(name: string): Promise<void> {
+    const path = join(this.#directory, name);
+    try {
+      await this.#read(path);
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") throw error;
+      throw ControlRefusal.absent(`There is no file ${name} in ${this.#directory}.`);
+    }
+  }
+
+  #write(path: string): Promise<void> {
+    const { chain, time, db } = this.#parts;
+    return time.atRest(async () => {
+      await chain.store();
+      await exportChain(db, path, { isWhole: true });
+    });
+  }
+
+  #read(path: string): Promise<void> {
+    return this.#parts.time.atRest(async () => {
+      try {
+        const { clockSlot } = await this.#requireSameGenesis(path);
+        await this.#takeOver(path, clockSlot ?? 0);
+      } catch (error) {
+        if (!(error instanceof ChainFileError)) throw error;
+        throw ControlRefusal.against(`The dump cannot be loaded: ${error.message}.`);
+      }
+    });
+  }
+
+  async #requireSameGenesis(path: string) {
+    const about = await readAbout(path);
+    const own = await this.#parts.db.meta.getIdentity();
+    requireDevChain(own);
+    try {
+      const { genesisValidatorsRoot }: DevIdentity = requireSameChain(about.identity, own);
+      if (genesisValidatorsRoot === own.genesisValidatorsRoot) return about;
+      throw new OtherChainError("a dev chain with other validators", { isDevChain: true });
+    } catch (error) {
+      if (!(error instanceof OtherChainError)) throw error;
+      throw ControlRefusal.against(
+        `The dump holds ${error.held}. Only one of the same genesis can take the place of a chain that runs.`,
+      );
+    }
+  }
+
+  /** The chain is opened from a database of its own first, so that nothing has changed when that fails. */
+  async #takeOver(path: string, clockSlot: number): Promise<void> {
+    const { chain, clock, history, onReplaced } = this.#parts;
+    const directory = `${this.#parts.db.path}.loading`;
+    await using opened = new AsyncDisposableStack();
+    await rm(directory, { recursive: true, force: true });
+    opened.defer(() => rm(directory, { recursive: true, force: true }));
+    const db = await openDatabase(directory, { sync: false });
+    opened.defer(() => db.close());
+    await importChain(path, { config: chain.config, db, onProgress: () => {} });
+    const loaded = await this.#open(db, clockSlot);
+    opened.defer(() => loaded.close());
+    const signed = await slashingProtectionStore(db).load();
+    await chain.become(loaded, () => {
+      clock.moveTo(loaded.clock.currentSlot);
+      history.replace(signed);
+      onReplaced();
+    });
+  }
+
+  async #open(db: BeaconDb, clockSlot: number): Promise<BeaconChain> {
+    const { chain, logger } = this.#parts;
+    const { genesisTime, secondsPerSlot, speed } = chain.clock;
+    const newest = await db.hotBlocks.last();
+    const clock = new VirtualClock({
+      genesisTime,
+      secondsPerSlot,
+      speed,
+      startSlot: Math.max(clockSlot, newest?.slot ?? 0),
+      onListenerError: (error) => logger.error("The dumped chain could not follow its clock", { error }),
+    });
+    return BeaconChain.open({
+      config: chain.config,
+      db,
+      clock,
+      engine: new DevExecutionEngine(),
+      pubkeyCache: createPubkeyCache(),
+      logger,
+    });
+  }
+
+  async #withTemporary<T>(work: (path: string) => Promise<T>): Promise<T> {
+    await mkdir(this.#directory, { recursive: true, mode: OWNER_ONLY });
+    const path = join(this.#directory, `.${randomUUID()}`);
+    try {
+      return await work(path);
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+}
+
+function errorCode(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,97 @@
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, it } from "vitest";
+import { Caller } from "../support/caller.ts";
+import { openDevChain } from "../support/dev-chain.ts";
+import { SignedOperations } from "../support/signed-operations.ts";
+import { survey } from "../support/survey.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const TIME_OF_DAY = 1_800_000_000;
+/** What is the node's own, and what differs after any start: what fork choice began with, and which messages were seen. */
+const OF_THE_NODE =
+  /^(get_v1_node_identity|getNetworkPeerId|getNetworkEnr|get_v1_debug_fork_choice|post_v1_validator_liveness_epoch) /;
+
+async function open(options: Parameters<typeof openDevChain>[0] = {}, directory = tempDirectory()) {
+  const opened = await openDevChain(
+    {
+      forks: [{ fork: "fulu", epoch: 0 }],
+      speed: 0,
+      genesisTime: TIME_OF_DAY - 3600,
+      timeOfDay: { nowSeconds: () => TIME_OF_DAY },
+      ...options,
+    },
+    directory,
+  );
+  return { ...opened, caller: new Caller(opened.devChain.api) };
+}
+
+const position = (caller: Caller) => caller.call("dev_skip", [0]);
+
+it("a chain that is dumped is the same where it is loaded, and goes on in the same way", async () => {
+  const first = await open();
+  const { chain } = first.devChain;
+  await first.caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 3]);
+  await chain.processor.proposerSlashing(new SignedOperations(first.devChain).doubleProposal(5, 1));
+  const ids = ["head", "finalized", "genesis", 1, 20, 33, 35, 36];
+  const subjects = {
+    blockIds: [...ids, chain.head.root],
+    stateIds: [...ids, chain.head.stateRoot],
+    epochs: [0, 4, 5],
+    validators: [0, 1, 2, 3],
+  };
+  const answers = async (caller: Caller) =>
+    Object.fromEntries(Object.entries(await survey(caller, subjects)).filter(([call]) => !OF_THE_NODE.test(call)));
+  const dump = await first.caller.call("dev_dump");
+  const before = await answers(first.caller);
+
+  const directory = tempDirectory();
+  const second = await open({}, directory);
+  await second.caller.call("dev_advance", [2 * SLOTS_PER_EPOCH]);
+  const own = await position(second.caller);
+  const snapshot = await second.caller.call("dev_snapshot");
+  expect(await second.caller.call("dev_load", [dump])).toEqual(await position(first.caller));
+  expect(await answers(second.caller)).toEqual(before);
+  const { head_block_root: next } = await first.caller.call("dev_advance", [5]);
+  expect(await second.caller.call("dev_advance", [5])).toMatchObject({ head_block_root: next });
+
+  // Snapshots of before are there still, and the dump can be loaded again.
+  await second.caller.call("dev_revert", [snapshot]);
+  expect(await position(second.caller)).toEqual(own);
+  await second.caller.call("dev_advance", [1]);
+  await second.caller.call("dev_load", [dump]);
+  await second.abandon();
+  const third = await open({}, directory);
+  expect(await third.caller.call("dev_advance", [5])).toMatchObject({ head_block_root: next });
+  expect([...second.complaints, ...third.complaints]).toEqual([]);
+});
+
+it("a dump is written to a file and loaded from it, and what is none changes nothing", async () => {
+  const { caller, db } = await open();
+  await caller.call("dev_advance", [5]);
+  const before = await position(caller);
+  const path = join(dirname(db.path), "dumps", "five.chain");
+  expect(await caller.call("dev_dump", ["five.chain"])).toBe(path);
+  expect((await caller.error("dev_dump", ["five.chain"])).message).toContain("There is a file five.chain already");
+  await caller.call("dev_advance", [5]);
+  const after = await position(caller);
+  const other = await open({ genesisTime: TIME_OF_DAY - 7200 });
+  const dumpOfOther: string = await other.caller.call("dev_dump");
+  const dump: string = await caller.call("dev_dump");
+  const wrong: [unknown[] | Record<string, unknown>, RegExp][] = [
+    [[dumpOfOther], /the genesis time is \d+ there and \d+ now\. Only one of the same genesis/],
+    [["0x1234"], /The dump cannot be loaded: it is not an exported chain\./],
+    [[dump.slice(0, -400)], /The dump cannot be loaded: its entry \d+ is damaged or cut short\./],
+    [{ file: "six.chain" }, /There is no file six\.chain in /],
+    [{ file: "../five.chain" }, /must be the name of a file/],
+    [{}, /One of dump and file is to be given\./],
+  ];
+  for (const [params, message] of wrong) {
+    expect((await caller.error("dev_load", params)).message).toMatch(message);
+    expect(await position(caller)).toEqual(after);
+  }
+  expect(await caller.call("dev_load", { file: "five.chain" })).toEqual(before);
+  expect(readdirSync(dirname(path))).toEqual(["five.chain"]);
+  expect(readdirSync(dirname(db.path))).not.toContain("beacon-db.loading");
+});

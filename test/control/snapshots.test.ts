@@ -1,0 +1,150 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { describe, expect, it } from "vitest";
+import { Caller } from "../support/caller.ts";
+import { openDevChain } from "../support/dev-chain.ts";
+import { SignedOperations } from "../support/signed-operations.ts";
+import { survey } from "../support/survey.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const VALIDATORS = Array.from({ length: 16 }, (_, index) => index);
+const TIME_OF_DAY = 1_800_000_000;
+
+async function open(options: Parameters<typeof openDevChain>[0] = {}, directory = tempDirectory()) {
+  const opened = await openDevChain(
+    {
+      forks: [{ fork: "fulu", epoch: 0 }],
+      speed: 0,
+      genesisTime: TIME_OF_DAY - 3600,
+      timeOfDay: { nowSeconds: () => TIME_OF_DAY },
+      ...options,
+    },
+    directory,
+  );
+  return { ...opened, caller: new Caller(opened.devChain.api) };
+}
+
+const position = (caller: Caller) => caller.call("dev_skip", [0]);
+
+const hasRefused = (answer: unknown) => typeof answer === "object" && answer !== null && "refused" in answer;
+
+describe("a snapshot", () => {
+  it("is gone back to with everything that can be asked, whatever became final since", async () => {
+    const { caller, devChain } = await open();
+    const { chain } = devChain;
+    await caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 3]);
+    const operations = new SignedOperations(devChain);
+    await chain.processor.proposerSlashing(operations.doubleProposal(3, 1));
+    const slots = [0, 1, 9, 20, 27, 32, 33, 34, 35, 36, 40, 80];
+    const subjects = {
+      blockIds: ["head", "finalized", "justified", "genesis", chain.head.root, ...slots],
+      stateIds: ["head", "finalized", "justified", "genesis", chain.head.stateRoot, ...slots],
+      epochs: [0, 2, 3, 4, 5, 9],
+      validators: VALIDATORS,
+    };
+    const before = await survey(caller, subjects);
+    expect(Object.values(before).filter((answer) => !hasRefused(answer)).length).toBeGreaterThan(300);
+    expect(await caller.call("dev_snapshot")).toBe("0x1");
+
+    await caller.call("dev_skip", [1]);
+    await chain.processor.attesterSlashing(operations.doubleVote([5], 1));
+    await caller.call("dev_advance", [5 * SLOTS_PER_EPOCH]);
+    const left = chain.head;
+    expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(5);
+    // Whatever is held of what will be left.
+    await survey(caller, { ...subjects, blockIds: [left.root, "head", 60], stateIds: [left.stateRoot, "head", 60] });
+    const heard: string[] = [];
+    chain.events.on("head", ({ slot }) => heard.push(`head ${slot}`));
+    chain.events.on("reorg", ({ slot, depth, oldHead }) => heard.push(`reorg ${slot} ${depth} ${oldHead}`));
+    expect(await caller.call("dev_revert", ["0x1"])).toBe(true);
+
+    expect(heard).toEqual([`reorg 35 ${left.slot - 35} ${left.root}`, "head 35"]);
+    expect(await survey(caller, subjects)).toEqual(before);
+    const gone = { ...subjects, blockIds: [left.root], stateIds: [left.stateRoot] };
+    for (const [call, answer] of Object.entries(await survey(caller, gone))) {
+      if (call.includes(left.root) || call.includes(left.stateRoot)) expect(hasRefused(answer), call).toBe(true);
+    }
+  });
+
+  it("leads to the same chain when the same is done again, and to finality when it is not", async () => {
+    const { caller, devChain, complaints } = await open();
+    const { chain } = devChain;
+    const rootAfter = async (slots: number) => (await caller.call("dev_advance", [slots])).head_block_root;
+    await caller.call("dev_advance", [2 * SLOTS_PER_EPOCH + 5]);
+    for (const slots of [3, 4 * SLOTS_PER_EPOCH]) {
+      const outer = await caller.call("dev_snapshot");
+      const first = await rootAfter(slots);
+      await caller.call("dev_revert", [outer]);
+      // Twice the same: blocks with the same votes, signed by the same validators.
+      expect(await rootAfter(slots)).toBe(first);
+      expect(await caller.call("dev_revert", [await caller.call("dev_snapshot")])).toBe(true);
+      expect(chain.head.root).toBe(first);
+    }
+    const { finalized_epoch: before } = await caller.call("dev_advance", [1]);
+    await caller.call("dev_skip", [2]);
+    const { finalized_epoch: after } = await caller.call("dev_advance", { until: "finalized" });
+    expect(Number(after)).toBeGreaterThan(Number(before));
+    expect(complaints).toEqual([]);
+  });
+
+  it("is one of many, of which those taken later are gone with one that was gone back to", async () => {
+    const { caller, devChain } = await open();
+    await caller.call("dev_advance", [3]);
+    const roots = new Map<string, string>();
+    for (let taken = 0; taken < 200; taken++) {
+      const id = await caller.call("dev_snapshot");
+      roots.set(id, devChain.chain.head.root);
+      if (taken % 40 === 0) await caller.call("dev_advance", [3]);
+    }
+    for (const id of ["0xc8", "0xa5", "0x29", "0x1"]) {
+      await caller.call("dev_revert", [id]);
+      expect(devChain.chain.head.root).toBe(roots.get(id));
+      expect(await caller.error("dev_revert", [id])).toMatchObject({ code: -32001 });
+    }
+    expect((await caller.error("dev_revert", ["0x1"])).message).toBe(
+      "There is no snapshot 0x1: there are none. dev_snapshot takes one.",
+    );
+    for (const [id, message] of [
+      ["0xc9", "There is no snapshot 0x7: there is 0xc9 only."],
+      ["0xca", "There is no snapshot 0x7: there are 0xc9 and 0xca."],
+    ]) {
+      expect(await caller.call("dev_snapshot")).toBe(id);
+      expect((await caller.error("dev_revert", ["0x7"])).message).toBe(message);
+    }
+  });
+
+  it("is gone back to while time flows, and time flows on from there", async () => {
+    const { caller, devChain, complaints } = await open({ speed: 8 });
+    await caller.call("dev_advance", [9]);
+    const id = await caller.call("dev_snapshot");
+    await caller.call("dev_advance", [30]);
+    const slots: number[] = [];
+    devChain.clock.onSlot((slot) => void slots.push(slot));
+    await devChain.run();
+    await caller.call("dev_revert", [id]);
+    expect(devChain.clock.isFlowing).toBe(true);
+    expect(devChain.clock.currentSlot).toBe(9);
+    await devChain.clock.untilSlot(11);
+    expect(slots.slice(-2)).toEqual([10, 11]);
+    expect(complaints).toEqual([]);
+  });
+
+  it("is what is there after a crash that follows it", async () => {
+    const directory = tempDirectory();
+    const first = await open({}, directory);
+    await first.caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 2]);
+    const before = await position(first.caller);
+    await first.caller.call("dev_snapshot");
+    const inner = await first.caller.call("dev_snapshot");
+    await first.caller.call("dev_advance", [3 * SLOTS_PER_EPOCH]);
+    await first.caller.call("dev_revert", [inner]);
+    await first.abandon();
+    const second = await open({}, directory);
+    expect(await position(second.caller)).toEqual(before);
+    expect(await second.caller.call("get_v1_beacon_headers", { slot: 40 })).toEqual([]);
+    // What was signed on the chain that was left keeps nobody from signing.
+    await second.caller.call("dev_advance", [2 * SLOTS_PER_EPOCH]);
+    const after = await position(second.caller);
+    expect(Number(after.finalized_epoch)).toBe(Number(before.finalized_epoch) + 2);
+    expect([...first.complaints, ...second.complaints]).toEqual([]);
+  });
+});

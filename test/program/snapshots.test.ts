@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+const START = ["--speed", "0", "--warmup-epochs", "4"];
+
+it("a dev chain that is killed right after it went back is where it went back to, and goes on", async () => {
+  const args = [...START, "--data-dir", tempDirectory()];
+  const first = await Program.dev(args);
+  await first.untilLine(/The dev chain is running/);
+  const before = await first.call("dev_skip", [0]);
+  const id = await first.call("dev_snapshot");
+  await first.call("dev_advance", [20]);
+  const left = await first.call("dev_skip", [0]);
+  expect(await first.call("dev_revert", [id])).toBe(true);
+  await first.kill();
+
+  const second = await Program.dev(args);
+  await second.untilLine(/The dev chain is running/);
+  expect(await second.call("dev_skip", [0])).toEqual(before);
+  const { error } = await second.reply("get_v1_beacon_headers_blockId", [left.head_block_root]);
+  expect(error).toMatchObject({ code: -32001 });
+  // Snapshots live as long as the process.
+  expect((await second.reply("dev_revert", [id])).error?.message).toContain("there are none");
+  const after = await second.call("dev_advance", { until: "finalized" });
+  expect(Number(after.finalized_epoch)).toBe(Number(before.finalized_epoch) + 1);
+  expect([...first.complaints, ...second.complaints]).toEqual([]);
+});
