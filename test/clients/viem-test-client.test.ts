@@ -125,6 +125,40 @@ it("lets time flow and stand still", async () => {
   expect(opened.complaints).toEqual([]);
 });
 
+it("goes back to snapshots", async () => {
+  const client = connect("anvil");
+  const { root } = opened.devChain.chain.head;
+  const id = await client.snapshot();
+  expect(id).toMatch(/^0x[1-9a-f][0-9a-f]*$/);
+  await client.mine({ blocks: 3, interval: 2 * SLOT_SECONDS });
+  await client.revert({ id });
+  expect([slot(), opened.devChain.chain.head.root]).toEqual([before, root]);
+  await expect(client.revert({ id })).rejects.toMatchObject({ details: expect.stringContaining(`no snapshot ${id}`) });
+  await client.mine({ blocks: 1 });
+  expect(await blocksSince(before)).toEqual([1]);
+});
+
+it.each(["anvil", "hardhat"] as const)("dumps the chain and loads it again in mode %s", async (mode) => {
+  const client = connect(mode);
+  const { root } = opened.devChain.chain.head;
+  const state = await client.dumpState();
+  await client.mine({ blocks: 2 });
+  await client.loadState({ state });
+  expect([slot(), opened.devChain.chain.head.root]).toEqual([before, root]);
+  await client.mine({ blocks: 1 });
+  expect(await blocksSince(before)).toEqual([1]);
+});
+
+it("loads a dump as large as a block may be", async () => {
+  const state = `0x${"00".repeat(2 ** 20)}` as const;
+  await expect(connect("anvil").loadState({ state })).rejects.toMatchObject({
+    details: expect.stringContaining("The dump cannot be loaded"),
+  });
+  await expect(request("dev_load", [state])).rejects.toMatchObject({
+    details: expect.stringContaining("The dump cannot be loaded"),
+  });
+});
+
 it("says what is wrong with a call, and does nothing then", async () => {
   const client = connect("anvil");
   const past = startOf(before);

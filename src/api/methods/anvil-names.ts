@@ -1,4 +1,5 @@
 import type { Slot } from "@lodestar/types";
+import { fromHex, toHex } from "@lodestar/utils";
 import { type Clock, MOST_SPEED, SlotTime } from "../../chain/clock/clock.ts";
 import { invalidParams } from "../../failure.ts";
 import { defineMethod, optional, required } from "../definition.ts";
@@ -9,6 +10,7 @@ import {
   boolean as anyBoolean,
   described,
   either,
+  isTrue,
   type JsonSchema,
   nothing,
   number,
@@ -16,6 +18,7 @@ import {
   shape,
   text,
 } from "../schemas.ts";
+import { hexDump } from "./dev-dumps.ts";
 import { MOST_SLOTS } from "./dev-time.ts";
 
 // What Anvil, Hardhat and Ganache call such methods, so that clients written for those drive a beacon chain: what they know as
@@ -226,6 +229,35 @@ const anvilGetIntervalMining = defineMethod({
   },
 });
 
+const anvilDumpState = defineMethod({
+  name: "anvil_dumpState",
+  aliases: ["hardhat_dumpState"],
+  summary: "The whole chain as dev_dump answers it.",
+  result: { name: "state", schema: described(text, "A file in hexadecimal digits after 0x.") },
+  failures: ["unsupported"],
+  cost: "cheap",
+  access: "dev",
+  example: { stage: "control" },
+  handler: async (context) => toHex(await controlOf(context).dumps.dump()),
+});
+
+const anvilLoadState = defineMethod({
+  name: "anvil_loadState",
+  aliases: ["hardhat_loadState"],
+  summary: "Puts the chain that was dumped in the place of the one that there is, as dev_load does.",
+  params: { state: required(hexDump, "What anvil_dumpState or dev_dump answered.") },
+  result: { name: "loaded", schema: isTrue },
+  failures: ["rejected", "unsupported"],
+  cost: "cheap",
+  access: "dev",
+  takesLargeBody: true,
+  example: { stage: "control", params: async (chain) => [await chain.dump()] },
+  async handler(context, { state }) {
+    await controlOf(context).dumps.load(fromHex(state));
+    return true;
+  },
+});
+
 const anvilNodeInfo = defineMethod({
   name: "anvil_nodeInfo",
   summary: "The head of the chain in the words of Anvil.",
@@ -311,6 +343,8 @@ export const anvilNameMethods = [
   anvilGetIntervalMining,
   evmSetAutomine,
   anvilGetAutomine,
+  anvilDumpState,
+  anvilLoadState,
   minerStart,
   minerStop,
 ] as const;

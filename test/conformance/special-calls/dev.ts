@@ -1,4 +1,4 @@
-import { fails, INVALID, LAST_UINT64, NOT_FOUND, type SpecialCall } from "./special-call.ts";
+import { fails, INVALID, LAST_UINT64, NOT_FOUND, REJECTED, type SpecialCall } from "./special-call.ts";
 
 /** Of the methods that control a dev chain. What they do is tested where the chain is theirs, in test/control. */
 export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
@@ -44,6 +44,7 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("a block of the far future", INVALID, (chain) => [chain.nextSlotSeconds() + 1_000_000]),
   ],
   evm_setAutomine: [fails("a word", INVALID, () => ["true"])],
+  anvil_loadState: [fails("a file that is no dump", REJECTED, () => ["0x00"])],
   evm_setIntervalMining: [
     fails("time that flows back", INVALID, () => [-1]),
     fails("more than any machine can", INVALID, () => [1e-9]),
