@@ -15,7 +15,9 @@ interface SnapshotsBench {
 
 /** How long the chain takes to remember a moment and to go back to it, after chains of several lengths. */
 export async function benchSnapshots({ lengths, since }: SnapshotsBench): Promise<void> {
-  console.log(`${describeMachine()}; ${VALIDATORS} validators, fulu; milliseconds, the middle and the longest of all\n`);
+  console.log(
+    `${describeMachine()}; ${VALIDATORS} validators, fulu; milliseconds, the middle and the longest of all\n`,
+  );
   console.log("| slots of chain | slots since the snapshot | dev_snapshot | dev_revert |\n|---:|---:|---:|---:|");
   await withDevChain(
     { validators: VALIDATORS, forks: [{ fork: "fulu", epoch: 0 }], epochs: 0 },

@@ -30,10 +30,25 @@ export interface LayeredKey {
   valueKey: Uint8Array | null;
 }
 
+/** The bounds of a range, with the byte of the bucket. */
+interface Bounds {
+  gt?: Uint8Array;
+  gte?: Uint8Array;
+  lt?: Uint8Array;
+  lte?: Uint8Array;
+  reverse: boolean;
+}
+
+/** A place among names: before one of them, or after it. */
+interface Bound {
+  name: Name;
+  isAfter: boolean;
+}
+
 const NUMBER_BYTES = 4;
 const HEADER_BYTES = 1 + NUMBER_BYTES;
-/** Numbers of layers begin with one, so that this key is none of theirs. */
-const LIVE_LAYERS_KEY = layerPrefix(0);
+/** Under which the live layers are named. Numbers of layers begin with one, so that this key is none of theirs. */
+export const LIVE_LAYERS_KEY = layerPrefix(0);
 const DELETED = new Uint8Array();
 
 /**
@@ -102,23 +117,25 @@ export class Layers {
     return this.isEmpty ? undefined : this.#find(nameOf(key));
   }
 
-  /** The keys within a range of which layers say something, in the order of the range. */
-  range(range: {
-    gt?: Uint8Array;
-    gte?: Uint8Array;
-    lt?: Uint8Array;
-    lte?: Uint8Array;
-    reverse: boolean;
-  }): LayeredKey[] {
-    if (this.isEmpty) return [];
-    const { gt, gte, lt, lte, reverse } = range;
+  /** The keys within a range of which layers say something, in the order of the range; each is looked for when it is asked for. */
+  *range({ gt, gte, lt, lte, reverse }: Bounds): Generator<LayeredKey> {
+    if (this.isEmpty) return;
     const lower = gt ?? gte ?? new Uint8Array();
-    const names = this.#names.get(lower[0] ?? 0) ?? [];
-    const from = positionIn(names, nameOf(lower), { isAfter: gt !== undefined });
     const upper = lt ?? lte;
-    const to = upper ? positionIn(names, nameOf(upper), { isAfter: lte !== undefined }) : names.length;
-    const found = names.slice(from, to).flatMap((name) => this.#find(name) ?? []);
-    return reverse ? found.reverse() : found;
+    const bucket = lower[0] ?? 0;
+    const lowest: Bound = { name: nameOf(lower), isAfter: gt !== undefined };
+    const highest: Bound | undefined = upper && { name: nameOf(upper), isAfter: lte !== undefined };
+    // Keys may come and go meanwhile, so that positions say nothing from one key to the next.
+    for (let last: Name | undefined; ; ) {
+      const names = this.#names.get(bucket) ?? [];
+      const from = positionIn(names, last === undefined || reverse ? lowest : { name: last, isAfter: true });
+      const end = last !== undefined && reverse ? { name: last, isAfter: false } : highest;
+      const to = end ? positionIn(names, end) : names.length;
+      if (from >= to) return;
+      last = names[reverse ? to - 1 : from]!;
+      const found = this.#find(last);
+      if (found) yield found;
+    }
   }
 
   /** What has to be written so that the newest layer has the operations; just these when there is none. */
@@ -148,7 +165,7 @@ export class Layers {
     this.#versions.set(name, [{ layer: top, isDeleted }]);
     const bucket = name.charCodeAt(0);
     const names = this.#names.get(bucket) ?? [];
-    const position = positionIn(names, name, { isAfter: false });
+    const position = positionIn(names, { name, isAfter: false });
     // A key of a dropped layer may still stand there.
     if (names[position] !== name) names.splice(position, 0, name);
     this.#names.set(bucket, names);
@@ -200,8 +217,6 @@ export function rangeOfLayer(number: number) {
 /** Where the entries of all layers stand, and which of them are live. The latter is the first key. */
 export const RANGE_OF_LAYERS = { gte: Uint8Array.of(LAYERS), lt: Uint8Array.of(LAYERS + 1) };
 
-export { LIVE_LAYERS_KEY };
-
 /** The numbers of the live layers, the oldest first. */
 export function readLive(value: Uint8Array | undefined): number[] {
   return value === undefined ? [] : (JSON.parse(new TextDecoder().decode(value)) as number[]);
@@ -218,7 +233,7 @@ function layerPrefix(number: number): Uint8Array {
   return prefix;
 }
 
-function layerKey(number: number, key: Uint8Array): Uint8Array {
+export function layerKey(number: number, key: Uint8Array): Uint8Array {
   const layered = new Uint8Array(HEADER_BYTES + key.length);
   layered.set(layerPrefix(number));
   layered.set(key, HEADER_BYTES);
@@ -233,7 +248,7 @@ function layerValue(value: Uint8Array): Uint8Array {
 }
 
 /** Where a name stands in a list, or would; or where those after it begin. */
-function positionIn(names: readonly Name[], name: Name, { isAfter }: { isAfter: boolean }): number {
+function positionIn(names: readonly Name[], { name, isAfter }: Bound): number {
   let [from, to] = [0, names.length];
   while (from < to) {
     const middle = (from + to) >>> 1;

@@ -10,6 +10,7 @@ import {
   type LayeredKey,
   Layers,
   LIVE_LAYERS_KEY,
+  layerKey,
   nameOf,
   type Operation,
   plainKeyOf,
@@ -255,32 +256,37 @@ export class LevelStore {
   async *#found(bucket: number, range: KeyRange, { values }: { values: boolean }): AsyncGenerator<FoundEntry> {
     const { limit, ...bounds } = levelRange(bucket, range);
     const upper = this.#layers.range(bounds);
-    if (upper.length === 0) {
+    const first = upper.next();
+    if (first.done) {
       for await (const [key, value] of this.#level.iterator({ ...bounds, limit, values })) yield { key, value };
       return;
     }
     let left = limit < 0 ? Number.POSITIVE_INFINITY : limit;
-    for await (const entry of this.#merged(upper, { ...bounds, values })) {
+    for await (const entry of this.#merged(first, upper, { ...bounds, values })) {
       if (left-- === 0) return;
       yield entry;
     }
   }
 
   async *#merged(
-    upper: readonly LayeredKey[],
+    first: IteratorResult<LayeredKey>,
+    upper: Iterator<LayeredKey>,
     { values, ...bounds }: LevelBounds & { values: boolean },
   ): AsyncGenerator<FoundEntry> {
     const isBefore = (a: string, b: string) => (bounds.reverse ? a > b : a < b);
-    const living = (layered: LayeredKey) =>
-      layered.valueKey === null ? [] : [{ key: plainKeyOf(layered), value: NO_VALUE, layered }];
-    let next = 0;
+    let next = first;
+    const taken = (): FoundEntry[] => {
+      const layered: LayeredKey = next.value;
+      next = upper.next();
+      return layered.valueKey === null ? [] : [{ key: plainKeyOf(layered), value: NO_VALUE, layered }];
+    };
     for await (const [key, value] of this.#level.iterator({ ...bounds, values })) {
       const name = nameOf(key);
-      while (next < upper.length && isBefore(upper[next]!.name, name)) yield* living(upper[next++]!);
-      if (upper[next]?.name === name) yield* living(upper[next++]!);
+      while (!next.done && isBefore(next.value.name, name)) yield* taken();
+      if (!next.done && next.value.name === name) yield* taken();
       else yield { key, value };
     }
-    while (next < upper.length) yield* living(upper[next++]!);
+    while (!next.done) yield* taken();
   }
 
   /** Makes a layer live. */
@@ -297,7 +303,7 @@ export class LevelStore {
       for await (const [key, value] of level.iterator(rangeOfLayer(number))) yield asPlainOperation(key, value);
     })();
     for await (const portion of inPortions(entries)) {
-      const moved = inLayer(number, portion).map(({ key }): Operation => ({ type: "del", key }));
+      const moved = portion.map(({ key }): Operation => ({ type: "del", key: layerKey(number, key) }));
       await this.#write(() => level.batch([...portion, ...moved], { sync: this.#sync }));
     }
   }

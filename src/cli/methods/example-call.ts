@@ -36,6 +36,8 @@ const CHAIN_OF_WORDS: ExampleChain = {
   proposerSlashing: () => OBJECT,
   attesterSlashing: () => OBJECT,
   credentialsChange: () => OBJECT,
+  takeSnapshot: async () => "0x1",
+  dump: async () => BYTES,
 };
 
 /** A parameter of an example: its JSON, or the name of the file where whoever calls has it. */
