@@ -18,8 +18,6 @@ const CHAIN_OF_WORDS: ExampleChain = {
   peerId: "16Uiu2H…",
   subscriptionId: BYTES,
   nextSlotSeconds: () => 1_700_000_000,
-  takeSnapshot: async () => "0x1",
-  dump: async () => BYTES,
   pubkey: () => BYTES,
   randaoReveal: async () => BYTES,
   signedBlock: async () => OBJECT,
