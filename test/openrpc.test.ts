@@ -133,7 +133,9 @@ describe("rpc.discover", () => {
     ];
     const toCome = methods.filter(({ since }) => since === ForkName.gloas).map(({ name }) => name);
     const judged = submissions.filter((name) => !onlyChecked.includes(name) && !toCome.includes(name));
-    expect(withError("rejected").filter((name) => !name.startsWith("dev_"))).toEqual(judged);
+    // What moves a dev chain may be against its rules at the time.
+    const controls = methods.filter(({ access }) => access === "dev").map(({ name }) => name);
+    expect(withError("rejected").filter((name) => !controls.includes(name))).toEqual(judged);
     const numbered = methods.filter(({ number }) => number !== undefined).map(({ name }) => name);
     expect(withError("unsupported").filter((name) => numbered.includes(name))).toEqual([
       "get_v1_validator_block",

@@ -92,7 +92,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     name,
     cost,
     access,
-    takesLargeBody: rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
+    takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
     // Not an async function, which would take three turns more to settle than the promise that it returns.
     call: (params: Params, caller, waiting) => {
       try {

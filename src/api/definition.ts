@@ -52,6 +52,8 @@ export interface Method {
   readonly since?: ForkName;
   /** The fork from which on another version takes the method's place, at its REST paths as well. */
   readonly until?: ForkName;
+  /** Set where a call may be as large as one that brings a block, although REST has no such path. */
+  readonly takesLargeBody?: true;
   /** Set where only a connection that stays open, such as a WebSocket, can be answered. */
   readonly needsConnection?: true;
   readonly example: Example;
@@ -202,7 +204,12 @@ function schemasOf<T>(schema: ParamSchema<T> | ForkSchema<T>): Pick<Param, "sche
 /** What every definition must say; without any of it, it does not compile. */
 interface Facts<Definitions extends ParamDefinitions>
   extends Pick<Method, "name" | "summary" | "result" | "failures" | "cost" | "access" | "example">,
-    Partial<Pick<Method, "number" | "aliases" | "rest" | "since" | "until" | "needsConnection" | "requestCodec">> {
+    Partial<
+      Pick<
+        Method,
+        "number" | "aliases" | "rest" | "since" | "until" | "needsConnection" | "takesLargeBody" | "requestCodec"
+      >
+    > {
   /** In positional order. */
   readonly params?: Definitions;
   /** It must leave alone what it does not know. */

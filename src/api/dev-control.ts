@@ -11,8 +11,8 @@ export interface DevControl {
 
 /** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
 export interface TimeControl {
-  /** Goes through slots, with all that validators do in them, until as many have passed or the condition holds after one. */
-  advance(passage: Passage & { until?(): boolean }): Promise<void>;
+  /** Goes through slots with all that validators do in them, but for those that are to stay empty. */
+  advance(passage: Passage & { staysEmpty?(slot: Slot): boolean }): Promise<void>;
   /** Goes through slots in which nobody does anything. */
   skip(passage: Passage): Promise<void>;
   /** Ends with the slot that is under way. */
@@ -49,7 +49,10 @@ interface KnownKeys {
 }
 
 interface Passage {
+  /** How many at most. */
   slots: Slot;
+  /** Ends it when it holds, before the first slot or after one. */
+  until?(): boolean;
   /** Ends it after the slot that is under way. */
   signal?: AbortSignal | undefined;
 }

@@ -31,6 +31,8 @@ export interface ExampleChain {
   readonly slot: Slot;
   readonly epoch: Epoch;
   readonly headRoot: RootHex;
+  /** When the next slot begins, in Unix seconds. */
+  nextSlotSeconds(): number;
   /** A peer that the node knows, where it has any. */
   readonly peerId: string;
   /** A subscription to events that the caller has. */

@@ -1,4 +1,5 @@
 import type { Method } from "./definition.ts";
+import { anvilNameMethods } from "./methods/anvil-names.ts";
 import { attestationProductionMethods } from "./methods/attestation-production.ts";
 import { blobMethods } from "./methods/blobs.ts";
 import { blockProductionMethods } from "./methods/block-production.ts";
@@ -82,7 +83,10 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Light clients", methods: lightClientMethods },
   { title: "Proofs", methods: proofMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods, ...devSnapshotMethods, ...devDumpMethods, ...devKeysMethods] },
+  {
+    title: "Dev chain",
+    methods: [...devTimeMethods, ...devSnapshotMethods, ...devDumpMethods, ...devKeysMethods, ...anvilNameMethods],
+  },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

@@ -11,7 +11,13 @@ import type { Mistake } from "./wrong-payloads.ts";
 const INVALID_PARAMS = OPENRPC_ERRORS["invalid-params"].code;
 
 /** Parameters that are nothing but text or true and false, of which every value of their form is legal. */
-const NO_GENERATED_FORM: readonly string[] = ["setLogLevel", "setGraffiti", "get_v1_node_peers_peerId", "unsubscribe"];
+const NO_GENERATED_FORM: readonly string[] = [
+  "setLogLevel",
+  "setGraffiti",
+  "get_v1_node_peers_peerId",
+  "unsubscribe",
+  "evm_setAutomine",
+];
 
 /** Once the slot has its block or time has gone on, not all of the other examples are good any more. */
 const LAST_STAGES: readonly (string | undefined)[] = ["publish", "control"];

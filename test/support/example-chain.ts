@@ -120,6 +120,11 @@ export class ExampleDevChain implements ExampleChain {
   readonly peerId = CONNECTED_OUT.peerId;
   readonly subscriptionId = "0x5a1d7c0de4b39f62";
 
+  nextSlotSeconds(): number {
+    const { clock } = this.chain;
+    return clock.slotStartSeconds(clock.currentSlot + 1);
+  }
+
   async takeSnapshot(): Promise<string> {
     return `0x${(await this.#opened.devChain.control.snapshots.take()).toString(16)}`;
   }

@@ -15,7 +15,7 @@ const fileName = paramSchema(
   (value) => (typeof value === "string" && NAME.test(value) ? value : undefined),
 );
 
-const hexDump = paramSchema(
+export const hexDump = paramSchema(
   "a dump as dev_dump gave it, in hexadecimal digits after 0x",
   { type: "string", pattern: HEX.source },
   (value) => (typeof value === "string" && HEX.test(value) ? value : undefined),
@@ -53,6 +53,7 @@ const devLoad = defineMethod({
   failures: ["not-found", "rejected", "unsupported"],
   cost: "cheap",
   access: "dev",
+  takesLargeBody: true,
   example: { stage: "control", params: async (chain) => [await chain.dump()] },
   async handler(context, { dump, file }) {
     if ((dump === undefined) === (file === undefined)) throw invalidParams("One of dump and file is to be given.");

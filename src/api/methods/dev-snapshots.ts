@@ -13,6 +13,7 @@ const snapshotId = paramSchema(
 
 const devSnapshot = defineMethod({
   name: "dev_snapshot",
+  aliases: ["evm_snapshot", "anvil_snapshot"],
   summary:
     "Takes a snapshot of the whole chain, to which dev_revert goes back: blocks, states, fork choice, pools, time and what " +
     "validators have signed. There may be any number of them; they live as long as the process.",
@@ -28,6 +29,7 @@ const devSnapshot = defineMethod({
 
 const devRevert = defineMethod({
   name: "dev_revert",
+  aliases: ["evm_revert", "anvil_revert"],
   summary:
     "Makes the chain what it was when a snapshot was taken, whatever became final since. The snapshot and those taken after " +
     "it are forgotten.",

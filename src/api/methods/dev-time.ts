@@ -7,13 +7,13 @@ import type { ApiContext } from "../context.ts";
 import { defineMethod, optional, required } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
 import { VALIDATOR_STATUSES, type ValidatorId, validatorId } from "../params/identifiers.ts";
-import { integerUpTo, parseUint64 } from "../params/scalars.ts";
+import { integerUpTo, numberUpTo, parseUint64 } from "../params/scalars.ts";
 import { elementReader, paramSchema } from "../params/schema.ts";
 import { described, number, object, shape } from "../schemas.ts";
 import { indexInRegistry } from "./registry.ts";
 
 /** As many as a call may go through. A validator that leaves with all the waiting of the minimal preset needs 2100. */
-const MOST_SLOTS = 65_536;
+export const MOST_SLOTS = 65_536;
 
 type Goal =
   | "finalized"
@@ -67,11 +67,7 @@ const goal = paramSchema<Goal>(
   readGoal,
 );
 
-const speedFactor = paramSchema(
-  `a number from 0 to ${MOST_SPEED}`,
-  { type: "number", minimum: 0, maximum: MOST_SPEED },
-  (value) => (typeof value === "number" && value >= 0 && value <= MOST_SPEED ? value : undefined),
-);
+const speedFactor = numberUpTo(MOST_SPEED, `a number from 0 to ${MOST_SPEED}`);
 
 const slots = integerUpTo(BigInt(MOST_SLOTS), `a number of slots from 0 to ${MOST_SLOTS}`);
 const epochs = integerUpTo(

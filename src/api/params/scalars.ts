@@ -2,6 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
 import { parseGraffiti } from "../../chain/graffiti.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import { nearestName } from "../../nearest-name.ts";
 import {
   describeGiven,
@@ -75,6 +76,14 @@ export function integerUpTo(max: bigint, rightForm: string): ParamSchema<number>
   return paramSchema(`${rightForm}, ${WRITTEN}`, INTEGER_FORM, (value) => {
     const integer = parseInteger(value, max);
     return integer === undefined ? undefined : toNumber(integer);
+  });
+}
+
+/** A number from 0 to `max`, which may have a fraction; `rightForm` says what it is. */
+export function numberUpTo(max: number, rightForm: string): ParamSchema<number> {
+  return paramSchema(rightForm, { type: "number", minimum: 0, maximum: max }, (value) => {
+    const given = value instanceof IrregularNumber ? Number(value.source) : value;
+    return typeof given === "number" && given >= 0 && given <= max ? given : undefined;
   });
 }
 

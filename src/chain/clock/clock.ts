@@ -3,6 +3,9 @@ import type { Epoch, Slot } from "@lodestar/types";
 /** The most that chain time may be told to be faster than real time; no machine keeps up with it. */
 export const MOST_SPEED = 1_000_000;
 
+/** Node runs a timer at once when its delay does not fit in 31 bits; genesis or the next slot may be further away than that. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export type SlotListener = (slot: Slot) => void | Promise<void>;
 
 /** Told about a listener that threw or rejected: a failing listener never stops the clock or the other listeners. */

@@ -206,6 +206,14 @@ describe("VirtualClock", () => {
       expect(clock.currentSlot).toBe(13);
     });
 
+    it("wakes seldom while slots last longer than any timer", async () => {
+      clock.setSpeed(SPEED / 1e9);
+      clock.run();
+      const from = Date.now();
+      vi.advanceTimersToNextTimer();
+      expect(Date.now() - from).toBeGreaterThan(SLOT_MS);
+    });
+
     it("resolves waits for moments inside slots", async () => {
       const moments: number[] = [];
       clock.onSlot(async (slot) => {

@@ -4,6 +4,7 @@ import {
   type Clock,
   ClockStoppedError,
   type ListenerErrorHandler,
+  LONGEST_TIMER_MS,
   type SlotListener,
   SlotListeners,
   SlotTime,
@@ -296,7 +297,7 @@ export class VirtualClock implements Clock {
   #wakeAt(chainSeconds: number, action: () => void): void {
     const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.#speed) * 1000;
     // Not for longer than a slot: the time of day may be set meanwhile.
-    const longestMs = (this.secondsPerSlot / this.#speed) * 1000;
+    const longestMs = Math.min((this.secondsPerSlot / this.#speed) * 1000, LONGEST_TIMER_MS);
     this.#timer = setTimeout(action, Math.max(Math.ceil(Math.min(delayMs, longestMs)), 0));
   }
 }

@@ -1,11 +1,15 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Epoch, Slot } from "@lodestar/types";
-import { type Clock, type ListenerErrorHandler, type SlotListener, SlotListeners, SlotTime } from "./clock.ts";
+import {
+  type Clock,
+  type ListenerErrorHandler,
+  LONGEST_TIMER_MS,
+  type SlotListener,
+  SlotListeners,
+  SlotTime,
+} from "./clock.ts";
 import { type JumpListener, JumpWatch } from "./jump-watch.ts";
 import { TimeWaiters } from "./time-waiters.ts";
-
-/** Node runs a timer at once when its delay does not fit in 31 bits; genesis may be further away than that. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface WallClockOptions {
   genesisTime: number;

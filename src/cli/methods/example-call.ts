@@ -17,6 +17,7 @@ const CHAIN_OF_WORDS: ExampleChain = {
   headRoot: BYTES,
   peerId: "16Uiu2H…",
   subscriptionId: BYTES,
+  nextSlotSeconds: () => 1_700_000_000,
   pubkey: () => BYTES,
   randaoReveal: async () => BYTES,
   signedBlock: async () => OBJECT,

@@ -41,14 +41,16 @@ export class DevTime implements TimeControl {
    */
   atRest<T>(work: () => Promise<T>): Promise<T> {
     return this.inTurn(async () => {
-      const { clock, fixedBy, onFlow } = this.#parts;
+      const { clock, fixedBy, onFlow, keepSlot } = this.#parts;
       if (fixedBy !== undefined) throw ControlRefusal.impossible(fixedBy);
       const wasFlowing = clock.isFlowing;
       if (wasFlowing) clock.pause();
       await clock.advanceTo(clock.currentSlot);
+      const from = clock.currentSlot;
       try {
         return await work();
       } finally {
+        if (clock.currentSlot !== from) await keepSlot(clock.currentSlot);
         if (wasFlowing) {
           clock.run();
           onFlow();
@@ -57,12 +59,17 @@ export class DevTime implements TimeControl {
     });
   }
 
-  advance({ slots, until, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
-    return this.#pass("advanced", slots, () => signal?.aborted === true || until?.() === true);
+  advance({ slots, until, staysEmpty, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
+    return this.atRest(async () => {
+      const { clock } = this.#parts;
+      for (let passed = 0; passed < slots && signal?.aborted !== true && until?.() !== true; passed++) {
+        await this.passSlot(staysEmpty?.(clock.currentSlot + 1) ? "skipped" : "advanced");
+      }
+    });
   }
 
-  skip({ slots, signal }: Parameters<TimeControl["skip"]>[0]): Promise<void> {
-    return this.#pass("skipped", slots, () => signal?.aborted === true);
+  skip(passage: Parameters<TimeControl["skip"]>[0]): Promise<void> {
+    return this.advance({ ...passage, staysEmpty: () => true });
   }
 
   pause(): Promise<void> {
@@ -90,16 +97,14 @@ export class DevTime implements TimeControl {
     });
   }
 
-  #pass(how: Passing, slots: Slot, isOver: () => boolean): Promise<void> {
-    return this.atRest(async () => {
-      const { clock, keepSlot } = this.#parts;
-      this.#passing = how;
-      try {
-        for (let passed = 0; passed < slots && !isOver(); passed++) await clock.advanceTo(clock.currentSlot + 1);
-      } finally {
-        this.#passing = "by-itself";
-      }
-      await keepSlot(clock.currentSlot);
-    });
+  /** Goes through the next slot; for work that has time at rest. */
+  async passSlot(how: Passing): Promise<void> {
+    const { clock } = this.#parts;
+    this.#passing = how;
+    try {
+      await clock.advanceTo(clock.currentSlot + 1);
+    } finally {
+      this.#passing = "by-itself";
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { fails, INVALID, LAST_UINT64, NOT_FOUND, type SpecialCall } from "./special-call.ts";
+import { fails, INVALID, LAST_UINT64, NOT_FOUND, REJECTED, type SpecialCall } from "./special-call.ts";
 
 /** Of the methods that control a dev chain. What they do is tested where the chain is theirs, in test/control. */
 export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
@@ -32,5 +32,26 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   dev_setSpeed: [
     fails("time that flows back", INVALID, () => [-1]),
     fails("more than any machine can", INVALID, () => [1e9]),
+  ],
+  anvil_mine: [
+    fails("more blocks than a call may take", INVALID, () => [LAST_UINT64]),
+    fails("more slots than a call may take", INVALID, () => ["0x10000", "0xffff"]),
+  ],
+  evm_mine: [
+    fails("a block of the past", INVALID, () => [1]),
+    fails("a block between slots", INVALID, (chain) => [{ timestamp: chain.nextSlotSeconds() + 1 }]),
+    fails("a block of the far future", INVALID, (chain) => [chain.nextSlotSeconds() + 1_000_000]),
+  ],
+  evm_increaseTime: [fails("more slots than a call may take", INVALID, () => [1_000_000])],
+  evm_setNextBlockTimestamp: [
+    fails("a block of the past", INVALID, () => [1]),
+    fails("a block between slots", INVALID, (chain) => [chain.nextSlotSeconds() + 1]),
+    fails("a block of the far future", INVALID, (chain) => [chain.nextSlotSeconds() + 1_000_000]),
+  ],
+  evm_setAutomine: [fails("a word", INVALID, () => ["true"])],
+  anvil_loadState: [fails("a file that is no dump", REJECTED, () => ["0x00"])],
+  evm_setIntervalMining: [
+    fails("time that flows back", INVALID, () => [-1]),
+    fails("more than any machine can", INVALID, () => [1e-9]),
   ],
 };
