@@ -9,6 +9,7 @@ import { chainTimeMethods } from "./methods/chain-time.ts";
 import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
+import { devOperationMethods } from "./methods/dev-operations.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
 import { discoverMethod } from "./methods/discover.ts";
 import { dutyMethods } from "./methods/duties.ts";
@@ -77,7 +78,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Extensions", lastNumber: 62, methods: [...chainHeadMethods, ...eth1Methods, ...chainTimeMethods] },
   { title: "Light clients", methods: lightClientMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods] },
+  { title: "Dev chain", methods: [...devTimeMethods, ...devOperationMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

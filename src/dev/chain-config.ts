@@ -106,6 +106,8 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     DEPOSIT_NETWORK_ID: execution?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
     ...(deposits && depositConfig(deposits, slotSeconds)),
+    // The chain's own deposits are never reorganized, so that votes for them need not keep behind.
+    ...(!deposits && !execution && { ETH1_FOLLOW_DISTANCE: 0 }),
 
     // Epochs of mainnet's blob schedule mean nothing here: without entries Electra's limit holds from Fulu on too.
     BLOB_SCHEDULE: [],

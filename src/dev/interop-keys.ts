@@ -34,6 +34,11 @@ export class InteropKeys implements ValidatorKeys {
     return this.#secretKeys[index];
   }
 
+  /** The keys go on: this is the one that is next for a validator of this index which enters by a deposit. */
+  secretKeyOfEntrant(index: ValidatorIndex): SecretKey {
+    return interopSecretKey(index);
+  }
+
   /** The compressed public key, 48 bytes. */
   publicKey(index: ValidatorIndex): Uint8Array | undefined {
     this.#publicKeys[index] ??= this.secretKey(index)?.toPublicKey().toBytes();

@@ -50,6 +50,7 @@ export class DevNode {
     const devChain = new DevChain({
       ...source,
       chain: node.chain,
+      db,
       api: node.api,
       hasNetwork: node.networking !== undefined,
       timeOfDay,

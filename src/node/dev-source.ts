@@ -1,6 +1,6 @@
 import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { Slot, ValidatorIndex } from "@lodestar/types";
+import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { SlotTime } from "../chain/clock/clock.ts";
@@ -9,6 +9,7 @@ import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
+import { genesisDeposits } from "../dev/genesis-deposits.ts";
 import {
   type DevIdentity,
   type DevParameters,
@@ -16,6 +17,7 @@ import {
   requireDevChain,
   requireSameChain,
 } from "../dev/identity.ts";
+import { InteropKeys } from "../dev/interop-keys.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { ExecutionGenesis, GenesisBlock } from "../execution/engine-api/genesis-block.ts";
@@ -52,6 +54,8 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
 export interface DevSource extends ChainSource {
   readonly clock: VirtualClock;
   readonly validatorCount: number;
+  /** The deposits of the validators that the chain began with; undefined where deposits are made at a contract. */
+  readonly genesisDeposits: (() => phase0.DepositData[]) | undefined;
   /** Whether the chain was made just now. */
   readonly isNew: boolean;
   /** Whether validators of other nodes may have a part in it. */
@@ -90,6 +94,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
   const isJoined = await db.meta.isJoined();
   const config = createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
   const engine = await openEngine(config, options);
+  const hasContract = identity.deposits !== undefined || identity.execution !== undefined;
   return {
     config,
     clock,
@@ -99,6 +104,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
     authority: isShared ? (isJoined ? "member" : "founder") : "sole",
     validatorCount: identity.validators,
+    genesisDeposits: hasContract ? undefined : () => genesisDeposits(config, new InteropKeys(identity.validators)),
     isNew,
     isShared,
   };
