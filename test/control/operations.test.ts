@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { EPOCHS_PER_ETH1_VOTING_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAltair, CachedBeaconStateElectra } from "@lodestar/state-transition";
-import type { electra, SignedBeaconBlock } from "@lodestar/types";
+import type { BeaconBlock, electra, SignedBeaconBlock } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
+import type { DevNodeOptions } from "../../src/node/dev-node.ts";
+import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
 import { openDevChain } from "../support/dev-chain.ts";
 import { openFollower } from "../support/follower.ts";
@@ -22,8 +24,8 @@ const CODES = { invalid: -32602, absent: -32001, rejected: -32003 };
 type Params = unknown[] | Record<string, unknown>;
 
 /** A chain that only goes on when it is told to. */
-async function open(forks: ScheduledFork[], directory = tempDirectory()) {
-  const opened = await openDevChain({ validators: VALIDATORS, forks, speed: 0 }, directory);
+async function open(forks: ScheduledFork[], directory = tempDirectory(), options: Partial<DevNodeOptions> = {}) {
+  const opened = await openDevChain({ validators: VALIDATORS, forks, speed: 0, ...options }, directory);
   const { devChain, complaints } = opened;
   const { chain } = devChain;
   const caller = new Caller(devChain.api);
@@ -146,14 +148,19 @@ describe("operations of a chain in fulu", () => {
     expect(await call("dev_slash", [[3, 2], "attester"])).toMatchObject([
       { type: "attester_slashing", data: { attestation_1: { attesting_indices: ["2", "3"] } } },
     ]);
-    expect(await call("dev_exit", [4])).toMatchObject({ type: "voluntary_exit", status: "pooled" });
+    const exit = await call("dev_exit", [4]);
+    expect(exit).toMatchObject({ type: "voluntary_exit", status: "pooled" });
     expect(await call("dev_withdraw", [LEAVES])).toMatchObject({ type: "withdrawal_request", data: { amount: "0" } });
     expect(await call("dev_withdraw", [COMPOUNDS, 5 * ETHER])).toMatchObject({ status: "queued" });
     expect(await call("dev_consolidate", [SOURCE, TARGET])).toMatchObject({ type: "consolidation_request" });
+    // What waits already is not made again.
+    await call("dev_skip", { epochs: 1 });
+    expect(await call("dev_exit", [4])).toEqual(exit);
+    await call("dev_slash", [[2, 1]]);
+    await call("dev_slash", [[2, 3], "attester"]);
+    const sizes = { proposerSlashings: 2, attesterSlashings: 1, voluntaryExits: 1 };
+    expect(chain.chain.pools.operations.sizes).toMatchObject(sizes);
     await expectRefusals(chain, [
-      ["dev_slash", [1], CODES.rejected, /A slashing of validator 1 waits for a block already/],
-      ["dev_slash", [[5, 3], "attester"], CODES.rejected, /A slashing of validator 3 waits/],
-      ["dev_exit", [4], CODES.rejected, /An exit of validator 4 waits for a block already/],
       ["dev_withdraw", [SOURCE, 1], CODES.rejected, /A part can be withdrawn with compounding credentials/],
     ]);
     await call("dev_advance", { until: { validator: 2, status: "active_slashed" }, limit: 20 });
@@ -253,6 +260,28 @@ describe("operations of a chain in fulu", () => {
     expect((headState as CachedBeaconStateElectra).pendingDeposits.length).toBe(1);
     await third.expectFollowed();
   });
+});
+
+it("puts a request into each branch once", async () => {
+  const { devChain, call, chain } = await open(FULU, tempDirectory(), { activeValidators: [] });
+  const byHand = new ByHand(devChain);
+  const depositsOf = ({ body }: BeaconBlock) => (body as electra.BeaconBlockBody).executionRequests.deposits.length;
+  const propose = async (slot: number, parentRoot: string) => {
+    await devChain.clock.advanceTo(slot);
+    return byHand.propose(slot, parentRoot);
+  };
+  const base = await propose(1, chain.head.root);
+  await call("dev_deposit", { validator: 0 });
+  await call("dev_deposit", { validator: 0 });
+  const first = await propose(2, base.root);
+  expect(depositsOf(first.signed.message)).toBe(2);
+  await call("dev_deposit", { validator: 0 });
+  const child = await propose(3, first.root);
+  expect(depositsOf(child.signed.message)).toBe(1);
+  expect(depositsOf((await propose(4, child.root)).signed.message)).toBe(0);
+  const sibling = await propose(5, base.root);
+  expect(depositsOf(sibling.signed.message)).toBe(3);
+  expect(depositsOf((await propose(6, sibling.root)).signed.message)).toBe(0);
 });
 
 describe("deposits before electra", () => {

@@ -47,9 +47,10 @@ export async function openQuietDevChain(
 export async function startQuietDevChain(
   historySlots: number,
   options: Partial<DevNodeOptions> = {},
+  begin?: (devChain: DevChain) => Promise<void>,
 ): Promise<OpenedDevChain> {
   const directory = removableDirectory();
-  await makeHistory(historySlots, options, directory.path);
+  await makeHistory(historySlots, options, directory.path, begin);
   const opened = await startDevChain({ ...options, ...QUIET }, directory.path);
   const close = async () => {
     await opened.close();
@@ -58,9 +59,15 @@ export async function startQuietDevChain(
   return { ...opened, close };
 }
 
-/** Takes the chain in a directory, or a new one, to a slot and leaves it closed. */
-export async function makeHistory(slots: number, options: Partial<DevNodeOptions>, directory: string): Promise<void> {
+/** Takes the chain in a directory, or a new one, to a slot and leaves it closed; history begins as it is told to. */
+export async function makeHistory(
+  slots: number,
+  options: Partial<DevNodeOptions>,
+  directory: string,
+  begin?: (devChain: DevChain) => Promise<void>,
+): Promise<void> {
   const { devChain, close } = await startDevChain(options, directory);
+  await begin?.(devChain);
   await devChain.clock.advanceTo(slots);
   await close();
 }

@@ -17,6 +17,7 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { type Api, createApi } from "../../src/api/api.ts";
 import type { ExampleChain } from "../../src/api/example.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { genesisDeposits } from "../../src/dev/genesis-deposits.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
@@ -68,12 +69,14 @@ export class ExampleDevChain implements ExampleChain {
   /** In a network peers and futures are made up, so that there are some to show. */
   static async open(fork: ExampleFork, { isInNetwork = true } = {}): Promise<ExampleDevChain> {
     const forks = fork === ForkName.phase0 ? [] : [{ fork, epoch: 0 }];
-    const opened = await startQuietDevChain(HISTORY_SLOTS, {
+    const options = {
       validators: VALIDATORS,
       forks,
       genesisTime: GENESIS_TIME,
       timeOfDay: { nowSeconds: () => TIME_OF_DAY },
-    });
+    };
+    const begin = fork === ForkName.phase0 ? undefined : giveAddresses;
+    const opened = await startQuietDevChain(HISTORY_SLOTS, options, begin);
     const { devChain, db } = opened;
     const { chain, clock, config } = devChain;
     await clock.advanceTo(HISTORY_SLOTS + 1);
@@ -291,6 +294,14 @@ export class ExampleDevChain implements ExampleChain {
     const everybody = Array.from({ length: VALIDATORS }, (_, index) => index);
     return this.caller.call("post_v1_validator_duties_sync_epoch", [this.epoch, everybody]);
   }
+}
+
+/** The last two validators come to have withdrawal addresses, and the very last compounds, for requests of the execution layer. */
+async function giveAddresses({ clock, control: { operations } }: DevChain): Promise<void> {
+  const address = fromHex(FEE_RECIPIENT);
+  for (const index of [VALIDATORS - 2, VALIDATORS - 1]) await operations.changeCredentials(index, "0x01", address);
+  await clock.advanceTo(1);
+  await operations.changeCredentials(VALIDATORS - 1, "0x02");
 }
 
 /** Makes up a block of a deposit chain that the deposits of the genesis were made in, and that is final. */

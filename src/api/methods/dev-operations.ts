@@ -196,7 +196,7 @@ const devDeposit = defineMethod({
     ),
   },
   result: OPERATIONS,
-  failures: ["not-found", "rejected", "unsupported"],
+  failures: ["not-found", "unsupported"],
   cost: "cheap",
   access: "dev",
   example: { stage: "control", isShownLater: true },

@@ -12,6 +12,7 @@ import {
   type CachedBeaconStateElectra,
   computeSigningRoot,
   computeStartSlotAtEpoch,
+  getAttesterSlashableIndices,
   hasEth1WithdrawalCredential,
 } from "@lodestar/state-transition";
 import { type AttesterSlashing, type phase0, ssz, sszTypesFor, type ValidatorIndex } from "@lodestar/types";
@@ -64,6 +65,9 @@ interface DevOperationsParts {
   depositLog: DepositLog | undefined;
 }
 
+type Made = Omit<MadeOperation, "status">;
+
+/** What waits for a block already is not made again: it is what the call answers. */
 export class DevOperations implements OperationControl {
   readonly #parts: DevOperationsParts;
   readonly #signer: ValidatorSigner;
@@ -78,19 +82,10 @@ export class DevOperations implements OperationControl {
       const subjects = validators.map((validator) => this.#own(state, validator));
       for (const subject of subjects) requireSlashable(subject);
       const indices = [...new Set(subjects.map(({ index }) => index))].sort((a, b) => a - b);
-      this.#requireNoSlashing(indices, kind);
-      const { beacon } = this.#parts.api;
-      if (kind === "attester") {
-        const attesterSlashing = this.#doubleVote(state, indices);
-        await beacon.submitPoolAttesterSlashingsV2({ attesterSlashing });
-        const type = sszTypesFor(state.config.getForkName(state.slot)).AttesterSlashing as Type<AttesterSlashing>;
-        return this.#pooled([{ type: "attester_slashing", data: type.toJson(attesterSlashing) }]);
-      }
-      const slashings = indices.map((index) => this.#doubleProposal(state, index));
-      for (const proposerSlashing of slashings) await beacon.submitPoolProposerSlashings({ proposerSlashing });
-      return this.#pooled(
-        slashings.map((each) => ({ type: "proposer_slashing", data: ssz.phase0.ProposerSlashing.toJson(each) })),
-      );
+      const made = await (kind === "proposer"
+        ? this.#proposerSlashings(state, indices)
+        : this.#attesterSlashings(state, indices));
+      return this.#pooled(made);
     });
   }
 
@@ -101,12 +96,8 @@ export class DevOperations implements OperationControl {
       const { index } = subject;
       requireMayLeave(subject, "exit");
       requireNothingPending(subject, "exit");
-      if (chain.pools.operations.hasVoluntaryExit(index)) throw waitsAlready(`An exit of validator ${index}`);
-      const { epoch } = state.epochCtx;
-      const message = { epoch, validatorIndex: index };
-      const domain = state.config.getDomainForVoluntaryExit(state.slot, computeStartSlotAtEpoch(epoch));
-      const signature = this.#signer.sign(index, computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain));
-      const signedVoluntaryExit = { message, signature };
+      const held = chain.pools.operations.listVoluntaryExits().find(({ message }) => message.validatorIndex === index);
+      const signedVoluntaryExit = held ?? this.#signedExit(state, index);
       await api.beacon.submitPoolVoluntaryExit({ signedVoluntaryExit });
       const data = ssz.phase0.SignedVoluntaryExit.toJson(signedVoluntaryExit);
       return this.#onePooled({ type: "voluntary_exit", data });
@@ -149,13 +140,17 @@ export class DevOperations implements OperationControl {
           `The withdrawal credentials of validator ${index} name another BLS key than its own, which this chain does not have.`,
         );
       }
-      if (chain.pools.operations.hasBlsToExecutionChange(index)) {
-        throw waitsAlready(`A change of the credentials of validator ${index}`);
+      const { operations } = chain.pools;
+      const held = operations.listBlsToExecutionChanges().find(({ message }) => message.validatorIndex === index);
+      if (held && !byteArrayEquals(held.message.toExecutionAddress, address)) {
+        throw ControlRefusal.against(
+          `A change of the credentials of validator ${index} to the address ${toHex(held.message.toExecutionAddress)} waits for a block already.`,
+        );
       }
       const message = { validatorIndex: index, fromBlsPubkey, toExecutionAddress: address };
       const domain = state.config.getDomainAtFork(ForkName.phase0, DOMAIN_BLS_TO_EXECUTION_CHANGE);
       const signingRoot = computeSigningRoot(ssz.capella.BLSToExecutionChange, message, domain);
-      const change = { message, signature: this.#signer.sign(index, signingRoot) };
+      const change = held ?? { message, signature: this.#signer.sign(index, signingRoot) };
       await api.beacon.submitPoolBLSToExecutionChange({ blsToExecutionChanges: [change] });
       const data = ssz.capella.SignedBLSToExecutionChange.toJson(change);
       return this.#onePooled({ type: "bls_to_execution_change", data });
@@ -258,12 +253,40 @@ export class DevOperations implements OperationControl {
     );
   }
 
-  #requireNoSlashing(indices: readonly ValidatorIndex[], kind: "proposer" | "attester"): void {
-    const { operations } = this.#parts.chain.pools;
-    const isHeld = (index: ValidatorIndex) =>
-      kind === "proposer" ? operations.hasProposerSlashing(index) : operations.hasAttesterSlashingFor([index]);
-    const held = indices.find(isHeld);
-    if (held !== undefined) throw waitsAlready(`A slashing of validator ${held}`);
+  /** A slashing of each validator. */
+  async #proposerSlashings(state: CachedBeaconStateAllForks, indices: readonly ValidatorIndex[]): Promise<Made[]> {
+    const { api, chain } = this.#parts;
+    const held = chain.pools.operations.listProposerSlashings();
+    const slashings = indices.map(
+      (index) =>
+        held.find(({ signedHeader1 }) => signedHeader1.message.proposerIndex === index) ??
+        this.#doubleProposal(state, index),
+    );
+    for (const proposerSlashing of slashings) await api.beacon.submitPoolProposerSlashings({ proposerSlashing });
+    return slashings.map((each) => ({ type: "proposer_slashing", data: ssz.phase0.ProposerSlashing.toJson(each) }));
+  }
+
+  /** One slashing of all validators, or those that wait already for each of them. */
+  async #attesterSlashings(state: CachedBeaconStateAllForks, indices: ValidatorIndex[]): Promise<Made[]> {
+    const { api, chain } = this.#parts;
+    const { operations } = chain.pools;
+    const isNeedless = operations.hasAttesterSlashingFor(indices);
+    const slashings = isNeedless
+      ? operations.listAttesterSlashings().filter((each) => accuses(each, indices))
+      : [this.#doubleVote(state, indices)];
+    if (!isNeedless) await api.beacon.submitPoolAttesterSlashingsV2({ attesterSlashing: slashings[0]! });
+    const type = sszTypesFor(state.config.getForkName(state.slot)).AttesterSlashing as Type<AttesterSlashing>;
+    return slashings.map((each) => ({ type: "attester_slashing", data: type.toJson(each) }));
+  }
+
+  #signedExit(
+    { config, epochCtx, slot }: CachedBeaconStateAllForks,
+    index: ValidatorIndex,
+  ): phase0.SignedVoluntaryExit {
+    const message = { epoch: epochCtx.epoch, validatorIndex: index };
+    const domain = config.getDomainForVoluntaryExit(slot, computeStartSlotAtEpoch(message.epoch));
+    const signature = this.#signer.sign(index, computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain));
+    return { message, signature };
   }
 
   /** Two blocks of one validator in one slot. */
@@ -342,13 +365,13 @@ export class DevOperations implements OperationControl {
     return next;
   }
 
-  async #onePooled(made: Omit<MadeOperation, "status">): Promise<MadeOperation> {
+  async #onePooled(made: Made): Promise<MadeOperation> {
     const [pooled] = await this.#pooled([made]);
     return pooled!;
   }
 
   /** The pools are in memory, and otherwise stored at the end. */
-  async #pooled(made: readonly Omit<MadeOperation, "status">[]): Promise<MadeOperation[]> {
+  async #pooled(made: readonly Made[]): Promise<MadeOperation[]> {
     const { chain, db } = this.#parts;
     await chain.pools.saveOperations(db);
     return made.map(({ type, data }) => ({ type, status: "pooled", data }));
@@ -374,6 +397,6 @@ function queued(type: string, data: unknown): MadeOperation {
   return { type, status: "queued", data };
 }
 
-function waitsAlready(what: string): ControlRefusal {
-  return ControlRefusal.against(`${what} waits for a block already.`);
+function accuses(slashing: AttesterSlashing, indices: readonly ValidatorIndex[]): boolean {
+  return getAttesterSlashableIndices(slashing).some((index) => indices.includes(index));
 }
