@@ -33,6 +33,8 @@ export function benchAbuse({ validators, seconds, only }: AbuseOptions): Promise
     const args = ["dev", "--data-dir", directory, ...chainFlags(validators, preset)];
     const attacker = await Attacker.start();
     printHead();
+    // The first start makes the chain, and has more to do than to answer.
+    await (await startNode(args, "nothing")).stop();
     await printQuiet(args, seconds);
     let isWell = true;
     for (const name of names) isWell = (await attack(name, { args, attacker, seconds })) && isWell;
@@ -84,8 +86,7 @@ async function attack(
 ): Promise<boolean> {
   const node = await startNode(args, name);
   const target = await targetOf(node);
-  attacker.begin(name, target);
-  const during = await probe(node, { seconds });
+  const during = await probe(node, { seconds, begin: () => attacker.begin(name, target) });
   await attacker.end();
   if (node.child.exitCode !== null || node.child.signalCode !== null) {
     printRow(name, [...latencies(during), "", "", mebibytes(during.peakBytes), "died", "", ""]);
@@ -114,7 +115,10 @@ async function attack(
   return after.unanswered === 0 && code === 0 && stopSeconds < STOPPED_WITHIN_SECONDS;
 }
 
-const latencies = ({ latencies }: ProbeFigures) => [0.5, 0.99, 1].map((share) => millis(quantile(latencies, share)));
+const latencies = ({ latencies, newcomers }: ProbeFigures) => [
+  ...[0.5, 0.99, 1].map((share) => millis(quantile(latencies, share))),
+  [0.5, 0.99, 1].map((share) => millis(quantile(newcomers, share))).join(", "),
+];
 const heldUp = ({ heldUp, heldUpProcessor }: GaugeReading) => [millis(heldUp), millis(heldUpProcessor)];
 const millis = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
@@ -126,6 +130,7 @@ function printHead(): void {
     "p50",
     "p99",
     "max",
+    "newcomers: p50, p99, max",
     "loop held up",
     "by processor time",
     "memory at most",

@@ -1,10 +1,10 @@
 import { changesNothing } from "../../src/access.ts";
 import type { Method } from "../../src/api/definition.ts";
+import { describeType } from "../../src/api/describe-type.ts";
 import { methodGroups } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../src/api/openrpc.ts";
 import { SHAPES } from "../../src/api/schemas.ts";
 import { abridge } from "./abridge.ts";
-import { describeType } from "./describe-type.ts";
 import { INTRODUCTION } from "./introduction.ts";
 import type { MadeExample } from "./make-examples.ts";
 
@@ -51,7 +51,7 @@ function methodSection(method: Method, example: MadeExample): string {
   const { name, summary, rest, aliases, sameAs, access, number, result, since, until } = method;
   const facts = [
     `- Result: \`${describeType(result.schema)}\``,
-    ...rest.map(({ verb, path }) => `- REST: \`${verb} ${path}\``),
+    ...rest.map((path) => `- REST: \`${path.verb} ${path.path}\`${path.until ? `, until ${path.until.fork}` : ""}`),
     ...(sameAs ? [`- Answers exactly like [\`${sameAs}\`](#${anchor(sameAs)})`] : []),
     ...(aliases.length > 0 ? [`- Other names: ${aliases.map((alias) => `\`${alias}\``).join(", ")}`] : []),
     ...(since ? [`- Since ${since}`] : []),

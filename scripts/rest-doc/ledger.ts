@@ -11,7 +11,18 @@ const ALWAYS_REFUSED = new Set(
     .flatMap(({ rest }) => rest.map(({ verb, path }) => `${verb} ${path}`)),
 );
 
-const stateOf = (operation: string) => (ALWAYS_REFUSED.has(operation) ? "answers 501" : "served");
+/** The operations that answer 501 about slots from a fork on, with that fork. */
+const SERVED_UNTIL = new Map<string, string>(
+  methods.flatMap(({ rest }) =>
+    rest.flatMap(({ verb, path, until }) => (until ? [[`${verb} ${path}`, until.fork] as const] : [])),
+  ),
+);
+
+function stateOf(operation: string): string {
+  if (ALWAYS_REFUSED.has(operation)) return "answers 501";
+  const until = SERVED_UNTIL.get(operation);
+  return until === undefined ? "served" : `served until ${until}`;
+}
 
 type Document = { paths: Record<string, object> };
 
@@ -48,7 +59,8 @@ export function ledger(): Ledger {
     "",
     "Every operation of the standard beacon API in its versions 2.5.0 and 4.0.0, and those that are served beside them.",
     "All answer and take JSON; where SSZ is named, the answer or the body may be SSZ as well, as the standard has it.",
-    "An operation of a fork to come, or of middleware that this node is not, answers 501.",
+    "An operation of a fork to come, or of middleware that this node is not, answers 501; so does one that is served until a",
+    "fork where it is asked about a slot of that fork or a later one. The JSON-RPC method behind it answers there, too.",
     "",
     "| Operation | 2.5.0 | 4.0.0 | SSZ | Fanal |",
     "|---|---|---|---|---|",

@@ -13,7 +13,7 @@ import { methods as allMethods } from "./method-groups.ts";
 export interface BoundMethod extends CallableMethod {
   readonly definition: Method;
   readonly context: ApiContext;
-  /** Its parameters, those that REST alone has among them, with the schemas of the node's chain. */
+  /** Its parameters in REST, with the schemas of the node's chain. */
   readonly restParams: readonly Param[];
   readonly codec: ResponseCodec<unknown, unknown> | undefined;
   /** What reads it from an SSZ body, where that can be. */
@@ -75,17 +75,16 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
   const { name, sameAs, arrange, cost, access, operation, rest } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
-  const restParams = definition.restParams.map(({ schemaFor, ...param }) =>
-    schemaFor ? { ...param, schema: schemaFor(context.chain.config) } : param,
-  );
-  const signature = { name: sameAs ?? name, params: restParams.filter(({ isRestOnly }) => !isRestOnly), arrange };
+  const ofChain = ({ schemaFor, ...param }: Param): Param =>
+    schemaFor ? { ...param, schema: schemaFor(context.chain.config) } : param;
+  const signature = { name: sameAs ?? name, params: definition.params.map(ofChain), arrange };
   const executeJson = jsonExecutor(definition, codec, context, lanes);
   const inTurn: BoundMethod["inTurn"] = (args, waiting, work) =>
     cost === "cheap" || (cost === "state" && args.stateId === "head") ? work() : lanes.run(cost, waiting, work);
   return {
     definition,
     context,
-    restParams,
+    restParams: definition.restParams.map(ofChain),
     codec,
     requestCodec: definition.requestCodec?.(codecs, context) ?? route?.req,
     executeJson,

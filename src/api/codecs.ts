@@ -66,6 +66,11 @@ export interface ResponseCodec<Data, Meta> {
   isEmpty?: boolean;
 }
 
+/** The codec of a first version, which does not tell the fork beside its data. */
+export function withoutMeta<Data, Meta>({ data }: ResponseCodec<Data, Meta>): ResponseCodec<Data, Meta> {
+  return { data, meta: { toJson: () => ({}), toHeadersObject: () => ({}) } };
+}
+
 /** What reads the SSZ body of a request: a route definition's codec gives all arguments of the operation. */
 export interface RequestCodec {
   parseReqSsz?(request: {

@@ -61,13 +61,15 @@ describe("a definition", () => {
       params: {
         stateId: required(stateId, "Which."),
         untilEpoch: optional(epoch, "When.", { name: "until" }),
-        sinceEpoch: optional(epoch, "Since when.", { isRestOnly: true }),
+        sinceEpoch: optional(epoch, "Since when.", { only: "rest" }),
+        atEpoch: optional(epoch, "At what time.", { only: "json-rpc" }),
       },
       handler: () => null,
     });
     expect(params.map(({ key, name }) => [key, name])).toEqual([
       ["stateId", "state_id"],
       ["untilEpoch", "until"],
+      ["atEpoch", "at_epoch"],
     ]);
     expect(restParams.map(({ name }) => name)).toEqual(["state_id", "until", "since_epoch"]);
   });

@@ -34,7 +34,7 @@ export interface Method {
   readonly summary: string;
   /** In positional order. */
   readonly params: readonly Param[];
-  /** The same and those that REST alone has. */
+  /** Those of REST: the same, but for what one of the two alone has. */
   readonly restParams: readonly Param[];
   /** Brings positional parameters that stand in another accepted order or form into the order of `params`. */
   readonly arrange?: (params: unknown[]) => unknown[];
@@ -50,7 +50,7 @@ export interface Method {
    * a method that takes none finds nothing yet, and a submission is rejected.
    */
   readonly since?: ForkName;
-  /** The fork from which on another version takes the method's place. */
+  /** The fork from which on another version takes the method's place, at its REST paths as well. */
   readonly until?: ForkName;
   /** Set where only a connection that stays open, such as a WebSocket, can be answered. */
   readonly needsConnection?: true;
@@ -111,6 +111,11 @@ export interface RestPath {
   readonly ssz?: "answer" | "body";
   /** Set where the body is the text of the only parameter, whatever its type is said to be. */
   readonly takesText?: true;
+  /**
+   * Set where the standard has another path in its place from a fork on: what is asked there about a slot of that fork or a
+   * later one is refused. The method itself goes on.
+   */
+  readonly until?: { readonly fork: ForkName; readonly successor: string };
 }
 
 type PathOptions = Omit<RestPath, "verb" | "path">;
@@ -141,11 +146,11 @@ export interface Param {
   readonly isFlag?: boolean;
   /** What a REST request without a body stands for, where calls have to give it. */
   readonly whenNoBody?: unknown;
-  /** Set for what some clients send that the standard does not have. */
-  readonly isRestOnly?: true;
+  /** Set for what REST alone takes, as some clients send it, or JSON-RPC alone, as no path of the standard has it. */
+  readonly only?: "rest" | "json-rpc";
 }
 
-type ParamOptions = Partial<Pick<Param, "name" | "header" | "restSchema" | "isFlag" | "whenNoBody" | "isRestOnly">>;
+type ParamOptions = Partial<Pick<Param, "name" | "header" | "restSchema" | "isFlag" | "whenNoBody" | "only">>;
 
 interface ParamDefinition<T, Required extends boolean> extends Omit<Param, "key" | "name"> {
   readonly name?: string;
@@ -301,7 +306,7 @@ export function anotherName(
 
 function complete<Definitions extends ParamDefinitions>(definition: Facts<Definitions>): Method {
   const { params = {} as ParamDefinitions, aliases = [], rest = [], ...facts } = definition;
-  const restParams = Object.entries(params).map(([key, param]) => ({
+  const all = Object.entries(params).map(([key, param]) => ({
     ...param,
     key,
     name: param.name ?? snakeCase(key),
@@ -311,8 +316,8 @@ function complete<Definitions extends ParamDefinitions>(definition: Facts<Defini
     ...(facts as unknown as Method),
     aliases,
     rest,
-    params: restParams.filter(({ isRestOnly }) => !isRestOnly),
-    restParams,
+    params: all.filter(({ only }) => only !== "rest"),
+    restParams: all.filter(({ only }) => only !== "json-rpc"),
   };
 }
 

@@ -144,9 +144,9 @@ export function paramJsonSchema({ schema, each }: Param): JsonSchema {
   return each ? { anyOf: [form, { type: "array", items: form }] } : form;
 }
 
-function twinOf({ verb, path }: RestPath): { url: string; description: string } {
+function twinOf({ verb, path, until }: RestPath): { url: string; description: string } {
   return {
     url: "https://ethereum.github.io/beacon-APIs/",
-    description: `The result is the data that ${verb} ${path} of the standard REST API answers with.`,
+    description: `The result is the data that ${verb} ${path} of the standard REST API answers with${until ? `, until ${until.fork}` : ""}.`,
   };
 }

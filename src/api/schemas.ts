@@ -20,6 +20,11 @@ export function either(...forms: JsonSchema[]): JsonSchema {
   return { anyOf: forms };
 }
 
+/** Forms of which a value has exactly one. */
+export function oneOf(...forms: JsonSchema[]): JsonSchema {
+  return { oneOf: forms };
+}
+
 export function described(schema: JsonSchema, description: string): JsonSchema {
   return { ...schema, description };
 }
@@ -58,6 +63,8 @@ const checkpoint = reference("Checkpoint");
 const eth1Data = reference("Eth1Data");
 const attestation = reference("Attestation");
 
+const ATTESTATION_MEMBERS = { aggregation_bits: bits, data: reference("AttestationData"), signature };
+
 const CHAIN_OBJECTS = {
   Checkpoint: object({ epoch: uint64, root }),
   Fork: object({ previous_version: version, current_version: version, epoch: uint64 }),
@@ -88,9 +95,25 @@ const CHAIN_OBJECTS = {
     target: checkpoint,
   }),
   Attestation: described(
-    object({ aggregation_bits: bits, data: reference("AttestationData"), signature }, { committee_bits: bits }),
-    "From electra on with committee_bits.",
+    oneOf(reference("AttestationPhase0"), reference("AttestationElectra")),
+    "In the form of the fork of its slot.",
   ),
+  AttestationPhase0: described(
+    { ...object(ATTESTATION_MEMBERS), not: { required: ["committee_bits"] } },
+    "Before electra: its data names the committee.",
+  ),
+  AttestationElectra: described(
+    object({ ...ATTESTATION_MEMBERS, committee_bits: bits }),
+    "From electra on: the index in its data is 0.",
+  ),
+  SingleAttestation: described(
+    object({ committee_index: uint64, attester_index: uint64, data: reference("AttestationData"), signature }),
+    "How one validator attests from electra on.",
+  ),
+  SignedAggregateAndProof: object({
+    message: object({ aggregator_index: uint64, aggregate: attestation, selection_proof: signature }),
+    signature,
+  }),
   IndexedAttestation: object({ attesting_indices: list(uint64), data: reference("AttestationData"), signature }),
   AttesterSlashing: object({
     attestation_1: reference("IndexedAttestation"),

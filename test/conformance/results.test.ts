@@ -1,11 +1,12 @@
 import { ForkName } from "@lodestar/params";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { methodGroups, methods } from "../../src/api/method-groups.ts";
-import { OPENRPC_ERRORS, openRpcDocument } from "../../src/api/openrpc.ts";
+import { methods } from "../../src/api/method-groups.ts";
+import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder, refusalOn } from "../support/examples.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { documentedResult } from "./documented.ts";
 import { OWN_SCHEMAS } from "./own-schemas.ts";
 import { twinValidator } from "./twins.ts";
 
@@ -18,16 +19,6 @@ interface Response {
 function expectValid(validate: ValidateFunction, value: unknown): void {
   validate(value);
   expect(validate.errors ?? []).toEqual([]);
-}
-
-const document = openRpcDocument(methodGroups, "0");
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-ajv.addSchema({ $id: "https://fanal/document", ...document });
-
-/** What the method's own definition says of its result. */
-function ownValidator(name: string): ValidateFunction {
-  const at = document.methods.findIndex((method) => method.name === name);
-  return ajv.compile({ $ref: `https://fanal/document#/methods/${at}/result/schema` });
 }
 
 const byName = inExampleOrder(methods).map((method) => [method.name, method] as const);
@@ -60,7 +51,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     const validator = twinValidator(method, fork);
     if (validator) expectValid(validator.data, result);
     else expect(OWN_SCHEMAS[name]?.safeParse(result).error).toBeUndefined();
-    expectValid(ownValidator(name), result);
+    expectValid(documentedResult(name), result);
 
     // A submission is made for the second time here, which must succeed as well.
     const { headers, text } = await served.call(name, params);

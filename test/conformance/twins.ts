@@ -1,10 +1,9 @@
 import { ForkName } from "@lodestar/params";
 import { get, type Method, post, type RestPath } from "../../src/api/definition.ts";
-import type { ExampleFork } from "../support/example-chain.ts";
 import { type DocumentVersion, OpenApi, type TwinValidator, type ValidatorOptions } from "./openapi.ts";
 
 /** The forks that results are checked on: the first one's objects are those of the older document. */
-type DocumentedFork = Exclude<ExampleFork, ForkName.electra>;
+type DocumentedFork = ForkName.phase0 | ForkName.fulu;
 
 const DOCUMENTS = { "v2.5.0": new OpenApi("v2.5.0"), "v4.0.0": new OpenApi("v4.0.0") };
 const DOCUMENT_OF = { [ForkName.phase0]: "v2.5.0", [ForkName.fulu]: "v4.0.0" } as const;
@@ -46,7 +45,11 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
   get_v1_validator_attestation: inBoth(get("/eth/v1/validator/attestation_data")),
   post_v1_beacon_pool_attestations: inV4(post("/eth/v2/beacon/pool/attestations")),
   get_v1_beacon_pool_attestations: inV4(get("/eth/v2/beacon/pool/attestations"), ["version"]),
-  get_v1_validator_aggregate_and_proof: inBoth(get("/eth/v1/validator/aggregate_attestation")),
+  get_v1_validator_aggregate_attestation: inV4(get("/eth/v2/validator/aggregate_attestation"), ["version"]),
+  get_v1_validator_aggregate_and_proof: {
+    ...inV4(get("/eth/v2/validator/aggregate_attestation"), ["version"]),
+    [ForkName.phase0]: { document: "v2.5.0", operation: get("/eth/v1/validator/aggregate_attestation") },
+  },
   get_v2_validator_aggregate_attestation: ofAttestations("/eth/v2/validator/aggregate_attestation"),
   post_v1_validator_aggregate_and_proofs: inV4(post("/eth/v2/validator/aggregate_and_proofs")),
   post_v1_beacon_pool_attester_slashings: inV4(post("/eth/v2/beacon/pool/attester_slashings")),

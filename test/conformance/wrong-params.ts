@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Method, Param } from "../../src/api/definition.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
+import { SHAPES } from "../../src/api/schemas.ts";
 import type { Params } from "../../src/server/method-table.ts";
 import { type Mistake, wrongPayloads } from "./wrong-payloads.ts";
 
@@ -72,6 +73,6 @@ function* wrongCounts({ params }: Method, given: readonly unknown[]): Generator<
 /** Whether a value has the form that the documents derived from the definitions promise to be taken. */
 function takes(param: Param): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
-  const validate = ajv.compile(paramJsonSchema(param));
+  const validate = ajv.compile({ ...paramJsonSchema(param), components: { schemas: SHAPES } });
   return (value) => (value === null ? !param.required : validate(value));
 }

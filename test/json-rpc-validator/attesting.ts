@@ -76,10 +76,7 @@ async function aggregateCommittee(
     const key = keys[Number(validator_index)]!;
     const proof = facts.sign(key, "DOMAIN_SELECTION_PROOF", slot, ssz.Slot, slot);
     if (!isSelected(proof, Number(committee_length) / facts.number("TARGET_AGGREGATORS_PER_COMMITTEE"))) continue;
-    // Since electra the data does not name the committee.
-    const aggregate = facts.has("electra", slot)
-      ? await rpc.call("get_v2_validator_aggregate_attestation", [String(slot), dataRoot, index])
-      : await rpc.call("get_v1_validator_aggregate_attestation", [String(slot), dataRoot]);
+    const aggregate = await rpc.call("get_v1_validator_aggregate_attestation", [String(slot), dataRoot, index]);
     const message = { aggregator_index: validator_index, aggregate, selection_proof: proof };
     const type = facts.typesAt(slot).AggregateAndProof;
     return { message, signature: facts.signJson(key, "DOMAIN_AGGREGATE_AND_PROOF", slot, type, message) };

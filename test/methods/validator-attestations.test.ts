@@ -219,7 +219,19 @@ describe("the aggregate of a committee", () => {
       expect(error).toMatchObject({ code: -32001 });
       expect(await caller.error("get_v1_validator_aggregate_and_proof", params)).toEqual(error);
     }
-    for (const params of [[], [SLOT], [SLOT, "0x12"], ["x", attested.root], [SLOT, attested.root, 0], [null, null]]) {
+    expect(await caller.error(AGGREGATE, [SLOT, attested.root, 1])).toMatchObject({
+      code: -32001,
+      message: expect.stringContaining("committee 1"),
+    });
+    for (const params of [
+      [],
+      [SLOT],
+      [SLOT, "0x12"],
+      ["x", attested.root],
+      [SLOT, attested.root, "x"],
+      [SLOT, attested.root, 0, 0],
+      [null, null],
+    ]) {
       const error = await caller.error(AGGREGATE, params);
       expect(error).toMatchObject({ code: -32602 });
       expect(await caller.error("get_v1_validator_aggregate_and_proof", params)).toEqual(error);
@@ -229,7 +241,9 @@ describe("the aggregate of a committee", () => {
       { slot: "x" },
       { ...(ssz.phase0.AttestationData.toJson(attested.data) as object), index: -1 },
     ]) {
-      expect(await caller.error("get_v1_validator_aggregate_and_proof", [data])).toMatchObject({ code: -32602 });
+      for (const params of [[data], [data, 0], [data, 0, 0]]) {
+        expect(await caller.error("get_v1_validator_aggregate_and_proof", params)).toMatchObject({ code: -32602 });
+      }
     }
   });
 
@@ -280,25 +294,59 @@ test("an aggregator that was not selected is refused", async () => {
   expect(await caller.call(PUBLISH, [signedAggregate(attested, [selected])])).toBe(true);
 });
 
-test("since electra the first version cannot find an aggregate, and says which one can", async () => {
-  ({ devChain } = await openQuietDevChain(2, { forks: [{ fork: "fulu", epoch: 0 }] }));
-  caller = new Caller(devChain.api);
-  byHand = new ByHand(devChain);
-  const data = await caller.call(DATA, ["2"]);
-  expect(data.index).toBe("0");
-  expect(await caller.call(DATA, [2, 0])).toEqual(data);
-  const root = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(ssz.phase0.AttestationData.fromJson(data)));
-  await byHand.attest(2, devChain.chain.head.root);
-  for (const [name, params] of [
-    [AGGREGATE, [2, root]],
-    ["get_v1_validator_aggregate_and_proof", [2, root]],
-    ["get_v1_validator_aggregate_and_proof", [data]],
-  ] as const) {
-    expect(await caller.error(name, [...params])).toMatchObject({
-      code: -32004,
-      message: expect.stringContaining("get_v2_validator_aggregate_attestation"),
-    });
+describe("since electra, when the data does not name the committee, the aggregate", () => {
+  const SLOT = 2;
+  const AND_PROOF = "get_v1_validator_aggregate_and_proof";
+
+  /** Has all committees of the slot attest to the head of a chain with so many validators. */
+  async function attestAfterElectra(validators: number) {
+    ({ devChain } = await openQuietDevChain(SLOT, { validators, forks: [{ fork: "electra", epoch: 0 }] }));
+    caller = new Caller(devChain.api);
+    byHand = new ByHand(devChain);
+    const data = await caller.call(DATA, [SLOT]);
+    expect(data.index).toBe("0");
+    expect(await caller.call(DATA, [SLOT, 0])).toEqual(data);
+    await byHand.attest(SLOT, devChain.chain.head.root);
+    const root = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(ssz.phase0.AttestationData.fromJson(data)));
+    return { data, root };
   }
-  const aggregate = await caller.call("get_v2_validator_aggregate_attestation", [2, root, 0]);
-  expect(aggregate).toMatchObject({ data, committee_bits: "0x01" });
+
+  it("is found without an index where the slot has one committee", async () => {
+    const { data, root } = await attestAfterElectra(16);
+    const aggregate = await caller.call(AGGREGATE, [SLOT, root]);
+    expect(aggregate).toMatchObject({ data, committee_bits: "0x01" });
+    for (const [name, params] of [
+      [AGGREGATE, [SLOT, root, "0"]],
+      [AND_PROOF, [SLOT, root]],
+      [AND_PROOF, [data]],
+      [AND_PROOF, [data, 0]],
+    ] as const) {
+      expect(await caller.call(name, [...params])).toEqual(aggregate);
+    }
+    expect(await caller.error(AGGREGATE, [SLOT, root, 1])).toMatchObject({ code: -32001 });
+    expect(await caller.meta(AGGREGATE, [SLOT, root])).toBeUndefined();
+  });
+
+  it("is found by the index where the slot has several, and the call without one is told so", async () => {
+    const { data, root } = await attestAfterElectra(VALIDATORS);
+    for (const [index, bits] of ["0x01", "0x02"].entries()) {
+      const aggregate = await caller.call(AGGREGATE, [SLOT, root, index]);
+      expect(aggregate).toMatchObject({ data, committee_bits: bits });
+      const named = { slot: SLOT, attestation_data_root: root, committee_index: String(index) };
+      expect(await caller.call(AGGREGATE, named)).toEqual(aggregate);
+      expect(await caller.call(AND_PROOF, [data, index])).toEqual(aggregate);
+      expect(await caller.call("get_v2_validator_aggregate_attestation", [SLOT, root, index])).toEqual(aggregate);
+    }
+    for (const [name, params] of [
+      [AGGREGATE, [SLOT, root]],
+      [AGGREGATE, [SLOT, root, null]],
+      [AND_PROOF, [data]],
+    ] as const) {
+      expect(await caller.error(name, [...params])).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/"committee_index" is missing: slot 2 has 2 committees/),
+      });
+    }
+    expect(await caller.error(AGGREGATE, [SLOT, toHex(new Uint8Array(32))])).toMatchObject({ code: -32001 });
+  });
 });

@@ -1,4 +1,4 @@
-import { ForkName } from "@lodestar/params";
+import { ForkName, ForkSeq } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changesNothing } from "../../src/access.ts";
@@ -68,7 +68,20 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     const call = restCall(method, params, fork);
     const reply = await served.ask(call.path, init(call));
 
-    if (response.error) {
+    const { until } = method.rest[0]!;
+    if (until && ForkSeq[fork] >= ForkSeq[until.fork]) {
+      expect(response.error).toBeUndefined();
+      expect(reply.status).toBe(501);
+      expect(JSON.parse(reply.text)).toEqual({
+        code: 501,
+        message: expect.stringContaining(`slots before ${until.fork}`),
+      });
+      // Whoever heeds the advice gets what the method answers.
+      const [verb, successor] = until.successor.split(" ");
+      const query = call.path.slice(call.path.indexOf("?"));
+      const { text: heeded } = await served.ask(`${successor}${query}&committee_index=0`, { method: verb! });
+      expect(JSON.parse(heeded).data).toEqual(response.result);
+    } else if (response.error) {
       const { message, data } = response.error;
       expect(reply.status).toBe(data.status);
       expect(JSON.parse(reply.text)).toEqual({

@@ -38,8 +38,7 @@ describe.each(Object.keys(ATTACKS))("%s", (name) => {
     const before = await readGauge(program);
 
     report(name, "begins", before.residentBytes);
-    attacker.begin(name, target);
-    const during = await probe(program, { seconds: SECONDS });
+    const during = await probe(program, { seconds: SECONDS, begin: () => attacker.begin(name, target) });
     await attacker.end();
     report(
       name,

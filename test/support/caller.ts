@@ -13,9 +13,13 @@ export class Caller {
 
   // biome-ignore lint/suspicious/noExplicitAny: what a method answers is what the test is about
   async call(name: string, params: Params = []): Promise<any> {
+    return JSON.parse(await this.text(name, params));
+  }
+
+  /** The result as it is sent. */
+  async text(name: string, params: Params = []): Promise<string> {
     const { body } = await this.#answer(name, params);
-    if (Buffer.isBuffer(body)) return JSON.parse(String(body));
-    return JSON.parse(Buffer.concat(await Array.fromAsync(body)).toString());
+    return String(Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body)));
   }
 
   /** What stands beside the result. */

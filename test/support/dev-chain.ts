@@ -43,13 +43,14 @@ export async function openQuietDevChain(
   return openDevChain({ ...options, ...QUIET }, directory);
 }
 
-/** The same for several tests: whoever opens the chain closes it. */
+/** The same for several tests: whoever opens the chain closes it. History whose first slots are empty is made sooner. */
 export async function startQuietDevChain(
   historySlots: number,
   options: Partial<DevNodeOptions> = {},
-  begin?: (devChain: DevChain) => Promise<void>,
+  { emptySlots = 0, begin }: { emptySlots?: number; begin?: (devChain: DevChain) => Promise<void> } = {},
 ): Promise<OpenedDevChain> {
   const directory = removableDirectory();
+  if (emptySlots > 0) await makeHistory(emptySlots, { ...options, ...QUIET }, directory.path);
   await makeHistory(historySlots, options, directory.path, begin);
   const opened = await startDevChain({ ...options, ...QUIET }, directory.path);
   const close = async () => {

@@ -8,7 +8,7 @@ import {
 import {
   type Attestation,
   type CommitteeIndex,
-  type phase0,
+  isElectraAttestation,
   type RootHex,
   type SignedAggregateAndProof,
   type Slot,
@@ -16,7 +16,8 @@ import {
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { invalidParams, notFound, unsupported } from "../../failure.ts";
+import { invalidParams, notFound } from "../../failure.ts";
+import { withoutMeta } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import {
   anotherName,
@@ -100,37 +101,37 @@ const AGGREGATE = { name: "attestation", schema: shape("Attestation") };
 const getAggregatedAttestation = defineEncoded({
   number: 36,
   name: "get_v1_validator_aggregate_attestation",
-  summary: "The attestation with the most attesters for some attestation data, before electra.",
-  params: AGGREGATE_PARAMS,
+  summary: "The attestation with the most attesters for some attestation data.",
+  params: {
+    ...AGGREGATE_PARAMS,
+    committeeIndex: optional(
+      uint64,
+      "The committee at the slot. From electra on the data does not name it, so that it has to be given where the slot has several.",
+      { only: "json-rpc" },
+    ),
+  },
   result: AGGREGATE,
-  failures: ["not-found", "unavailable", "unsupported"],
-  rest: [get("/eth/v1/validator/aggregate_attestation")],
+  failures: ["not-found", "unavailable"],
+  rest: [
+    get("/eth/v1/validator/aggregate_attestation", {
+      until: { fork: ForkName.electra, successor: "GET /eth/v2/validator/aggregate_attestation" },
+    }),
+  ],
   cost: "cheap",
   access: "read",
-  until: ForkName.electra,
   example: {
     stage: "aggregate",
     params: async (chain) => [String(chain.slot), await chain.attestationDataRoot()],
   },
-  codec: ({ validator: { produceAttestationData } }) => ({
-    data: ssz.phase0.Attestation,
-    meta: produceAttestationData.resp.meta,
-  }),
-  async handler({ chain }, { slot, attestationDataRoot }) {
-    requireSynced(chain);
-    if (chain.config.getForkSeq(slot) >= ForkSeq.electra) {
-      throw unsupported(
-        "Since electra the data of an attestation does not name its committee, so no aggregate can be found by it: use get_v2_validator_aggregate_attestation.",
-      );
-    }
-    return { data: (await bestAggregate(chain, slot, attestationDataRoot)) as phase0.Attestation };
-  },
+  codec: ({ validator }) => withoutMeta(validator.getAggregatedAttestationV2.resp),
+  handler: ({ chain }, wanted) => bestAggregate(chain, wanted),
 });
 
 const aggregateByOtherName = anotherName(getAggregatedAttestation, {
   number: 37,
   name: "get_v1_validator_aggregate_and_proof",
-  summary: "As get_v1_validator_aggregate_attestation; takes one AttestationData as well. It has no proof in it.",
+  summary:
+    "As get_v1_validator_aggregate_attestation; also takes one AttestationData in place of slot and root. It has no proof in it.",
   arrange: arrangeAttestationData,
 });
 
@@ -148,11 +149,7 @@ const getAggregatedAttestationV2 = defineOperation("validator.getAggregatedAttes
     stage: "aggregate",
     params: async (chain) => [String(chain.slot), await chain.attestationDataRoot(), "0"],
   },
-  async handler({ chain }, { slot, attestationDataRoot, committeeIndex }) {
-    requireSynced(chain);
-    const data = await bestAggregate(chain, slot, attestationDataRoot, committeeIndex);
-    return { data, meta: { version: chain.config.getForkName(slot) } };
-  },
+  handler: ({ chain }, wanted) => bestAggregate(chain, wanted),
 });
 
 const ACCEPTED = { name: "accepted", schema: isTrue };
@@ -228,21 +225,37 @@ async function stateInEpoch(
   return postState.slot >= epochStart ? postState : states.afterBlock(blockRoot, epochStart);
 }
 
-/** By default of the committee that the data names, which it does before electra. */
-async function bestAggregate(
-  chain: BeaconChain,
-  slot: Slot,
-  dataRoot: RootHex,
-  committeeIndex?: CommitteeIndex,
-): Promise<Attestation> {
+interface WantedAggregate {
+  slot: Slot;
+  attestationDataRoot: RootHex;
+  /** By default the one that the data names or, from electra on, the only one of the slot. */
+  committeeIndex?: CommitteeIndex;
+}
+
+async function bestAggregate(chain: BeaconChain, { slot, attestationDataRoot, committeeIndex }: WantedAggregate) {
+  requireSynced(chain);
   await requireVerifiedHead(chain);
-  const aggregate = chain.pools.attestations.getAggregate(slot, dataRoot, committeeIndex);
-  if (!aggregate) {
+  const data = chain.pools.attestations.getAggregate(slot, attestationDataRoot, committeeIndex);
+  if (!data) {
     const ofCommittee = committeeIndex === undefined ? "" : ` and committee ${committeeIndex}`;
-    throw notFound(`No attestation of slot ${slot}${ofCommittee} with data ${dataRoot} is known.`);
+    throw notFound(`No attestation of slot ${slot}${ofCommittee} with data ${attestationDataRoot} is known.`);
   }
-  requireVerifiedBlock(chain, toRootHex(aggregate.data.beaconBlockRoot));
-  return aggregate;
+  requireVerifiedBlock(chain, toRootHex(data.data.beaconBlockRoot));
+  if (committeeIndex === undefined) await requireNamedCommittee(chain, data);
+  return { data, meta: { version: chain.config.getForkName(slot) } };
+}
+
+/** Refuses an attestation that may be of another committee than the one that was meant. */
+async function requireNamedCommittee(chain: BeaconChain, attestation: Attestation): Promise<void> {
+  if (!isElectraAttestation(attestation)) return;
+  const { slot, beaconBlockRoot, target } = attestation.data;
+  const state = await stateInEpoch(chain, toRootHex(beaconBlockRoot), computeStartSlotAtEpoch(target.epoch));
+  const committees = state.epochCtx.getCommitteeCountPerSlot(target.epoch);
+  if (committees === 1) return;
+  throw invalidParams(
+    `The parameter "committee_index" is missing: slot ${slot} has ${committees} committees, and since electra attestation ` +
+      "data does not name its own.",
+  );
 }
 
 function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAggregateAndProof[]): Promise<void> {
@@ -253,13 +266,13 @@ function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAg
   );
 }
 
-/** One AttestationData in place of the slot and the root that follow from it. */
+/** One AttestationData in place of the slot and the root that follow from it, and perhaps the committee index after it. */
 function arrangeAttestationData(params: unknown[]): unknown[] {
-  const [first] = params;
-  if (params.length !== 1 || typeof first !== "object" || first === null || Array.isArray(first)) return params;
+  const [first, ...rest] = params;
+  if (rest.length > 1 || typeof first !== "object" || first === null || Array.isArray(first)) return params;
   try {
     const data = readSszJson(ssz.phase0.AttestationData, first);
-    return [data.slot, toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data))];
+    return [data.slot, toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data)), ...rest];
   } catch (error) {
     if (!(error instanceof WrongPayload)) throw error;
     throw invalidParams(`The attestation data ${error.message}`);

@@ -158,7 +158,7 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
         "by default what --builder-boost-factor says.",
     ),
     feeRecipient: optional(executionAddress, "Whom the block pays, instead of what was prepared.", {
-      isRestOnly: true,
+      only: "rest",
     }),
   },
   result: PRODUCED_BLOCK,

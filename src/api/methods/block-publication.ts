@@ -53,7 +53,7 @@ const publishBlock = defineEncoded({
   summary: "Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast.",
   params: {
     signedBlockContents: SIGNED_BLOCK,
-    consensusVersion: { ...VERSION_IF_GIVEN, isRestOnly: true as const },
+    consensusVersion: { ...VERSION_IF_GIVEN, only: "rest" as const },
   },
   result: STATUS,
   failures: ["unavailable", "rejected"],

@@ -10,6 +10,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { ValidatedAttestation } from "../../chain/validation/attestation.ts";
 import { type Outcome, outcomeOf } from "../../chain/validation/outcome.ts";
 import { TimeSlice } from "../../time-slice.ts";
+import { withoutMeta } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import {
   defineEncoded,
@@ -125,11 +126,7 @@ const getPoolAttesterSlashings = defineEncoded({
   cost: "cheap",
   access: "read",
   example: {},
-  // The first version has no `version` beside its data.
-  codec: (codecs) => ({
-    ...codecs.beacon.getPoolAttesterSlashingsV2.resp,
-    meta: { toJson: () => ({}), toHeadersObject: () => ({}) },
-  }),
+  codec: ({ beacon }) => withoutMeta(beacon.getPoolAttesterSlashingsV2.resp),
   handler: async ({ chain }) => heldAttesterSlashings(chain),
 });
 

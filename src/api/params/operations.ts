@@ -1,14 +1,19 @@
 import type { Type } from "@chainsafe/ssz";
 import { isForkPostElectra } from "@lodestar/params";
 import { type AttesterSlashing, type SignedAggregateAndProof, type SingleAttestation, ssz } from "@lodestar/types";
+import { oneOf, shape } from "../schemas.ts";
 import { plainSszPayload, readSszJson, slotAt, sszPayload } from "./ssz-payload.ts";
 
 /** The attestation of one validator: before Electra one with a single bit set, since then a SingleAttestation. */
-export const attestation = sszPayload<SingleAttestation>("an attestation of one validator", (json, config) => {
-  const fork = config.getForkName(slotAt(json, ["data", "slot"]));
-  const type = isForkPostElectra(fork) ? ssz[fork].SingleAttestation : ssz.phase0.Attestation;
-  return readSszJson(type as Type<SingleAttestation>, json);
-});
+export const attestation = sszPayload<SingleAttestation>(
+  "an attestation of one validator",
+  (json, config) => {
+    const fork = config.getForkName(slotAt(json, ["data", "slot"]));
+    const type = isForkPostElectra(fork) ? ssz[fork].SingleAttestation : ssz.phase0.Attestation;
+    return readSszJson(type as Type<SingleAttestation>, json);
+  },
+  oneOf(shape("AttestationPhase0"), shape("SingleAttestation")),
+);
 
 export const signedAggregateAndProof = sszPayload<SignedAggregateAndProof>(
   "a signed aggregate and proof",
@@ -16,14 +21,27 @@ export const signedAggregateAndProof = sszPayload<SignedAggregateAndProof>(
     const slot = slotAt(json, ["message", "aggregate", "data", "slot"]);
     return readSszJson(config.getForkTypes(slot).SignedAggregateAndProof as Type<SignedAggregateAndProof>, json);
   },
+  shape("SignedAggregateAndProof"),
 );
 
 /** The forks differ only in how many indices an attestation may have; the later of the two attestations decides. */
-export const attesterSlashing = sszPayload<AttesterSlashing>("an attester slashing", (json, config) => {
-  const slots = ["attestation_1", "attestation_2"].map((name) => slotAt(json, [name, "data", "slot"]));
-  return readSszJson(config.getForkTypes(Math.max(...slots)).AttesterSlashing as Type<AttesterSlashing>, json);
-});
+export const attesterSlashing = sszPayload<AttesterSlashing>(
+  "an attester slashing",
+  (json, config) => {
+    const slots = ["attestation_1", "attestation_2"].map((name) => slotAt(json, [name, "data", "slot"]));
+    return readSszJson(config.getForkTypes(Math.max(...slots)).AttesterSlashing as Type<AttesterSlashing>, json);
+  },
+  shape("AttesterSlashing"),
+);
 
-export const proposerSlashing = plainSszPayload("a proposer slashing", ssz.phase0.ProposerSlashing);
+export const proposerSlashing = plainSszPayload(
+  "a proposer slashing",
+  ssz.phase0.ProposerSlashing,
+  shape("ProposerSlashing"),
+);
 
-export const signedVoluntaryExit = plainSszPayload("a signed voluntary exit", ssz.phase0.SignedVoluntaryExit);
+export const signedVoluntaryExit = plainSszPayload(
+  "a signed voluntary exit",
+  ssz.phase0.SignedVoluntaryExit,
+  shape("SignedVoluntaryExit"),
+);

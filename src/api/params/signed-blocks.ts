@@ -8,6 +8,7 @@ import {
   ssz,
   sszTypesFor,
 } from "@lodestar/types";
+import { list, object, oneOf, shape, text } from "../schemas.ts";
 import {
   type JsonObject,
   memberAt,
@@ -22,12 +23,18 @@ import {
 } from "./ssz-payload.ts";
 
 const WRAPPED = "{signed_block, kzg_proofs, blobs}";
+const SIGNED_BLOCK_FORMS = oneOf(
+  shape("SignedBeaconBlock"),
+  object({ signed_block: shape("SignedBeaconBlock"), kzg_proofs: list(text), blobs: list(text) }),
+);
 
 /**
  * A signed block of the fork of its slot. From Deneb to Fulu it comes with the blobs that it commits to; there a block
  * without any, as `get_v1_beacon_blocks_blockId` answers it, may also come alone.
  */
-export const signedBlock = sszPayload<SignedBlockContents>("a signed block", (json, config) => {
+export const signedBlock = sszPayload<SignedBlockContents>("a signed block", readBlockOrContents, SIGNED_BLOCK_FORMS);
+
+function readBlockOrContents(json: unknown, config: ChainForkConfig): SignedBlockContents {
   const isWrapped = Object.hasOwn(requireObject(json, TOP), "signed_block");
   const prefix = isWrapped ? ["signed_block"] : [];
   const slot = slotAt(json, [...prefix, "message", "slot"]);
@@ -44,7 +51,7 @@ export const signedBlock = sszPayload<SignedBlockContents>("a signed block", (js
     throw new WrongPayload(`must be ${WRAPPED}: the block commits to blobs, which belong beside it.`);
   }
   return { signedBlock, kzgProofs: [], blobs: [] };
-});
+}
 
 function readBlock(fork: ForkName, json: unknown): SignedBeaconBlock {
   return readSszJson(sszTypesFor(fork).SignedBeaconBlock as Type<SignedBeaconBlock>, json);

@@ -19,6 +19,7 @@ import type { Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
 import { IrregularNumber } from "../../json/parse.ts";
+import type { JsonSchema } from "../schemas.ts";
 import {
   GRAFFITI_FORM,
   graffitiFrom,
@@ -234,10 +235,14 @@ function parseBitVector(value: unknown, bitCount: number): Uint8Array | undefine
 
 /**
  * A schema for objects of the chain, which are read by the SSZ type of their fork. `decode` throws a `WrongPayload` for
- * what is no such object; `noun` says what it is, with its article.
+ * what is no such object; `noun` says what it is, with its article, and `shape` describes it to programs.
  */
-export function sszPayload<T>(noun: string, decode: (json: unknown, config: ChainForkConfig) => T): ForkSchema<T> {
-  const form = z.unknown().meta({ type: "object", description: `The JSON form of ${noun}.` });
+export function sszPayload<T>(
+  noun: string,
+  decode: (json: unknown, config: ChainForkConfig) => T,
+  shape: JsonSchema = {},
+): ForkSchema<T> {
+  const form = z.unknown().meta({ type: "object", description: `The JSON form of ${noun}.`, ...shape });
   return {
     noun,
     form,
@@ -254,8 +259,8 @@ export function sszPayload<T>(noun: string, decode: (json: unknown, config: Chai
 }
 
 /** The same for objects that have one form in all forks. */
-export function plainSszPayload<T>(noun: string, type: Type<T>): ForkSchema<T> {
-  return sszPayload(noun, (json) => readSszJson(type, json));
+export function plainSszPayload<T>(noun: string, type: Type<T>, shape?: JsonSchema): ForkSchema<T> {
+  return sszPayload(noun, (json) => readSszJson(type, json), shape);
 }
 
 /** The slot that stands at the end of a path of members; it tells which fork a payload belongs to. */
@@ -274,7 +279,7 @@ export function slotAt(json: unknown, path: readonly string[]): Slot {
 
 /** A request body that is a list of objects, given as one parameter; `noun` says what they are, in the plural. */
 export function payloadList<T>(noun: string, item: ForkSchema<T>): ForkSchema<T[]> {
-  const form = z.unknown().meta({ type: "array", description: `A list of ${noun}.` });
+  const form = z.unknown().meta({ type: "array", items: item.form.meta(), description: `A list of ${noun}.` });
   return {
     noun: `a list of ${noun}`,
     form,

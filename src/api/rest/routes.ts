@@ -1,4 +1,7 @@
+import { ForkSeq } from "@lodestar/params";
+import type { Slot } from "@lodestar/types";
 import { changesNothing } from "../../access.ts";
+import { unsupported } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
@@ -64,6 +67,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
       const args = await readArgs(method, reader, request);
+      requireServed(method, rest, args);
       return answerAboutState(method.context, request, () =>
         method.inTurn(args, request.waiting, () => answer(method, args, request)),
       );
@@ -81,6 +85,16 @@ async function readArgs(method: BoundMethod, reader: RequestReader, request: Res
   const isLeftOut = changesNothing(method.definition.access) && !request.body?.length;
   if ((request.body?.length ?? 0) >= LARGE_MESSAGE_BYTES) await ownTurn();
   return reader.args(request, isLeftOut ? reader.bodyParam.whenNoBody : parseJson(request.body ?? Buffer.alloc(0)));
+}
+
+function requireServed({ context }: BoundMethod, { verb, path, until }: RestPath, args: Args): void {
+  if (until === undefined) return;
+  const { config } = context.chain;
+  const slot = args.slot as Slot;
+  if (config.getForkSeq(slot) < ForkSeq[until.fork]) return;
+  throw unsupported(
+    `${verb} ${path} is for slots before ${until.fork}, and slot ${slot} is of ${config.getForkName(slot)}: use ${until.successor}.`,
+  );
 }
 
 /** In the form that the caller asked for. */

@@ -39,13 +39,18 @@ const attestationData: SpecialCall[] = [
   fails("no committee", INVALID, (chain) => [chain.slot], ForkName.phase0),
 ];
 const unknownAggregate: SpecialCall[] = [
-  fails("an unknown root", NOT_FOUND, (chain) => [chain.slot, ROOT], ForkName.phase0),
-  fails(
-    "another slot than the data's",
-    NOT_FOUND,
-    async (chain) => [chain.slot - 1, await chain.attestationDataRoot()],
-    ForkName.phase0,
-  ),
+  fails("an unknown root", NOT_FOUND, (chain) => [chain.slot, ROOT]),
+  fails("an unknown root, with a committee", NOT_FOUND, (chain) => [chain.slot, ROOT, 0]),
+  fails("another slot than the data's", NOT_FOUND, async (chain) => [
+    chain.slot - 1,
+    await chain.attestationDataRoot(),
+  ]),
+  fails("the last of all slots", NOT_FOUND, async (chain) => [LAST_UINT64, await chain.attestationDataRoot()]),
+  fails("a committee that the slot does not have", NOT_FOUND, async (chain) => [
+    chain.slot,
+    await chain.attestationDataRoot(),
+    LAST_UINT64,
+  ]),
 ];
 
 const changedMessage = (signed: Record<string, unknown>, changes: Record<string, unknown>) => ({
@@ -91,12 +96,13 @@ export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> =
   get_v1_validator_aggregate_attestation: unknownAggregate,
   get_v1_validator_aggregate_and_proof: [
     ...unknownAggregate,
-    fails(
-      "data that nobody attested to",
-      NOT_FOUND,
-      async (chain) => [{ ...(await chain.attestationData()), index: "3" }],
-      ForkName.phase0,
-    ),
+    fails("data that nobody attested to", NOT_FOUND, async (chain) => [
+      { ...(await chain.attestationData()), index: "3" },
+    ]),
+    fails("data of a committee that the slot does not have", NOT_FOUND, async (chain) => [
+      await chain.attestationData(),
+      LAST_UINT64,
+    ]),
     fails("an object that is no attestation data", INVALID, () => [{ slot: "1" }]),
   ],
   get_v2_validator_aggregate_attestation: [

@@ -9,6 +9,8 @@ import type { Order } from "./attacker-process.ts";
 import { callText, type Target } from "./clients.ts";
 
 const PROBE_EVERY_MILLIS = 20;
+/** Of how many questions one comes from somebody who is not connected yet. */
+const NEWCOMER_EVERY = 5;
 /** A probe that takes longer is one that the node did not answer. */
 const PROBE_PATIENCE_MILLIS = 30_000;
 
@@ -16,8 +18,10 @@ const ATTACKER = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
 
 /** What somebody sees who asks the node for its head all the time. */
 export interface ProbeFigures {
-  /** Milliseconds, in the order of the questions. */
+  /** Milliseconds until the answers to a client that keeps its connection, in the order of its questions. */
   latencies: number[];
+  /** The same for clients that connect for each question. */
+  newcomers: number[];
   unanswered: number;
   /** The most that the node had in memory at any of the questions. */
   peakBytes: number;
@@ -62,24 +66,35 @@ export async function targetOf(program: ProgramProcess): Promise<Target> {
   return { jsonRpcUrl, restUrl: restUrl!, slot: Number(current_slot) };
 }
 
-/** Asks a node for its head every 20 milliseconds, whether or not the question before is answered. */
-export async function probe(program: ProgramProcess, { seconds }: { seconds: number }): Promise<ProbeFigures> {
-  const agent = new Agent({ keepAlive: true });
-  const figures: ProbeFigures = { latencies: [], unanswered: 0, peakBytes: 0 };
+/**
+ * Asks a node for its head every 20 milliseconds, whether or not the question before is answered: over one connection, and
+ * now and then over a new one, too. `begin` is called when the client that keeps its connection has it.
+ */
+export async function probe(
+  program: ProgramProcess,
+  { seconds, begin }: { seconds: number; begin?: () => void },
+): Promise<ProbeFigures> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const figures: ProbeFigures = { latencies: [], newcomers: [], unanswered: 0, peakBytes: 0 };
   const asked: Promise<void>[] = [];
-  const end = performance.now() + seconds * 1000;
-  while (performance.now() < end) {
-    const position = asked.length;
-    const question = ask(program.url, agent).then(
+  const note = (latencies: number[], question: Promise<number>) => {
+    const position = latencies.push(PROBE_PATIENCE_MILLIS) - 1;
+    const noted = question.then(
       (millis) => {
-        figures.latencies[position] = millis;
+        latencies[position] = millis;
       },
       () => {
         figures.unanswered++;
-        figures.latencies[position] = PROBE_PATIENCE_MILLIS;
       },
     );
-    asked.push(question);
+    asked.push(noted);
+  };
+  await ask(program.url, agent).catch(() => {});
+  begin?.();
+  const end = performance.now() + seconds * 1000;
+  for (let number = 0; performance.now() < end; number++) {
+    note(figures.latencies, ask(program.url, agent));
+    if (number % NEWCOMER_EVERY === 0) note(figures.newcomers, ask(program.url, false));
     figures.peakBytes = Math.max(figures.peakBytes, residentBytes(program.pid));
     await delay(PROBE_EVERY_MILLIS);
   }
@@ -88,7 +103,7 @@ export async function probe(program: ProgramProcess, { seconds }: { seconds: num
   return figures;
 }
 
-function ask(url: string, agent: Agent): Promise<number> {
+function ask(url: string, agent: Agent | false): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const began = performance.now();
   const body = callText("getChainHead", []);

@@ -1,9 +1,10 @@
-import type { JsonSchema } from "../../src/api/schemas.ts";
+import type { JsonSchema } from "./schemas.ts";
 
 /** A JSON schema in the few words that a reader wants: `{ root: Root }`, `[Uint64]`, `string or integer`. */
 export function describeType(schema: JsonSchema): string {
   if (typeof schema.$ref === "string") return schema.$ref.split("/").at(-1)!;
-  if (Array.isArray(schema.anyOf)) return unique(schema.anyOf.map(describeType)).join(" or ");
+  const forms = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(forms)) return unique(forms.map(describeType)).join(" or ");
   if (Array.isArray(schema.enum)) return schema.enum.map((word) => JSON.stringify(word)).join(" or ");
   if ("const" in schema) return JSON.stringify(schema.const);
   if (schema.type === "array") return `[${describeType((schema.items ?? {}) as JsonSchema)}]`;
