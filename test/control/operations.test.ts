@@ -11,7 +11,9 @@ import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
 import { openDevChain } from "../support/dev-chain.ts";
+import { ExecutionClient } from "../support/execution-client.ts";
 import { openFollower } from "../support/follower.ts";
+import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const ETHER = 10 ** 9;
@@ -342,4 +344,35 @@ describe("deposits before electra", () => {
     await chain.expectFollowed();
     chain.expectHealth();
   });
+});
+
+it("makes on a chain with an execution client what needs no transaction, and says of the rest where it comes from", async () => {
+  const client = await ExecutionClient.open();
+  const { devChain } = await openDevChain(client.nodeOptions());
+  const caller = new Caller(devChain.api);
+  await devChain.clock.advanceTo(1);
+  expect(await caller.call("dev_slash", [1])).toMatchObject([{ status: "pooled" }]);
+  expect(await caller.call("dev_changeCredentials", [2, ADDRESS])).toMatchObject({ status: "pooled" });
+  const unsupported = (message: RegExp) => ({ code: -32004, message: expect.stringMatching(message) });
+  expect(await caller.error("dev_withdraw", [2])).toMatchObject(unsupported(/\(--el\).* at the contract of EIP-7002/));
+  expect(await caller.error("dev_consolidate", [2, 3])).toMatchObject(unsupported(/at the contract of EIP-7251/));
+  expect(await caller.error("dev_deposit")).toMatchObject(unsupported(/deposit contract.* send it a transaction/));
+  await devChain.clock.advanceTo(3);
+  expect(devChain.chain.headState.validators.getReadonly(1).slashed).toBe(true);
+});
+
+it("keeps what waits for a block when the program is killed", async () => {
+  const args = ["--data-dir", tempDirectory(), "--fork", "fulu", "--validators", "8"];
+  const settings = [...args, "--speed", "0", "--warmup-epochs", "1"];
+  const killed = await Program.dev(settings);
+  await killed.call("dev_slash", [1]);
+  const [{ data }] = await killed.call("dev_deposit");
+  await killed.kill();
+  const program = await Program.dev(settings);
+  await program.call("dev_advance", [2]);
+  const { status } = await program.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", 1]);
+  expect(status).toBe("active_slashed");
+  expect(await program.call("get_v1_beacon_states_stateId_pending_deposits", ["head"])).toMatchObject([
+    { pubkey: data.pubkey, amount: data.amount },
+  ]);
 });
