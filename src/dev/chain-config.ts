@@ -21,7 +21,7 @@ export interface ExecutionChain {
   genesisBlockHash: RootHex;
 }
 
-/** Where the deposits of a dev chain are made, when it takes any. */
+/** Where the deposits of a dev chain are made that has a deposit contract. */
 export interface DevDeposits {
   /** The address of the deposit contract, in hexadecimal digits. */
   contract: string;
@@ -42,7 +42,7 @@ interface DevChainConfigOptions {
   genesisTime: number;
   /** Left out by a chain with the built-in dev execution engine. */
   execution?: ExecutionChain;
-  /** Left out by a chain whose validators are all there from its beginning. */
+  /** Left out by a chain without a deposit contract. */
   deposits?: DevDeposits;
 }
 

@@ -8,7 +8,7 @@ export interface DevIdentity {
   validators: number;
   forks: readonly ScheduledFork[];
   slotSeconds: number;
-  /** Left out by a chain that takes no deposits. */
+  /** Left out by a chain without a deposit contract. */
   deposits?: DevDeposits;
   genesisTime: number;
   genesisValidatorsRoot: string;

@@ -69,7 +69,7 @@ export interface DevOptions extends SharedOptions {
   /** Every fork the chain will have, in fork order, from phase0; those of epoch 0 are in force at genesis. */
   forks: readonly ScheduledFork[];
   slotSeconds: number;
-  /** Undefined for a chain that takes no deposits. */
+  /** Undefined for a chain without a deposit contract. */
   deposits: DevDeposits | undefined;
   speed: number;
   warmupEpochs: number;
