@@ -15,6 +15,7 @@ import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
 import { DepositLog } from "./control/deposit-log.ts";
+import { DevDeposits } from "./control/deposits.ts";
 import { ExecutionRequestQueue } from "./control/execution-requests.ts";
 import { DevOperations } from "./control/operations.ts";
 import { DevTime } from "./control/time.ts";
@@ -113,17 +114,11 @@ export class DevChain {
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
     const keys = new RegisteredKeys(this.keys, chain);
-    const { genesisDeposits } = parts;
+    const { genesisDeposits, db } = parts;
+    const requests = requestsOf(parts);
     const depositLog = genesisDeposits && new DepositLog({ chain, genesisDeposits });
-    const operations = new DevOperations({
-      api,
-      chain,
-      db: parts.db,
-      time: this.#time,
-      keys,
-      requests: requestsOf(parts),
-      depositLog,
-    });
+    const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
+    const operations = new DevOperations({ api, chain, db, time: this.#time, keys, requests, deposits });
     this.control = { time: this.#time, operations };
 
     const logger = parts.logger.topic("validators");

@@ -1,17 +1,7 @@
-import { aggregateSerializedSignatures, SecretKey } from "@chainsafe/blst";
 import type { Type } from "@chainsafe/ssz";
-import {
-  DOMAIN_BEACON_ATTESTER,
-  DOMAIN_BEACON_PROPOSER,
-  DOMAIN_BLS_TO_EXECUTION_CHANGE,
-  ForkName,
-  ForkSeq,
-} from "@lodestar/params";
+import { ForkName } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
-  type CachedBeaconStateElectra,
-  computeSigningRoot,
-  computeStartSlotAtEpoch,
   getAttesterSlashableIndices,
   hasEth1WithdrawalCredential,
 } from "@lodestar/state-transition";
@@ -31,9 +21,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { blsWithdrawalCredentials } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
-import { signDeposit } from "../signed-deposit.ts";
-import { ValidatorSigner } from "../validators/signer.ts";
-import type { DepositLog } from "./deposit-log.ts";
+import type { DevDeposits } from "./deposits.ts";
 import type { ExecutionRequestQueue } from "./execution-requests.ts";
 import {
   requireBlsCredentials,
@@ -48,10 +36,8 @@ import {
   requireStaying,
   type Subject,
 } from "./operation-rules.ts";
+import { SignedOperations } from "./signed-operations.ts";
 import type { DevTime } from "./time.ts";
-
-/** A seed of a key that no validator has, for signatures that are wrong. */
-const NOBODYS_SEED = new Uint8Array(32).fill(0xba);
 
 interface DevOperationsParts {
   api: Pick<Api, "beacon">;
@@ -62,7 +48,7 @@ interface DevOperationsParts {
   /** Undefined where an execution client makes the payloads. */
   requests: ExecutionRequestQueue | undefined;
   /** Undefined where deposits are made at a contract of another chain. */
-  depositLog: DepositLog | undefined;
+  deposits: DevDeposits | undefined;
 }
 
 type Made = Omit<MadeOperation, "status">;
@@ -70,11 +56,11 @@ type Made = Omit<MadeOperation, "status">;
 /** What waits for a block already is not made again: it is what the call answers. */
 export class DevOperations implements OperationControl {
   readonly #parts: DevOperationsParts;
-  readonly #signer: ValidatorSigner;
+  readonly #signed: SignedOperations;
 
   constructor(parts: DevOperationsParts) {
     this.#parts = parts;
-    this.#signer = new ValidatorSigner(parts.chain.config, parts.keys);
+    this.#signed = new SignedOperations(parts.chain.config, parts.keys);
   }
 
   slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<MadeOperation[]> {
@@ -97,7 +83,7 @@ export class DevOperations implements OperationControl {
       requireMayLeave(subject, "exit");
       requireNothingPending(subject, "exit");
       const held = chain.pools.operations.listVoluntaryExits().find(({ message }) => message.validatorIndex === index);
-      const signedVoluntaryExit = held ?? this.#signedExit(state, index);
+      const signedVoluntaryExit = held ?? this.#signed.exit(state, index);
       await api.beacon.submitPoolVoluntaryExit({ signedVoluntaryExit });
       const data = ssz.phase0.SignedVoluntaryExit.toJson(signedVoluntaryExit);
       return this.#onePooled({ type: "voluntary_exit", data });
@@ -147,10 +133,7 @@ export class DevOperations implements OperationControl {
           `A change of the credentials of validator ${index} to the address ${toHex(held.message.toExecutionAddress)} waits for a block already.`,
         );
       }
-      const message = { validatorIndex: index, fromBlsPubkey, toExecutionAddress: address };
-      const domain = state.config.getDomainAtFork(ForkName.phase0, DOMAIN_BLS_TO_EXECUTION_CHANGE);
-      const signingRoot = computeSigningRoot(ssz.capella.BLSToExecutionChange, message, domain);
-      const change = held ?? { message, signature: this.#signer.sign(index, signingRoot) };
+      const change = held ?? this.#signed.credentialsChange(index, fromBlsPubkey, address);
       await api.beacon.submitPoolBLSToExecutionChange({ blsToExecutionChanges: [change] });
       const data = ssz.capella.SignedBLSToExecutionChange.toJson(change);
       return this.#onePooled({ type: "bls_to_execution_change", data });
@@ -177,26 +160,24 @@ export class DevOperations implements OperationControl {
     });
   }
 
-  deposit(order: DepositOrder): Promise<MadeOperation[]> {
+  deposit({ receiver, amount, withdrawalCredentials, isBadlySigned }: DepositOrder): Promise<MadeOperation[]> {
     return this.#make(async (state) => {
-      const { requests, depositLog, chain } = this.#parts;
-      if (!depositLog) {
+      const { deposits } = this.#parts;
+      if (!deposits) {
         throw ControlRefusal.impossible(
           "The deposits of this chain are made at a deposit contract, which an execution client has (--el, --eth1): send it a transaction.",
         );
       }
-      const deposits = await this.#signedDeposits(state, order);
-      if (requests && state.config.getForkSeq(state.slot) >= ForkSeq.electra) {
-        const before = Math.max(chain.eth1.deposits.depositCount, Number(state.eth1Data.depositCount));
-        const made = await requests.addDeposits(deposits, before);
-        return made.map((each) => queued("deposit_request", ssz.electra.DepositRequest.toJson(each)));
+      const wanted = { amount: Number(amount), withdrawalCredentials };
+      if ("newValidators" in receiver) {
+        const entering = await deposits.forNew(state, receiver.newValidators, wanted, isBadlySigned);
+        return deposits.make(state, entering);
       }
-      await depositLog.add(deposits);
-      return deposits.map((each) => ({
-        type: "deposit_data",
-        status: "logged",
-        data: ssz.phase0.DepositData.toJson(each),
-      }));
+      const { index, validator } = this.#known(state, receiver.validator);
+      const { pubkey } = validator;
+      const credentials = withdrawalCredentials ?? validator.withdrawalCredentials;
+      const message = { ...wanted, pubkey, withdrawalCredentials: credentials };
+      return deposits.make(state, [deposits.topUp(index, message, isBadlySigned)]);
     });
   }
 
@@ -234,7 +215,7 @@ export class DevOperations implements OperationControl {
   /** A validator whose key the chain has. */
   #own(state: CachedBeaconStateAllForks, id: ValidatorId): Subject {
     const subject = this.#known(state, id);
-    if (this.#signer.owns(subject.index)) return subject;
+    if (this.#parts.keys.secretKey(subject.index)) return subject;
     throw ControlRefusal.impossible(
       `This chain does not have the key of validator ${subject.index}, so it cannot sign for it.`,
     );
@@ -260,7 +241,7 @@ export class DevOperations implements OperationControl {
     const slashings = indices.map(
       (index) =>
         held.find(({ signedHeader1 }) => signedHeader1.message.proposerIndex === index) ??
-        this.#doubleProposal(state, index),
+        this.#signed.doubleProposal(state, index),
     );
     for (const proposerSlashing of slashings) await api.beacon.submitPoolProposerSlashings({ proposerSlashing });
     return slashings.map((each) => ({ type: "proposer_slashing", data: ssz.phase0.ProposerSlashing.toJson(each) }));
@@ -273,96 +254,10 @@ export class DevOperations implements OperationControl {
     const isNeedless = operations.hasAttesterSlashingFor(indices);
     const slashings = isNeedless
       ? operations.listAttesterSlashings().filter((each) => accuses(each, indices))
-      : [this.#doubleVote(state, indices)];
+      : [this.#signed.doubleVote(state, indices)];
     if (!isNeedless) await api.beacon.submitPoolAttesterSlashingsV2({ attesterSlashing: slashings[0]! });
     const type = sszTypesFor(state.config.getForkName(state.slot)).AttesterSlashing as Type<AttesterSlashing>;
     return slashings.map((each) => ({ type: "attester_slashing", data: type.toJson(each) }));
-  }
-
-  #signedExit(
-    { config, epochCtx, slot }: CachedBeaconStateAllForks,
-    index: ValidatorIndex,
-  ): phase0.SignedVoluntaryExit {
-    const message = { epoch: epochCtx.epoch, validatorIndex: index };
-    const domain = config.getDomainForVoluntaryExit(slot, computeStartSlotAtEpoch(message.epoch));
-    const signature = this.#signer.sign(index, computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain));
-    return { message, signature };
-  }
-
-  /** Two blocks of one validator in one slot. */
-  #doubleProposal({ slot }: CachedBeaconStateAllForks, proposerIndex: ValidatorIndex): phase0.ProposerSlashing {
-    const type = ssz.phase0.BeaconBlockHeaderBigint;
-    const header = (mark: number): phase0.SignedBeaconBlockHeaderBigint => {
-      const message = {
-        ...type.defaultValue(),
-        slot: BigInt(slot),
-        proposerIndex,
-        bodyRoot: new Uint8Array(32).fill(mark),
-      };
-      const signingRoot = this.#signer.signingRoot(type, message, DOMAIN_BEACON_PROPOSER, slot);
-      return { message, signature: this.#signer.sign(proposerIndex, signingRoot) };
-    };
-    return { signedHeader1: header(1), signedHeader2: header(2) };
-  }
-
-  /** Two attestations of the same validators to one target. */
-  #doubleVote({ slot, epochCtx }: CachedBeaconStateAllForks, attesters: ValidatorIndex[]): AttesterSlashing {
-    const type = ssz.phase0.AttestationDataBigint;
-    const attestation = (mark: number): phase0.IndexedAttestationBigint => {
-      const beaconBlockRoot = new Uint8Array(32).fill(mark);
-      const target = { epoch: BigInt(epochCtx.epoch), root: beaconBlockRoot };
-      const data = { ...type.defaultValue(), slot: BigInt(slot), beaconBlockRoot, target };
-      const signingRoot = this.#signer.signingRoot(type, data, DOMAIN_BEACON_ATTESTER, slot);
-      const signatures = attesters.map((attester) => this.#signer.sign(attester, signingRoot));
-      return { attestingIndices: attesters, data, signature: aggregateSerializedSignatures(signatures).toBytes() };
-    };
-    return { attestation1: attestation(1), attestation2: attestation(2) };
-  }
-
-  async #signedDeposits(state: CachedBeaconStateAllForks, order: DepositOrder): Promise<phase0.DepositData[]> {
-    const { receiver, isBadlySigned, withdrawalCredentials } = order;
-    const { config } = this.#parts.chain;
-    const amount = Number(order.amount);
-    const sign = (secretKey: SecretKey | undefined, pubkey: Uint8Array, credentials: Uint8Array) =>
-      signDeposit(config, isBadlySigned || !secretKey ? SecretKey.fromKeygen(NOBODYS_SEED) : secretKey, {
-        pubkey,
-        withdrawalCredentials: withdrawalCredentials ?? credentials,
-        amount,
-      });
-    if ("validator" in receiver) {
-      // Nobody looks at the signature of a deposit for a validator that is there.
-      const { index, validator } = this.#known(state, receiver.validator);
-      return [sign(this.#parts.keys.secretKey(index), validator.pubkey, validator.withdrawalCredentials)];
-    }
-    const first = await this.#nextEntrant(state);
-    return Array.from({ length: receiver.newValidators }, (_, n) => {
-      const { secretKey, publicKey } = this.#parts.keys.entrant(first + n);
-      return sign(secretKey, publicKey, blsWithdrawalCredentials(publicKey));
-    });
-  }
-
-  /**
-   * The index that the next validator has which enters. Those whose deposit is on its way come before; a deposit with a bad
-   * signature makes nobody a validator.
-   */
-  async #nextEntrant(state: CachedBeaconStateAllForks): Promise<ValidatorIndex> {
-    const { chain, keys, requests, depositLog } = this.#parts;
-    const isElectra = state.config.getForkSeq(state.slot) >= ForkSeq.electra;
-    const waiting: phase0.DepositData[] = [
-      ...((await depositLog?.deposits()) ?? []),
-      ...((await requests?.waitingDeposits()) ?? []),
-      ...(isElectra ? (state as CachedBeaconStateElectra).pendingDeposits.getAllReadonlyValues() : []),
-    ];
-    const isOnItsWay = (index: ValidatorIndex) => {
-      const { secretKey, publicKey } = keys.entrant(index);
-      return waiting.some((deposit) => {
-        if (!byteArrayEquals(deposit.pubkey, publicKey)) return false;
-        return byteArrayEquals(signDeposit(chain.config, secretKey, deposit).signature, deposit.signature);
-      });
-    };
-    let next = state.validators.length;
-    while (isOnItsWay(next)) next++;
-    return next;
   }
 
   async #onePooled(made: Made): Promise<MadeOperation> {
