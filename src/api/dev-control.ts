@@ -1,4 +1,4 @@
-import type { Slot } from "@lodestar/types";
+import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../failure.ts";
 import type { ValidatorId } from "./params/identifiers.ts";
 
@@ -6,6 +6,7 @@ import type { ValidatorId } from "./params/identifiers.ts";
 export interface DevControl {
   readonly time: TimeControl;
   readonly operations: OperationControl;
+  readonly keys: KnownKeys;
 }
 
 /** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
@@ -19,6 +20,14 @@ export interface TimeControl {
   resume(): Promise<void>;
   /** In seconds of chain time in one of real time; 0 pauses. */
   setSpeed(speed: number): Promise<void>;
+}
+
+/** The keys of the validators that the chain has keys of: those that it began with, and those that entered with one of its keys. */
+interface KnownKeys {
+  /** Ascending. */
+  readonly indices: readonly ValidatorIndex[];
+  /** Undefined for all others. */
+  secretKey(index: ValidatorIndex): { toHex(): string } | undefined;
 }
 
 interface Passage {

@@ -9,6 +9,7 @@ import { chainTimeMethods } from "./methods/chain-time.ts";
 import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
+import { devKeysMethods } from "./methods/dev-keys.ts";
 import { devOperationMethods } from "./methods/dev-operations.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
 import { discoverMethod } from "./methods/discover.ts";
@@ -80,7 +81,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Light clients", methods: lightClientMethods },
   { title: "Proofs", methods: proofMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods, ...devOperationMethods] },
+  { title: "Dev chain", methods: [...devTimeMethods, ...devOperationMethods, ...devKeysMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

@@ -19,9 +19,9 @@ import { DevDeposits } from "./control/deposits.ts";
 import { ExecutionRequestQueue } from "./control/execution-requests.ts";
 import { DevOperations } from "./control/operations.ts";
 import { DevTime } from "./control/time.ts";
-import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
+import { type DevKeys, onlyKeysOf, type ValidatorKeys } from "./validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
@@ -39,7 +39,7 @@ interface DevChainParts {
   /** Whether the chain has to do with an execution client, which has a time of its own. */
   hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
-  validatorCount: number;
+  keys: DevKeys;
   /** The deposits of these validators; undefined where deposits are made at a contract of an execution client. */
   genesisDeposits: (() => phase0.DepositData[]) | undefined;
   /** Those that do their duties by themselves; all when left out. */
@@ -73,7 +73,7 @@ export class DevChain {
   readonly clock: VirtualClock;
   readonly chain: BeaconChain;
   readonly api: Api;
-  readonly keys: InteropKeys;
+  readonly keys: DevKeys;
   readonly control: DevControl;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
@@ -99,7 +99,7 @@ export class DevChain {
     this.clock = clock;
     this.chain = chain;
     this.api = api;
-    this.keys = new InteropKeys(parts.validatorCount);
+    this.keys = parts.keys;
     this.isNew = isNew;
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
@@ -119,7 +119,7 @@ export class DevChain {
     const depositLog = genesisDeposits && new DepositLog({ chain, genesisDeposits });
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
     const operations = new DevOperations({ api, chain, db, time: this.#time, keys, requests, deposits });
-    this.control = { time: this.#time, operations };
+    this.control = { time: this.#time, operations, keys };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.

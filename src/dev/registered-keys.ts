@@ -2,7 +2,7 @@ import type { SecretKey } from "@chainsafe/blst";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
-import type { InteropKeys, ValidatorKeys } from "./interop-keys.ts";
+import type { DevKeys, ValidatorKeys } from "./validator-keys.ts";
 
 interface Entrant {
   secretKey: SecretKey;
@@ -14,11 +14,11 @@ interface Entrant {
  * with the chain's key of their index. Who entered with another key is not ours.
  */
 export class RegisteredKeys implements ValidatorKeys {
-  readonly #keys: InteropKeys;
+  readonly #keys: DevKeys;
   readonly #chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> };
   readonly #entrants = new Map<ValidatorIndex, Entrant>();
 
-  constructor(keys: InteropKeys, chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> }) {
+  constructor(keys: DevKeys, chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> }) {
     this.#keys = keys;
     this.#chain = chain;
   }

@@ -141,6 +141,12 @@ describe("operations of a chain in fulu", () => {
     expect(await balance(COMPOUNDS)).toBeGreaterThan(72 * ETHER);
     expect((await validator(COMPOUNDS)).validator.effective_balance).toBe(String(72 * ETHER));
 
+    const keys = await call("dev_keys", { first: VALIDATORS });
+    expect(keys.map(({ pubkey }: { pubkey: string }) => pubkey)).toEqual([
+      ...entering.map(({ data }: { data: { pubkey: string } }) => data.pubkey),
+      later.data.pubkey,
+    ]);
+
     // Those who entered do their duties like the others.
     await advance(2 * SLOTS_PER_EPOCH);
     const participation = (chain.chain.headState as CachedBeaconStateAltair).previousEpochParticipation.getAll();

@@ -47,11 +47,11 @@ export async function openQuietDevChain(
 export async function startQuietDevChain(
   historySlots: number,
   options: Partial<DevNodeOptions> = {},
-  { emptySlots = 0, begin }: { emptySlots?: number; begin?: (devChain: DevChain) => Promise<void> } = {},
+  { emptySlots = 0 } = {},
 ): Promise<OpenedDevChain> {
   const directory = removableDirectory();
   if (emptySlots > 0) await makeHistory(emptySlots, { ...options, ...QUIET }, directory.path);
-  await makeHistory(historySlots, options, directory.path, begin);
+  await makeHistory(historySlots, options, directory.path);
   const opened = await startDevChain({ ...options, ...QUIET }, directory.path);
   const close = async () => {
     await opened.close();
@@ -60,15 +60,9 @@ export async function startQuietDevChain(
   return { ...opened, close };
 }
 
-/** Takes the chain in a directory, or a new one, to a slot and leaves it closed; history begins as it is told to. */
-export async function makeHistory(
-  slots: number,
-  options: Partial<DevNodeOptions>,
-  directory: string,
-  begin?: (devChain: DevChain) => Promise<void>,
-): Promise<void> {
+/** Takes the chain in a directory, or a new one, to a slot and leaves it closed. */
+export async function makeHistory(slots: number, options: Partial<DevNodeOptions>, directory: string): Promise<void> {
   const { devChain, close } = await startDevChain(options, directory);
-  await begin?.(devChain);
   await devChain.clock.advanceTo(slots);
   await close();
 }

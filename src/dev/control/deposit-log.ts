@@ -53,7 +53,8 @@ export class DepositLog {
     if (!newest || slot % (EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH) !== 0) return;
     const { headState, config, genesis } = chain;
     if (isBridgeRetired(headState) || headState.eth1Data.depositCount >= newest.depositCount) return;
-    await this.#changes.run(() => this.#extend(computeTimeAtSlot(config, slot, genesis.time), []));
+    const distance = config.SECONDS_PER_ETH1_BLOCK * config.ETH1_FOLLOW_DISTANCE;
+    await this.#changes.run(() => this.#extend(computeTimeAtSlot(config, slot, genesis.time) - distance, []));
   }
 
   /** The first block has the deposits of the genesis. */

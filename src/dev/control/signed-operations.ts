@@ -12,7 +12,7 @@ import {
   computeStartSlotAtEpoch,
 } from "@lodestar/state-transition";
 import { type AttesterSlashing, type capella, type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
-import type { ValidatorKeys } from "../interop-keys.ts";
+import type { ValidatorKeys } from "../validator-keys.ts";
 import { ValidatorSigner } from "../validators/signer.ts";
 
 /** What validators sign beside their duties. What they are slashed for is not noted as signed: nobody else ever sees it. */

@@ -4,7 +4,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import { type Clock, ClockStoppedError } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { ValidatorKeys } from "../interop-keys.ts";
+import type { ValidatorKeys } from "../validator-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";

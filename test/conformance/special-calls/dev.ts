@@ -43,6 +43,11 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("less than can be deposited", INVALID, () => ({ amount: 1 })),
     fails("a validator that is there and new ones", INVALID, () => ({ validator: 1, count: 1 })),
   ],
+  dev_keys: [
+    fails("a validator beyond the last", NOT_FOUND, () => [LAST_UINT64]),
+    fails("a last one beyond the last", NOT_FOUND, () => [0, LAST_UINT64]),
+    fails("a range that ends before it begins", INVALID, () => [1, 0]),
+  ],
   dev_setSpeed: [
     fails("time that flows back", INVALID, () => [-1]),
     fails("more than any machine can", INVALID, () => [1e9]),
