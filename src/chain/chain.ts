@@ -7,7 +7,7 @@ import {
   getEffectiveBalanceIncrementsZeroInactive,
   type PubkeyCache,
 } from "@lodestar/state-transition";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -32,13 +32,14 @@ import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
 import { type Arrival, ImportQueue } from "./import/import-queue.ts";
+import type { Alongside } from "./import/segment.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { OperationProcessor } from "./operation-processor.ts";
 import { PayloadVerdicts } from "./payload-verdicts.ts";
 import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
-import { BlockProducer } from "./production/block-producer.ts";
+import { BlockProducer, type ProducedFullBlock } from "./production/block-producer.ts";
 import { type BuilderInUse, type BuilderUse, useBuilder } from "./production/builder-use.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
@@ -225,6 +226,7 @@ export class BeaconChain {
       events: this.events,
       logger: log,
       hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
+      producedState: (root) => this.producer.postState(root),
       changes: this.#changes,
       settle: () => this.#settle(),
     });
@@ -351,6 +353,19 @@ export class BeaconChain {
    */
   importBlock(signed: SignedBeaconBlock, arrival?: Arrival): Promise<ImportedBlock> {
     return this.#importQueue.importBlock(signed, arrival);
+  }
+
+  /**
+   * Takes a block onto the chain that this node has produced and that one of its own validators has signed. What it made itself
+   * is not verified again.
+   *
+   * @param alongside adds what is to be stored in the same write as the block
+   */
+  importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature, alongside: Alongside): Promise<ImportedBlock> {
+    const { block, root } = produced;
+    this.pools.seen.blockProposers.add(block.slot, block.proposerIndex, root);
+    this.events.publish("blockGossip", { slot: block.slot, root });
+    return this.#importQueue.importOwn(produced, signature, alongside);
   }
 
   /**

@@ -46,6 +46,8 @@ interface DevChainParts {
   activeValidators?: readonly ValidatorIndex[];
   /** What they signed before. */
   history: SlashingProtection;
+  /** Stores the slot where the clock stands. */
+  keepSlot(slot: Slot): Promise<void>;
   warmupEpochs: number;
   /** Whether the chain was made just now. */
   isNew: boolean;
@@ -112,7 +114,8 @@ export class DevChain {
     this.#timeOfDay = parts.timeOfDay;
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
-    this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
+    const { keepSlot } = parts;
+    this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin(), keepSlot });
     const keys = new RegisteredKeys(this.keys, chain);
     const { genesisDeposits, db } = parts;
     const requests = requestsOf(parts);
@@ -124,8 +127,14 @@ export class DevChain {
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
     const hasBuilder = () => chain.builder !== undefined && this.#isLive;
+    const isAlone = !hasNetwork && !parts.hasExecutionClient;
+    const isOverheard = () => chain.events.isHeard("attestation") || chain.events.isHeard("contribution");
+    const shortcut = {
+      chain,
+      isOpen: () => isAlone && !hasBuilder() && !isOverheard() && !chain.status.isOptimistic,
+    };
     const validatorsWith = (keys: ValidatorKeys) =>
-      createDevValidators({ api, clock, config, keys, logger, history, hasBuilder });
+      createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, shortcut });
     const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : keys;
     const own = validatorsWith(ownKeys);
     const prepare = () => chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);
@@ -144,6 +153,8 @@ export class DevChain {
       await depositLog?.onSlot(slot);
       await this.#act(slot);
     });
+    // Slots that somebody lets pass are stored when all have; until then the newest block tells of them.
+    clock.onSlot((slot) => (this.#time.passing === "by-itself" ? keepSlot(slot) : undefined));
   }
 
   /** Whether time flows, after all history was made. */

@@ -9,6 +9,8 @@ interface DevTimeParts {
   fixedBy: string | undefined;
   /** Time begins to flow, or goes on at another speed. */
   onFlow(): void;
+  /** Stores the slot where the clock stands. */
+  keepSlot(slot: Slot): Promise<void>;
 }
 
 /** How the slots pass that are announced now: by themselves, or because somebody lets them pass. */
@@ -90,13 +92,14 @@ export class DevTime implements TimeControl {
 
   #pass(how: Passing, slots: Slot, isOver: () => boolean): Promise<void> {
     return this.atRest(async () => {
-      const { clock } = this.#parts;
+      const { clock, keepSlot } = this.#parts;
       this.#passing = how;
       try {
         for (let passed = 0; passed < slots && !isOver(); passed++) await clock.advanceTo(clock.currentSlot + 1);
       } finally {
         this.#passing = "by-itself";
       }
+      await keepSlot(clock.currentSlot);
     });
   }
 }

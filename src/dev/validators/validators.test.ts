@@ -165,6 +165,7 @@ describe("dev validators in lockstep", () => {
         if (isFull) throw new Error("The disk is full.");
         kept = structuredClone([...signed]);
       },
+      addTo: () => expect.unreachable("Clients of the API have no part in the writes of the chain."),
     };
     const restarted = async () => {
       const history = await SlashingProtection.open(store);

@@ -2,13 +2,16 @@ import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq, GENESIS_SLOT } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
+import type { BeaconChain } from "../../chain/chain.ts";
 import { type Clock, ClockStoppedError } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";
-import { FailedDuties } from "./failed-duties.ts";
+import { type DutyPlan, isOnline, onlineOf, USUAL_DUTIES } from "./duty-plan.ts";
+import { FailedDuties, PROPOSE } from "./failed-duties.ts";
+import { LockstepDuties } from "./lockstep-duties.ts";
 import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { proposeBlock } from "./propose.ts";
 import { BuilderRegistration } from "./register.ts";
@@ -33,6 +36,10 @@ interface DevValidatorsOptions {
   history?: SlashingProtection;
   /** Whether the node has a builder now for which they register; by default it has none. */
   hasBuilder?: () => boolean;
+  /** What is other than usual in the duties of a slot. */
+  plan?: (slot: Slot) => DutyPlan;
+  /** The chain that they may act upon without the API in lockstep, and whether they may now; by default they never may. */
+  shortcut?: { chain: BeaconChain; isOpen: () => boolean };
 }
 
 export interface DevValidators {
@@ -44,12 +51,10 @@ export interface DevValidators {
   close(): Promise<void>;
 }
 
-const PROPOSE = "propose a block";
-
 /** Validators that live inside the node and use its public API as any validator client would. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
-  const { hasBuilder = () => false } = options;
+  const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, shortcut } = options;
   const signer = new ValidatorSigner(config, keys);
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
@@ -59,22 +64,16 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const underWay = new Set<Promise<void>>();
   const modules = { api, config, signer, history };
   const failures = new FailedDuties(logger);
+  const lockstep = shortcut && new LockstepDuties({ chain: shortcut.chain, signer, history, failures });
 
-  async function attempt<T>(duty: string, slot: Slot, work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      failures.failed(duty, slot, error);
-      return undefined;
-    }
-  }
+  const attempt: FailedDuties["attempt"] = (duty, slot, work) => failures.attempt(duty, slot, work);
 
-  async function propose(slot: Slot): Promise<void> {
+  async function propose(slot: Slot, plan: DutyPlan): Promise<void> {
     const isProposed = await attempt(PROPOSE, slot, async () => {
       // Nobody proposes the genesis block.
       if (slot === GENESIS_SLOT) return false;
       const duty = await duties.proposerAt(slot);
-      if (!duty) return false;
+      if (!duty || !isOnline(plan, duty.validatorIndex)) return false;
       const isImported = await proposeBlock(modules, slot, duty.validatorIndex);
       schedule.blockArrived(slot);
       logger.debug("Validators proposed a block", { slot, validatorIndex: duty.validatorIndex, isImported });
@@ -83,9 +82,9 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     if (isProposed === false) failures.unsettled(PROPOSE, slot);
   }
 
-  async function attest(slot: Slot): Promise<CommitteeAttestation[]> {
+  async function attest(slot: Slot, plan: DutyPlan): Promise<CommitteeAttestation[]> {
     const attestations = await attempt("learn what to attest to", slot, async () => {
-      const attesters = await duties.attestersAt(slot);
+      const attesters = onlineOf(plan, await duties.attestersAt(slot));
       return attesters.length > 0 ? prepareAttestations(modules, slot, attesters) : [];
     });
     if (!attestations) return [];
@@ -94,10 +93,10 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     return attestations;
   }
 
-  async function signHead(slot: Slot): Promise<SyncCommitteeSigning | undefined> {
+  async function signHead(slot: Slot, plan: DutyPlan): Promise<SyncCommitteeSigning | undefined> {
     if (config.getForkSeq(slot) < ForkSeq.altair) return undefined;
     const signing = await attempt("learn what the sync committee signs", slot, async () => {
-      const members = await duties.syncCommitteeAt(slot);
+      const members = onlineOf(plan, await duties.syncCommitteeAt(slot));
       return members.length > 0 ? prepareSyncMessages(modules, members) : undefined;
     });
     if (signing)
@@ -120,14 +119,21 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
 
   async function doDuties(slot: Slot, pace: Pace): Promise<void> {
     const epoch = computeEpochAtSlot(slot);
+    const plan = planOf(slot);
     duties.forgetBefore(epoch - 1);
     signer.forgetBefore(epoch - 1);
+    if (keys.indices.length === 0 || plan.online?.size === 0) return;
+    if (pace === "lockstep" && lockstep && shortcut.isOpen()) {
+      await lockstep.act(slot, plan);
+      failures.endSlot(slot);
+      return;
+    }
 
     // Our own block comes first at any pace: an attestation to it that comes late is worth more than one to its parent.
-    await propose(slot);
+    await propose(slot, plan);
     if (pace === "clock") await schedule.untilAttestationDue(slot, closing.signal);
-    const attestations = await attest(slot);
-    const signing = await signHead(slot);
+    const attestations = await attest(slot, plan);
+    const signing = await signHead(slot, plan);
     if (pace === "clock") await schedule.untilAggregateDue(slot, closing.signal);
     await aggregate(slot, attestations);
     await contribute(slot, signing);
