@@ -1,9 +1,11 @@
 import type { Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../failure.ts";
+import type { ValidatorId } from "./params/identifiers.ts";
 
 /** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */
 export interface DevControl {
   readonly time: TimeControl;
+  readonly operations: OperationControl;
   readonly keys: KnownKeys;
   readonly snapshots: SnapshotControl;
   readonly dumps: DumpControl;
@@ -41,10 +43,11 @@ export interface DumpControl {
   loadFrom(name: string): Promise<void>;
 }
 
-/** The keys of the validators that the chain began with. */
+/** The keys of the validators that the chain has keys of: those that it began with, and those that entered with one of its keys. */
 interface KnownKeys {
-  readonly count: number;
-  /** Undefined for a validator that came later. */
+  /** Ascending. */
+  readonly indices: readonly ValidatorIndex[];
+  /** Undefined for all others. */
   secretKey(index: ValidatorIndex): { toHex(): string } | undefined;
 }
 
@@ -55,6 +58,49 @@ interface Passage {
   until?(): boolean;
   /** Ends it after the slot that is under way. */
   signal?: AbortSignal | undefined;
+}
+
+/**
+ * What validators do beside their duties, and what is done to them: signed with the keys that the chain has of them, and
+ * effective by the ordinary rules. What the rules forbid now is refused. Each resolves when what was made waits for a block,
+ * for which it waits over a crash too.
+ */
+export interface OperationControl {
+  slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<MadeOperation[]>;
+  exit(validator: ValidatorId): Promise<MadeOperation>;
+  /** In Gwei; 0 for an exit (EIP-7002). */
+  withdraw(validator: ValidatorId, amount: bigint): Promise<MadeOperation>;
+  /** Execution credentials keep their address, which then may be left out. */
+  changeCredentials(validator: ValidatorId, to: CredentialsType, address?: Uint8Array): Promise<MadeOperation>;
+  consolidate(source: ValidatorId, target: ValidatorId): Promise<MadeOperation>;
+  deposit(order: DepositOrder): Promise<MadeOperation[]>;
+}
+
+/** The first byte of withdrawal credentials: those with an address, and those of them that compound. */
+export const CREDENTIALS_TYPES = ["0x01", "0x02"] as const;
+export type CredentialsType = (typeof CREDENTIALS_TYPES)[number];
+
+export interface DepositOrder {
+  /** Whose balance is to rise, or how many validators are to enter. */
+  receiver: { validator: ValidatorId } | { newValidators: number };
+  /** In Gwei, of each deposit. */
+  amount: bigint;
+  /** By default those of the validator, or for a new one those that its own key controls. */
+  withdrawalCredentials?: Uint8Array | undefined;
+  /** Whether the signature is a wrong one. */
+  isBadlySigned: boolean;
+}
+
+/** "pooled": with the operations that blocks take up; "queued": for the next payload; "logged": for the validators to vote on. */
+export const OPERATION_STATUSES = ["pooled", "queued", "logged"] as const;
+
+export interface MadeOperation {
+  /** What it is in the words of the standard, such as `voluntary_exit`. */
+  type: string;
+  /** Where it waits. */
+  status: (typeof OPERATION_STATUSES)[number];
+  /** In the JSON of the standard. */
+  data: unknown;
 }
 
 /** The dev chain was asked for something that cannot be done to it. */

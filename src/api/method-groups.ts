@@ -12,6 +12,7 @@ import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
 import { devDumpMethods } from "./methods/dev-dumps.ts";
 import { devKeysMethods } from "./methods/dev-keys.ts";
+import { devOperationMethods } from "./methods/dev-operations.ts";
 import { devSnapshotMethods } from "./methods/dev-snapshots.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
 import { discoverMethod } from "./methods/discover.ts";
@@ -85,7 +86,14 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Events", methods: eventMethods },
   {
     title: "Dev chain",
-    methods: [...devTimeMethods, ...devSnapshotMethods, ...devDumpMethods, ...devKeysMethods, ...anvilNameMethods],
+    methods: [
+      ...devTimeMethods,
+      ...devOperationMethods,
+      ...devSnapshotMethods,
+      ...devDumpMethods,
+      ...devKeysMethods,
+      ...anvilNameMethods,
+    ],
   },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);

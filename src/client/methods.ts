@@ -1735,16 +1735,270 @@ export interface Methods {
     /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
-  /** The keys of the validators that the chain began with, the secret ones too, and where their withdrawals go: of all, or from one index to another. */
+  /** Has validators sign what they are slashed for: two blocks of one slot, or two votes for one target. */
+  dev_slash(
+    params: {
+      /** One validator or several. */
+      validators: string | number | Array<string | number>;
+      /** What they sign; by default blocks. */
+      kind?: "proposer" | "attester";
+    },
+    options?: CallOptions,
+  ): Promise<
+    Array<{
+      /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+      /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+      status: "pooled" | "queued" | "logged";
+      /** What was made, in the JSON of the standard. */
+      data: object;
+    }>
+  >;
+  /** Has a validator sign its voluntary exit. */
+  dev_exit(
+    params: {
+      /** The validator, by its index or public key. */
+      validator: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+    status: "pooled" | "queued" | "logged";
+    /** What was made, in the JSON of the standard. */
+    data: object;
+  }>;
+  /** Asks for the withdrawal of a part of a validator's balance, or for its exit, as its withdrawal address does by a request of the execution layer (EIP-7002). */
+  dev_withdraw(
+    params: {
+      /** The validator, by its index or public key. */
+      validator: string | number;
+      /** In Gwei, of what is above 32 ETH; at most all of that is paid out. 0 or left out, the validator exits. */
+      amount?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+    status: "pooled" | "queued" | "logged";
+    /** What was made, in the JSON of the standard. */
+    data: object;
+  }>;
+  /** Changes a validator's withdrawal credentials: from a BLS key to an address by a signed change, and from there to those that compound by a request of the execution layer (EIP-7251). */
+  dev_changeCredentials(
+    params: {
+      /** The validator, by its index or public key. */
+      validator: string | number;
+      /** The address that the credentials are to name; one that is there stays. */
+      address?: string;
+      /** The first byte of the credentials; by default "0x01". */
+      type?: "0x01" | "0x02";
+    },
+    options?: CallOptions,
+  ): Promise<{
+    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+    status: "pooled" | "queued" | "logged";
+    /** What was made, in the JSON of the standard. */
+    data: object;
+  }>;
+  /** Asks for the consolidation of a validator into another, as its withdrawal address does by a request of the execution layer (EIP-7251): it exits, and its balance moves to the other. */
+  dev_consolidate(
+    params: {
+      /** The validator that leaves, by its index or public key; it needs execution credentials. */
+      source: string | number;
+      /** The one that stays; it needs compounding credentials. */
+      target: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+    /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+    status: "pooled" | "queued" | "logged";
+    /** What was made, in the JSON of the standard. */
+    data: object;
+  }>;
+  /** Makes deposits: for new validators, with the next of the chain's keys, or for one that is there. Once active, new ones do their duties like the others. */
+  dev_deposit(
+    params?: {
+      /** The validator whose balance is to rise; by default a new one enters. */
+      validator?: string | number;
+      /** In Gwei, of each deposit; by default 32 ETH. */
+      amount?: string | number;
+      /** How many new validators are to enter; by default one. */
+      count?: number;
+      /** By default those that a new validator's own key controls, or those that the validator has. */
+      withdrawal_credentials?: string;
+      /** Whether the signature is a wrong one, so that nobody enters; for a validator that is there nobody looks at it. */
+      bad_signature?: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<
+    Array<{
+      /** What was made, in the words of the standard, such as voluntary_exit or withdrawal_request. */ type: string;
+      /** Where it waits: pooled with the operations that blocks take up, queued for the next execution payload, or logged by the deposit chain, for which validators vote. */
+      status: "pooled" | "queued" | "logged";
+      /** What was made, in the JSON of the standard. */
+      data: object;
+    }>
+  >;
+  /** Takes a snapshot of the whole chain, to which dev_revert goes back: blocks, states, fork choice, pools, time and what validators have signed. There may be any number of them; they live as long as the process. */
+  dev_snapshot(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** Another name of dev_snapshot. */
+  evm_snapshot: Methods["dev_snapshot"];
+  /** Another name of dev_snapshot. */
+  anvil_snapshot: Methods["dev_snapshot"];
+  /** Makes the chain what it was when a snapshot was taken, whatever became final since. The snapshot and those taken after it are forgotten. */
+  dev_revert(
+    params: {
+      /** The id that dev_snapshot gave. */
+      id: string;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Another name of dev_revert. */
+  evm_revert: Methods["dev_revert"];
+  /** Another name of dev_revert. */
+  anvil_revert: Methods["dev_revert"];
+  /** Dumps the whole chain into one file: blocks, states, votes, pools, time and what validators have signed. The answer is the file, or where it is when it was given a name. */
+  dev_dump(
+    params?: {
+      /** The name of a new file in the directory `dumps` of the data directory. */
+      file?: string;
+    },
+    options?: CallOptions,
+  ): Promise<string>;
+  /** Puts the chain of a dump in the place of the one that there is. It must have begun with the same genesis and the same configuration; `fanal db import` makes a data directory of any dump. */
+  dev_load(
+    params?: {
+      /** The dump. */
+      dump?: string;
+      /** The name of a file in the directory `dumps` of the data directory, instead of a dump. */
+      file?: string;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    epoch: Uint64;
+    head_slot: Uint64;
+    head_block_root: Root;
+    justified_epoch: Uint64;
+    finalized_epoch: Uint64;
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    speed: number;
+  }>;
+  /** The keys of the chain's validators, the secret ones too, and where their withdrawals go: of all that it began with or that entered by dev_deposit, or from one index to another. */
   dev_keys(
     params?: {
       /** The index of the first validator; by default 0. */
       first?: string | number;
-      /** The index of the last validator; by default that of the last that the chain began with. */
+      /** The index of the last validator; by default that of the last. */
       last?: string | number;
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; pubkey: Pubkey; secret_key: Root; withdrawal_credentials: Root }>>;
+  /** The head of the chain in the words of Anvil. */
+  anvil_nodeInfo(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    /** The slot of the head. */ currentBlockNumber: string;
+    /** When that slot begins, in Unix seconds. */
+    currentBlockTimestamp: number;
+    currentBlockHash: Root;
+    /** The fork of the head. */
+    hardFork: string;
+    environment: {
+      /** The id of the deposit contract's chain. */ chainId: number;
+    };
+  }>;
+  /** Lets slots with blocks pass at once: one, or as many as are given. */
+  anvil_mine(
+    params?: {
+      /** How many blocks; by default one. */
+      blocks?: string | number;
+      /** How many seconds each is to be after the one before: slots between stay empty where that is longer than a slot. */
+      interval?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Another name of anvil_mine. */
+  hardhat_mine: Methods["anvil_mine"];
+  /** Lets slots with blocks pass at once: one, as many as are given, or the first when a certain slot begins. */
+  evm_mine(
+    params?: {
+      /** When the slot of the first block begins, in Unix seconds; those before stay empty. */
+      timestamp?: string | number;
+      /** How many blocks; by default one. */
+      blocks?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<string>;
+  /** Lets as many slots pass at once as fit into a time, all of them empty. */
+  evm_increaseTime(
+    params: {
+      /** How long the time is. */
+      seconds: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<string>;
+  /** Another name of evm_increaseTime. */
+  anvil_increaseTime: Methods["evm_increaseTime"];
+  /** Lets slots pass at once, all of them empty, so that the next one is the one that begins at a certain time. */
+  evm_setNextBlockTimestamp(
+    params: {
+      /** When the slot of the next block begins, in Unix seconds. */
+      timestamp: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Another name of evm_setNextBlockTimestamp. */
+  anvil_setNextBlockTimestamp: Methods["evm_setNextBlockTimestamp"];
+  /** Sets how long a slot takes in real time; 0 lets chain time stand still. */
+  evm_setIntervalMining(
+    params: {
+      /** Seconds of real time. */
+      interval: number;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Another name of evm_setIntervalMining. */
+  anvil_setIntervalMining: Methods["evm_setIntervalMining"];
+  /** How many seconds a slot takes in real time; null while chain time stands still. */
+  anvil_getIntervalMining(params?: Record<string, never>, options?: CallOptions): Promise<number | null>;
+  /** Lets chain time flow, as fast as it did before, or stand still. */
+  evm_setAutomine(
+    params: {
+      /** Whether it is to flow. */
+      enabled: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Another name of evm_setAutomine. */
+  anvil_setAutomine: Methods["evm_setAutomine"];
+  /** Whether chain time flows. */
+  anvil_getAutomine(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
+  /** Another name of anvil_getAutomine. */
+  hardhat_getAutomine: Methods["anvil_getAutomine"];
+  /** Another name of anvil_getAutomine. */
+  eth_mining: Methods["anvil_getAutomine"];
+  /** The whole chain as dev_dump answers it. */
+  anvil_dumpState(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** Another name of anvil_dumpState. */
+  hardhat_dumpState: Methods["anvil_dumpState"];
+  /** Puts the chain that was dumped in the place of the one that there is, as dev_load does. */
+  anvil_loadState(
+    params: {
+      /** What anvil_dumpState or dev_dump answered. */
+      state: string;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Another name of anvil_loadState. */
+  hardhat_loadState: Methods["anvil_loadState"];
+  /** Lets chain time flow, as fast as it did before. */
+  miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Lets chain time stand still. */
+  miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
   /** Every method, its parameters and its result, as an OpenRPC document. */
   "rpc.discover"(params?: Record<string, never>, options?: CallOptions): Promise<{ openrpc: string; info: object }>;
 }
@@ -1902,6 +2156,42 @@ export const METHOD_NAMES = [
   "dev_pause",
   "dev_resume",
   "dev_setSpeed",
+  "dev_slash",
+  "dev_exit",
+  "dev_withdraw",
+  "dev_changeCredentials",
+  "dev_consolidate",
+  "dev_deposit",
+  "dev_snapshot",
+  "evm_snapshot",
+  "anvil_snapshot",
+  "dev_revert",
+  "evm_revert",
+  "anvil_revert",
+  "dev_dump",
+  "dev_load",
   "dev_keys",
+  "anvil_nodeInfo",
+  "anvil_mine",
+  "hardhat_mine",
+  "evm_mine",
+  "evm_increaseTime",
+  "anvil_increaseTime",
+  "evm_setNextBlockTimestamp",
+  "anvil_setNextBlockTimestamp",
+  "evm_setIntervalMining",
+  "anvil_setIntervalMining",
+  "anvil_getIntervalMining",
+  "evm_setAutomine",
+  "anvil_setAutomine",
+  "anvil_getAutomine",
+  "hardhat_getAutomine",
+  "eth_mining",
+  "anvil_dumpState",
+  "hardhat_dumpState",
+  "anvil_loadState",
+  "hardhat_loadState",
+  "miner_start",
+  "miner_stop",
   "rpc.discover",
 ] as const satisfies readonly (keyof Methods)[];

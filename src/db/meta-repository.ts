@@ -112,6 +112,10 @@ export class MetaRepository {
     await batch.write();
   }
 
+  getFree(name: string): Promise<Uint8Array | null> {
+    return this.#store.get(Bucket.meta, freeKey(name));
+  }
+
   /** The free values whose names begin so, by name. */
   async *freeEntries(prefix: string): AsyncGenerator<[name: string, value: Uint8Array]> {
     const first = freeKey(prefix);

@@ -23,7 +23,7 @@ export interface ExecutionChain {
   genesisBlockHash: RootHex;
 }
 
-/** Where the deposits of a dev chain are made, when it takes any. */
+/** Where the deposits of a dev chain are made that has a deposit contract. */
 export interface DevDeposits {
   /** The address of the deposit contract, in hexadecimal digits. */
   contract: string;
@@ -44,7 +44,7 @@ interface DevChainConfigOptions {
   genesisTime: number;
   /** Left out by a chain with the built-in dev execution engine. */
   execution?: ExecutionChain;
-  /** Left out by a chain whose validators are all there from its beginning. */
+  /** Left out by a chain without a deposit contract. */
   deposits?: DevDeposits;
   /** Left out by a chain whose configuration is that of every dev chain. */
   configOverrides?: ConfigOverrides;
@@ -110,6 +110,8 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     DEPOSIT_NETWORK_ID: execution?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
     ...(deposits && depositConfig(deposits, slotSeconds)),
+    // The chain's own deposits are never reorganized, so that votes for them need not keep behind.
+    ...(!deposits && !execution && { ETH1_FOLLOW_DISTANCE: 0 }),
 
     // Epochs of mainnet's blob schedule mean nothing here: without entries Electra's limit holds from Fulu on too.
     BLOB_SCHEDULE: [],

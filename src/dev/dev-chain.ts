@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { Slot, ValidatorIndex } from "@lodestar/types";
+import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import type { Api } from "../api/api.ts";
 import type { DevControl } from "../api/dev-control.ts";
 import type { BeaconChain } from "../chain/chain.ts";
@@ -8,14 +9,20 @@ import { SlotTime } from "../chain/clock/clock.ts";
 import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import type { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
+import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
+import { DepositLog } from "./control/deposit-log.ts";
+import { DevDeposits } from "./control/deposits.ts";
 import { DevDumps } from "./control/dumps.ts";
+import { ExecutionRequestQueue } from "./control/execution-requests.ts";
+import { DevOperations } from "./control/operations.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime } from "./control/time.ts";
 import { PaceWatch } from "./pace-watch.ts";
+import { RegisteredKeys } from "./registered-keys.ts";
 import { type DevKeys, onlyKeysOf, type ValidatorKeys } from "./validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
@@ -26,15 +33,17 @@ interface DevChainParts {
   /** Follows the clock already, so that it takes note of a new slot before its validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;
-  engine: Pick<ExecutionEngine, "waitedMs">;
-  api: Api;
+  engine: ExecutionEngine;
   db: BeaconDb;
+  api: Api;
   /** Whether other nodes may follow the chain. */
   hasNetwork: boolean;
   /** Whether the chain has to do with an execution client, which has a time of its own. */
   hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
   keys: DevKeys;
+  /** The deposits of these validators; undefined where deposits are made at a contract of an execution client. */
+  genesisDeposits: (() => phase0.DepositData[]) | undefined;
   /** Those that do their duties by themselves; all when left out. */
   activeValidators?: readonly ValidatorIndex[];
   /** What they signed before. */
@@ -109,6 +118,7 @@ export class DevChain {
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     const { keepSlot } = parts;
     this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin(), keepSlot });
+    const { db } = parts;
     const snapshots = new DevSnapshots({
       chain,
       time: this.#time,
@@ -119,12 +129,18 @@ export class DevChain {
       chain,
       clock,
       time: this.#time,
-      db: parts.db,
+      db,
       history,
       onReplaced,
       logger: parts.logger,
     });
-    this.control = { time: this.#time, keys: this.keys, snapshots, dumps };
+    const keys = new RegisteredKeys(this.keys, chain);
+    const { genesisDeposits } = parts;
+    const requests = requestsOf(parts);
+    const depositLog = genesisDeposits && new DepositLog({ chain, genesisDeposits });
+    const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
+    const operations = new DevOperations({ api, chain, db, time: this.#time, keys, requests, deposits });
+    this.control = { time: this.#time, operations, keys, snapshots, dumps };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
@@ -137,18 +153,24 @@ export class DevChain {
     };
     const validatorsWith = (keys: ValidatorKeys) =>
       createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, shortcut });
-    const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys;
+    const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : keys;
     const own = validatorsWith(ownKeys);
-    chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);
+    const prepare = () => chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);
+    prepare();
     const validators = isShared ? whileSynced({ validators: own, status: chain.status, logger }) : own;
     // Nobody else has a part in what happened before the first run.
-    const founders = isShared && isNew ? validatorsWith(this.keys) : validators;
+    const founders = isShared && isNew ? validatorsWith(keys) : validators;
     this.#validators = validators;
     this.#founders = founders;
     chain.events.on("head", (head) => {
       for (const each of new Set([validators, founders])) each.onHead(head);
     });
-    clock.onSlot((slot) => this.#act(slot));
+    clock.onSlot(async (slot) => {
+      // Validators may have entered in the epoch before.
+      if (slot % SLOTS_PER_EPOCH === 0) prepare();
+      await depositLog?.onSlot(slot);
+      await this.#act(slot);
+    });
     // Slots that somebody lets pass are stored when all have; until then the newest block tells of them.
     clock.onSlot((slot) => (this.#time.passing === "by-itself" ? keepSlot(slot) : undefined));
   }
@@ -230,6 +252,14 @@ export class DevChain {
     const makesUp = slot <= this.#warmupSlot || this.#hasNetwork;
     return this.#founders.onSlot(slot, makesUp ? "lockstep" : undefined);
   }
+}
+
+/** Where execution requests wait for payloads; undefined where an execution client makes these. */
+function requestsOf({ engine, chain, db }: DevChainParts): ExecutionRequestQueue | undefined {
+  if (!(engine instanceof DevExecutionEngine)) return undefined;
+  const requests = new ExecutionRequestQueue(chain, db);
+  engine.takeRequestsFrom(({ parentBeaconBlockRoot }) => requests.after(toRootHex(parentBeaconBlockRoot)));
+  return requests;
 }
 
 /** Why nobody may move the time of a chain; undefined when it is this process's alone. */

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { ChainConfig } from "@lodestar/config";
-import { DOMAIN_DEPOSIT, MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
-import { computeDomain, computeSigningRoot, ZERO_HASH } from "@lodestar/state-transition";
+import { MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import { type phase0, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { forEachValidator } from "./for-validators.ts";
 import type { GenesisParameters, WithdrawalTarget } from "./genesis-parameters.ts";
 import { ImpossibleChainError } from "./impossible-chain.ts";
+import { signDeposit } from "./signed-deposit.ts";
 import type { DevKeys } from "./validator-keys.ts";
 
 const GWEI_PER_ETHER = 1e9;
@@ -24,17 +24,13 @@ export function genesisDeposits(
 ): phase0.DepositData[] {
   const targets = forEachValidator(withdrawals, keys.count, "withdrawal credentials");
   const amounts = forEachValidator(balances, keys.count, "balances");
-  // Deposits are valid on every fork, hence signed without a genesis validators root (phase0/beacon-chain.md, Deposits).
-  const domain = computeDomain(DOMAIN_DEPOSIT, chainConfig.GENESIS_FORK_VERSION, ZERO_HASH);
   return keys.indices.map((index) => {
     const pubkey = keys.publicKey(index)!;
-    const message: phase0.DepositMessage = {
+    return signDeposit(chainConfig, keys.secretKey(index)!, {
       pubkey,
       withdrawalCredentials: withdrawalCredentials(targets[index], pubkey),
       amount: depositAmount(amounts[index]),
-    };
-    const signingRoot = computeSigningRoot(ssz.phase0.DepositMessage, message, domain);
-    return { ...message, signature: keys.secretKey(index)!.sign(signingRoot).toBytes() };
+    });
   });
 }
 
@@ -54,6 +50,11 @@ function depositAmount(gwei = MAX_EFFECTIVE_BALANCE): number {
     `A validator cannot begin with ${gwei / GWEI_PER_ETHER} ETH: it can with ${MIN_DEPOSIT_AMOUNT / GWEI_PER_ETHER}, the least that ` +
       `can be deposited, to ${LARGEST_DEPOSIT / GWEI_PER_ETHER}, in whole Gwei.`,
   );
+}
+
+/** Those that the key itself controls. */
+export function blsWithdrawalCredentials(pubkey: Uint8Array): Uint8Array {
+  return withdrawalCredentials({ prefix: "0x00" }, pubkey);
 }
 
 /**

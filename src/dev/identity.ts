@@ -15,7 +15,7 @@ export interface DevIdentity extends GenesisParameters {
   validators: number;
   forks: readonly ScheduledFork[];
   slotSeconds: number;
-  /** Left out by a chain that takes no deposits. */
+  /** Left out by a chain without a deposit contract. */
   deposits?: DevDeposits;
   /** Left out by chains of earlier versions. A start may want another number of them. */
   warmupEpochs?: number;

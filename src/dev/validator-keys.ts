@@ -34,6 +34,11 @@ export class DevKeys implements ValidatorKeys {
     return this.#secretKeys[index];
   }
 
+  /** The keys go on: this is the next one for a validator of this index, if it enters by a deposit. */
+  secretKeyOfEntrant(index: ValidatorIndex): SecretKey {
+    return this.#derive(index);
+  }
+
   /** The compressed public key, 48 bytes. */
   publicKey(index: ValidatorIndex): Uint8Array | undefined {
     this.#publicKeys[index] ??= this.secretKey(index)?.toPublicKey().toBytes();

@@ -105,11 +105,28 @@ describe("DevExecutionEngine", () => {
       status: "invalid",
       message: expect.stringContaining("1 blob commitments"),
     });
+  });
+
+  it("makes the requests that it is given, and refuses others with the same payload", async () => {
     const executionRequests = ssz.electra.ExecutionRequests.defaultValue();
-    executionRequests.deposits.push(ssz.electra.DepositRequest.defaultValue());
-    expect(await engine.notifyNewPayload(ForkName.electra, payload, { executionRequests })).toMatchObject({
+    executionRequests.withdrawals.push(ssz.electra.WithdrawalRequest.defaultValue());
+    const engine = new DevExecutionEngine();
+    engine.takeRequestsFrom(async ({ slot }) => {
+      return slot === 9 ? executionRequests : ssz.electra.ExecutionRequests.defaultValue();
+    });
+    const built = await buildBy(engine, request());
+    expect(built.executionRequests).toEqual(executionRequests);
+    expect((await buildBy(engine, request({ slot: 10 }))).payload).toEqual(await build({ slot: 10 }));
+
+    const judge = (requests: typeof executionRequests | undefined) =>
+      new DevExecutionEngine().notifyNewPayload(ForkName.electra, built.payload, { executionRequests: requests });
+    expect(await judge(executionRequests)).toEqual({ status: "valid" });
+    expect(await judge(undefined)).toMatchObject({ status: "invalid" });
+    expect(await judge(ssz.electra.ExecutionRequests.defaultValue())).toMatchObject({ status: "invalid" });
+    const [withdrawal] = executionRequests.withdrawals;
+    expect(await judge({ ...executionRequests, withdrawals: [withdrawal!, withdrawal!] })).toMatchObject({
       status: "invalid",
-      message: expect.stringContaining("1 execution requests"),
+      message: expect.stringContaining("its content with the 2 execution requests of the block has the hash"),
     });
   });
 

@@ -1,7 +1,7 @@
 import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
-import { type ExecutionPayload, type RootHex, sszTypesFor } from "@lodestar/types";
+import { type ExecutionPayload, type ExecutionRequests, type RootHex, sszTypesFor } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
-import { createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
+import { countRequests, createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
 import {
   type BuiltPayload,
   type ExecutionEngine,
@@ -33,10 +33,13 @@ interface KnownBlock {
   timestamp: number;
 }
 
+/** What is to be in the payload for a request, beside what the request itself says. */
+type RequestSource = (request: PayloadRequest) => Promise<ExecutionRequests>;
+
 /**
  * The built-in execution engine of dev chains. It stands where an execution client would and executes nothing: its
- * blocks are empty but for withdrawals. What it remembers only sharpens its judgement, so it works from an empty memory
- * after every start.
+ * blocks are empty but for withdrawals. Execution requests, which elsewhere come from transactions, it is given. What it
+ * remembers only sharpens its judgement, so it works from an empty memory after every start.
  */
 export class DevExecutionEngine implements ExecutionEngine {
   readonly state = "synced";
@@ -45,6 +48,12 @@ export class DevExecutionEngine implements ExecutionEngine {
   readonly #known = new Map<RootHex, KnownBlock>();
   readonly #requests = new Map<PayloadId, PayloadRequest>();
   #payloadIds = 0;
+  #requestSource: RequestSource | undefined;
+
+  /** Has payloads make the requests that the source tells; without one they make none. */
+  takeRequestsFrom(source: RequestSource): void {
+    this.#requestSource = source;
+  }
 
   /** It is always there. */
   onStateChange(): () => void {
@@ -56,14 +65,17 @@ export class DevExecutionEngine implements ExecutionEngine {
     payload: ExecutionPayload,
     context: PayloadContext,
   ): Promise<PayloadVerdict> {
-    const expectedHash = devBlockHash(fork, payload);
+    const { executionRequests } = context;
+    const expectedHash = devBlockHash(fork, payload, executionRequests);
     if (!byteArrayEquals(payload.blockHash, expectedHash)) {
-      const message = `The payload's block hash is ${toRootHex(payload.blockHash)} but its content has the hash ${toRootHex(expectedHash)}.`;
+      const requests = executionRequests ? countRequests(executionRequests) : 0;
+      const content = requests > 0 ? `its content with the ${requests} execution requests of the block` : "its content";
+      const message = `The payload's block hash is ${toRootHex(payload.blockHash)} but ${content} has the hash ${toRootHex(expectedHash)}.`;
       return { status: "invalid", latestValidHash: null, message };
     }
     const parentHash = toRootHex(payload.parentHash);
     const parent = this.#known.get(parentHash);
-    const message = faultOfContent(fork, payload, context) ?? (parent && faultAfterParent(payload, parent));
+    const message = faultOfContent(payload, context) ?? (parent && faultAfterParent(payload, parent));
     if (message !== undefined) {
       return { status: "invalid", latestValidHash: parent === undefined ? null : parentHash, message };
     }
@@ -88,12 +100,16 @@ export class DevExecutionEngine implements ExecutionEngine {
     const request = this.#requests.get(id);
     if (!request) throw new PayloadUnavailableError(`The dev execution engine knows no payload with the id ${id}.`);
     const { blockHash, blockNumber } = request.parent;
-    const payload = createDevPayload(request, blockHash, (blockNumber ?? this.#numberOf(blockHash)) + 1);
+    const number = (blockNumber ?? this.#numberOf(blockHash)) + 1;
+    const executionRequests = isForkPostElectra(fork)
+      ? ((await this.#requestSource?.(request)) ?? sszTypesFor(fork).ExecutionRequests.defaultValue())
+      : undefined;
+    const payload = createDevPayload(request, blockHash, number, executionRequests);
     return {
       payload,
       value: 0n,
       ...(isForkPostDeneb(fork) && { blobsBundle: { commitments: [], proofs: [], blobs: [] } }),
-      ...(isForkPostElectra(fork) && { executionRequests: sszTypesFor(fork).ExecutionRequests.defaultValue() }),
+      ...(executionRequests && { executionRequests }),
     };
   }
 
@@ -127,21 +143,16 @@ function forgetOldest<K>(map: Map<K, unknown>, kept: number): void {
   }
 }
 
-/** What a chain without transactions can never contain: requests and blobs come from transactions only. */
+/** What a chain without transactions can never contain: blobs come with transactions only. */
 function faultOfContent(
-  fork: ForkPostBellatrix,
   { transactions }: ExecutionPayload,
-  { versionedHashes = [], executionRequests }: PayloadContext,
+  { versionedHashes = [] }: PayloadContext,
 ): string | undefined {
   if (transactions.length > 0) {
     return `The payload has ${transactions.length} transactions; the dev execution engine executes none.`;
   }
   if (versionedHashes.length > 0) {
     return `The block has ${versionedHashes.length} blob commitments, but the payload has no transaction with blobs.`;
-  }
-  if (isForkPostElectra(fork) && executionRequests !== undefined) {
-    const requests = Object.values(executionRequests).reduce((sum, list) => sum + list.length, 0);
-    if (requests > 0) return `The block has ${requests} execution requests, but the payload makes none.`;
   }
   return undefined;
 }

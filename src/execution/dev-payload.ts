@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
-import { type ForkPostBellatrix, isForkPostCapella, isForkPostDeneb, isForkPostGloas } from "@lodestar/params";
-import { type ExecutionPayload, sszTypesFor } from "@lodestar/types";
+import {
+  type ForkPostBellatrix,
+  isForkPostCapella,
+  isForkPostDeneb,
+  isForkPostElectra,
+  isForkPostGloas,
+} from "@lodestar/params";
+import { type ExecutionPayload, type ExecutionRequests, sszTypesFor } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { PayloadRequest } from "./engine.ts";
 
@@ -16,11 +22,12 @@ const EMPTY_TRIE_ROOT = fromHex("0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996ca
 const EMPTY_BLOCK_ACCESS_LIST = Uint8Array.of(0xc0);
 const ZERO_HASH = new Uint8Array(32);
 
-/** An empty block of the dev execution chain; equal requests give equal payloads. */
+/** A block of the dev execution chain, empty but for withdrawals; the same of everything gives the same payload. */
 export function createDevPayload(
   { fork, slot, timestamp, prevRandao, feeRecipient, withdrawals }: PayloadRequest,
   parentHash: Uint8Array,
   blockNumber: number,
+  executionRequests?: ExecutionRequests,
 ): ExecutionPayload {
   const payload: ExecutionPayload = {
     parentHash,
@@ -41,15 +48,28 @@ export function createDevPayload(
     ...(isForkPostDeneb(fork) && { blobGasUsed: 0n, excessBlobGas: 0n }),
     ...(isForkPostGloas(fork) && { blockAccessList: EMPTY_BLOCK_ACCESS_LIST, slotNumber: slot }),
   };
-  payload.blockHash = devBlockHash(fork, payload);
+  payload.blockHash = devBlockHash(fork, payload, executionRequests);
   return payload;
 }
 
 /**
- * The block hash of the dev execution chain: SHA-256 of the payload's SSZ with a zero block hash. A real chain hashes
- * the RLP of a header; what matters here is that every byte of the payload is under the hash.
+ * The block hash of the dev execution chain: SHA-256 of the payload's SSZ with a zero block hash, and of the requests that the
+ * payload makes, if any. A real chain hashes the RLP of a header; what matters here is that every byte of the payload is under
+ * the hash, and the requests with it (EIP-7685).
  */
-export function devBlockHash(fork: ForkPostBellatrix, payload: ExecutionPayload): Uint8Array {
-  const ssz = sszTypesFor(fork).ExecutionPayload.serialize({ ...payload, blockHash: ZERO_HASH });
-  return new Uint8Array(createHash("sha256").update(ssz).digest());
+export function devBlockHash(
+  fork: ForkPostBellatrix,
+  payload: ExecutionPayload,
+  executionRequests?: ExecutionRequests,
+): Uint8Array {
+  const types = sszTypesFor(fork);
+  const hash = createHash("sha256").update(types.ExecutionPayload.serialize({ ...payload, blockHash: ZERO_HASH }));
+  if (isForkPostElectra(fork) && executionRequests && countRequests(executionRequests) > 0) {
+    hash.update(sszTypesFor(fork).ExecutionRequests.serialize(executionRequests));
+  }
+  return new Uint8Array(hash.digest());
+}
+
+export function countRequests(executionRequests: ExecutionRequests): number {
+  return Object.values(executionRequests).reduce((sum, list) => sum + list.length, 0);
 }

@@ -51,8 +51,8 @@ export class DevNode {
     const devChain = new DevChain({
       ...source,
       chain: node.chain,
-      api: node.api,
       db,
+      api: node.api,
       hasNetwork: node.networking !== undefined,
       timeOfDay,
       activeValidators: options.activeValidators,

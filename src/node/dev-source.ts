@@ -1,6 +1,6 @@
 import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { Slot, ValidatorIndex } from "@lodestar/types";
+import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { SlotTime } from "../chain/clock/clock.ts";
@@ -9,6 +9,7 @@ import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
+import { genesisDeposits } from "../dev/genesis-deposits.ts";
 import {
   type DevIdentity,
   type DevParameters,
@@ -55,6 +56,8 @@ export interface DevSource extends ChainSource {
   readonly clock: VirtualClock;
   /** Of all validators that the chain began with. */
   readonly keys: DevKeys;
+  /** The deposits of these validators; undefined where deposits are made at a contract. */
+  readonly genesisDeposits: (() => phase0.DepositData[]) | undefined;
   /** Whether the chain was made just now. */
   readonly isNew: boolean;
   /** Whether validators of other nodes may have a part in it. */
@@ -93,6 +96,8 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
   const isJoined = await db.meta.isJoined();
   const config = createBeaconConfig(devChainConfig(identity), fromHex(identity.genesisValidatorsRoot));
   const engine = await openEngine(config, options);
+  const keys = openKeys(identity.keys, identity.validators);
+  const hasContract = identity.deposits !== undefined || identity.execution !== undefined;
   return {
     config,
     clock,
@@ -101,7 +106,8 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     // Nobody but this node's validators can go on with the chain, however long they were away.
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
     authority: isShared ? (isJoined ? "member" : "founder") : "sole",
-    keys: openKeys(identity.keys, identity.validators),
+    keys,
+    genesisDeposits: hasContract ? undefined : () => genesisDeposits(config, keys, identity),
     isNew,
     isShared,
   };

@@ -21,6 +21,7 @@ import { type Api, createApi } from "../../src/api/api.ts";
 import type { ExampleChain } from "../../src/api/example.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import { genesisDeposits } from "../../src/dev/genesis-deposits.ts";
+import type { GenesisParameters } from "../../src/dev/genesis-parameters.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { LocalNode } from "../../src/network/local-node.ts";
@@ -77,6 +78,7 @@ export class ExampleDevChain implements ExampleChain {
     const options = {
       validators: VALIDATORS,
       forks,
+      withdrawals: withdrawalsOn(fork),
       genesisTime: GENESIS_TIME,
       timeOfDay: { nowSeconds: () => TIME_OF_DAY },
     };
@@ -88,7 +90,7 @@ export class ExampleDevChain implements ExampleChain {
     const batch = db.batch();
     batch.meta.putNodeKey(NODE_KEY);
     await batch.write();
-    await readGenesisDeposits(chain);
+    await readGenesisDeposits(chain, options);
     const alone = noNetwork(new LocalNode({ key: await openNodeKey(db), config, clock }));
     const { setSpec: setLogSpec } = createLogger({
       format: "text",
@@ -314,8 +316,20 @@ export class ExampleDevChain implements ExampleChain {
   }
 }
 
+/** From electra on the last two validators have withdrawal addresses, and the very last compounds, for requests of these addresses. */
+function withdrawalsOn(fork: ExampleFork): GenesisParameters["withdrawals"] {
+  if (!isForkPostElectra(fork)) return undefined;
+  return (["0x01", "0x02"] as const).map((prefix, n) => {
+    const index = VALIDATORS - 2 + n;
+    return { range: { first: index, last: index }, value: { prefix, address: FEE_RECIPIENT } };
+  });
+}
+
 /** Makes up a block of a deposit chain that the deposits of the genesis were made in, and that is final. */
-async function readGenesisDeposits({ config, headState, eth1 }: BeaconChain): Promise<void> {
+async function readGenesisDeposits(
+  { config, headState, eth1 }: BeaconChain,
+  parameters: Pick<GenesisParameters, "withdrawals">,
+): Promise<void> {
   const eth1Data = headState.eth1Data.toValue();
   const header = {
     number: 1,
@@ -323,7 +337,7 @@ async function readGenesisDeposits({ config, headState, eth1 }: BeaconChain): Pr
     parentHash: `0x${"00".repeat(32)}`,
     timestamp: GENESIS_TIME - 600,
   };
-  const made = genesisDeposits(config, new InteropKeys(VALIDATORS)).map((data, index) => {
+  const made = genesisDeposits(config, new InteropKeys(VALIDATORS), parameters).map((data, index) => {
     return { index, data, blockNumber: header.number, blockHash: header.hash };
   });
   await eth1.deposits.extend(eth1.deposits.extension([header], made), 0);

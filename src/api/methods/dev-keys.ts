@@ -16,10 +16,11 @@ const KEY = object({
 const devKeys = defineMethod({
   name: "dev_keys",
   summary:
-    "The keys of the validators that the chain began with, the secret ones too, and where their withdrawals go: of all, or from one index to another.",
+    "The keys of the chain's validators, the secret ones too, and where their withdrawals go: of all that it began with or that entered " +
+    "by dev_deposit, or from one index to another.",
   params: {
     first: optional(uint64, "The index of the first validator; by default 0."),
-    last: optional(uint64, "The index of the last validator; by default that of the last that the chain began with."),
+    last: optional(uint64, "The index of the last validator; by default that of the last."),
   },
   result: { name: "keys", schema: list(KEY) },
   failures: ["not-found"],
@@ -28,16 +29,18 @@ const devKeys = defineMethod({
   example: { params: [0, 1] },
   async handler(context, { first = 0, last }) {
     const { keys } = controlOf(context);
-    const end = last ?? keys.count - 1;
-    const beyond = [first, end].find((index) => index >= keys.count);
+    const newest = keys.indices.at(-1)!;
+    const end = last ?? newest;
+    const beyond = [first, end].find((index) => index > newest);
     if (beyond !== undefined) {
-      throw notFound(`There is no key of validator ${beyond}: those that are known are of 0 to ${keys.count - 1}.`);
+      throw notFound(`There is no key of validator ${beyond}: those that are known are of 0 to ${newest}.`);
     }
     if (first > end) throw invalidParams(`first is ${first} and last is ${end}: the first cannot come after the last.`);
     const { validators } = context.chain.headState;
     const slice = new TimeSlice();
     const found = [];
-    for (let index = first; index <= end; index++) {
+    for (const index of keys.indices) {
+      if (index < first || index > end) continue;
       const { pubkey, withdrawalCredentials } = validators.getReadonly(index);
       found.push({
         index: String(index),

@@ -82,6 +82,11 @@ export class Pools {
     await db.operations.replaceAll([...this.operations.dump(), ...writeAttestations(config, this)]);
   }
 
+  /** The same for operations alone, while the chain goes on: votes are out of date too soon. */
+  async saveOperations(db: BeaconDb): Promise<void> {
+    await db.operations.replaceAll(this.operations.dump());
+  }
+
   /**
    * Takes the stored operations back. Attestations are returned: only the chain can tell what they are worth now.
    * `unreadable` says how many of the stored lists could not be read.

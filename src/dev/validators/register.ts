@@ -28,7 +28,7 @@ export class BuilderRegistration {
   async update(slot: Slot): Promise<void> {
     const epoch = computeEpochAtSlot(slot);
     if (this.#registeredIn === epoch) return;
-    this.#signed ??= this.#sign();
+    if (this.#signed?.length !== this.#modules.keys.indices.length) this.#signed = this.#sign();
     await this.#modules.api.validator.registerValidator({ registrations: this.#signed });
     this.#registeredIn = epoch;
   }

@@ -1,4 +1,7 @@
+import { ForkName } from "@lodestar/params";
 import { fails, INVALID, LAST_UINT64, NOT_FOUND, REJECTED, type SpecialCall } from "./special-call.ts";
+
+const ADDRESS = `0x${"ad".repeat(20)}`;
 
 /** Of the methods that control a dev chain. What they do is tested where the chain is theirs, in test/control. */
 export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
@@ -23,6 +26,32 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("nothing", INVALID, () => []),
     fails("a dump and a file", INVALID, () => ["0x00", "chain"]),
     fails("a file that is not there", NOT_FOUND, () => ({ file: "nothing" })),
+  ],
+  dev_slash: [
+    fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64]),
+    fails("one that is known and one that is not", NOT_FOUND, () => [[1, LAST_UINT64], "attester"]),
+    fails("nobody", INVALID, () => [[]]),
+  ],
+  dev_exit: [fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64])],
+  dev_withdraw: [
+    fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64], ForkName.fulu),
+    fails("a validator without an address", REJECTED, () => [1, LAST_UINT64]),
+    fails("a part without compounding credentials", REJECTED, () => [14, 1]),
+  ],
+  dev_changeCredentials: [
+    fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64, ADDRESS], ForkName.fulu),
+    fails("no address", INVALID, () => [1], ForkName.fulu),
+    fails("compounding credentials of one without an address", REJECTED, () => [1, ADDRESS, "0x02"]),
+  ],
+  dev_consolidate: [
+    fails("an unknown validator", NOT_FOUND, () => [14, LAST_UINT64], ForkName.fulu),
+    fails("a validator with itself", INVALID, () => [15, 15], ForkName.fulu),
+    fails("a target that does not compound", REJECTED, () => [14, 1]),
+  ],
+  dev_deposit: [
+    fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64]),
+    fails("less than can be deposited", INVALID, () => ({ amount: 1 })),
+    fails("a validator that is there and new ones", INVALID, () => ({ validator: 1, count: 1 })),
   ],
   dev_keys: [
     fails("a validator beyond the last", NOT_FOUND, () => [LAST_UINT64]),
