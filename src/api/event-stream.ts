@@ -28,24 +28,53 @@ export interface EventStream {
   subscribers(): ReadonlyMap<Topic, number>;
 }
 
+type Tell = (event: BeaconEvent) => void;
+
+interface FollowOnDemand {
+  topics: readonly Topic[];
+  /** Returns the function that ends it. */
+  follow(events: ChainEvents, tell: Tell): () => void;
+}
+
+/** What the chain makes only for somebody, so that it must know whether there is anybody. */
+const ON_DEMAND: readonly FollowOnDemand[] = [
+  {
+    topics: [EventType.payloadAttributes],
+    follow: (events, tell) =>
+      events.on("payloadAttributes", (message) => tell({ type: EventType.payloadAttributes, message })),
+  },
+  {
+    topics: [EventType.attestation, EventType.singleAttestation],
+    follow: (events, tell) =>
+      events.on("attestation", (attestation) => {
+        if ("attesterIndex" in attestation) tell({ type: EventType.singleAttestation, message: attestation });
+        else tell({ type: EventType.attestation, message: attestation });
+      }),
+  },
+  {
+    topics: [EventType.contributionAndProof],
+    follow: (events, tell) =>
+      events.on("contribution", (message) => tell({ type: EventType.contributionAndProof, message })),
+  },
+];
+
 export function createEventStream({ config, events }: Pick<BeaconChain, "config" | "events">): EventStream {
   const readers = new Map<Topic, Set<Subscriber>>();
   const fanOut = new FanOut();
   const { toJson } = routes.events.getEventSerdes(config);
 
   let isFollowing = false;
-  let endAttributes: (() => void) | undefined;
+  /** How to end what was begun for topics that are read now. */
+  const endings = new Map<FollowOnDemand, () => void>();
 
-  /** The chain makes these only for somebody, so it must know whether there is anybody. */
-  function followAttributes(): void {
-    const hasReaders = (readers.get(EventType.payloadAttributes)?.size ?? 0) > 0;
-    if (hasReaders) {
-      endAttributes ??= events.on("payloadAttributes", (message) =>
-        tell({ type: EventType.payloadAttributes, message }),
-      );
-    } else {
-      endAttributes?.();
-      endAttributes = undefined;
+  function followOnDemand(): void {
+    for (const demanded of ON_DEMAND) {
+      const isRead = demanded.topics.some((topic) => (readers.get(topic)?.size ?? 0) > 0);
+      const end = endings.get(demanded);
+      if (isRead && !end) endings.set(demanded, demanded.follow(events, tell));
+      if (isRead || !end) continue;
+      end();
+      endings.delete(demanded);
     }
   }
 
@@ -66,11 +95,11 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
         readers.set(topic, set.add(subscriber));
         return set;
       });
-      followAttributes();
+      followOnDemand();
       return () => {
         subscriber.leave();
         for (const set of sets) set.delete(subscriber);
-        followAttributes();
+        followOnDemand();
       };
     },
     subscribers: () => new Map(Array.from(readers, ([topic, { size }]) => [topic, size])),
@@ -78,7 +107,7 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
 }
 
 /** Tells what happens on the chain in the words of the standard API. */
-function followChain(config: BeaconConfig, events: ChainEvents, tell: (event: BeaconEvent) => void): void {
+function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): void {
   events.on("head", ({ root, stateRoot, ...rest }) => {
     tell({ type: EventType.head, message: { ...rest, block: root, state: stateRoot } });
   });
@@ -88,15 +117,10 @@ function followChain(config: BeaconConfig, events: ChainEvents, tell: (event: Be
   events.on("blockGossip", ({ slot, root }) => {
     tell({ type: EventType.blockGossip, message: { slot, block: root } });
   });
-  events.on("attestation", (attestation) => {
-    if ("attesterIndex" in attestation) tell({ type: EventType.singleAttestation, message: attestation });
-    else tell({ type: EventType.attestation, message: attestation });
-  });
   events.on("voluntaryExit", (message) => tell({ type: EventType.voluntaryExit, message }));
   events.on("blsToExecutionChange", (message) => tell({ type: EventType.blsToExecutionChange, message }));
   events.on("proposerSlashing", (message) => tell({ type: EventType.proposerSlashing, message }));
   events.on("attesterSlashing", (message) => tell({ type: EventType.attesterSlashing, message }));
-  events.on("contribution", (message) => tell({ type: EventType.contributionAndProof, message }));
   events.on("lightClientFinalityUpdate", (data) => {
     tell({
       type: EventType.lightClientFinalityUpdate,

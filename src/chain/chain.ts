@@ -7,7 +7,7 @@ import {
   getEffectiveBalanceIncrementsZeroInactive,
   type PubkeyCache,
 } from "@lodestar/state-transition";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
@@ -38,7 +38,7 @@ import { OperationProcessor } from "./operation-processor.ts";
 import { PayloadVerdicts } from "./payload-verdicts.ts";
 import { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
-import { BlockProducer } from "./production/block-producer.ts";
+import { BlockProducer, type ProducedFullBlock } from "./production/block-producer.ts";
 import { type BuilderInUse, type BuilderUse, useBuilder } from "./production/builder-use.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
@@ -225,6 +225,7 @@ export class BeaconChain {
       events: this.events,
       logger: log,
       hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
+      producedState: (root) => this.producer.postState(root),
       changes: this.#changes,
       settle: () => this.#settle(),
     });
@@ -351,6 +352,17 @@ export class BeaconChain {
    */
   importBlock(signed: SignedBeaconBlock, arrival?: Arrival): Promise<ImportedBlock> {
     return this.#importQueue.importBlock(signed, arrival);
+  }
+
+  /**
+   * Takes a block onto the chain that this node has produced and that one of its own validators has signed. What it made itself
+   * is not verified again.
+   */
+  importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature): Promise<ImportedBlock> {
+    const { block, root } = produced;
+    this.pools.seen.blockProposers.add(block.slot, block.proposerIndex, root);
+    this.events.publish("blockGossip", { slot: block.slot, root });
+    return this.#importQueue.importOwn(produced, signature);
   }
 
   /**

@@ -6,6 +6,7 @@ import type {
   phase0,
   SignedAggregateAndProof,
   SingleAttestation,
+  ValidatorIndex,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { ChainEvents } from "./events.ts";
@@ -14,7 +15,8 @@ import type { AttestationVotes } from "./fork-choice/types.ts";
 import type { AddOutcome } from "./pools/aggregate-set.ts";
 import type { AttestationPool } from "./pools/attestation-pool.ts";
 import type { OperationPool } from "./pools/operation-pool.ts";
-import type { SyncCommitteePool } from "./pools/sync-committee-pool.ts";
+import type { GivenSignature } from "./pools/pooled-signature.ts";
+import type { PooledContribution, SyncCommitteePool } from "./pools/sync-committee-pool.ts";
 import { type ValidatedAggregate, validateAggregates } from "./validation/aggregate.ts";
 import { type ValidatedAttestation, validateAttestations } from "./validation/attestation.ts";
 import { validateAttesterSlashing } from "./validation/attester-slashing.ts";
@@ -38,6 +40,9 @@ interface OperationProcessorParts {
   /** Lets fork choice decide anew. */
   refreshHead(): Promise<void>;
 }
+
+/** Nobody aggregated it: it is signed as a whole. */
+type OwnAttestation = Omit<ValidatedAggregate, "signature" | "aggregatorIndex"> & { signature: GivenSignature };
 
 /**
  * Where objects from outside enter, by the API or by gossip: validated by the gossip rules, put into the pool, counted
@@ -84,6 +89,24 @@ export class OperationProcessor {
     }
     await this.#refreshHeadFor(outcomes);
     return outcomes;
+  }
+
+  /** The vote of this node's own validators in a committee. It is not verified, and nobody is told of it. */
+  ownAttestation(attestation: OwnAttestation): void {
+    const { context, forkChoice, pools } = this.#parts;
+    const { data, dataRoot, attestingIndices } = attestation;
+    pools.attestations.addAggregate(attestation);
+    for (const index of attestingIndices) context.seen.attesters.add(data.target.epoch, index, dataRoot);
+    forkChoice.onAttestation(votesOf(data, attestingIndices), { isFromBlock: false });
+  }
+
+  /** The same for what its members of a sync subcommittee sign. */
+  ownContribution(contribution: PooledContribution, members: readonly ValidatorIndex[]): void {
+    const { context, pools } = this.#parts;
+    const { slot, subcommitteeIndex, beaconBlockRoot } = contribution;
+    const root = toRootHex(beaconBlockRoot);
+    pools.syncCommittee.addContribution(contribution);
+    for (const member of members) context.seen.syncMessages.add(slot, subcommitteeIndex, member, root);
   }
 
   /**

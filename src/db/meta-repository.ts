@@ -113,6 +113,16 @@ export class MetaRepository {
     return this.#store.get(Bucket.meta, freeKey(name));
   }
 
+  /** The free values whose names begin so, by name. */
+  async *freeEntries(prefix: string): AsyncGenerator<[name: string, value: Uint8Array]> {
+    const first = freeKey(prefix);
+    // After all keys that begin with the prefix: no UTF-8 text has this byte.
+    const end = Uint8Array.of(...first, 0xff);
+    for await (const [key, value] of this.#store.entries(Bucket.meta, { gte: first, lt: end })) {
+      yield [new TextDecoder().decode(key).slice(FREE.length), value];
+    }
+  }
+
   /** Forgets everything but the schema version, which tells a database without a chain from one that is not ours. */
   async clear(): Promise<void> {
     const batch = this.#store.batch();
@@ -192,6 +202,8 @@ function nameKey(name: string): Uint8Array {
   return new TextEncoder().encode(name);
 }
 
+const FREE = "free/";
+
 function freeKey(name: string): Uint8Array {
-  return nameKey(`free/${name}`);
+  return nameKey(`${FREE}${name}`);
 }

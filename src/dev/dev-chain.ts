@@ -107,8 +107,11 @@ export class DevChain {
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
     const hasBuilder = () => chain.builder !== undefined && this.#isLive;
+    const isAlone = !hasNetwork && !parts.hasExecutionClient;
+    const isOverheard = () => chain.events.isHeard("attestation") || chain.events.isHeard("contribution");
+    const shortcut = { chain, isOpen: () => isAlone && !hasBuilder() && !isOverheard() };
     const validatorsWith = (keys: ValidatorKeys) =>
-      createDevValidators({ api, clock, config, keys, logger, history, hasBuilder });
+      createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, shortcut });
     const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys;
     const own = validatorsWith(ownKeys);
     chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);

@@ -1,10 +1,5 @@
 import { ForkName, ForkSeq } from "@lodestar/params";
-import {
-  type CachedBeaconStateAllForks,
-  computeEpochAtSlot,
-  computeStartSlotAtEpoch,
-  getBlockRootAtSlot,
-} from "@lodestar/state-transition";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
 import {
   type Attestation,
   type CommitteeIndex,
@@ -14,8 +9,9 @@ import {
   type Slot,
   ssz,
 } from "@lodestar/types";
-import { fromHex, toRootHex } from "@lodestar/utils";
+import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
+import { attestationDataOn, stateToAttestOn } from "../../chain/production/attestation-data.ts";
 import { invalidParams, notFound } from "../../failure.ts";
 import { withoutMeta } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
@@ -59,12 +55,10 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
     if (slot > clock.currentSlot + 1) {
       throw invalidParams(`Slot ${slot} is too far ahead: the current slot is ${clock.currentSlot}.`);
     }
-    const epoch = computeEpochAtSlot(slot);
-    const epochStart = computeStartSlotAtEpoch(epoch);
     const blockRoot = await blocks.rootAtOrBefore(slot);
     if (blockRoot === null) throw notFound(`The chain at slot ${slot} is not in this node's history.`);
-    const state = await stateInEpoch(chain, blockRoot, epochStart);
-    const committees = state.epochCtx.getCommitteeCountPerSlot(epoch);
+    const state = await stateToAttestOn(chain.states, { slot, blockRoot });
+    const committees = state.epochCtx.getCommitteeCountPerSlot(computeEpochAtSlot(slot));
     if (committeeIndex !== undefined && committeeIndex >= committees) {
       throw invalidParams(
         `Slot ${slot} has ${committees} committees, so the committee index ${committeeIndex} is too high.`,
@@ -74,15 +68,8 @@ const produceAttestationData = defineOperation("validator.produceAttestationData
     if (committeeIndex === undefined && !isPostElectra) {
       throw invalidParams("The committee index is required for slots before the electra fork.");
     }
-    return {
-      data: {
-        slot,
-        index: isPostElectra ? 0 : (committeeIndex ?? 0),
-        beaconBlockRoot: fromHex(blockRoot),
-        source: state.currentJustifiedCheckpoint.toValue(),
-        target: { epoch, root: state.slot > epochStart ? getBlockRootAtSlot(state, epochStart) : fromHex(blockRoot) },
-      },
-    };
+    const namedIndex = isPostElectra ? 0 : (committeeIndex ?? 0);
+    return { data: attestationDataOn(state, { slot, blockRoot, committeeIndex: namedIndex }) };
   },
 });
 
@@ -212,19 +199,6 @@ export const attestationProductionMethods = [
   publishAggregateAndProofsV2,
 ] as const;
 
-/**
- * A state whose committees and justified checkpoint are those of the epoch: the block's own, or the one at the epoch's
- * start for a block of an earlier epoch.
- */
-async function stateInEpoch(
-  { states }: BeaconChain,
-  blockRoot: RootHex,
-  epochStart: Slot,
-): Promise<CachedBeaconStateAllForks> {
-  const postState = await states.afterBlock(blockRoot);
-  return postState.slot >= epochStart ? postState : states.afterBlock(blockRoot, epochStart);
-}
-
 interface WantedAggregate {
   slot: Slot;
   attestationDataRoot: RootHex;
@@ -249,7 +223,7 @@ async function bestAggregate(chain: BeaconChain, { slot, attestationDataRoot, co
 async function requireNamedCommittee(chain: BeaconChain, attestation: Attestation): Promise<void> {
   if (!isElectraAttestation(attestation)) return;
   const { slot, beaconBlockRoot, target } = attestation.data;
-  const state = await stateInEpoch(chain, toRootHex(beaconBlockRoot), computeStartSlotAtEpoch(target.epoch));
+  const state = await stateToAttestOn(chain.states, { slot, blockRoot: toRootHex(beaconBlockRoot) });
   const committees = state.epochCtx.getCommitteeCountPerSlot(target.epoch);
   if (committees === 1) return;
   throw invalidParams(

@@ -21,7 +21,8 @@ import {
   type Slot,
 } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
-import type { BlockRequest, ProducedBlock, ProducedFullBlock } from "../../chain/production/block-producer.ts";
+import type { ProducedBlock, ProducedFullBlock } from "../../chain/production/block-producer.ts";
+import { type BlockRequest, blockRequest } from "../../chain/production/block-request.ts";
 import { invalidParams, unsupported } from "../../failure.ts";
 import type { Codecs, ResponseCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, optional, required } from "../definition.ts";
@@ -54,7 +55,6 @@ interface PayloadPreference {
 
 /** How far past the head a block may be asked for. */
 const MAX_EPOCHS_AHEAD = 2;
-const ZERO_ADDRESS = new Uint8Array(20);
 /** The compressed point at infinity, which stands for "no reveal" when its verification is skipped. */
 const POINT_AT_INFINITY = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
 
@@ -205,7 +205,7 @@ function metaOf({ fork, isBlinded, executionPayloadValue, consensusBlockValue }:
 
 /** A block on the head, from the pools' contents and with a payload of the node's own, for the proposer to sign. */
 export async function produceBlock(chain: BeaconChain, request: BlockProductionRequest): Promise<ProducedFullBlock> {
-  const onHead = await blockRequest(chain, request);
+  const onHead = await requestOnHead(chain, request);
   return chain.producer.produce(onHead);
 }
 
@@ -214,11 +214,11 @@ async function produceBestBlock(
   chain: BeaconChain,
   { builderBoostFactor, ...request }: BlockProductionRequest & PayloadPreference,
 ): Promise<ProducedBlock> {
-  const onHead = await blockRequest(chain, request);
+  const onHead = await requestOnHead(chain, request);
   return chain.producer.produceBest(onHead, builderBoostFactor);
 }
 
-async function blockRequest(chain: BeaconChain, request: BlockProductionRequest): Promise<BlockRequest> {
+async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest): Promise<BlockRequest> {
   requireSynced(chain);
   if (chain.config.getForkSeq(request.slot) >= ForkSeq.gloas) {
     throw unsupported("Blocks of the gloas fork have another form: use get_v4_validator_blocks_slot.");
@@ -240,16 +240,7 @@ async function blockRequest(chain: BeaconChain, request: BlockProductionRequest)
   const preState = await chain.states.afterBlock(head.root, slot);
   await requireRandaoReveal(chain, preState, request);
   requireUnslashedProposer(preState, slot);
-  return {
-    slot,
-    parentRoot: head.root,
-    randaoReveal: request.randaoReveal,
-    graffiti: request.graffiti ?? chain.graffiti.get(),
-    feeRecipient:
-      request.feeRecipient ??
-      chain.preparations.feeRecipient(preState.epochCtx.getBeaconProposer(slot), chain.clock.currentEpoch) ??
-      ZERO_ADDRESS,
-  };
+  return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), { ...request, parentRoot: head.root });
 }
 
 /** phase0/beacon-chain.md, process_block_header: no block of a slashed validator is valid. */

@@ -19,8 +19,6 @@ import { BlockRejection } from "./block-rejection.ts";
 
 export interface ReadBlock {
   indexedAttestations: IndexedAttestation[];
-  /** Everything that has to be signed in the block. */
-  signatureSets: ISignatureSet[];
   /** Whether the block has a payload for the execution engine (bellatrix/beacon-chain.md, is_execution_enabled). */
   hasPayload: boolean;
   /** Whether that payload is the first of the chain (bellatrix/beacon-chain.md, is_merge_transition_block). */
@@ -46,26 +44,46 @@ export function readBlock(
     const indexedAttestations = body.attestations.map((attestation) =>
       preState.epochCtx.getIndexedAttestation(fork, attestation),
     );
-    const syncCommittee =
-      fork >= ForkSeq.altair ? preState.epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty();
-    const view = new BeaconStateView(preState);
-    const signatureSets = getBlockSignatureSets(config, syncCommittee, view, signed, indexedAttestations);
     const hasPayload = isExecutionStateType(preState) && isExecutionEnabled(preState, signed.message);
     const isMergeTransition = hasPayload && !isMergeTransitionComplete(preState);
-    return { indexedAttestations, signatureSets, hasPayload, isMergeTransition };
+    return { indexedAttestations, hasPayload, isMergeTransition };
   } catch (error) {
     throw invalidTransition(slot, error);
   }
 }
 
-/** The state after a block, which is the one that the block claims. Signatures and payload are not looked at. */
+/** Everything that has to be signed in a block. */
+export function signatureSetsOf(
+  config: BeaconConfig,
+  signed: SignedBeaconBlock,
+  preState: CachedBeaconStateAllForks,
+  { indexedAttestations }: ReadBlock,
+): ISignatureSet[] {
+  const { slot } = signed.message;
+  const { epochCtx } = preState;
+  try {
+    const hasSyncCommittee = config.getForkSeq(slot) >= ForkSeq.altair;
+    const syncCommittee = hasSyncCommittee ? epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty();
+    const view = new BeaconStateView(preState);
+    return getBlockSignatureSets(config, syncCommittee, view, signed, indexedAttestations);
+  } catch (error) {
+    throw invalidTransition(slot, error);
+  }
+}
+
+/**
+ * The state after a block, which is the one that the block claims. Signatures and payload are not looked at. Where the node
+ * has produced just this block, it has made the state already.
+ */
 export function applyBlock(
   config: BeaconConfig,
   signed: SignedBeaconBlock,
   preState: CachedBeaconStateAllForks,
+  producedState?: CachedBeaconStateAllForks,
 ): CachedBeaconStateAllForks {
   const { slot, stateRoot } = signed.message;
   requireData(config, signed);
+  if (producedState) return producedState;
   let postState: CachedBeaconStateAllForks;
   try {
     postState = stateTransition(preState, signed, {

@@ -26,6 +26,8 @@ interface BlockImporterParts {
   states: StateStore;
   bls: BlsVerifier;
   verifyPayload: VerifyPayload;
+  /** The state after a block of that root, if this node has produced it lately. */
+  producedState(root: RootHex): CachedBeaconStateAllForks | undefined;
   committer: BlockCommitter;
 }
 
@@ -60,7 +62,22 @@ export class BlockImporter {
     try {
       refuseInvalidPayload(root, forkChoice);
       if (forkChoice.has(root)) return null;
-      return await verifyBlock(block, await this.#checkedPreState(signed), this.#parts);
+      const producedState = this.#parts.producedState(root);
+      return await verifyBlock(block, await this.#checkedPreState(signed), { ...this.#parts, producedState });
+    } catch (error) {
+      throw blaming(error, { slot: signed.message.slot, root });
+    }
+  }
+
+  /** The same for a block that this node has produced and signed itself, of which the payload alone is to be verified. */
+  async verifyOwn(block: ArrivedBlock, producedState: CachedBeaconStateAllForks): Promise<VerifiedBlock | null> {
+    const { signed, root } = block;
+    const { config, forkChoice, clock, states, verifyPayload } = this.#parts;
+    try {
+      if (forkChoice.has(root)) return null;
+      checkBeforeTransition(signed.message, { forkChoice, clock });
+      const preState = await preStateOf(signed, states);
+      return await verifyBlock(block, preState, { config, bls: null, verifyPayload, producedState });
     } catch (error) {
       throw blaming(error, { slot: signed.message.slot, root });
     }

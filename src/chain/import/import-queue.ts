@@ -1,4 +1,5 @@
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -8,6 +9,7 @@ import type { ChainEvents } from "../events.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import type { PayloadVerdicts } from "../payload-verdicts.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
+import type { ProducedFullBlock } from "../production/block-producer.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
@@ -28,6 +30,8 @@ interface ImportQueueParts extends BlockCommitterParts {
   events: ChainEvents;
   logger: Logger;
   hotSnapshots: HotSnapshots;
+  /** The state after a block of that root, if this node has produced it lately. */
+  producedState(root: RootHex): CachedBeaconStateAllForks | undefined;
   /** Everything that changes the chain. */
   changes: SerialQueue;
   /** Draws the consequences of new blocks: head, finality. */
@@ -38,6 +42,9 @@ export interface Arrival {
   /** When the block came, in chain time; now, unless it was held up on its way here. */
   arrivedAt?: number;
 }
+
+/** Null when the chain has the block already. */
+type Verify = () => Promise<VerifiedBlock | null>;
 
 /** The ways onto the chain: for one block, for a run of them, and for those that the database holds. */
 export class ImportQueue {
@@ -81,8 +88,21 @@ export class ImportQueue {
     { arrivedAt = this.#parts.clock.nowSeconds() }: Arrival = {},
   ): Promise<ImportedBlock> {
     const block = { signed, root: blockRoot(this.#parts.config, signed.message), arrivedAt };
+    return this.#importOrHold(block, () => this.#importer.verify(block));
+  }
+
+  /** For a block that this node has produced and signed itself: its signatures and its state are known to be right. */
+  async importOwn(
+    { block: message, root, postState }: ProducedFullBlock,
+    signature: BLSSignature,
+  ): Promise<ImportedBlock> {
+    const block = { signed: { message, signature }, root, arrivedAt: this.#parts.clock.nowSeconds() };
+    return this.#importOrHold(block, () => this.#importer.verifyOwn(block, postState));
+  }
+
+  async #importOrHold(block: ArrivedBlock, verify: Verify): Promise<ImportedBlock> {
     try {
-      const imported = await this.#importArrived(block);
+      const imported = await this.#importArrived(block, verify);
       this.#waiting.delete(block.root);
       return imported;
     } catch (error) {
@@ -91,7 +111,7 @@ export class ImportQueue {
     }
   }
 
-  async #importArrived(block: ArrivedBlock): Promise<ImportedBlock> {
+  async #importArrived(block: ArrivedBlock, verify: Verify): Promise<ImportedBlock> {
     const { events } = this.#parts;
     const { signed, root } = block;
     const { slot } = signed.message;
@@ -99,7 +119,7 @@ export class ImportQueue {
     const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
     return this.#singles.run(async () => {
-      const verified = await this.#withConsequences(() => this.#importer.verify(block));
+      const verified = await this.#withConsequences(verify);
       const known = verified === null || (await this.#commit([verified])) === 0;
       if (!known) events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
       return { root, known };

@@ -9,7 +9,7 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { advanceToSlot } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
-import { applyBlock, readBlock } from "./apply-block.ts";
+import { applyBlock, readBlock, signatureSetsOf } from "./apply-block.ts";
 import { blaming } from "./block-rejection.ts";
 import { checkAfterParent, checkBeforeTransition, refuseUnsignedLeap } from "./cheap-checks.ts";
 import { type ArrivedBlock, isKnownBlock, linkSegment, mayAddValidators } from "./segment.ts";
@@ -129,7 +129,7 @@ export class SegmentImporter {
       try {
         const preState = await this.#preState(block, parent);
         const read = readBlock(config, block.signed, preState);
-        signatureSets.push(read.signatureSets);
+        signatureSets.push(signatureSetsOf(config, block.signed, preState, read));
         // In order, as the execution engine cannot tell of a payload before its parent; and none after one that fails.
         const execution = (parent?.execution ?? Promise.resolve()).then(() => {
           signal.throwIfAborted();

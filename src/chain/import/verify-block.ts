@@ -5,7 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
-import { applyBlock, readBlock } from "./apply-block.ts";
+import { applyBlock, readBlock, signatureSetsOf } from "./apply-block.ts";
 import { BlockRejection } from "./block-rejection.ts";
 import type { ArrivedBlock } from "./segment.ts";
 import type { VerifyPayload } from "./verify-payload.ts";
@@ -19,16 +19,18 @@ export interface VerifiedBlock extends ArrivedBlock {
 
 interface Verifiers {
   config: BeaconConfig;
-  /** Null for blocks whose signatures were verified before. */
+  /** Null for blocks whose signatures were verified before, or made by this node. */
   bls: BlsVerifier | null;
   verifyPayload: VerifyPayload;
+  /** The state after the block, if this node produced it. */
+  producedState?: CachedBeaconStateAllForks | undefined;
 }
 
 /** Everything that makes a block valid on its pre-state (the parent's state advanced to the block's slot). */
 export async function verifyBlock(
   block: ArrivedBlock,
   preState: CachedBeaconStateAllForks,
-  { config, bls, verifyPayload }: Verifiers,
+  { config, bls, verifyPayload, producedState }: Verifiers,
 ): Promise<VerifiedBlock> {
   const { signed } = block;
   const read = readBlock(config, signed, preState);
@@ -36,8 +38,8 @@ export async function verifyBlock(
   // Unless the rest is in order, nobody asks for it.
   payload.catch(() => undefined);
   // A large batch runs in worker threads while the transition runs here; a bad signature is the verdict that counts.
-  const signatures = bls?.verify(read.signatureSets) ?? true;
-  const transition = captureFailure(() => applyBlock(config, signed, preState));
+  const signatures = bls?.verify(signatureSetsOf(config, signed, preState, read)) ?? true;
+  const transition = captureFailure(() => applyBlock(config, signed, preState, producedState));
   if (!(await signatures)) throw badSignature(signed);
   const state = transition();
   return { ...block, state, indexedAttestations: read.indexedAttestations, execution: await payload };

@@ -18,6 +18,8 @@ interface Best {
   period: SyncPeriod;
   summary: LightClientUpdateSummary;
   blockRoot: RootHex;
+  /** Whether the update can no longer lose its block, so that nobody has to look for it. */
+  isFinal?: boolean;
 }
 
 interface BestUpdatesParts {
@@ -50,8 +52,7 @@ export class BestUpdates {
     const period = computeSyncPeriodAtSlot(slot);
     const summary = summaryOf(update);
     const best = this.#best?.period === period ? this.#best : await this.#stored(period);
-    const stands = best && (await this.#isCanonical(best.blockRoot, best.summary.signatureSlot));
-    if (stands && !isBetterUpdate(summary, best.summary)) {
+    if (best && !isBetterUpdate(summary, best.summary) && (await this.#stands(best))) {
       this.#best = best;
       return;
     }
@@ -85,6 +86,13 @@ export class BestUpdates {
     if (!stored) return undefined;
     const update = this.#typeAt(stored.attestedSlot).deserialize(stored.bytes);
     return { period, summary: toLightClientUpdateSummary(update), blockRoot: stored.blockRoot };
+  }
+
+  async #stands(best: Best): Promise<boolean> {
+    if (best.isFinal) return true;
+    const position = await this.#parts.blocks.positionOf(best.blockRoot);
+    best.isFinal = position?.finalized ?? false;
+    return position?.canonical ?? false;
   }
 
   #isCanonical(root: RootHex, slot: Slot): Promise<boolean> {

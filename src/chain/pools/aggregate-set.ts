@@ -1,6 +1,7 @@
 import { aggregateSignatures, Signature } from "@chainsafe/blst";
 import { BitArray } from "@chainsafe/ssz";
 import { areDisjoint, countBits, isSubset } from "./bit-sets.ts";
+import { addUp, type GivenSignature, type PooledSignature, toPooled } from "./pooled-signature.ts";
 
 export type AddOutcome = "added" | "known";
 
@@ -9,18 +10,18 @@ export interface Aggregate {
   signature: Uint8Array;
 }
 
-interface HeldAggregate {
+interface HeldAggregate<HeldSignature extends PooledSignature = PooledSignature> {
   bits: BitArray;
   count: number;
-  signature: Signature;
+  signature: HeldSignature;
 }
 
 /** Aggregates without a common signer, to be added up into one when somebody asks for it. */
 export interface Covering {
   readonly bits: BitArray;
   readonly count: number;
-  /** The sum of the signatures. */
-  signature(): Signature;
+  /** Their sum is the signature. */
+  readonly signatures: readonly PooledSignature[];
 }
 
 /**
@@ -36,7 +37,7 @@ const MAX_AGGREGATES = 8;
  */
 export class AggregateSet {
   readonly bitLength: number;
-  #singles: HeldAggregate | null = null;
+  #singles: HeldAggregate<Signature> | null = null;
   /** Largest first; none is a subset of another or of the singles. */
   #aggregates: HeldAggregate[] = [];
 
@@ -67,7 +68,7 @@ export class AggregateSet {
   }
 
   /** Answers "known" also for an aggregate smaller than all of those that fill the set. */
-  addAggregate({ bits, signature }: Aggregate): AddOutcome {
+  addAggregate({ bits, signature }: { bits: BitArray; signature: GivenSignature }): AddOutcome {
     const count = countBits(bits);
     if (count === 0 || this.#held().some((held) => isSubset(bits, held.bits))) return "known";
     this.#dropSubsetsOf(bits);
@@ -75,14 +76,14 @@ export class AggregateSet {
       if (this.#aggregates.at(-1)!.count >= count) return "known";
       this.#aggregates.pop();
     }
-    this.#aggregates.push({ bits: bits.clone(), count, signature: Signature.fromBytes(signature) });
+    this.#aggregates.push({ bits: bits.clone(), count, signature: toPooled(signature) });
     this.#aggregates.sort((a, b) => b.count - a.count);
     return "added";
   }
 
   /** What was received, without additions: the aggregates, and the singles as one more. */
   list(): Aggregate[] {
-    return this.#held().map(({ bits, signature }) => ({ bits, signature: signature.toBytes() }));
+    return this.#held().map(({ bits, signature }) => ({ bits, signature: addUp([signature]).toBytes() }));
   }
 
   /**
@@ -101,7 +102,7 @@ export class AggregateSet {
         bits.mergeOrWith(candidate.bits);
         count += candidate.count;
       }
-      return { bits, count, signature: () => sum(parts.map((part) => part.signature)) };
+      return { bits, count, signatures: parts.map((part) => part.signature) };
     });
     coverings.sort((a, b) => b.count - a.count);
     return coverings.filter(
@@ -112,7 +113,7 @@ export class AggregateSet {
   /** The covering with the most signers. */
   best(): Aggregate | undefined {
     const [best] = this.coverings();
-    return best && { bits: best.bits, signature: best.signature().toBytes() };
+    return best && { bits: best.bits, signature: addUp(best.signatures).toBytes() };
   }
 
   #held(): HeldAggregate[] {
@@ -123,8 +124,4 @@ export class AggregateSet {
   #dropSubsetsOf(bits: BitArray): void {
     this.#aggregates = this.#aggregates.filter((held) => !isSubset(held.bits, bits));
   }
-}
-
-function sum(signatures: Signature[]): Signature {
-  return signatures.length === 1 ? signatures[0]! : aggregateSignatures(signatures);
 }

@@ -3,13 +3,13 @@ import { type ForkName, isForkPostElectra, MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EP
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { Attestation, CommitteeIndex, phase0, RootHex, Slot } from "@lodestar/types";
 import { type AddOutcome, type Aggregate, AggregateSet } from "./aggregate-set.ts";
+import type { GivenSignature } from "./pooled-signature.ts";
 
 interface CommitteeAttestation {
   data: phase0.AttestationData;
   dataRoot: RootHex;
   committeeIndex: CommitteeIndex;
   committee: Uint32Array;
-  signature: Uint8Array;
   /** The fork of the attestation's own slot: it decides the shape of the attestation. */
   fork: ForkName;
 }
@@ -17,11 +17,13 @@ interface CommitteeAttestation {
 interface SingleCommitteeAttestation extends CommitteeAttestation {
   /** The attester's place in the committee. */
   position: number;
+  signature: Uint8Array;
 }
 
 interface AggregatedCommitteeAttestation extends CommitteeAttestation {
   /** One bit for each member of the committee. */
   bits: BitArray;
+  signature: GivenSignature;
 }
 
 /** The attestations of one committee for the same data. */

@@ -1,10 +1,10 @@
-import { aggregateSignatures, type Signature } from "@chainsafe/blst";
 import { BitArray } from "@chainsafe/ssz";
 import { SYNC_COMMITTEE_SIZE, SYNC_COMMITTEE_SUBNET_COUNT, SYNC_COMMITTEE_SUBNET_SIZE } from "@lodestar/params";
 import { G2_POINT_AT_INFINITY } from "@lodestar/state-transition";
 import type { altair, RootHex, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { type AddOutcome, AggregateSet } from "./aggregate-set.ts";
+import { addUp, type GivenSignature, type PooledSignature } from "./pooled-signature.ts";
 
 interface SyncMessage {
   slot: Slot;
@@ -14,6 +14,9 @@ interface SyncMessage {
   indexInSubcommittee: number;
   signature: Uint8Array;
 }
+
+/** A contribution, signed or by those who will sign it when it is wanted. */
+export type PooledContribution = Omit<altair.SyncCommitteeContribution, "signature"> & { signature: GivenSignature };
 
 type Subcommittees = AggregateSet[];
 
@@ -35,7 +38,7 @@ export class SyncCommitteePool {
     return subcommittee?.addSingle(indexInSubcommittee, signature) ?? "known";
   }
 
-  addContribution(contribution: altair.SyncCommitteeContribution): AddOutcome {
+  addContribution(contribution: PooledContribution): AddOutcome {
     const { slot, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature } = contribution;
     const subcommittee = this.#subcommitteesFor(slot, toRootHex(beaconBlockRoot))?.[subcommitteeIndex];
     return subcommittee?.addAggregate({ bits: aggregationBits, signature }) ?? "known";
@@ -89,7 +92,7 @@ export class SyncCommitteePool {
    */
   getSyncAggregate(slot: Slot, beaconBlockRoot: RootHex): altair.SyncAggregate {
     const syncCommitteeBits = BitArray.fromBitLen(SYNC_COMMITTEE_SIZE);
-    const signatures: Signature[] = [];
+    const signatures: PooledSignature[] = [];
     this.#slots
       .get(slot)
       ?.get(beaconBlockRoot)
@@ -98,10 +101,9 @@ export class SyncCommitteePool {
         if (!best) return;
         const offset = subcommitteeIndex * SYNC_COMMITTEE_SUBNET_SIZE;
         for (const position of best.bits.getTrueBitIndexes()) syncCommitteeBits.set(offset + position, true);
-        signatures.push(best.signature());
+        signatures.push(...best.signatures);
       });
-    const syncCommitteeSignature =
-      signatures.length === 0 ? G2_POINT_AT_INFINITY : aggregateSignatures(signatures).toBytes();
+    const syncCommitteeSignature = signatures.length === 0 ? G2_POINT_AT_INFINITY : addUp(signatures).toBytes();
     return { syncCommitteeBits, syncCommitteeSignature };
   }
 

@@ -10,7 +10,6 @@ import {
   type altair,
   type BeaconBlock,
   type BeaconBlockBody,
-  type BLSSignature,
   type BlindedBeaconBlock,
   type BlobsBundle,
   type BuilderBid,
@@ -20,7 +19,6 @@ import {
   type ExecutionPayload,
   type electra,
   type RootHex,
-  type Slot,
   ssz,
   sszTypesFor,
 } from "@lodestar/types";
@@ -34,18 +32,10 @@ import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { mayMergeAt } from "../terminal-block-hash.ts";
+import type { BlockRequest } from "./block-request.ts";
 import type { BuilderBids } from "./builder-bids.ts";
 import type { PayloadBuilder } from "./payload-builder.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
-
-/** What only the proposer and the head decide about a block; the rest comes from the pools. */
-export interface BlockRequest {
-  slot: Slot;
-  parentRoot: RootHex;
-  randaoReveal: BLSSignature;
-  graffiti: Uint8Array;
-  feeRecipient: Uint8Array;
-}
 
 interface BlockProducerParts {
   config: BeaconConfig;
@@ -69,6 +59,9 @@ interface ProducedFacts {
 export interface ProducedFullBlock extends ProducedFacts {
   isBlinded: false;
   block: BeaconBlock;
+  root: RootHex;
+  /** The state after the block. */
+  postState: CachedBeaconStateAllForks;
   /** Of the blobs that the block commits to; left out where the fork has none. */
   blobsBundle?: BlobsBundle;
 }
@@ -79,17 +72,24 @@ interface ProducedBlindedBlock extends ProducedFacts {
   block: BlindedBeaconBlock;
 }
 
+interface AssembledBlock extends ProducedFacts {
+  block: BeaconBlock;
+  postState: CachedBeaconStateAllForks;
+}
+
 export type ProducedBlock = ProducedFullBlock | ProducedBlindedBlock;
 
 const WEI_PER_GWEI = 1_000_000_000n;
 
 /** A proposer signs within its slot. */
-const KEPT_PAYLOADS = 4;
+const KEPT_BLOCKS = 4;
 
 /** Builds a block on a parent out of what the pools hold. The pools keep what they gave. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
-  readonly #payloads = new LruMap<RootHex, ExecutionPayload>(KEPT_PAYLOADS);
+  readonly #payloads = new LruMap<RootHex, ExecutionPayload>(KEPT_BLOCKS);
+  /** By the roots of the blocks that lead to them. */
+  readonly #postStates = new LruMap<RootHex, CachedBeaconStateAllForks>(KEPT_BLOCKS);
 
   constructor(parts: BlockProducerParts) {
     this.#parts = parts;
@@ -100,8 +100,7 @@ export class BlockProducer {
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
     const payload = await this.#buildPayload(preState, request);
-    const assembled = this.#assemble(preState, request, payload, eth1);
-    return { ...assembled, isBlinded: false, blobsBundle: payload?.blobsBundle };
+    return this.#toFullBlock(this.#assemble(preState, request, payload, eth1), payload);
   }
 
   /** With the better of such a payload and the builder's, if there is one; the factor is its own where none is given. */
@@ -111,9 +110,28 @@ export class BlockProducer {
     const preState = await this.#preState(request);
     const eth1 = await this.#parts.eth1.forBlock(preState);
     const payload = await bids.choose(this.#buildPayload(preState, request), preState, request, boostFactor);
-    const { block, ...facts } = this.#assemble(preState, request, payload, eth1);
-    if (!isBid(payload)) return { ...facts, isBlinded: false, block, blobsBundle: payload?.blobsBundle };
+    const assembled = this.#assemble(preState, request, payload, eth1);
+    if (!isBid(payload)) return this.#toFullBlock(assembled, payload);
+    const { block, postState: _, ...facts } = assembled;
     return { ...facts, isBlinded: true, block: block as BlindedBeaconBlock };
+  }
+
+  /** The state after a full block that was produced lately, by the block's root. */
+  postState(root: RootHex): CachedBeaconStateAllForks | undefined {
+    return this.#postStates.get(root);
+  }
+
+  #toFullBlock(assembled: AssembledBlock, payload: BuiltPayload | null): ProducedFullBlock {
+    const { block, postState } = assembled;
+    const root = toRootHex(
+      ssz.phase0.BeaconBlockHeader.hashTreeRoot({
+        ...block,
+        // The transition has hashed the body.
+        bodyRoot: postState.latestBlockHeader.bodyRoot,
+      }),
+    );
+    this.#postStates.set(root, postState);
+    return { ...assembled, isBlinded: false, root, blobsBundle: payload?.blobsBundle };
   }
 
   #preState({ parentRoot, slot }: BlockRequest): Promise<CachedBeaconStateAllForks> {
@@ -126,7 +144,7 @@ export class BlockProducer {
     request: BlockRequest,
     payload: BuiltPayload | BuilderBid | null,
     eth1: Eth1Proposal,
-  ): ProducedFacts & { block: BeaconBlock } {
+  ): AssembledBlock {
     const { slot, parentRoot } = request;
     const fork = this.#parts.config.getForkName(slot);
     const block: BeaconBlock = {
@@ -151,6 +169,7 @@ export class BlockProducer {
     const { attestations, syncAggregate, slashing } = postState.proposerRewards;
     return {
       block,
+      postState,
       fork,
       executionPayloadValue: payload?.value ?? 0n,
       consensusBlockValue: BigInt(attestations + syncAggregate + slashing) * WEI_PER_GWEI,

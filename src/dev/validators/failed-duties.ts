@@ -1,6 +1,8 @@
 import type { Slot } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
 
+export const PROPOSE = "propose a block";
+
 /** Tells of duties that could not be done; of one that fails slot after slot, when that begins and when it ends. */
 export class FailedDuties {
   readonly #logger: Logger;
@@ -8,6 +10,16 @@ export class FailedDuties {
 
   constructor(logger: Logger) {
     this.#logger = logger;
+  }
+
+  /** Undefined when the duty could not be done. */
+  async attempt<T>(duty: string, slot: Slot, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.failed(duty, slot, error);
+      return undefined;
+    }
   }
 
   /** A duty is a phrase such as "propose a block". */

@@ -32,9 +32,7 @@ export async function proposeBlock(
 ): Promise<boolean> {
   const randaoReveal = signer.randaoReveal(validatorIndex, slot);
   const { data } = await api.validator.produceBlockV3({ slot, randaoReveal });
-  if (!history.mayPropose(validatorIndex, slot)) {
-    throw new Error(`Validator ${validatorIndex} has already signed a block for slot ${slot} or a later one.`);
-  }
+  history.noteProposal(validatorIndex, slot);
   await history.keep();
   const signed = <Block>(type: Type<Block>, message: Block) => {
     const signingRoot = signer.signingRoot(type, message, DOMAIN_BEACON_PROPOSER, slot);

@@ -1,3 +1,4 @@
+import type { SecretKey } from "@chainsafe/blst";
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
 import { DOMAIN_RANDAO } from "@lodestar/params";
@@ -5,11 +6,13 @@ import { computeEpochAtSlot, computeSigningRoot } from "@lodestar/state-transiti
 import { type BLSSignature, type DomainType, type Epoch, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { MapDef } from "@lodestar/utils";
 import type { ValidatorKeys } from "../interop-keys.ts";
+import { JointSignature, toScalar } from "./joint-signature.ts";
 
 /** Signs for our validators. */
 export class ValidatorSigner {
   readonly #config: BeaconConfig;
   readonly #keys: ValidatorKeys;
+  readonly #scalars = new Map<ValidatorIndex, bigint>();
   readonly #randaoReveals = new MapDef<Epoch, Map<ValidatorIndex, BLSSignature>>(() => new Map());
 
   constructor(config: BeaconConfig, keys: ValidatorKeys) {
@@ -28,9 +31,15 @@ export class ValidatorSigner {
   }
 
   sign(index: ValidatorIndex, signingRoot: Uint8Array): BLSSignature {
-    const secretKey = this.#keys.secretKey(index);
-    if (!secretKey) throw new RangeError(`Validator ${index} cannot sign: its secret key is not one of ours.`);
-    return secretKey.sign(signingRoot).toBytes();
+    return this.#secretKey(index).sign(signingRoot).toBytes();
+  }
+
+  /** One signature of all of them over the same message, made when it is wanted; a validator that is named twice signs twice. */
+  signJointly(indices: readonly ValidatorIndex[], signingRoot: Uint8Array): JointSignature {
+    return new JointSignature(
+      signingRoot,
+      indices.map((index) => this.#scalar(index)),
+    );
   }
 
   /** The same for all blocks of a proposer in an epoch, hence kept until `forgetBefore`. */
@@ -47,5 +56,20 @@ export class ValidatorSigner {
 
   forgetBefore(epoch: Epoch): void {
     for (const known of this.#randaoReveals.keys()) if (known < epoch) this.#randaoReveals.delete(known);
+  }
+
+  #secretKey(index: ValidatorIndex): SecretKey {
+    const secretKey = this.#keys.secretKey(index);
+    if (!secretKey) throw new RangeError(`Validator ${index} cannot sign: its secret key is not one of ours.`);
+    return secretKey;
+  }
+
+  #scalar(index: ValidatorIndex): bigint {
+    let scalar = this.#scalars.get(index);
+    if (scalar === undefined) {
+      scalar = toScalar(this.#secretKey(index));
+      this.#scalars.set(index, scalar);
+    }
+    return scalar;
   }
 }

@@ -12,11 +12,12 @@ const attestation = (source: number, target: number) => {
 describe("SlashingProtection", () => {
   it("lets a validator propose each slot once", () => {
     const history = new SlashingProtection();
-    expect(history.mayPropose(1, 5)).toBe(true);
-    expect(history.mayPropose(1, 5)).toBe(false);
-    expect(history.mayPropose(1, 4)).toBe(false);
-    expect(history.mayPropose(2, 5)).toBe(true);
-    expect(history.mayPropose(1, 6)).toBe(true);
+    const refusal = /^Validator 1 has already signed a block for slot \d or a later one\.$/;
+    history.noteProposal(1, 5);
+    expect(() => history.noteProposal(1, 5)).toThrow(refusal);
+    expect(() => history.noteProposal(1, 4)).toThrow(refusal);
+    history.noteProposal(2, 5);
+    history.noteProposal(1, 6);
   });
 
   it("lets a validator attest to each target once and never around an earlier attestation", () => {

@@ -13,7 +13,8 @@ export interface SignedByValidator {
 /** Where a history outlives the process. */
 interface SlashingProtectionStore {
   load(): Promise<SignedByValidator[]>;
-  save(signed: readonly SignedByValidator[]): Promise<void>;
+  /** Keeps what these validators signed; what others signed stays as it is. */
+  save(changed: readonly SignedByValidator[]): Promise<void>;
 }
 
 /**
@@ -24,6 +25,8 @@ export class SlashingProtection {
   readonly #store: SlashingProtectionStore | undefined;
   readonly #writes = new SerialQueue();
   readonly #signed = new Map<ValidatorIndex, SignedByValidator>();
+  /** What is not stored yet. */
+  #changed = new Set<SignedByValidator>();
 
   static async open(store: SlashingProtectionStore): Promise<SlashingProtection> {
     return new SlashingProtection(store, await store.load());
@@ -35,12 +38,14 @@ export class SlashingProtection {
     for (const each of signed) this.#signed.set(each.index, each);
   }
 
-  /** Takes note of a block that is about to be signed; false when signing it would be slashable. */
-  mayPropose(index: ValidatorIndex, slot: Slot): boolean {
+  /** Takes note of a block that is about to be signed; throws when signing it would be slashable. */
+  noteProposal(index: ValidatorIndex, slot: Slot): void {
     const signed = this.#of(index);
-    if (slot <= signed.proposed) return false;
+    if (slot <= signed.proposed) {
+      throw new Error(`Validator ${index} has already signed a block for slot ${slot} or a later one.`);
+    }
     signed.proposed = slot;
-    return true;
+    this.#changed.add(signed);
   }
 
   /** Takes note of an attestation that is about to be signed; false when signing it could be slashable. */
@@ -49,13 +54,19 @@ export class SlashingProtection {
     if (target.epoch <= signed.target || source.epoch < signed.source) return false;
     signed.source = source.epoch;
     signed.target = target.epoch;
+    this.#changed.add(signed);
     return true;
   }
 
   /** Resolves when all that was noted is stored. Before that nothing of it may leave the node. */
   async keep(): Promise<void> {
     const store = this.#store;
-    if (store) await this.#writes.run(() => store.save([...this.#signed.values()]));
+    if (!store) return;
+    await this.#writes.run(async () => {
+      const changed = [...this.#changed];
+      this.#changed = new Set();
+      if (changed.length > 0) await store.save(changed);
+    });
   }
 
   #of(index: ValidatorIndex): SignedByValidator {
@@ -67,23 +78,28 @@ export class SlashingProtection {
   }
 }
 
-const NAME = "signed";
+const NAME = "signed/";
 
-type Row = [index: number, proposed: number, source: number, target: number];
+type Row = [proposed: number, source: number, target: number];
 
-/** Keeps what validators signed in the database of their node. */
+/** Keeps what validators signed in the database of their node, each in an entry of its own. */
 export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
   return {
     async load() {
-      const stored = await db.meta.getFree(NAME);
-      const rows = stored === null ? [] : (JSON.parse(new TextDecoder().decode(stored)) as Row[]);
-      return rows.map(([index, proposed, source, target]) => ({ index, proposed, source, target }));
+      const signed: SignedByValidator[] = [];
+      for await (const [name, stored] of db.meta.freeEntries(NAME)) {
+        const [proposed, source, target] = JSON.parse(new TextDecoder().decode(stored)) as Row;
+        signed.push({ index: Number(name.slice(NAME.length)), proposed, source, target });
+      }
+      return signed;
     },
 
-    async save(signed) {
-      const rows = signed.map(({ index, proposed, source, target }): Row => [index, proposed, source, target]);
+    async save(changed) {
       const batch = db.batch();
-      batch.meta.putFree(NAME, new TextEncoder().encode(JSON.stringify(rows)));
+      for (const { index, proposed, source, target } of changed) {
+        const row: Row = [proposed, source, target];
+        batch.meta.putFree(`${NAME}${index}`, new TextEncoder().encode(JSON.stringify(row)));
+      }
       await batch.write();
     },
   };

@@ -2,13 +2,16 @@ import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq, GENESIS_SLOT } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
+import type { BeaconChain } from "../../chain/chain.ts";
 import { type Clock, ClockStoppedError } from "../../chain/clock/clock.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ValidatorKeys } from "../interop-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";
-import { FailedDuties } from "./failed-duties.ts";
+import { type DutyPlan, USUAL_DUTIES } from "./duty-plan.ts";
+import { FailedDuties, PROPOSE } from "./failed-duties.ts";
+import { LockstepDuties } from "./lockstep-duties.ts";
 import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { proposeBlock } from "./propose.ts";
 import { BuilderRegistration } from "./register.ts";
@@ -33,6 +36,10 @@ interface DevValidatorsOptions {
   history?: SlashingProtection;
   /** Whether the node has a builder now for which they register; by default it has none. */
   hasBuilder?: () => boolean;
+  /** What is other than usual in the duties of a slot. */
+  plan?: (slot: Slot) => DutyPlan;
+  /** The chain that they may act upon without the API in lockstep, and whether they may now; by default they never may. */
+  shortcut?: { chain: BeaconChain; isOpen: () => boolean };
 }
 
 export interface DevValidators {
@@ -44,12 +51,10 @@ export interface DevValidators {
   close(): Promise<void>;
 }
 
-const PROPOSE = "propose a block";
-
 /** Validators that live inside the node and use its public API as any validator client would. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
-  const { hasBuilder = () => false } = options;
+  const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, shortcut } = options;
   const signer = new ValidatorSigner(config, keys);
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
@@ -59,15 +64,9 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const underWay = new Set<Promise<void>>();
   const modules = { api, config, signer, history };
   const failures = new FailedDuties(logger);
+  const lockstep = shortcut && new LockstepDuties({ chain: shortcut.chain, signer, history, failures });
 
-  async function attempt<T>(duty: string, slot: Slot, work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      failures.failed(duty, slot, error);
-      return undefined;
-    }
-  }
+  const attempt: FailedDuties["attempt"] = (duty, slot, work) => failures.attempt(duty, slot, work);
 
   async function propose(slot: Slot): Promise<void> {
     const isProposed = await attempt(PROPOSE, slot, async () => {
@@ -120,8 +119,15 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
 
   async function doDuties(slot: Slot, pace: Pace): Promise<void> {
     const epoch = computeEpochAtSlot(slot);
+    const plan = planOf(slot);
     duties.forgetBefore(epoch - 1);
     signer.forgetBefore(epoch - 1);
+    if (plan.online?.size === 0) return;
+    if (pace === "lockstep" && lockstep && shortcut.isOpen()) {
+      await lockstep.act(slot, plan);
+      failures.endSlot(slot);
+      return;
+    }
 
     // Our own block comes first at any pace: an attestation to it that comes late is worth more than one to its parent.
     await propose(slot);

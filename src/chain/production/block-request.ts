@@ -1,0 +1,36 @@
+import type { BLSSignature, RootHex, Slot, ValidatorIndex } from "@lodestar/types";
+import type { Clock } from "../clock/clock.ts";
+import type { Graffiti } from "../graffiti.ts";
+import type { ProposerPreparations } from "./proposer-preparations.ts";
+
+/** What only the proposer and the head decide about a block; the rest comes from the pools. */
+export interface BlockRequest {
+  slot: Slot;
+  parentRoot: RootHex;
+  randaoReveal: BLSSignature;
+  graffiti: Uint8Array;
+  feeRecipient: Uint8Array;
+}
+
+interface NodeChoices {
+  graffiti: Graffiti;
+  preparations: ProposerPreparations;
+  clock: Clock;
+}
+
+const ZERO_ADDRESS = new Uint8Array(20);
+
+/** A request with what the node chooses where the proposer does not. */
+export function blockRequest(
+  { graffiti, preparations, clock }: NodeChoices,
+  proposer: ValidatorIndex,
+  asked: Omit<BlockRequest, "graffiti" | "feeRecipient"> & Partial<BlockRequest>,
+): BlockRequest {
+  return {
+    slot: asked.slot,
+    parentRoot: asked.parentRoot,
+    randaoReveal: asked.randaoReveal,
+    graffiti: asked.graffiti ?? graffiti.get(),
+    feeRecipient: asked.feeRecipient ?? preparations.feeRecipient(proposer, clock.currentEpoch) ?? ZERO_ADDRESS,
+  };
+}
