@@ -36,6 +36,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   network: {
     about: "several nodes in one network: agreement, late nodes, discovery, a crowd",
   },
+  control: {
+    about: "how fast a dev chain advances and skips slots when it is told to",
+  },
   startup: {
     about: "from the start of the program to its first answer and to a finalized history",
   },

@@ -179,6 +179,8 @@ export class PayloadBuilder {
     const { engine } = this.#parts;
     // An answer that comes too late for this call is there for the next one.
     const answer = engine.getPayload(request.fork, id).then((built) => this.#accept(request, built));
+    // Such an engine is in this process and keeps nobody waiting.
+    if (engine.buildsAtOnce) return answer;
     const answered = new AbortController();
     const tooLate = this.#timers.sleep(GET_PAYLOAD_MS, answered.signal).then(() => {
       throw new EngineUnavailableError(

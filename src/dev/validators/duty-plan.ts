@@ -1,6 +1,6 @@
 import type { RootHex, ValidatorIndex } from "@lodestar/types";
 
-/** What is other than usual in the duties of a slot; usually nothing. */
+/** What is other than usual in the duties of a slot; usually nothing. Blocks can be chosen in lockstep alone. */
 export interface DutyPlan {
   /** Who does duties; by default all. */
   readonly online?: ReadonlySet<ValidatorIndex>;
@@ -14,3 +14,11 @@ export interface DutyPlan {
 export const USUAL_DUTIES: DutyPlan = {};
 
 export const isOnline = ({ online }: DutyPlan, index: ValidatorIndex): boolean => online?.has(index) ?? true;
+
+/** The duties of those who are online. */
+export function onlineOf<Duty extends { validatorIndex: ValidatorIndex }>(
+  plan: DutyPlan,
+  duties: readonly Duty[],
+): Duty[] {
+  return duties.filter(({ validatorIndex }) => isOnline(plan, validatorIndex));
+}

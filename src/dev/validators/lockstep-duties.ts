@@ -15,7 +15,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { attestationDataOn, stateToAttestOn } from "../../chain/production/attestation-data.ts";
 import type { ProducedFullBlock } from "../../chain/production/block-producer.ts";
 import { blockRequest } from "../../chain/production/block-request.ts";
-import { SyncCommittees, subcommitteeMembers } from "../../chain/validation/sync-committee-at.ts";
+import { subcommitteeMembers } from "../../chain/validation/sync-committee-at.ts";
 import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import { type FailedDuties, PROPOSE } from "./failed-duties.ts";
 import type { ValidatorSigner } from "./signer.ts";
@@ -57,19 +57,20 @@ export class LockstepDuties {
     const block = await failures.attempt(PROPOSE, slot, () => this.#produce(slot, plan));
     if (block === null) failures.unsettled(PROPOSE, slot);
     const votedRoot = plan.votedRoot ?? block?.root ?? plan.parentRoot ?? chain.head.root;
-    const votes = await failures.attempt("learn what to attest to", slot, async () => {
+    const voting = await failures.attempt("learn what to attest to", slot, async () => {
       const isOfBlock = block && votedRoot === block.root;
       const state = isOfBlock ? block.postState : await stateToAttestOn(chain.states, { slot, blockRoot: votedRoot });
-      return this.#votesOn(state, slot, votedRoot, plan);
+      return { state, votes: this.#votesOn(state, slot, votedRoot, plan) };
     });
     // The block and the votes are noted as signed in one write.
     const isKept = history.keep();
     if (block && !(await failures.attempt(PROPOSE, slot, () => this.#publish(block, isKept)))) return;
-    await failures.attempt("submit attestations", slot, async () => {
+    await failures.attempt("vote", slot, async () => {
       await isKept;
-      this.#attest(slot, votes ?? []);
+      if (!voting) return;
+      this.#attest(slot, voting.votes);
+      this.#signHead(voting.state, slot, votedRoot, plan);
     });
-    await failures.attempt("submit sync committee messages", slot, () => this.#signHead(slot, votedRoot, plan));
   }
 
   /** The block of the slot, noted as signed; null when it is not the turn of one of ours who is online. */
@@ -128,12 +129,13 @@ export class LockstepDuties {
   }
 
   /** altair/validator.md, Sync committee messages: a member signs once for each of its seats. */
-  async #signHead(slot: Slot, blockRoot: RootHex, plan: DutyPlan): Promise<void> {
+  #signHead({ epochCtx }: CachedBeaconStateAllForks, slot: Slot, blockRoot: RootHex, plan: DutyPlan): void {
     const { chain, signer } = this.#modules;
     if (chain.config.getForkSeq(slot) < ForkSeq.altair) return;
     const beaconBlockRoot = fromHex(blockRoot);
     const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
-    const committee = await new SyncCommittees(chain.validation).at(slot);
+    // Its signatures go into the block of the next slot (altair/validator.md).
+    const committee = epochCtx.getIndexedSyncCommittee(slot);
     for (let subcommitteeIndex = 0; subcommitteeIndex < SYNC_COMMITTEE_SUBNET_COUNT; subcommitteeIndex++) {
       const seats = subcommitteeMembers(committee, subcommitteeIndex);
       const { bits: aggregationBits, members } = chosenFrom(seats, (member) => this.#acts(plan, member));

@@ -9,7 +9,7 @@ import type { ValidatorKeys } from "../interop-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";
-import { type DutyPlan, USUAL_DUTIES } from "./duty-plan.ts";
+import { type DutyPlan, isOnline, onlineOf, USUAL_DUTIES } from "./duty-plan.ts";
 import { FailedDuties, PROPOSE } from "./failed-duties.ts";
 import { LockstepDuties } from "./lockstep-duties.ts";
 import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
@@ -68,12 +68,12 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
 
   const attempt: FailedDuties["attempt"] = (duty, slot, work) => failures.attempt(duty, slot, work);
 
-  async function propose(slot: Slot): Promise<void> {
+  async function propose(slot: Slot, plan: DutyPlan): Promise<void> {
     const isProposed = await attempt(PROPOSE, slot, async () => {
       // Nobody proposes the genesis block.
       if (slot === GENESIS_SLOT) return false;
       const duty = await duties.proposerAt(slot);
-      if (!duty) return false;
+      if (!duty || !isOnline(plan, duty.validatorIndex)) return false;
       const isImported = await proposeBlock(modules, slot, duty.validatorIndex);
       schedule.blockArrived(slot);
       logger.debug("Validators proposed a block", { slot, validatorIndex: duty.validatorIndex, isImported });
@@ -82,9 +82,9 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     if (isProposed === false) failures.unsettled(PROPOSE, slot);
   }
 
-  async function attest(slot: Slot): Promise<CommitteeAttestation[]> {
+  async function attest(slot: Slot, plan: DutyPlan): Promise<CommitteeAttestation[]> {
     const attestations = await attempt("learn what to attest to", slot, async () => {
-      const attesters = await duties.attestersAt(slot);
+      const attesters = onlineOf(plan, await duties.attestersAt(slot));
       return attesters.length > 0 ? prepareAttestations(modules, slot, attesters) : [];
     });
     if (!attestations) return [];
@@ -93,10 +93,10 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     return attestations;
   }
 
-  async function signHead(slot: Slot): Promise<SyncCommitteeSigning | undefined> {
+  async function signHead(slot: Slot, plan: DutyPlan): Promise<SyncCommitteeSigning | undefined> {
     if (config.getForkSeq(slot) < ForkSeq.altair) return undefined;
     const signing = await attempt("learn what the sync committee signs", slot, async () => {
-      const members = await duties.syncCommitteeAt(slot);
+      const members = onlineOf(plan, await duties.syncCommitteeAt(slot));
       return members.length > 0 ? prepareSyncMessages(modules, members) : undefined;
     });
     if (signing)
@@ -122,7 +122,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     const plan = planOf(slot);
     duties.forgetBefore(epoch - 1);
     signer.forgetBefore(epoch - 1);
-    if (plan.online?.size === 0) return;
+    if (keys.indices.length === 0 || plan.online?.size === 0) return;
     if (pace === "lockstep" && lockstep && shortcut.isOpen()) {
       await lockstep.act(slot, plan);
       failures.endSlot(slot);
@@ -130,10 +130,10 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     }
 
     // Our own block comes first at any pace: an attestation to it that comes late is worth more than one to its parent.
-    await propose(slot);
+    await propose(slot, plan);
     if (pace === "clock") await schedule.untilAttestationDue(slot, closing.signal);
-    const attestations = await attest(slot);
-    const signing = await signHead(slot);
+    const attestations = await attest(slot, plan);
+    const signing = await signHead(slot, plan);
     if (pace === "clock") await schedule.untilAggregateDue(slot, closing.signal);
     await aggregate(slot, attestations);
     await contribute(slot, signing);
