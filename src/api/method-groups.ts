@@ -9,7 +9,9 @@ import { chainTimeMethods } from "./methods/chain-time.ts";
 import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
+import { devBranchMethods } from "./methods/dev-branches.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
+import { devValidatorMethods } from "./methods/dev-validators.ts";
 import { discoverMethod } from "./methods/discover.ts";
 import { dutyMethods } from "./methods/duties.ts";
 import { depositSnapshotMethods, eth1Methods } from "./methods/eth1.ts";
@@ -77,7 +79,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Extensions", lastNumber: 62, methods: [...chainHeadMethods, ...eth1Methods, ...chainTimeMethods] },
   { title: "Light clients", methods: lightClientMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods] },
+  { title: "Dev chain", methods: [...devTimeMethods, ...devValidatorMethods, ...devBranchMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

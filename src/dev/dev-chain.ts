@@ -11,8 +11,11 @@ import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
+import { DevBranches } from "./control/branches.ts";
+import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevTime } from "./control/time.ts";
-import { InteropKeys, onlyKeysOf, type ValidatorKeys } from "./interop-keys.ts";
+import { DevPresence, type StoredPresence } from "./control/validators.ts";
+import { InteropKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
@@ -33,6 +36,8 @@ interface DevChainParts {
   validatorCount: number;
   /** Those that do their duties by themselves; all when left out. */
   activeValidators?: readonly ValidatorIndex[];
+  /** Who was told to be online or offline instead. */
+  storedPresence: StoredPresence;
   /** What they signed before. */
   history: SlashingProtection;
   warmupEpochs: number;
@@ -102,7 +107,20 @@ export class DevChain {
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
-    this.control = { time: this.#time };
+    const time = this.#time;
+    const { keys } = this;
+    const presence = new DevPresence({
+      keys,
+      time,
+      activeValidators,
+      stored: parts.storedPresence,
+      onChange: () => prepareOwn(),
+    });
+    const prepareOwn = () => chain.preparations.prepareOwn(presence.online, DEV_FEE_RECIPIENT);
+    prepareOwn();
+    const branches = new DevBranches({ chain, time });
+    const lateBlocks = new DevLateBlocks({ clock, config, time });
+    this.control = { time, validators: presence, branches, lateBlocks };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
@@ -110,14 +128,17 @@ export class DevChain {
     const isAlone = !hasNetwork && !parts.hasExecutionClient;
     const isOverheard = () => chain.events.isHeard("attestation") || chain.events.isHeard("contribution");
     const shortcut = { chain, isOpen: () => isAlone && !hasBuilder() && !isOverheard() };
-    const validatorsWith = (keys: ValidatorKeys) =>
-      createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, shortcut });
-    const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : this.keys;
-    const own = validatorsWith(ownKeys);
-    chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);
+    const modules = { api, clock, config, keys, logger, history, hasBuilder, shortcut };
+    const own = createDevValidators({
+      ...modules,
+      plan: (slot) => ({
+        online: presence.online,
+        ...(branches.plan ?? { lateness: lateBlocks.latenessAt(slot) }),
+      }),
+    });
     const validators = isShared ? whileSynced({ validators: own, status: chain.status, logger }) : own;
-    // Nobody else has a part in what happened before the first run.
-    const founders = isShared && isNew ? validatorsWith(this.keys) : validators;
+    // Nobody else has a part in what happened before the first run, in which all validators act.
+    const founders = isShared && isNew ? createDevValidators(modules) : validators;
     this.#validators = validators;
     this.#founders = founders;
     chain.events.on("head", (head) => {

@@ -1,4 +1,5 @@
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
+import { StoredPresence } from "../dev/control/validators.ts";
 import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
@@ -57,6 +58,7 @@ export class DevNode {
       catchesUp: options.catchUp === true,
       flows: options.speed > 0,
       hasExecutionClient: options.execution !== undefined || (options.eth1?.length ?? 0) > 0,
+      storedPresence: await StoredPresence.open(db),
       history: await SlashingProtection.open(slashingProtectionStore(db)),
       warmupEpochs: options.warmupEpochs,
       logger,

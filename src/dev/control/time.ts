@@ -88,15 +88,20 @@ export class DevTime implements TimeControl {
     });
   }
 
+  /** Goes through the next slot; for work that has time at rest. */
+  async passSlot(how: Passing): Promise<void> {
+    const { clock } = this.#parts;
+    this.#passing = how;
+    try {
+      await clock.advanceTo(clock.currentSlot + 1);
+    } finally {
+      this.#passing = "by-itself";
+    }
+  }
+
   #pass(how: Passing, slots: Slot, isOver: () => boolean): Promise<void> {
     return this.atRest(async () => {
-      const { clock } = this.#parts;
-      this.#passing = how;
-      try {
-        for (let passed = 0; passed < slots && !isOver(); passed++) await clock.advanceTo(clock.currentSlot + 1);
-      } finally {
-        this.#passing = "by-itself";
-      }
+      for (let passed = 0; passed < slots && !isOver(); passed++) await this.passSlot(how);
     });
   }
 }

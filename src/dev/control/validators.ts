@@ -1,0 +1,113 @@
+import type { ValidatorIndex } from "@lodestar/types";
+import { ControlRefusal, type ValidatorControl, type ValidatorSelection } from "../../api/dev-control.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { ValidatorKeys } from "../interop-keys.ts";
+import { isInShare } from "./even-share.ts";
+import type { DevTime } from "./time.ts";
+
+interface DevPresenceParts {
+  keys: ValidatorKeys;
+  time: DevTime;
+  /** Who is online unless something else was said; all when left out. */
+  activeValidators: readonly ValidatorIndex[] | undefined;
+  stored: StoredPresence;
+  /** Told when others are online than before. */
+  onChange(): void;
+}
+
+/** Which validators of a dev chain are online. Whoever comes to the chain later is. */
+export class DevPresence implements ValidatorControl {
+  readonly #parts: DevPresenceParts;
+  #offline: ReadonlySet<ValidatorIndex>;
+  #online: ReadonlySet<ValidatorIndex> | undefined;
+
+  constructor(parts: DevPresenceParts) {
+    const { keys, activeValidators, stored } = parts;
+    this.#parts = parts;
+    const active = activeValidators && new Set(activeValidators);
+    this.#offline = stored.offline ?? new Set(active && keys.indices.filter((index) => !active.has(index)));
+  }
+
+  /** The same set as long as the same validators are online. */
+  get online(): ReadonlySet<ValidatorIndex> {
+    const online = this.presence().online;
+    if (this.#online?.size !== online.length) this.#online = new Set(online);
+    return this.#online;
+  }
+
+  presence() {
+    const { indices } = this.#parts.keys;
+    return {
+      online: indices.filter((index) => !this.#offline.has(index)),
+      offline: indices.filter((index) => this.#offline.has(index)),
+    };
+  }
+
+  setOnline(selection: ValidatorSelection): Promise<void> {
+    return this.#set((indices) => {
+      const online = selected(indices, selection);
+      return new Set(indices.filter((index) => !online.has(index)));
+    });
+  }
+
+  setOffline(selection: ValidatorSelection): Promise<void> {
+    return this.#set((indices) => selected(indices, selection));
+  }
+
+  #set(offlineOf: (indices: readonly ValidatorIndex[]) => ReadonlySet<ValidatorIndex>): Promise<void> {
+    const { keys, time, stored, onChange } = this.#parts;
+    return time.inTurn(async () => {
+      const offline = offlineOf(keys.indices);
+      await stored.replace(offline);
+      this.#offline = offline;
+      this.#online = undefined;
+      onChange();
+    });
+  }
+}
+
+function selected(indices: readonly ValidatorIndex[], selection: ValidatorSelection): ReadonlySet<ValidatorIndex> {
+  if ("share" in selection) return new Set(indices.filter((_, position) => isInShare(position, selection.share)));
+  const known = new Set(indices);
+  const chosen = new Set<ValidatorIndex>();
+  for (const { first, last } of selection.ranges) {
+    // It ends with the first that is not known, however long the range is.
+    for (let index = first; index <= last; index++) {
+      if (!known.has(index)) {
+        throw ControlRefusal.absent(`The chain has no key of a validator ${index}: it has those of ${named(indices)}.`);
+      }
+      chosen.add(index);
+    }
+  }
+  return chosen;
+}
+
+function named(indices: readonly ValidatorIndex[]): string {
+  return `${indices.length} validators, up to ${indices.at(-1)}`;
+}
+
+const NAME = "offline";
+
+/** Who was told to be offline, as the database of the chain holds it. */
+export class StoredPresence {
+  readonly #db: BeaconDb;
+  /** Null where nothing was ever said. */
+  readonly offline: ReadonlySet<ValidatorIndex> | null;
+
+  static async open(db: BeaconDb): Promise<StoredPresence> {
+    const stored = await db.meta.getFree(NAME);
+    const indices = stored && (JSON.parse(new TextDecoder().decode(stored)) as ValidatorIndex[]);
+    return new StoredPresence(db, indices && new Set(indices));
+  }
+
+  private constructor(db: BeaconDb, offline: ReadonlySet<ValidatorIndex> | null) {
+    this.#db = db;
+    this.offline = offline;
+  }
+
+  async replace(offline: ReadonlySet<ValidatorIndex>): Promise<void> {
+    const batch = this.#db.batch();
+    batch.meta.putFree(NAME, new TextEncoder().encode(JSON.stringify([...offline])));
+    await batch.write();
+  }
+}
