@@ -48,6 +48,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   indexer: {
     about: "how fast an indexer goes through the whole history of a chain",
   },
+  proofs: {
+    about: "how long a Merkle proof takes on a state with a million validators",
+  },
   events: {
     about: "what many subscribers of live events cost, and whether each gets all",
     before: COLLECTING,

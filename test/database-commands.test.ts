@@ -173,7 +173,7 @@ test("a database in use, or none, is not touched", async () => {
 
 test("what is asked for wrongly is explained", () => {
   expect(() => readDbOperands([])).toThrow("What is to be done with the database is missing");
-  expect(() => readDbOperands(["chek"])).toThrow('"fanal db" does not know "chek"');
+  expect(() => readDbOperands(["chek"])).toThrow(/^"fanal db" does not know "chek": .* Did you mean check\?$/);
   expect(() => readDbOperands(["export"])).toThrow('"fanal db export" needs the name of a file.');
   expect(() => readDbOperands(["check", "x"])).toThrow('The argument "x" is not expected');
   expect(readDbOperands(["import", "x"])).toEqual({ action: "import", file: "x" });

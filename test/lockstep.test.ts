@@ -7,10 +7,12 @@ import { serializeSignedBlock } from "../src/chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../src/chain/chain.ts";
 import { DEV_FORKS, type DevFork } from "../src/dev/forks.ts";
 import type { DutyPlan } from "../src/dev/validators/duty-plan.ts";
+import { slashingProtectionStore } from "../src/dev/validators/slashing-protection.ts";
 import { createDevValidators } from "../src/dev/validators/validators.ts";
 import { createLogger } from "../src/log/pino-logger.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { type OpenedDevChain, openDevChain, QUIET } from "./support/dev-chain.ts";
+import { tempDirectory } from "./support/temp-directory.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 const VALIDATORS = 16;
@@ -72,6 +74,23 @@ describe("a dev chain in lockstep", () => {
     expect(await bytesOf(shortly)).toEqual(await bytesOf(wholly));
     // Each of the single ones, and the aggregates.
     expect(votes).toBeGreaterThan((slots * VALIDATORS) / SLOTS_PER_EPOCH);
+  });
+
+  it("has noted what was signed when it is killed", async () => {
+    const directory = tempDirectory();
+    const options = { validators: VALIDATORS, forks: FULU, speed: 0 };
+    const { devChain, abandon } = await openDevChain(options, directory);
+    const slots = 3;
+    await devChain.control.time.advance({ slots });
+    const proposers = (await blocksOf(devChain.chain, slots)).map(({ message }) => message.proposerIndex);
+    await abandon();
+
+    const { db } = await openDevChain({ ...options, ...QUIET }, directory);
+    const signed = await slashingProtectionStore(db).load();
+    for (const [index, proposer] of proposers.entries()) {
+      expect(signed.find((each) => each.index === proposer)?.proposed).toBeGreaterThan(index);
+    }
+    expect(signed.filter(({ target }) => target === 0).length).toBe((slots * VALIDATORS) / SLOTS_PER_EPOCH);
   });
 
   it("shows clients the votes, signed, and knows them when they come again", async () => {

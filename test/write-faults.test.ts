@@ -22,7 +22,7 @@ const KINDS: Record<string, (write: Write) => boolean> = {
   "a state": ({ key, type }) => key[0] === Bucket.snapshots && type === "put",
   "the votes": ({ key }) => nameOf(key) === "votes",
   "the slot of the clock": ({ key }) => nameOf(key) === "clockSlot",
-  "what validators signed": ({ key }) => nameOf(key) === "free/signed",
+  "what validators signed": ({ key }) => nameOf(key)?.startsWith("free/signed/") === true,
   "the pools, at the end": ({ key }) => key[0] === Bucket.operations,
 };
 

@@ -20,7 +20,9 @@ export function advancingRows(slots: number): Promise<Row[]> {
     const worst = Math.max(...asked.answerMs).toFixed(1);
     return [
       perSecond(`dev_advance of ${slots} slots`, slots, { elapsedMs, spentMs }),
-      perSecond(`the same while getChainHead is asked every ${POLL_MS} ms`, slots, { elapsedMs: asked.during.elapsedMs }),
+      perSecond(`the same while getChainHead is asked every ${POLL_MS} ms`, slots, {
+        elapsedMs: asked.during.elapsedMs,
+      }),
       {
         what: "what getChainHead takes meanwhile",
         figure: `${median(asked.answerMs).toFixed(1)} ms in the middle, ${worst} ms at worst`,

@@ -1,10 +1,10 @@
 import { changesNothing } from "../../src/access.ts";
 import type { Method } from "../../src/api/definition.ts";
+import { describeType } from "../../src/api/describe-type.ts";
 import { methodGroups } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../src/api/openrpc.ts";
 import { SHAPES } from "../../src/api/schemas.ts";
 import { abridge } from "./abridge.ts";
-import { describeType } from "./describe-type.ts";
 import { INTRODUCTION } from "./introduction.ts";
 import type { MadeExample } from "./make-examples.ts";
 

@@ -21,6 +21,7 @@ import { lightClientMethods } from "./methods/light-client.ts";
 import { networkMethods } from "./methods/network.ts";
 import { nodeMethods } from "./methods/node.ts";
 import { poolMethods, syncCommitteePoolMethods } from "./methods/pools.ts";
+import { proofMethods } from "./methods/proofs.ts";
 import { readinessMethods } from "./methods/readiness.ts";
 import { rewardMethods } from "./methods/rewards.ts";
 import { stateMethods, wholeStateMethods } from "./methods/states.ts";
@@ -78,6 +79,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Debug", lastNumber: 46, methods: [...wholeStateMethods, ...debugMethods] },
   { title: "Extensions", lastNumber: 62, methods: [...chainHeadMethods, ...eth1Methods, ...chainTimeMethods] },
   { title: "Light clients", methods: lightClientMethods },
+  { title: "Proofs", methods: proofMethods },
   { title: "Events", methods: eventMethods },
   { title: "Dev chain", methods: [...devTimeMethods, ...devValidatorMethods, ...devBranchMethods] },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },

@@ -32,6 +32,7 @@ import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
 import { type Arrival, ImportQueue } from "./import/import-queue.ts";
+import type { Alongside } from "./import/segment.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { OperationProcessor } from "./operation-processor.ts";
@@ -357,12 +358,14 @@ export class BeaconChain {
   /**
    * Takes a block onto the chain that this node has produced and that one of its own validators has signed. What it made itself
    * is not verified again.
+   *
+   * @param alongside adds what is to be stored in the same write as the block
    */
-  importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature): Promise<ImportedBlock> {
+  importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature, alongside: Alongside): Promise<ImportedBlock> {
     const { block, root } = produced;
     this.pools.seen.blockProposers.add(block.slot, block.proposerIndex, root);
     this.events.publish("blockGossip", { slot: block.slot, root });
-    return this.#importQueue.importOwn(produced, signature);
+    return this.#importQueue.importOwn(produced, signature, alongside);
   }
 
   /**

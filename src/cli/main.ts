@@ -3,7 +3,8 @@ import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 import { VERSION } from "../version.ts";
-import { paramTexts } from "./call/params.ts";
+import { callAsWritten } from "./call/command.ts";
+import { readShell } from "./completion/shells.ts";
 import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
@@ -13,7 +14,6 @@ import type { PresetName } from "./flags/preset.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
-import { readToken } from "./token-file.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
 type Runner<Options> = (
@@ -80,28 +80,22 @@ function prepare(command: NodeCommandName, sources: FlagSources, runners: Runner
   return { logging: options, preset: options.network.preset, start };
 }
 
-/** Calls a running node. Nothing of the chain is loaded for it. */
-async function call(written: readonly string[], sources: FlagSources, terminal: Terminal): Promise<number> {
-  const [method, ...params] = written;
-  if (method === undefined) {
-    throw usageError(
-      'The method to call is missing: "fanal methods" lists the methods, "fanal call --help" shows how.',
-    );
-  }
-  const { tokenFile, ...flags } = resolveFlags("call", sources);
-  const token = tokenFile === undefined ? undefined : readToken(resolve(sources.workingDirectory, tokenFile));
-  const texts = await paramTexts(params, {
-    workingDirectory: sources.workingDirectory,
-    readInput: () => terminal.readInput(),
-  });
-  const { runCall } = await import("./call/call.ts");
-  return runCall({ ...flags, token, method, params: texts }, terminal);
+async function converse(sources: FlagSources, terminal: Terminal): Promise<number> {
+  const { runConsole } = await import("./console/console.ts");
+  return runConsole(sources, terminal);
 }
 
-async function listMethods(sources: FlagSources, terminal: Terminal): Promise<number> {
-  const { json } = resolveFlags("methods", sources);
-  const { methodsJson, methodsText } = await import("./methods.ts");
-  await terminal.write(json ? methodsJson() : methodsText());
+async function tellMethods(words: readonly string[], sources: FlagSources, terminal: Terminal): Promise<number> {
+  const flags = resolveFlags("methods", sources);
+  const { describeMethods } = await import("./methods/methods.ts");
+  await terminal.write(await describeMethods(words, flags));
+  return EXIT_CODES.ok;
+}
+
+async function printCompletion(written: readonly string[], terminal: Terminal): Promise<number> {
+  const shell = readShell(written);
+  const { completionScript } = await import("./completion/completion.ts");
+  await terminal.write(completionScript(shell));
   return EXIT_CODES.ok;
 }
 
@@ -125,8 +119,10 @@ type Run = Extract<CommandLine, { kind: "run" }>;
 async function run({ command, operands = [], given }: Run, surroundings: Surroundings): Promise<number> {
   const { environment, workingDirectory, terminal, runners } = surroundings;
   const sources = { given, environment, workingDirectory };
-  if (command === "call") return call(operands, sources, terminal);
-  if (command === "methods") return listMethods(sources, terminal);
+  if (command === "call") return callAsWritten(operands, sources, terminal);
+  if (command === "console") return converse(sources, terminal);
+  if (command === "methods") return tellMethods(operands, sources, terminal);
+  if (command === "completion") return printCompletion(operands, terminal);
   // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
   surroundings.setUmask(0o077);
   if (command === "db") return keepDatabase(operands, sources, surroundings);

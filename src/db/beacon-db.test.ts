@@ -175,6 +175,7 @@ describe("BeaconDb", () => {
       batch.meta.putClockSlot(99);
       batch.meta.putNodeKey(bytes(1, 2));
       batch.meta.putFree("nodeKey", bytes(3));
+      batch.meta.putFree("node/1", bytes(4));
     });
     await reopen();
     expect(await db.meta.getSchemaVersion()).toBe(SCHEMA_VERSION);
@@ -182,7 +183,11 @@ describe("BeaconDb", () => {
     expect(await db.meta.getFinalized()).toEqual({ epoch: 3, root: root(2) });
     expect(await db.meta.getClockSlot()).toBe(99);
     expect(await db.meta.getNodeKey()).toEqual(bytes(1, 2));
-    expect(await db.meta.getFree("nodeKey")).toEqual(bytes(3));
+    expect(await collect(db.meta.freeEntries("node"))).toEqual([
+      ["node/1", bytes(4)],
+      ["nodeKey", bytes(3)],
+    ]);
+    expect(await collect(db.meta.freeEntries("node/"))).toEqual([["node/1", bytes(4)]]);
   });
 
   it("commits writes of several repositories together", async () => {

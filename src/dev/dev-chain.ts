@@ -127,7 +127,10 @@ export class DevChain {
     const hasBuilder = () => chain.builder !== undefined && this.#isLive;
     const isAlone = !hasNetwork && !parts.hasExecutionClient;
     const isOverheard = () => chain.events.isHeard("attestation") || chain.events.isHeard("contribution");
-    const shortcut = { chain, isOpen: () => isAlone && !hasBuilder() && !isOverheard() };
+    const shortcut = {
+      chain,
+      isOpen: () => isAlone && !hasBuilder() && !isOverheard() && !chain.status.isOptimistic,
+    };
     const modules = { api, clock, config, keys, logger, history, hasBuilder, shortcut };
     const own = createDevValidators({
       ...modules,

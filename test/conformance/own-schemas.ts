@@ -35,6 +35,23 @@ const gossipPeer = z.strictObject({
 });
 const peersOfTopics = z.record(text, z.array(gossipPeer));
 
+/** Of one path. */
+const proof = z.strictObject({
+  root,
+  slot: uint64,
+  state_root: root,
+  block_root: root,
+  timestamp: uint64.nullable(),
+  gindex: uint64,
+  depth: uint64,
+  index: uint64,
+  leaf: root,
+  branch: z.array(root).min(1),
+  value: text,
+  offset: uint64.nullable(),
+  bit: z.null(),
+});
+
 const specValue = z.union([z.string(), z.array(z.record(z.string(), z.string()))]);
 
 export const OWN_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
@@ -136,5 +153,7 @@ export const OWN_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
     ),
     allPeers: z.array(z.strictObject({ connected: z.boolean(), peerId })),
   }),
+  getStateProof: proof,
+  getBlockProof: proof,
   "rpc.discover": z.object({ openrpc: z.string().regex(/^1\.\d+\.\d+$/), methods: z.array(z.object({ name: text })) }),
 };

@@ -46,6 +46,13 @@ async function fanal(args: string[], { input = "", cwd }: Run = {}) {
   return { code, ...output };
 }
 
+test("the console makes calls line by line, and ends with the code of the last failure", async () => {
+  const version = await node.call("getNodeVersion");
+  const ran = await fanal(["console"], { input: "getNodeVersion\nno_such_method\nget_v1_node_version --json\n" });
+  expect(ran).toMatchObject({ code: 1, out: `${version}\n{"version":"${version}"}\n` });
+  expect(ran.err).toContain('The method "no_such_method" does not exist.');
+});
+
 test("a call is printed for people, or as the result itself", async () => {
   const genesis = await node.call("get_v1_beacon_genesis");
   const readable = await fanal(["call", "get_v1_beacon_genesis"]);

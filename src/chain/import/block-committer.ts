@@ -64,6 +64,7 @@ export class BlockCommitter {
     let before = parent;
     for (const { verified, block } of blocks) {
       this.#store(batch, verified, { block, parent: before });
+      verified.alongside?.(batch);
       before = block;
     }
     await batch.write();

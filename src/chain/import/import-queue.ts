@@ -15,7 +15,7 @@ import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
 import { BlockRejection, isWaitingForEngine, PayloadRefusal } from "./block-rejection.ts";
-import { type ArrivedBlock, isKnownBlock } from "./segment.ts";
+import { type Alongside, type ArrivedBlock, isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 import { knownPayload, payloadVerifier, trustingPayloadVerifier, type VerifyPayload } from "./verify-payload.ts";
@@ -95,8 +95,9 @@ export class ImportQueue {
   async importOwn(
     { block: message, root, postState }: ProducedFullBlock,
     signature: BLSSignature,
+    alongside: Alongside,
   ): Promise<ImportedBlock> {
-    const block = { signed: { message, signature }, root, arrivedAt: this.#parts.clock.nowSeconds() };
+    const block = { signed: { message, signature }, root, arrivedAt: this.#parts.clock.nowSeconds(), alongside };
     return this.#importOrHold(block, () => this.#importer.verifyOwn(block, postState));
   }
 

@@ -7,6 +7,7 @@ import {
 } from "@lodestar/state-transition";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import type { BeaconDbBatch } from "../../db/beacon-db.ts";
 import { blockRoot } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
@@ -18,7 +19,11 @@ export interface ArrivedBlock {
   root: RootHex;
   /** When it came, in chain time: whatever happens to it afterwards does not make it late. */
   arrivedAt: number;
+  /** What is to be stored in the same write as the block, if there is anything. */
+  alongside?: Alongside;
 }
+
+export type Alongside = (batch: BeaconDbBatch) => void;
 
 /** Finds the roots of blocks that are said to be a chain, and refuses them when one is not the child of the one before. */
 export async function linkSegment(

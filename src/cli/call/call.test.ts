@@ -1,47 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { StartupError } from "../exit.ts";
-import type { Terminal } from "../terminal.ts";
+import { answering, serve, fakeTerminal as terminal } from "./call.test-support.ts";
 import { type CallOptions, runCall } from "./call.ts";
 import { CallPrinter } from "./printer.ts";
-
-type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-/** A server that answers as it is told, on any free port. */
-async function serve(handler: Handler): Promise<string> {
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk) => (body += chunk));
-    request.on("end", () => handler(request, response, body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const answering = (json: string, status = 200) =>
-  serve((_request, response) => response.writeHead(status, { "Content-Type": "application/json" }).end(json));
-
-/** A terminal whose reader leaves after some writes. */
-function terminal({ isInteractive = false, reads = Number.POSITIVE_INFINITY } = {}) {
-  const written = { out: "", err: "", count: 0 };
-  const fake: Terminal = {
-    isInteractive,
-    write: async (chunk) => {
-      written.count++;
-      if (written.count > reads) return false;
-      written.out += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
-      return true;
-    },
-    complain: (text) => (written.err += text),
-    readInput: async () => Buffer.alloc(0),
-  };
-  return { fake, written };
-}
 
 async function call(url: string, options: Partial<CallOptions> = {}, face = terminal()) {
   const defaults = { method: "m", params: [], json: false, meta: false, timeout: 30 };

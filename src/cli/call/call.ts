@@ -19,13 +19,15 @@ export interface CallOptions {
   timeout: number;
   /** What the node wants of its callers. */
   token?: string;
+  /** Ends the call. */
+  signal?: AbortSignal;
 }
 
 /** Calls a method of a node and prints what it answers; the result is the exit code. */
 export async function runCall(options: CallOptions, terminal: Terminal): Promise<number> {
   try {
-    const { url, token, timeout } = options;
-    const answer = await postJson({ url, json: requestText(options), token, timeoutSeconds: timeout });
+    const { url, token, timeout, signal } = options;
+    const answer = await postJson({ url, json: requestText(options), token, timeoutSeconds: timeout, signal });
     if (answer.status === 401 || answer.status === 403) throw await refusal(answer, options);
     return await printAnswer(answer, options, terminal);
   } catch (error) {

@@ -20,16 +20,22 @@ interface JsonPost {
   /** What the node wants of its callers; undefined when there is none to send. */
   token: string | undefined;
   timeoutSeconds: number;
+  /** Ends the request, and the answer while it comes. */
+  signal?: AbortSignal;
 }
 
 /** Posts a JSON text. The time limit is for each wait on the node, not for the time that the caller takes to read. */
-export async function postJson({ url, json, token, timeoutSeconds }: JsonPost): Promise<HttpAnswer> {
+export async function postJson({ url, json, token, timeoutSeconds, signal }: JsonPost): Promise<HttpAnswer> {
   const limit = new TimeLimit(url, timeoutSeconds);
-  const response = await limit.within(send({ url, json, token }, limit.signal));
+  const ends = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
+  const response = await limit.within(send({ url, json, token }, ends));
   return { status: response.statusCode ?? 0, body: chunksOf(url, response, limit) };
 }
 
-function send({ url, json, token }: Omit<JsonPost, "timeoutSeconds">, signal: AbortSignal): Promise<IncomingMessage> {
+function send(
+  { url, json, token }: Pick<JsonPost, "url" | "json" | "token">,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const target = new URL(url);
   const body = Buffer.from(json);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

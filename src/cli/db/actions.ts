@@ -1,9 +1,11 @@
 import { usageError } from "../exit.ts";
+import { didYouMean } from "../flags/did-you-mean.ts";
 
 /** What `fanal db` can do, and whether it takes the name of a file. */
 const ACTIONS = { check: false, repair: false, compact: false, export: true, import: true } as const;
 
 export type DbAction = keyof typeof ACTIONS;
+export const DB_ACTIONS = Object.keys(ACTIONS) as DbAction[];
 
 export interface DbOperands {
   action: DbAction;
@@ -12,9 +14,11 @@ export interface DbOperands {
 }
 
 export function readDbOperands([action, file, ...more]: readonly string[]): DbOperands {
-  const names = Object.keys(ACTIONS).join(", ");
+  const names = DB_ACTIONS.join(", ");
   if (action === undefined) throw usageError(`What is to be done with the database is missing: ${names}.`);
-  if (!isAction(action)) throw usageError(`"fanal db" does not know "${action}": it knows ${names}.`);
+  if (!isAction(action)) {
+    throw usageError(`"fanal db" does not know "${action}": it knows ${names}.${didYouMean(action, DB_ACTIONS)}`);
+  }
   if (ACTIONS[action] && file === undefined) throw usageError(`"fanal db ${action}" needs the name of a file.`);
   const unexpected = ACTIONS[action] ? more[0] : file;
   if (unexpected !== undefined)

@@ -21,6 +21,7 @@ export function accessFlags(server: "rpc" | "rest", noun: string) {
       name: `${server}-api`,
       placeholder: "CLASS",
       description: `Class of methods that ${noun} serves: ${ACCESS_CLASSES.join(", ")}; repeatable, or several separated by commas`,
+      choices: ACCESS_CLASSES,
       fallbackText: "all where only this machine can connect, otherwise read,submit",
       parse: oneOf(ACCESS_CLASSES),
     }),

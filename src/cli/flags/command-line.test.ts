@@ -42,8 +42,15 @@ describe("command line", () => {
     expect(printed("call", "getX", "--help").text).toContain("Usage: fanal call METHOD [PARAM...] [flags]");
   });
 
-  it("prints the version", () => {
-    expect(printed("--version")).toEqual({ kind: "print", text: "fanal 1.2.3\n", wasAskedFor: true });
+  it("prints the version and the help by their long and short flags, also after a command", () => {
+    for (const argv of [["--version"], ["-V"], ["dev", "--version"], ["call", "getX", "-V"]]) {
+      expect(printed(...argv)).toEqual({ kind: "print", text: "fanal 1.2.3\n", wasAskedFor: true });
+    }
+    for (const argv of [["-h"], ["help"], ["help", "-h"], ["help", "help"]]) {
+      expect(printed(...argv)).toEqual(printed("--help"));
+    }
+    for (const command of COMMAND_NAMES) expect(printed(command, "-h")).toEqual(printed(command, "--help"));
+    expect(parse("call", "getX", "--", "-h")).toMatchObject({ kind: "run", operands: ["getX", "-h"] });
   });
 
   it("describes every flag with its variable and its default in the help", () => {
@@ -71,16 +78,23 @@ describe("command line", () => {
     ["dev --zzzzzzzz", 'The flag --zzzzzzzz is not known. "fanal dev --help" lists the flags.'],
     ["dev -p", "The flag -p is not known."],
     ["dev --rpc=yes", "The flag --rpc cannot be written that way"],
+    ["node --rpc=yes", "The flag --rpc cannot be written that way"],
     ["node --validators 8", 'The flag --validators belongs to "fanal dev", not to "fanal node".'],
     ["dev now", 'The argument "now" is not expected'],
     ["dve", 'The command "dve" is not known. Did you mean dev?'],
-    ["something", 'The command "something" is not known. The commands are dev, node, call, db and methods.'],
+    [
+      "something",
+      'The command "something" is not known. The commands are dev, node, call, console, db, methods and completion.',
+    ],
     ["--rpc-port 1 dev", 'it must follow it, as in "fanal dev --rpc-port"'],
     ["--versoin", "The flag --versoin is not known. Did you mean --version?"],
     ["call getX --jsno", "The flag --jsno is not known. Did you mean --json?"],
     ["call getX --rpc-port 1", 'The flag --rpc-port belongs to "fanal dev", not to "fanal call".'],
-    ["call getX -v -- x", "The flag -v is not known."],
-    ["methods now", 'The argument "now" is not expected'],
+    ["call getX -v -- x", "The flag -v is not known. Did you mean -V?"],
+    ["-v", "The flag -v is not known. Did you mean -V?"],
+    ["--zzzzzzzz", 'The flag --zzzzzzzz is not known. "fanal --help" lists the commands.'],
+    ["dev --versoin", "The flag --versoin is not known. Did you mean --version?"],
+    ["help dve", 'The command "dve" is not known. Did you mean dev?'],
     ["dev --rpc-port", "The flag --rpc-port needs a value: --rpc-port PORT."],
   ];
   for (const [argv, complaint] of refused) {

@@ -9,6 +9,10 @@ export type CommandLine =
   | { kind: "run"; command: CommandName; given: Map<string, string[]>; operands?: string[] }
   | { kind: "print"; text: string; wasAskedFor: boolean };
 
+const HELP_FLAGS = "-h, --help";
+const VERSION_FLAGS = "-V, --version";
+const SHORT_FLAGS = ["-h", "-V"];
+
 const definitionOf = (command: CommandName): CommandDefinition => COMMANDS[command];
 const commandFlags = (command: CommandName): Flag<unknown>[] => Object.values(definitionOf(command).flags);
 
@@ -55,21 +59,36 @@ function operandsOf(command: CommandName, args: readonly string[], literalCount:
   return [...args];
 }
 
+/** The flag as it was written, and the name in it. */
+function flagOf(argument: string): { written: string; name: string } {
+  const written = argument.split("=")[0]!;
+  return { written, name: written.replace(/^-+(?:no-)?/, "") };
+}
+
+function ownersOf(flagName: string): CommandName[] {
+  return COMMAND_NAMES.filter((command) => commandFlags(command).some((flag) => flagNames(flag).includes(flagName)));
+}
+
+function didYouMeanFlag(argument: string, names: readonly string[]): string {
+  const { written, name } = flagOf(argument);
+  const short = SHORT_FLAGS.find((flag) => flag.toLowerCase() === written.toLowerCase());
+  return short === undefined ? didYouMean(name, ["help", "version", ...names], "--") : ` Did you mean ${short}?`;
+}
+
 /** Explains an argument that no flag of the command took. */
 function unexpectedArgument(argument: string, command: CommandName): Error {
   if (!argument.startsWith("-")) {
     return usageError(`The argument "${argument}" is not expected: "fanal ${command}" takes nothing but flags.`);
   }
-  const written = argument.split("=")[0]!;
-  const name = written.replace(/^-+(?:no-)?/, "");
-  const owner = COMMAND_NAMES.find((other) => commandFlags(other).some((flag) => flagNames(flag).includes(name)));
-  if (owner === command) {
+  const { written, name } = flagOf(argument);
+  const owners = ownersOf(name);
+  if (owners.includes(command)) {
     return usageError(`The flag ${written} cannot be written that way; "fanal ${command} --help" shows how it is.`);
   }
-  if (owner !== undefined) {
-    return usageError(`The flag ${written} belongs to "fanal ${owner}", not to "fanal ${command}".`);
+  if (owners[0] !== undefined) {
+    return usageError(`The flag ${written} belongs to "fanal ${owners[0]}", not to "fanal ${command}".`);
   }
-  const hint = didYouMean(name, ["help", ...commandFlags(command).flatMap(flagNames)], "--");
+  const hint = didYouMeanFlag(written, commandFlags(command).flatMap(flagNames));
   return usageError(`The flag ${written} is not known.${hint || ` "fanal ${command} --help" lists the flags.`}`);
 }
 
@@ -80,16 +99,26 @@ function unexpectedBeforeCommand(argument: string): Error {
       `The command "${argument}" is not known.${hint || ` The commands are ${COMMAND_NAMES.slice(0, -1).join(", ")} and ${COMMAND_NAMES.at(-1)}.`}`,
     );
   }
-  const written = argument.split("=")[0]!;
-  const name = written.replace(/^-+(?:no-)?/, "");
-  const owner = COMMAND_NAMES.find((command) => commandFlags(command).some((flag) => flagNames(flag).includes(name)));
+  const { written, name } = flagOf(argument);
+  const [owner] = ownersOf(name);
   if (owner !== undefined) {
     return usageError(
       `The flag ${written} stands before the command; it must follow it, as in "fanal ${owner} ${written}".`,
     );
   }
   const names = COMMAND_NAMES.flatMap((command) => commandFlags(command).flatMap(flagNames));
-  return usageError(`The flag ${written} is not known.${didYouMean(name, ["help", "version", ...names], "--")}`);
+  return usageError(
+    `The flag ${written} is not known.${didYouMeanFlag(written, names) || ' "fanal --help" lists the commands.'}`,
+  );
+}
+
+/** `help dev` is another way to write `dev --help`; the library would take an unknown command there for none. */
+function withoutHelpCommand(argv: readonly string[]): string[] {
+  const [first, topic = "help"] = argv;
+  if (first !== "help") return [...argv];
+  if (["help", "-h", "--help"].includes(topic)) return ["--help"];
+  if (!Object.hasOwn(COMMANDS, topic)) throw unexpectedBeforeCommand(topic);
+  return [topic, "--help"];
 }
 
 /** The library's own complaints; the only one left to it is that a flag at the end lacks its value. */
@@ -115,15 +144,15 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
         subcommandTerm: (subcommand) => subcommand.name(),
         styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
       })
-      .configureOutput({ writeOut: (text) => (printed += text), writeErr: () => {} });
+      .configureOutput({ writeOut: (text) => (printed += text), writeErr: () => {} })
+      .version(`fanal ${version}`, VERSION_FLAGS, "Print the version")
+      .helpOption(HELP_FLAGS, "Print this help");
 
   const program = lenient(new Command("fanal"))
     .description("An Ethereum beacon node whose first-class interface is JSON-RPC 2.0.")
     .usage("<command> [flags]")
     // What follows a command is its own, so that a `--` among it reaches the command.
     .enablePositionalOptions()
-    .version(`fanal ${version}`, "--version", "Print the version")
-    .helpOption("--help", "Print this help")
     .helpCommand("help [command]", "Print the help of a command")
     .action((_options: unknown, command: Command) => {
       const first = command.args[0];
@@ -140,7 +169,6 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
     const command = lenient(program.command(name))
       .description(description)
       .usage(operandWords === undefined ? "[flags]" : `${operandWords} [flags]`)
-      .helpOption("--help", "Print this help")
       .addHelpText("after", notes)
       .action((_options: unknown, parsed: Command) => {
         const run = { kind: "run", command: name, given: givenTexts(parsed, flags) } as const;
@@ -156,7 +184,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
   }
 
   try {
-    program.parse([...argv], { from: "user" });
+    program.parse(withoutHelpCommand(argv), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw refusal(error);

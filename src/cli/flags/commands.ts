@@ -28,7 +28,26 @@ Examples:
 Exit codes: 0 the call succeeded, 1 the node answered with an error, 2 the
 arguments are wrong, 8 the node cannot be reached or sent no answer.`;
 
+const CONSOLE_NOTES = `
+A line is what stands after "fanal call": a method, its parameters, flags. TAB
+completes; [ and { begin JSON that needs no quotes. Besides:
+  subscribe TOPIC...  prints events as they come, until Enter or Ctrl-C
+  help [WORD...]      as "fanal methods" does it
+  .exit               ends the console, as Ctrl-D does; Ctrl-C cancels a call
+
+The history is kept in $XDG_STATE_HOME/fanal, by default ~/.local/state/fanal, but
+for lines that begin with a blank. When the input is no terminal its lines are
+run without a prompt, and the exit code is that of the last one that failed.`;
+
 const METHODS_NOTES = `
+With words, only the methods that have them all in a name, the summary or a REST
+path; with the name of a method, all that is known of it.
+
+Examples:
+  fanal methods sync committee
+  fanal methods /eth/v1/beacon/pool
+  fanal methods get_v1_beacon_headers
+
 docs/methods.md has the same methods with examples; a node tells them to
 programs by its method rpc.discover.`;
 
@@ -46,6 +65,15 @@ Exit codes: 0 all is well, 2 the arguments are wrong, 4 the node runs, 5 the
 data directory holds another chain, 6 the file cannot be used, 7 the database
 is damaged, 9 it could not be written.`;
 
+const COMPLETION_NOTES = `
+For this shell, and for those to come:
+  bash  source <(fanal completion bash)
+        fanal completion bash > ~/.local/share/bash-completion/completions/fanal
+  zsh   source <(fanal completion zsh)
+        fanal completion zsh > DIR/_fanal, with DIR in $fpath
+  fish  fanal completion fish | source
+        fanal completion fish > ~/.config/fish/completions/fanal.fish`;
+
 export const COMMANDS = {
   dev: {
     description: "Run a beacon chain of your own, with all its validators, in this process",
@@ -59,13 +87,29 @@ export const COMMANDS = {
     operands: "METHOD [PARAM...]",
     notes: CALL_NOTES,
   },
+  console: {
+    description: "Call methods of a running node from a prompt, with completion and history",
+    flags: CALL_FLAGS,
+    notes: CONSOLE_NOTES,
+  },
   db: {
     description: "Check, repair, compact, export or import the database of a node",
     flags: DB_FLAGS,
     operands: "check|repair|compact|export FILE|import FILE",
     notes: DB_NOTES,
   },
-  methods: { description: "List the methods that can be called", flags: METHODS_FLAGS, notes: METHODS_NOTES },
+  methods: {
+    description: "List the methods that can be called, or those with certain words, or all about one",
+    flags: METHODS_FLAGS,
+    operands: "[WORD...]",
+    notes: METHODS_NOTES,
+  },
+  completion: {
+    description: "Print what has a shell complete commands, flags and methods",
+    flags: {},
+    operands: "bash|zsh|fish",
+    notes: COMPLETION_NOTES,
+  },
 } as const satisfies Record<string, CommandDefinition>;
 
 export type CommandName = keyof typeof COMMANDS;

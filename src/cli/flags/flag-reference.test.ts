@@ -9,8 +9,10 @@ describe("flag reference", () => {
       "## `fanal dev`",
       "## `fanal node`",
       "## `fanal call METHOD [PARAM...]`",
+      "## `fanal console`",
       "## `fanal db check|repair|compact|export FILE|import FILE`",
-      "## `fanal methods`",
+      "## `fanal methods [WORD...]`",
+      "## `fanal completion bash|zsh|fish`",
     ]);
   });
 

@@ -6,7 +6,7 @@ const INTRODUCTION = `# Commands and flags
 <!-- Made by "npm run docs" from the flags of the commands. Changes here are lost: make them there. -->
 
 \`npm run fanal -- COMMAND FLAGS\` runs the command line from the checkout. A flag beats its environment variable, which
-beats the config file, which beats the default.`;
+beats the config file, which beats the default. Every command also takes \`-h\` (\`--help\`) and \`-V\` (\`--version\`).`;
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
@@ -23,8 +23,9 @@ export function flagReference(): string {
     const { description, flags, operands }: CommandDefinition = COMMANDS[name];
     const usage = operands === undefined ? name : `${name} ${operands}`;
     const rows = Object.values(flags).map(row);
-    const head = ["| Flag | Default | Environment | Meaning |", "|---|---|---|---|"];
-    return [`## \`fanal ${usage}\``, "", `${description}.`, "", ...head, ...rows].join("\n");
+    const head = ["", "| Flag | Default | Environment | Meaning |", "|---|---|---|---|"];
+    const table = rows.length === 0 ? [] : [...head, ...rows];
+    return [`## \`fanal ${usage}\``, "", `${description}.`, ...table].join("\n");
   });
   return `${[INTRODUCTION, ...sections].join("\n\n")}\n`;
 }

@@ -12,6 +12,8 @@ export interface Flag<T> {
   /** Stands for the value in the help; undefined for a flag that takes none. */
   readonly placeholder: string | undefined;
   readonly description: string;
+  /** Values that shells complete; where there are others too, the placeholder says so. */
+  readonly choices?: readonly string[];
   readonly fallback: T;
   /** The default in words. */
   readonly fallbackText: string | undefined;
@@ -29,6 +31,7 @@ interface FlagWords {
   aliases?: readonly string[];
   placeholder: string;
   description: string;
+  choices?: readonly string[];
   fallbackText?: string;
 }
 

@@ -1,4 +1,5 @@
 import { DEV_FORKS } from "../../dev/forks.ts";
+import { LOG_LEVELS } from "../../log/logger.ts";
 import { LOG_FORMATS } from "../../log/pino-logger.ts";
 import { accessFlags } from "./access-flags.ts";
 import { BUILDER_FLAGS } from "./builder-flags.ts";
@@ -20,6 +21,7 @@ import {
 import { parseForkActivation } from "./fork-schedule.ts";
 import { LIMIT_FLAGS } from "./limit-flags.ts";
 import { networkFlags } from "./network-flags.ts";
+import { BUILT_IN_NETWORKS } from "./preset.ts";
 import { parseValidatorList } from "./validator-list.ts";
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
@@ -104,6 +106,7 @@ export const SHARED_FLAGS = {
     kind: "text",
     placeholder: "SPEC",
     description: 'What is logged: a level, or a specification such as "INFO; TRACE:chain; DISABLED:rpc"',
+    choices: LOG_LEVELS.map((level) => level.toUpperCase()),
     fallback: "INFO",
     parse: logSpec,
   }),
@@ -112,6 +115,7 @@ export const SHARED_FLAGS = {
     kind: "text",
     placeholder: "FORMAT",
     description: "Format of the log, text or json",
+    choices: LOG_FORMATS,
     fallback: "text",
     parse: oneOf(LOG_FORMATS),
   }),
@@ -188,6 +192,7 @@ function devValidatorsFlag({ description, fallback }: { description: string; fal
     kind: "text",
     placeholder: "none|all|LIST",
     description,
+    choices: ["none", "all"],
     fallback: parseValidatorList(fallback),
     fallbackText: fallback,
     parse: parseValidatorList,
@@ -212,6 +217,7 @@ export const DEV_FLAGS = {
     kind: "text",
     placeholder: "NAME",
     description: `Fork the chain starts in: ${DEV_FORKS.join(", ")}`,
+    choices: DEV_FORKS,
     fallback: "phase0",
     parse: oneOf(DEV_FORKS),
   }),
@@ -219,6 +225,7 @@ export const DEV_FLAGS = {
     name: "fork-at",
     placeholder: "NAME=EPOCH",
     description: "Fork to upgrade to in an epoch; repeatable, or several separated by commas",
+    choices: DEV_FORKS.map((fork) => `${fork}=`),
     parse: parseForkActivation,
   }),
   preset: valueFlag({
@@ -226,6 +233,7 @@ export const DEV_FLAGS = {
     kind: "text",
     placeholder: "NAME",
     description: "Preset of the chain, minimal or mainnet",
+    choices: DEV_PRESETS,
     fallback: "minimal",
     parse: oneOf(DEV_PRESETS),
   }),
@@ -307,6 +315,7 @@ export const NODE_FLAGS = {
     kind: "text",
     placeholder: "NAME|DIR",
     description: "Network to join: mainnet, sepolia, hoodi, another name built in, or a directory with its config.yaml",
+    choices: Object.keys(BUILT_IN_NETWORKS),
     fallback: "mainnet",
     parse: nonEmpty("a network's name or a directory"),
   }),
@@ -402,7 +411,7 @@ export const CALL_FLAGS = {
 } as const satisfies FlagTable;
 
 export const METHODS_FLAGS = {
-  json: booleanFlag({ name: "json", description: "Print the list as JSON" }),
+  json: booleanFlag({ name: "json", description: "Print them as JSON" }),
 } as const satisfies FlagTable;
 
 export const DB_FLAGS = {

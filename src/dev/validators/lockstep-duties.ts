@@ -77,13 +77,10 @@ export class LockstepDuties {
       const usual = timelyBlock ? choiceOf(timelyBlock) : await this.#choice(slot, parentRoot);
       return this.#ballots(slot, usual, plan);
     });
-    // The block and the votes are noted as signed in one write.
-    const isKept = history.keep();
-    const publish = (produced: ProducedFullBlock) =>
-      failures.attempt(PROPOSE, slot, () => this.#publish(produced, isKept));
+    const publish = (produced: ProducedFullBlock) => failures.attempt(PROPOSE, slot, () => this.#publish(produced));
     if (timelyBlock && !(await publish(timelyBlock))) return;
     await failures.attempt("vote", slot, async () => {
-      await isKept;
+      await history.keep();
       for (const ballot of ballots ?? []) {
         this.#attest(slot, ballot);
         this.#signHead(slot, ballot);
@@ -114,13 +111,13 @@ export class LockstepDuties {
     return produced;
   }
 
-  async #publish(produced: ProducedFullBlock, isKept: Promise<void>): Promise<true> {
-    const { chain, signer } = this.#modules;
+  /** What was noted of the block and of the votes for it is stored together with the block. */
+  async #publish(produced: ProducedFullBlock): Promise<true> {
+    const { chain, signer, history } = this.#modules;
     const { slot, proposerIndex } = produced.block;
     const signingRoot = signer.signingRoot(ssz.Root, fromHex(produced.root), DOMAIN_BEACON_PROPOSER, slot);
     const signature = signer.sign(proposerIndex, signingRoot);
-    await isKept;
-    await chain.importOwnBlock(produced, signature);
+    await chain.importOwnBlock(produced, signature, (batch) => history.keepIn(batch));
     return true;
   }
 

@@ -1,6 +1,6 @@
 import type { Epoch, phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { SerialQueue } from "../../chain/serial-queue.ts";
-import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 
 /** The latest slot that a validator proposed in, and the latest epochs of its attestations; −1 for none. */
 export interface SignedByValidator {
@@ -15,6 +15,8 @@ interface SlashingProtectionStore {
   load(): Promise<SignedByValidator[]>;
   /** Keeps what these validators signed; what others signed stays as it is. */
   save(changed: readonly SignedByValidator[]): Promise<void>;
+  /** The same as a part of a larger write. */
+  addTo(batch: BeaconDbBatch, changed: readonly SignedByValidator[]): void;
 }
 
 /**
@@ -63,10 +65,20 @@ export class SlashingProtection {
     const store = this.#store;
     if (!store) return;
     await this.#writes.run(async () => {
-      const changed = [...this.#changed];
-      this.#changed = new Set();
+      const changed = this.#takeChanged();
       if (changed.length > 0) await store.save(changed);
     });
+  }
+
+  /** For whoever keeps all that was noted in the very write with which it leaves the node. */
+  keepIn(batch: BeaconDbBatch): void {
+    this.#store?.addTo(batch, this.#takeChanged());
+  }
+
+  #takeChanged(): SignedByValidator[] {
+    const changed = [...this.#changed];
+    this.#changed = new Set();
+    return changed;
   }
 
   #of(index: ValidatorIndex): SignedByValidator {
@@ -96,11 +108,17 @@ export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
 
     async save(changed) {
       const batch = db.batch();
-      for (const { index, proposed, source, target } of changed) {
-        const row: Row = [proposed, source, target];
-        batch.meta.putFree(`${NAME}${index}`, new TextEncoder().encode(JSON.stringify(row)));
-      }
+      addTo(batch, changed);
       await batch.write();
     },
+
+    addTo,
   };
+}
+
+function addTo(batch: BeaconDbBatch, changed: readonly SignedByValidator[]): void {
+  for (const { index, proposed, source, target } of changed) {
+    const row: Row = [proposed, source, target];
+    batch.meta.putFree(`${NAME}${index}`, new TextEncoder().encode(JSON.stringify(row)));
+  }
 }

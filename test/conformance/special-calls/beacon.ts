@@ -2,6 +2,7 @@ import { ForkName } from "@lodestar/params";
 import type { ExampleDevChain } from "../../support/example-chain.ts";
 import {
   absentBlock,
+  absentBlockWith,
   absentState,
   answers,
   fails,
@@ -31,6 +32,16 @@ const wrongBlocks: SpecialCall[] = [
   fails("a slot that has not come", REJECTED, (chain) => blockWith(chain, { slot: String(chain.slot + 9) })),
   fails("a slot of the finalized past", REJECTED, (chain) => blockWith(chain, { slot: "1" })),
   fails("the last of all slots", REJECTED, (chain) => blockWith(chain, { slot: LAST_UINT64 })),
+];
+
+/** Paths that lead nowhere; `id` is of a state or a block that is there. */
+const wrongPaths = (id: string): SpecialCall[] => [
+  fails("an unknown field", INVALID, () => [id, ["slots"]]),
+  fails("a field of a number", INVALID, () => [id, ["slot", "epoch"]]),
+  fails("the first generalized index that is none", INVALID, () => [id, 0]),
+  fails("a generalized index below a leaf", INVALID, () => [id, `${2n ** 255n}`]),
+  fails("a part and what it is a part of", INVALID, () => [id, [["slot"], 1]]),
+  fails("too many paths", INVALID, () => [id, Array.from({ length: 129 }, () => ["slot"])]),
 ];
 
 const unknownValidators = answers("unknown validators", [], (chain) => [
@@ -185,6 +196,20 @@ export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   post_v1_beacon_execution_payload_bids: [fails("an object that is no bid", INVALID, () => [{}])],
   post_v1_beacon_execution_payload_envelopes: [fails("an object that is no envelope", INVALID, () => [{}])],
   get_v1_beacon_execution_payload_envelopes_blockId: [...ofGloas(ROOT), unparsedBlock],
+  getStateProof: [
+    ...absentState(["slot"]),
+    ...wrongPaths("head"),
+    fails("the validator after the last", INVALID, (chain) => ["head", ["validators", chain.validatorCount]]),
+    fails("the last of all indices", INVALID, () => ["head", ["balances", LAST_UINT64]]),
+    fails("a field of a later fork", INVALID, () => ["head", ["proposer_lookahead"]], ForkName.phase0),
+    fails("the block of an empty slot", INVALID, (chain) => [chain.slot, ["slot"], "block"]),
+  ],
+  getBlockProof: [
+    ...absentBlockWith(["slot"]),
+    ...wrongPaths("head"),
+    fails("an attestation that the block does not have", INVALID, () => ["head", ["body", "attestations", 999]]),
+    fails("a field of a later fork", INVALID, () => ["head", ["body", "execution_payload"]], ForkName.phase0),
+  ],
   get_v1_beacon_light_client_bootstrap_blockRoot: [
     fails("an unknown block", NOT_FOUND, () => [ROOT]),
     fails("the root of a state", NOT_FOUND, async (chain) => [

@@ -24,10 +24,7 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64]),
     fails("a range up to an unknown validator", NOT_FOUND, () => [`0-${LAST_UINT64}`]),
   ],
-  dev_reorg: [
-    fails("no blocks", INVALID, () => [0]),
-    fails("blocks that are final", REJECTED, () => [65_536]),
-  ],
+  dev_reorg: [fails("no blocks", INVALID, () => [0]), fails("blocks that are final", REJECTED, () => [65_536])],
   dev_fork: [
     fails("a branch from before what is final", REJECTED, () => [65_536]),
     fails("more slots than a call may take", INVALID, () => ({ slots: LAST_UINT64 })),

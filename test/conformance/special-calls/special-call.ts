@@ -56,8 +56,9 @@ export const absentState = (...others: unknown[]): SpecialCall[] => [
   ...absent(...others),
   fails("the root of a block", NOT_FOUND, (chain) => [chain.chain.head.root, ...others]),
 ];
-export const absentBlock: SpecialCall[] = [
-  ...absent(),
-  fails("a slot without a block", NOT_FOUND, (chain) => [chain.slot]),
-  fails("a tag of states only", INVALID, () => ["justified"]),
+export const absentBlockWith = (...others: unknown[]): SpecialCall[] => [
+  ...absent(...others),
+  fails("a slot without a block", NOT_FOUND, (chain) => [chain.slot, ...others]),
+  fails("a tag of states only", INVALID, () => ["justified", ...others]),
 ];
+export const absentBlock = absentBlockWith();

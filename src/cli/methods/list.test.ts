@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { methods } from "../api/method-groups.ts";
-import { methodsJson, methodsText, wrapText } from "./methods.ts";
+import { methodGroups, methods } from "../../api/method-groups.ts";
+import { methodsJson, methodsText } from "./list.ts";
+import { wrapText } from "./text.ts";
 
 describe("the list of methods", () => {
-  const text = methodsText();
+  const text = methodsText(methodGroups);
   const lines = text.split("\n");
 
   it("has every method with its number, its parameters, its summary and its other names", () => {
@@ -31,7 +32,7 @@ describe("the list of methods", () => {
   });
 
   it("is also there for programs", () => {
-    const listed = JSON.parse(methodsJson()) as { name: string; number: number | null }[];
+    const listed = JSON.parse(methodsJson(methodGroups)) as { name: string; number: number | null }[];
     expect(listed.map(({ name }) => name)).toEqual(methods.map(({ name }) => name));
     expect(listed).toContainEqual({
       number: 2,

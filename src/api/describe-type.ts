@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../src/api/schemas.ts";
+import type { JsonSchema } from "./schemas.ts";
 
 /** A JSON schema in the few words that a reader wants: `{ root: Root }`, `[Uint64]`, `string or integer`. */
 export function describeType(schema: JsonSchema): string {

@@ -1,0 +1,14 @@
+/**
+ * How long a proof about one validator takes on a large state, beside the library's bare walk down the same tree.
+ *
+ *     npm run bench -- proofs [validators] [proofs]
+ *
+ * The exit code is 1 when a proof takes 20 ms or longer, by the median.
+ */
+import { benchProofs } from "./proofs/run.ts";
+
+const isFast = await benchProofs({
+  validators: Number(process.argv[2] ?? 1_000_000),
+  proofs: Number(process.argv[3] ?? 2000),
+});
+process.exitCode = isFast ? 0 : 1;

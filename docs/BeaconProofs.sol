@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.24;
+
+/// Verifies parts of beacon blocks and states against the block roots that EIP-4788 keeps on the execution side.
+contract BeaconProofs {
+    address constant BEACON_ROOTS = 0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02;
+
+    /// Of the list of validators in the block of a state, from electra on: field 3 of the 8 leaves of a block, field 11 of the
+    /// 64 leaves of a state, and there the elements, beside the length.
+    uint256 constant VALIDATORS = ((8 + 3) * 64 + 11) * 2;
+    uint256 constant VALIDATOR_LIMIT = 2 ** 40;
+
+    /// The root of the beacon block that was the parent when the execution block of that timestamp was made.
+    function beaconRoot(uint64 timestamp) public view returns (bytes32) {
+        (bool isFound, bytes memory root) = BEACON_ROOTS.staticcall(abi.encode(timestamp));
+        require(isFound && root.length == 32, "no beacon root at that timestamp");
+        return abi.decode(root, (bytes32));
+    }
+
+    /// Where a branch leads from a leaf. A branch of another length than the index has belongs to another place in the tree.
+    function rootOf(bytes32 leaf, bytes32[] calldata branch, uint256 gindex) public pure returns (bytes32 root) {
+        require(gindex >> branch.length == 1, "branch of another depth");
+        root = leaf;
+        for (uint256 i = 0; i < branch.length; i++) {
+            bool isRight = (gindex >> i) & 1 == 1;
+            root = isRight ? sha256(abi.encodePacked(branch[i], root)) : sha256(abi.encodePacked(root, branch[i]));
+        }
+    }
+
+    /// Whether the block whose root is kept at the timestamp has that leaf at the index.
+    function isInBlock(uint64 timestamp, uint256 gindex, bytes32 leaf, bytes32[] calldata branch)
+        public
+        view
+        returns (bool)
+    {
+        return rootOf(leaf, branch, gindex) == beaconRoot(timestamp);
+    }
+
+    /// Whether the validator has those withdrawal credentials. The index in the tree is the contract's own, never the caller's.
+    function hasCredentials(uint64 timestamp, uint40 validator, bytes32 credentials, bytes32[] calldata branch)
+        external
+        view
+        returns (bool)
+    {
+        uint256 gindex = (VALIDATORS * VALIDATOR_LIMIT + validator) * 8 + 1;
+        return isInBlock(timestamp, gindex, credentials, branch);
+    }
+}

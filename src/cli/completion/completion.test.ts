@@ -1,0 +1,127 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { methods } from "../../api/method-groups.ts";
+import { parseCommandLine } from "../flags/command-line.ts";
+import { COMMAND_NAMES } from "../flags/commands.ts";
+import { completionScript } from "./completion.ts";
+import { completedCommands } from "./offers.ts";
+import { readShell, SHELLS, type Shell } from "./shells.ts";
+
+const isInstalled = (shell: Shell) => spawnSync(shell, ["-c", "exit 0"]).status === 0;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "fanal-completion-"));
+  mkdirSync(join(folder, "a network"));
+  writeFileSync(join(folder, "a file.json"), "");
+  for (const shell of SHELLS) writeFileSync(join(folder, `fanal.${shell}`), completionScript(shell));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("what is offered", () => {
+  const commands = completedCommands(["getX"]);
+
+  it("is accepted by the command line", () => {
+    for (const { name, flags } of commands) {
+      for (const { written, value } of flags) {
+        const line = parseCommandLine([name, written, ...(value ? ["x"] : [])], "1");
+        const isCommon = ["-h", "--help", "-V", "--version"].includes(written);
+        expect(line.kind, `${name} ${written}`).toBe(isCommon ? "print" : "run");
+      }
+    }
+  });
+
+  it("is every command, and help", () => {
+    expect(commands.map(({ name }) => name)).toEqual([...COMMAND_NAMES, "help"]);
+  });
+});
+
+/** What bash would offer for the last of the words that it has cut a line into. */
+function offeredByBash(...words: string[]): string[] {
+  const line = ["fanal", ...words].map((word) => `'${word}'`).join(" ");
+  const commands = `source ./fanal.bash; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _fanal; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { status, stdout, stderr } = spawnSync("bash", ["--norc", "-uc", commands], { cwd: folder, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return stdout.split("\n").filter((word) => word !== "");
+}
+
+describe.skipIf(!isInstalled("bash"))("bash", () => {
+  it("offers the commands", () => {
+    expect(offeredByBash("")).toEqual(expect.arrayContaining([...COMMAND_NAMES, "help", "--version"]));
+    expect(offeredByBash("d")).toEqual(["dev", "db"]);
+    expect(offeredByBash("help", "me")).toEqual(["methods"]);
+  });
+
+  it("offers the flags of the command", () => {
+    expect(offeredByBash("dev", "--slot")).toEqual(["--slot-seconds"]);
+    expect(offeredByBash("node", "--slot")).toEqual([]);
+    expect(offeredByBash("dev", "--rpc", "--no-res")).toContain("--no-rest");
+    expect(offeredByBash("call", "getX", "-")).toEqual(expect.arrayContaining(["--url", "--json", "-h", "--help"]));
+  });
+
+  it("offers the values of a flag, in both ways to write it", () => {
+    expect(offeredByBash("dev", "--fork", "")).toEqual([
+      "phase0",
+      "altair",
+      "bellatrix",
+      "capella",
+      "deneb",
+      "electra",
+      "fulu",
+    ]);
+    expect(offeredByBash("dev", "--fork", "=", "al")).toEqual(["altair"]);
+    expect(offeredByBash("dev", "--preset", "=")).toEqual(["minimal", "mainnet"]);
+    expect(offeredByBash("dev", "--fork-at", "al")).toEqual(["altair="]);
+    expect(offeredByBash("node", "--log-level", "W")).toEqual(["WARN"]);
+    expect(offeredByBash("dev", "--rpc-port", "")).toEqual([]);
+  });
+
+  it("offers files where files are wanted, and directories where directories are", () => {
+    expect(offeredByBash("dev", "--config-file", "a ").toSorted()).toEqual(["a file.json", "a network"]);
+    expect(offeredByBash("dev", "--data-dir", "a ")).toEqual(["a network"]);
+    expect(offeredByBash("node", "--network", "")).toEqual(expect.arrayContaining(["mainnet", "hoodi", "a network"]));
+    expect(offeredByBash("db", "export", "--data-dir", "x", "a f")).toEqual(["a file.json"]);
+  });
+
+  it("offers the methods once, before and after flags", () => {
+    const names = methods.flatMap(({ name, aliases }) => [name, ...aliases]);
+    expect(offeredByBash("call", "")).toEqual(names);
+    expect(offeredByBash("call", "--json", "--url", "http://a", "getChainH")).toEqual(["getChainHead"]);
+    expect(offeredByBash("call", "--url", "=", "http://a", "getChainH")).toEqual(["getChainHead"]);
+    expect(offeredByBash("call", "getChainHead", "getChainH")).toEqual([]);
+    expect(offeredByBash("methods", "rpc.")).toEqual(["rpc.discover"]);
+  });
+});
+
+for (const shell of SHELLS) {
+  it.skipIf(!isInstalled(shell))(`${shell} can read its script`, () => {
+    const { status, stderr } = spawnSync(shell, ["-n", `fanal.${shell}`], { cwd: folder, encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+}
+
+describe.skipIf(!isInstalled("fish"))("fish", () => {
+  it("offers commands, flags, values and methods", () => {
+    const offered = (line: string) => {
+      const commands = `source fanal.fish; complete -C '${line}'`;
+      const { stdout } = spawnSync("fish", ["--no-config", "-c", commands], { cwd: folder, encoding: "utf8" });
+      return stdout.split("\n").map((offer) => offer.split("\t")[0]);
+    };
+    expect(offered("fanal met")).toContain("methods");
+    expect(offered("fanal dev --slot")).toContain("--slot-seconds");
+    expect(offered("fanal dev --fork al")).toContain("altair");
+    expect(offered("fanal call --url http://a getChainH")).toContain("getChainHead");
+  });
+});
+
+describe("the shell", () => {
+  it("has to be one of those there are", () => {
+    expect(readShell(["zsh"])).toBe("zsh");
+    expect(() => readShell([])).toThrow("The shell is missing: bash, zsh, fish.");
+    expect(() => readShell(["bsh"])).toThrow(/does not know "bsh": .* Did you mean bash\?$/);
+    expect(() => readShell(["fish", "bash"])).toThrow('The argument "bash" is not expected.');
+  });
+});

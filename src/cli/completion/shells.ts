@@ -1,0 +1,17 @@
+import { usageError } from "../exit.ts";
+import { didYouMean } from "../flags/did-you-mean.ts";
+
+/** The shells that complete words of the program when they are told how. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof SHELLS)[number];
+
+export function readShell([written, unexpected]: readonly string[]): Shell {
+  const names = SHELLS.join(", ");
+  if (written === undefined) throw usageError(`The shell is missing: ${names}.`);
+  const shell = SHELLS.find((name) => name === written);
+  if (shell === undefined) {
+    throw usageError(`"fanal completion" does not know "${written}": it knows ${names}.${didYouMean(written, SHELLS)}`);
+  }
+  if (unexpected !== undefined) throw usageError(`The argument "${unexpected}" is not expected.`);
+  return shell;
+}

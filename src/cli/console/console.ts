@@ -1,0 +1,174 @@
+import type { Readable, Writable } from "node:stream";
+import { VERSION } from "../../version.ts";
+import { callAsWritten, connectionOf } from "../call/command.ts";
+import { paramTexts } from "../call/params.ts";
+import { NoAnswerError } from "../call/request.ts";
+import { EXIT_CODES, StartupError, usageError } from "../exit.ts";
+import { parseCommandLine } from "../flags/command-line.ts";
+import type { FlagSources } from "../flags/resolve-flags.ts";
+import type { Terminal } from "../terminal.ts";
+import { type Connection, discover, type Names } from "./discovery.ts";
+import { History, historyFile, MOST_LINES } from "./history.ts";
+import { type Completion, Prompt } from "./prompt.ts";
+import { splitWords } from "./split-words.ts";
+import { printEvents } from "./subscription.ts";
+
+const OWN_WORDS = ["help", "subscribe", ".exit"];
+
+/** Where lines come from, and where what is typed is shown. */
+export interface Face {
+  input: Readable;
+  output: Writable;
+  isInteractive: boolean;
+}
+
+const processFace = (): Face => ({
+  input: process.stdin,
+  output: process.stdout,
+  isInteractive: process.stdin.isTTY === true && process.stdout.isTTY === true,
+});
+
+/** Runs the lines of the input against a node; the result is the exit code. */
+export async function runConsole(sources: FlagSources, terminal: Terminal, face = processFace()): Promise<number> {
+  const connection = connectionOf(sources);
+  const { isInteractive } = face;
+  const history = isInteractive ? new History(historyFile(sources.environment)) : undefined;
+  const known = new KnownNames(connection);
+  const prompt = new Prompt({
+    ...face,
+    history: history?.lines ?? [],
+    historySize: MOST_LINES,
+    complete: (line) => known.complete(line),
+  });
+  const session = new Session(sources, terminal, prompt);
+  try {
+    if (isInteractive) {
+      const { url } = connection;
+      await session.attempt(async (signal) => {
+        const { methods } = await known.load(signal);
+        terminal.complain(`${methods.length} methods at ${url}. TAB completes, help explains, .exit ends.\n`);
+        return EXIT_CODES.ok;
+      });
+    }
+    for (;;) {
+      const line = await prompt.next();
+      if (line === undefined || line.trim() === ".exit") break;
+      history?.add(line);
+      await session.run(line);
+    }
+    if (isInteractive) await terminal.write("\n");
+    return isInteractive ? EXIT_CODES.ok : session.lastFailure;
+  } finally {
+    prompt.close();
+  }
+}
+
+class Session {
+  readonly #sources: FlagSources;
+  readonly #terminal: Terminal;
+  readonly #prompt: Prompt;
+  lastFailure: number = EXIT_CODES.ok;
+
+  constructor(sources: FlagSources, terminal: Terminal, prompt: Prompt) {
+    this.#sources = sources;
+    this.#prompt = prompt;
+    this.#terminal = {
+      ...terminal,
+      readInput: () => Promise.reject(usageError("The console reads standard input itself: give the JSON as @FILE.")),
+    };
+  }
+
+  /** Does what a line says, and notes its failure. */
+  async run(line: string): Promise<void> {
+    if (line.startsWith("#")) return;
+    const isSubscription = /^\s*subscribe(\s|$)/.test(line);
+    await this.attempt(async (signal) => this.#do(splitWords(line), signal), { endsWithLine: isSubscription });
+  }
+
+  /** Says what fails instead of ending with it. */
+  async attempt(work: (signal: AbortSignal) => Promise<number>, options = {}): Promise<void> {
+    await this.#prompt.interruptible(async (signal) => {
+      const code = await work(signal).catch((error: unknown) => this.#explain(error, signal));
+      if (code !== EXIT_CODES.ok) this.lastFailure = code;
+    }, options);
+  }
+
+  #explain(error: unknown, signal: AbortSignal): number {
+    if (signal.aborted) {
+      this.#terminal.complain("Cancelled.\n");
+      return EXIT_CODES.ok;
+    }
+    const known = error instanceof NoAnswerError ? new StartupError("noAnswer", error.message, error) : error;
+    if (!(known instanceof StartupError)) throw known;
+    this.#terminal.complain(`fanal: ${known.message}\n`);
+    return known.exitCode;
+  }
+
+  async #do(words: readonly string[], signal: AbortSignal): Promise<number> {
+    const [first, ...rest] = words;
+    if (first === undefined) return EXIT_CODES.ok;
+    if (first === "help") return this.#help(rest);
+    const line = parseCommandLine(["call", ...words], VERSION);
+    if (line.kind === "print") {
+      await this.#terminal.write(line.text);
+      return EXIT_CODES.ok;
+    }
+    const { operands = [], given } = line;
+    const sources = { ...this.#sources, given: new Map([...this.#sources.given, ...given]) };
+    return first === "subscribe"
+      ? this.#subscribe(operands.slice(1), sources, signal)
+      : callAsWritten(operands, sources, this.#terminal, signal);
+  }
+
+  async #help(words: readonly string[]): Promise<number> {
+    if (words.length === 0) {
+      const line = parseCommandLine(["console", "--help"], VERSION);
+      if (line.kind === "print") await this.#terminal.write(line.text);
+      return EXIT_CODES.ok;
+    }
+    const { describeMethods } = await import("../methods/methods.ts");
+    await this.#terminal.write(await describeMethods(words, { json: false }));
+    return EXIT_CODES.ok;
+  }
+
+  async #subscribe(written: readonly string[], sources: FlagSources, signal: AbortSignal): Promise<number> {
+    const { workingDirectory } = sources;
+    const texts = await paramTexts(written, { workingDirectory, readInput: this.#terminal.readInput });
+    const topics = texts.length === 1 && texts[0]!.startsWith("[") ? texts[0]! : `[${texts.join(",")}]`;
+    const onStart = () => this.#terminal.complain("Events are printed as they come, until Enter or Ctrl-C.\n");
+    return printEvents({ ...connectionOf(sources), topics, onStart }, this.#terminal, signal);
+  }
+}
+
+/** What can be completed. A node that did not tell it is asked again when somebody wants to know. */
+class KnownNames {
+  readonly #connection: Connection;
+  #names: Names | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async load(signal?: AbortSignal): Promise<Names> {
+    this.#names ??= await discover(this.#connection, signal);
+    return this.#names;
+  }
+
+  async complete(line: string): Promise<Completion> {
+    const part = /\S*$/.exec(line)![0];
+    const before = line
+      .slice(0, line.length - part.length)
+      .trim()
+      .split(/\s+/)[0]!;
+    const words = this.#words(before, await this.load().catch(() => ({ methods: [], topics: [] })));
+    const candidates = [...new Set(words)].filter((word) => word.startsWith(part));
+    return { candidates: candidates.length === 1 ? [`${candidates[0]} `] : candidates, part };
+  }
+
+  /** What can follow the first word, or be it. */
+  #words(first: string, { methods, topics }: Names): string[] {
+    if (first === "") return [...OWN_WORDS, ...methods];
+    if (first === "help") return methods;
+    return first === "subscribe" ? topics : [];
+  }
+}

@@ -1,0 +1,114 @@
+import { createInterface, type Interface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+
+/** What can stand in place of a part of a line that was typed. */
+export interface Completion {
+  candidates: string[];
+  part: string;
+}
+
+export interface PromptOptions {
+  input: Readable;
+  output: Writable;
+  /** Whether somebody types the lines, and so sees a prompt. */
+  isInteractive: boolean;
+  /** Earlier lines, the newest last. */
+  history: readonly string[];
+  historySize: number;
+  complete(line: string): Promise<Completion>;
+}
+
+interface Running {
+  abort: AbortController;
+  endsWithLine: boolean;
+}
+
+/** Lines of the input, one after the other, and what interrupts the work on one. */
+export class Prompt {
+  readonly #readline: Interface;
+  readonly #output: Writable;
+  readonly #isInteractive: boolean;
+  readonly #lines: string[] = [];
+  #waiting: ((line: string | undefined) => void) | undefined;
+  #running: Running | undefined;
+  #isClosed = false;
+
+  constructor({ input, output, isInteractive, history, historySize, complete }: PromptOptions) {
+    this.#output = output;
+    this.#isInteractive = isInteractive;
+    this.#readline = isInteractive
+      ? createInterface({
+          input,
+          output,
+          terminal: true,
+          prompt: "fanal> ",
+          history: history.toReversed(),
+          historySize,
+          completer: (line: string, done: (error: null, result: [string[], string]) => void) =>
+            void complete(line).then(({ candidates, part }) => done(null, [candidates, part])),
+        })
+      : createInterface({ input, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
+    this.#readline.on("line", (line) => this.#take(line));
+    this.#readline.on("close", () => this.#end());
+    this.#readline.on("SIGINT", () => this.#interrupt());
+  }
+
+  /** The next line; undefined when there is none any more. */
+  async next(): Promise<string | undefined> {
+    const line = this.#lines.shift();
+    if (line !== undefined || this.#isClosed) return line;
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    this.#waiting = resolve;
+    if (this.#isInteractive) this.#readline.prompt();
+    else this.#readline.resume();
+    return promise;
+  }
+
+  /** Works until it is done, or until somebody presses Ctrl-C or, if that is wanted, Enter. */
+  async interruptible<T>(work: (signal: AbortSignal) => Promise<T>, { endsWithLine = false } = {}): Promise<T> {
+    const abort = new AbortController();
+    this.#running = { abort, endsWithLine: endsWithLine && this.#isInteractive };
+    try {
+      return await work(abort.signal);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  close(): void {
+    this.#readline.close();
+  }
+
+  #take(line: string): void {
+    if (this.#running?.endsWithLine) {
+      this.#running.abort.abort();
+      return;
+    }
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) waiting(line);
+    else this.#lines.push(line);
+    // A terminal is read on, because Ctrl-C comes by it.
+    if (!this.#isInteractive) this.#readline.pause();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#waiting?.(undefined);
+    if (this.#isInteractive) this.#running?.abort.abort();
+  }
+
+  #interrupt(): void {
+    if (this.#running) {
+      this.#running.abort.abort();
+      return;
+    }
+    if (this.#readline.line === "") this.#output.write("\n.exit or Ctrl-D ends the console.\n");
+    else {
+      this.#output.write("\n");
+      this.#readline.write(null, { ctrl: true, name: "e" });
+      this.#readline.write(null, { ctrl: true, name: "u" });
+    }
+    this.#readline.prompt();
+  }
+}

@@ -1,0 +1,25 @@
+import { methodGroups } from "../../api/method-groups.ts";
+import type { MethodGroup } from "../../api/openrpc.ts";
+import { usageError } from "../exit.ts";
+import { methodsJson, methodsText } from "./list.ts";
+import { methodText } from "./one-method.ts";
+import { methodNamed, methodsWith, nearestMethods } from "./search.ts";
+
+/** What is known of the methods with these words: of all without any, of one wholly when its name is given. */
+export async function describeMethods(words: readonly string[], { json }: { json: boolean }): Promise<string> {
+  const named = words.length === 1 ? methodNamed(words[0]!) : undefined;
+  if (named && !json) return methodText(named);
+  const groups = named
+    ? methodGroups.map((group) => ({ ...group, methods: group.methods.filter((method) => method === named) }))
+    : found(words);
+  return json ? methodsJson(groups) : methodsText(groups);
+}
+
+function found(words: readonly string[]): readonly MethodGroup[] {
+  const groups = methodsWith(words);
+  if (groups.length > 0) return groups;
+  const written = words.join(" ");
+  const nearest = nearestMethods(written);
+  const hint = nearest.length === 0 ? ' "fanal methods" lists them all.' : ` Did you mean ${nearest.join(", ")}?`;
+  throw usageError(`No method has "${written}" in its names, its summary or its REST paths.${hint}`);
+}

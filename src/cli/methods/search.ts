@@ -1,0 +1,36 @@
+import type { Method } from "../../api/definition.ts";
+import { methodGroups, methods } from "../../api/method-groups.ts";
+import type { MethodGroup } from "../../api/openrpc.ts";
+import { nearestName } from "../../nearest-name.ts";
+
+const MOST_NEAREST = 3;
+
+/** The methods in which every one of the words occurs: in a name, the summary or a REST path. */
+export function methodsWith(words: readonly string[]): MethodGroup[] {
+  return methodGroups
+    .map((group) => ({ ...group, methods: group.methods.filter((method) => hasAll(method, words)) }))
+    .filter((group) => group.methods.length > 0);
+}
+
+function hasAll({ name, aliases, summary, rest }: Method, words: readonly string[]): boolean {
+  const text = [name, ...aliases, summary, ...rest.map(({ path }) => path)].join("\n").toLowerCase();
+  return words.every((word) => text.includes(word.toLowerCase()));
+}
+
+/** The method of exactly this name. */
+export function methodNamed(name: string): Method | undefined {
+  return methods.find((method) => method.name === name || method.aliases.includes(name));
+}
+
+/** The names that were probably meant, the likeliest first. */
+export function nearestMethods(written: string): string[] {
+  const candidates = new Set(methods.flatMap(({ name, aliases }) => [name, ...aliases]));
+  const nearest: string[] = [];
+  while (nearest.length < MOST_NEAREST) {
+    const name = nearestName(written, candidates);
+    if (name === undefined) break;
+    nearest.push(name);
+    candidates.delete(name);
+  }
+  return nearest;
+}
