@@ -1,23 +1,30 @@
 #!/usr/bin/env node
-// Plain JavaScript that old Node versions can read: the program itself is TypeScript and needs Node 24.
+// Plain JavaScript that old Node versions can read. A checkout runs TypeScript, for which it has a Node of its own; the package
+// is compiled, and runs on the Node that is there.
 import { spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ownNode } from "./own-node.js";
 
-const REQUIRED_MAJOR = 24;
 const self = realpathSync(fileURLToPath(import.meta.url));
+const root = dirname(dirname(self));
+const isCheckout = existsSync(join(root, "src"));
+const CHECKOUT_MAJOR = 24;
+const PACKAGE_MAJOR = 22;
+const requiredMajor = isCheckout ? CHECKOUT_MAJOR : PACKAGE_MAJOR;
+
+function refuse(help) {
+  process.stderr.write(`fanal: Node ${requiredMajor} or newer is needed and this is ${process.version}${help}.\n`);
+  process.exit(1);
+}
 
 function runWithOwnNode() {
   const binary = ownNode();
   if (binary === undefined) {
-    process.stderr.write(
-      `fanal: Node ${REQUIRED_MAJOR} or newer is needed and this is ${process.version}; "npm install" in ${dirname(dirname(self))} installs one beside the other dependencies, on Linux and on Windows.\n`,
-    );
-    process.exit(1);
+    refuse(`; "npm install" in ${root} installs one beside the other dependencies, on Linux and on Windows`);
   }
   // The channel carries no messages: its closing tells the child that this process has died without a chance to say so.
   const child = spawn(binary, [self, ...process.argv.slice(2)], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
@@ -37,10 +44,11 @@ async function run() {
     process.channel.unref();
   }
   // Halves the time that loading the program takes from the second start on.
-  nodeModule.enableCompileCache(join(dirname(dirname(self)), "node_modules", ".cache", "fanal"));
-  const { main } = await import("../src/cli/main.ts");
+  nodeModule.enableCompileCache(join(root, "node_modules", ".cache", "fanal"));
+  const { main } = await import(isCheckout ? "../src/cli/main.ts" : "../dist/cli/main.js");
   process.exit(await main(process.argv.slice(2)));
 }
 
-if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) runWithOwnNode();
-else await run();
+if (Number.parseInt(process.versions.node, 10) >= requiredMajor) await run();
+else if (isCheckout) runWithOwnNode();
+else refuse("");

@@ -1,4 +1,7 @@
-import packageJson from "../package.json" with { type: "json" };
+import { createRequire } from "node:module";
+
+// Not an import, which the compiler would take for a part of the sources.
+const packageJson: { version: string } = createRequire(import.meta.url)("../package.json");
 
 /** The version this copy of the program was released as, such as `0.1.0`. */
 export const VERSION: string = packageJson.version;

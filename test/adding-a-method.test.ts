@@ -48,8 +48,10 @@ test("a method that is added as docs/architecture.md says works wherever methods
     tool("node_modules/vitest/vitest.mjs", "run", testFile),
     tool("scripts/methods-doc.ts"),
     tool("scripts/rest-doc.ts"),
+    tool("scripts/client-types.ts"),
   ]);
   expect(readFileSync(at("docs/methods.md"), "utf8")).toContain("### getFinalizedEpoch");
+  expect(readFileSync(at("src/client/methods.ts"), "utf8")).toContain("getFinalizedEpoch(");
   expect(readFileSync(at("docs/rest.md"), "utf8")).toContain("`GET /fanal/v1/chain/finalized_epoch`");
 
   const bin = at("bin/fanal.js");

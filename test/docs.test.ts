@@ -1,9 +1,10 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ledger } from "../scripts/rest-doc/ledger.ts";
 import { EXIT_CODES } from "../src/cli/exit.ts";
 import { flagReference } from "../src/cli/flags/flag-reference.ts";
+import { brokenLinks } from "./support/broken-links.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -22,14 +23,7 @@ test("every exit code is documented", () => {
 });
 
 test("links between documents lead somewhere", () => {
-  const documents = globSync(["*.md", "docs/**/*.md"], { cwd: ROOT });
-  const broken = documents.flatMap((document) =>
-    [...read(document).matchAll(/\]\(([^)#:]+)(#[^)]*)?\)/g)]
-      .map(([, target]) => join(dirname(document), target!))
-      .filter((target) => !existsSync(join(ROOT, target)))
-      .map((target) => `${document} links to ${target}`),
-  );
-  expect(broken).toEqual([]);
+  expect(brokenLinks(ROOT)).toEqual([]);
 });
 
 test("every decision is listed", () => {

@@ -70,6 +70,20 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
+  it("refuses whatever a folder imports that has to run by itself", async () => {
+    const { code, output } = await lint({
+      "src/version.ts": PART,
+      "src/client/part.ts": PART,
+      "src/client/own.ts": 'export { part } from "./part.ts";\n',
+      "src/client/file.ts": 'export { part } from "../version.ts";\n',
+      "src/client/node.ts": 'export { join } from "node:path";\n',
+    });
+    expect(output).toContain("src/client/file.ts:1: src/client may not import src/version.ts: it has to run by itself");
+    expect(output).toContain("src/client/node.ts:1: src/client may not import node:path: it has to run by itself");
+    expect(output).not.toContain("own.ts");
+    expect(code).toBe(1);
+  });
+
   it("refuses a value where only types may be imported", async () => {
     const { code, output } = await lint({
       "src/server/method-table.ts": PART,

@@ -55,7 +55,7 @@ describe("the container file", () => {
   });
 
   it("has the Node that the program needs", () => {
-    const [, needed] = /REQUIRED_MAJOR = (\d+)/.exec(read("bin/fanal.js"))!;
+    const [, needed] = /CHECKOUT_MAJOR = (\d+)/.exec(read("bin/fanal.js"))!;
     const images = all("FROM").map((from) => from.split(" ")[0]);
     expect(new Set(images)).toEqual(new Set([`node:${needed}-slim`]));
   });

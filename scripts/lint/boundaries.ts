@@ -6,6 +6,8 @@
  * Tests and their helpers (`*.test.ts`, `*.test-support.ts`) may import everything, and nothing but tests may import them.
  */
 export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
+  // It offers chains with the options of the command line, and with a client that needs no server.
+  library: ["cli", "client", "node", "server", "api", "chain", "log"],
   cli: ["node", "dev", "api", "network", "chain", "json", "log", "debug"],
   node: [
     "dev",
@@ -56,6 +58,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   execution: ["db", "log (types)"],
   // Worker threads that fail are told to the log.
   bls: ["log (types)"],
+  client: [],
   db: [],
   json: [],
   log: [],
@@ -64,3 +67,6 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
 
 /** Files directly in src/ that only some folders may import: a failure is a matter of calls. */
 export const RESERVED: Readonly<Record<string, readonly string[]>> = { "failure.ts": ["server", "api"] };
+
+/** Folders that import nothing at all but themselves, neither packages nor files directly in src/. */
+export const STANDALONE: readonly string[] = ["client"];

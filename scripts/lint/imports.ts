@@ -8,8 +8,10 @@ import {
   isLiteralTypeNode,
   isStringLiteral,
 } from "typescript/unstable/ast/is";
-import { BOUNDARIES, RESERVED } from "./boundaries.ts";
+import { BOUNDARIES, RESERVED, STANDALONE } from "./boundaries.ts";
 import type { Problem } from "./problem.ts";
+
+const STANDALONE_REASON = "it has to run by itself, also where there is no Node";
 
 interface Import {
   node: Node;
@@ -21,20 +23,28 @@ interface Import {
 export function forbiddenImports(file: SourceFile, path: string): Problem[] {
   if (!path.startsWith("src/") || isOfTests(path)) return [];
   return importsOf(file).flatMap(({ node, specifier, isTypeOnly }) => {
-    const message = complaint(path, join(dirname(path), specifier), isTypeOnly);
+    const message = specifier.startsWith(".")
+      ? complaint(path, join(dirname(path), specifier), isTypeOnly)
+      : packageComplaint(path, specifier);
     return message === undefined ? [] : [{ node, message }];
   });
 }
 
+function packageComplaint(from: string, specifier: string): string | undefined {
+  const folder = folderOf(from);
+  if (folder === undefined || !STANDALONE.includes(folder)) return undefined;
+  return `src/${folder} may not import ${specifier}: ${STANDALONE_REASON}.`;
+}
+
 /** Undefined when the import is allowed. */
 function complaint(from: string, to: string, isTypeOnly: boolean): string | undefined {
-  // The version of the program is read from it.
-  if (to === "package.json") return undefined;
   if (!to.startsWith("src/") || isOfTests(to)) return `${to} is not part of the program, which may not import it.`;
   const folder = folderOf(from);
   const target = folderOf(to);
+  if (target === folder && target !== undefined) return undefined;
+  if (folder !== undefined && STANDALONE.includes(folder))
+    return `src/${folder} may not import ${to}: ${STANDALONE_REASON}.`;
   if (target === undefined) return reservedComplaint(folder, to);
-  if (target === folder) return undefined;
   if (folder === undefined) return `A file directly in src may not import src/${target}, since all folders import it.`;
   const part = partOf(from);
   if (part === undefined) return `src/${folder} has no line in the table of scripts/lint/boundaries.ts.`;
@@ -73,13 +83,11 @@ const isWithin = (path: string, place: string) => path === `src/${place}` || pat
 
 const isOfTests = (path: string) => /\.(test|test-support)\.ts$/.test(path);
 
-/** The files of this repository that a file imports, in any way. */
+/** What a file imports, in any way. */
 function importsOf(file: SourceFile): Import[] {
   const found: Import[] = [];
   const note = (node: Node | undefined, isTypeOnly: boolean) => {
-    if (node && isStringLiteral(node) && node.text.startsWith(".")) {
-      found.push({ node, specifier: node.text, isTypeOnly });
-    }
+    if (node && isStringLiteral(node)) found.push({ node, specifier: node.text, isTypeOnly });
   };
   const visit = (node: Node): void => {
     if (isImportDeclaration(node)) {

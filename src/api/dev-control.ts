@@ -4,6 +4,7 @@ import { type Failure, invalidParams, notFound, rejected, unsupported } from "..
 /** What can be done to a dev chain beside asking it. The dev chain itself does it; the methods `dev_*` say how it is called. */
 export interface DevControl {
   readonly time: TimeControl;
+  readonly keys: KnownKeys;
   readonly validators: ValidatorControl;
   readonly branches: BranchControl;
   readonly lateBlocks: LateBlockControl;
@@ -20,6 +21,13 @@ export interface TimeControl {
   resume(): Promise<void>;
   /** In seconds of chain time in one of real time; 0 pauses. */
   setSpeed(speed: number): Promise<void>;
+}
+
+/** The keys of the validators that the chain began with. */
+interface KnownKeys {
+  readonly count: number;
+  /** Undefined for a validator that came later. */
+  secretKey(index: ValidatorIndex): { toHex(): string } | undefined;
 }
 
 interface Passage {

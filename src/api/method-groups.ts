@@ -10,6 +10,7 @@ import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
 import { devBranchMethods } from "./methods/dev-branches.ts";
+import { devKeysMethods } from "./methods/dev-keys.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
 import { devValidatorMethods } from "./methods/dev-validators.ts";
 import { discoverMethod } from "./methods/discover.ts";
@@ -81,7 +82,10 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Light clients", methods: lightClientMethods },
   { title: "Proofs", methods: proofMethods },
   { title: "Events", methods: eventMethods },
-  { title: "Dev chain", methods: [...devTimeMethods, ...devValidatorMethods, ...devBranchMethods] },
+  {
+    title: "Dev chain",
+    methods: [...devTimeMethods, ...devKeysMethods, ...devValidatorMethods, ...devBranchMethods],
+  },
   { title: "Discovery", methods: [discoverMethod(() => methodGroups)] },
 ]);
 

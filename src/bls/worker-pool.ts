@@ -1,7 +1,11 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../log/logger.ts";
 import { packSets } from "./packed-sets.ts";
 import { type KeyedSignature, verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
+
+/** Compiled as this file is, or not: the compiler does not rewrite paths that are no imports. */
+const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /** "all" is answered with one verdict for the whole job, "each" with one for every set. */
 type Question = "all" | "each";
@@ -51,7 +55,7 @@ export class WorkerPool {
   constructor({ threads, logger, startWorker }: WorkerPoolOptions) {
     this.threads = threads;
     this.#logger = logger;
-    this.#startWorker = startWorker ?? (() => new Worker(new URL("./worker.ts", import.meta.url)));
+    this.#startWorker = startWorker ?? (() => new Worker(WORKER));
   }
 
   get closed(): boolean {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { type DevIdentity, isDevIdentity } from "../dev/identity.ts";
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
@@ -9,8 +10,15 @@ import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
-import { type DevOptions, devOptions, type NodeOptions, nodeOptions } from "./flags/options.ts";
-import type { PresetName } from "./flags/preset.ts";
+import {
+  type DevOptions,
+  devDataDir,
+  devOptions,
+  type LogOptions,
+  logOptions,
+  type NodeOptions,
+  nodeOptions,
+} from "./flags/options.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
@@ -64,20 +72,40 @@ function processSurroundings(): Surroundings {
 }
 
 interface Start {
-  logging: Pick<DevOptions, "logFormat" | "logLevel" | "logFile">;
-  preset: PresetName;
+  logging: LogOptions;
   start(log: LogControl, stopping: AbortSignal): Promise<RunningNode>;
 }
 
-function prepare(command: NodeCommandName, sources: FlagSources, runners: Runners): Start {
+/** The preset is chosen by what is started, and only then the code of the chain is loaded. */
+function prepare(command: NodeCommandName, sources: FlagSources, { environment, runners }: Surroundings): Start {
+  const { workingDirectory } = sources;
   if (command === "dev") {
-    const options = devOptions(resolveFlags(command, sources), sources.workingDirectory);
-    const start: Start["start"] = async (log, stopping) => (await runners.dev())(options, log.logger, log, stopping);
-    return { logging: options, preset: options.preset, start };
+    const values = resolveFlags(command, sources);
+    return {
+      logging: logOptions(values, workingDirectory),
+      async start(log, stopping) {
+        const stored = values.reset ? null : await storedDevChain(devDataDir(values, workingDirectory), log.logger);
+        const options = devOptions(values, workingDirectory, stored);
+        environment.LODESTAR_PRESET = options.preset;
+        return (await runners.dev())(options, log.logger, log, stopping);
+      },
+    };
   }
-  const options = nodeOptions(resolveFlags(command, sources), sources.workingDirectory);
-  const start: Start["start"] = async (log, stopping) => (await runners.node())(options, log.logger, log, stopping);
-  return { logging: options, preset: options.network.preset, start };
+  const options = nodeOptions(resolveFlags(command, sources), workingDirectory);
+  return {
+    logging: options,
+    async start(log, stopping) {
+      environment.LODESTAR_PRESET = options.network.preset;
+      return (await runners.node())(options, log.logger, log, stopping);
+    },
+  };
+}
+
+/** What the dev chain of a data directory was made with; null when there is none. */
+async function storedDevChain(dataDir: string, logger: Logger): Promise<DevIdentity | null> {
+  const { readStoredIdentity } = await import("../node/stored-database.ts");
+  const identity = await readStoredIdentity(dataDir, logger);
+  return isDevIdentity(identity) ? identity : null;
 }
 
 async function converse(sources: FlagSources, terminal: Terminal): Promise<number> {
@@ -117,7 +145,7 @@ async function keepDatabase(
 type Run = Extract<CommandLine, { kind: "run" }>;
 
 async function run({ command, operands = [], given }: Run, surroundings: Surroundings): Promise<number> {
-  const { environment, workingDirectory, terminal, runners } = surroundings;
+  const { environment, workingDirectory, terminal } = surroundings;
   const sources = { given, environment, workingDirectory };
   if (command === "call") return callAsWritten(operands, sources, terminal);
   if (command === "console") return converse(sources, terminal);
@@ -126,8 +154,7 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
   surroundings.setUmask(0o077);
   if (command === "db") return keepDatabase(operands, sources, surroundings);
-  const { logging, preset, start } = prepare(command, sources, runners);
-  environment.LODESTAR_PRESET = preset;
+  const { logging, start } = prepare(command, sources, surroundings);
   const log = createLog(logging, surroundings);
   const exitNow = (code: number) => {
     log.flush();
@@ -140,7 +167,7 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   }
 }
 
-function createLog({ logFormat, logLevel, logFile }: Start["logging"], surroundings: Surroundings): LogControl {
+function createLog({ logFormat, logLevel, logFile }: LogOptions, surroundings: Surroundings): LogControl {
   try {
     return surroundings.createLog({ format: logFormat, spec: logLevel, file: logFile });
   } catch (error) {

@@ -2,7 +2,9 @@ import { type ChainConfig, defaultChainConfig } from "@lodestar/config";
 import { ACTIVE_PRESET } from "@lodestar/params";
 import type { Epoch, RootHex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
+import { applyOverrides } from "./config-overrides.ts";
 import { DEV_FORKS, type DevFork, type ScheduledFork } from "./forks.ts";
+import type { ConfigOverrides } from "./genesis-parameters.ts";
 
 const GWEI_PER_ETHER = 10 ** 9;
 
@@ -44,18 +46,20 @@ interface DevChainConfigOptions {
   execution?: ExecutionChain;
   /** Left out by a chain whose validators are all there from its beginning. */
   deposits?: DevDeposits;
+  /** Left out by a chain whose configuration is that of every dev chain. */
+  configOverrides?: ConfigOverrides;
 }
 
 /** The run-time configuration of a dev chain on top of the preset this process was started with. */
 export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
-  const { forks, slotSeconds, genesisTime, execution, deposits } = options;
+  const { forks, slotSeconds, genesisTime, execution, deposits, configOverrides = {} } = options;
   if (!Number.isSafeInteger(slotSeconds) || slotSeconds < 1) {
     // Execution payloads carry the time of their slot in whole seconds (bellatrix/beacon-chain.md, compute_time_at_slot).
     throw new RangeError(`A slot of ${slotSeconds} seconds is not possible: slots last a whole number of seconds.`);
   }
   const epochs = forkEpochs(forks);
 
-  return {
+  const config: ChainConfig = {
     ...defaultChainConfig,
     PRESET_BASE: ACTIVE_PRESET,
     CONFIG_NAME: DEV_CONFIG_NAME,
@@ -110,6 +114,7 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     // Epochs of mainnet's blob schedule mean nothing here: without entries Electra's limit holds from Fulu on too.
     BLOB_SCHEDULE: [],
   };
+  return applyOverrides(config, configOverrides);
 }
 
 function depositConfig({ contract, chainId, followDistance }: DevDeposits, slotSeconds: number): Partial<ChainConfig> {

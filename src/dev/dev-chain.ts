@@ -15,8 +15,8 @@ import { DevBranches } from "./control/branches.ts";
 import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevTime } from "./control/time.ts";
 import { DevPresence, type StoredPresence } from "./control/validators.ts";
-import { InteropKeys } from "./interop-keys.ts";
 import { PaceWatch } from "./pace-watch.ts";
+import type { DevKeys } from "./validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
@@ -33,7 +33,7 @@ interface DevChainParts {
   /** Whether the chain has to do with an execution client, which has a time of its own. */
   hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
-  validatorCount: number;
+  keys: DevKeys;
   /** Those that do their duties by themselves; all when left out. */
   activeValidators?: readonly ValidatorIndex[];
   /** Who was told to be online or offline instead. */
@@ -67,7 +67,7 @@ export class DevChain {
   readonly clock: VirtualClock;
   readonly chain: BeaconChain;
   readonly api: Api;
-  readonly keys: InteropKeys;
+  readonly keys: DevKeys;
   readonly control: DevControl;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
@@ -93,7 +93,7 @@ export class DevChain {
     this.clock = clock;
     this.chain = chain;
     this.api = api;
-    this.keys = new InteropKeys(parts.validatorCount);
+    this.keys = parts.keys;
     this.isNew = isNew;
     this.#warmupSlot = parts.warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
@@ -120,7 +120,7 @@ export class DevChain {
     prepareOwn();
     const branches = new DevBranches({ chain, time });
     const lateBlocks = new DevLateBlocks({ clock, config, time });
-    this.control = { time, validators: presence, branches, lateBlocks };
+    this.control = { time, keys, validators: presence, branches, lateBlocks };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.

@@ -8,3 +8,7 @@ export interface ScheduledFork {
   fork: DevFork;
   epoch: number;
 }
+
+/** The fork that a chain with this schedule starts in. */
+export const forkAtGenesis = (schedule: readonly ScheduledFork[]): DevFork =>
+  schedule.findLast(({ epoch }) => epoch === 0)?.fork ?? "phase0";

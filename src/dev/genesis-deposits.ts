@@ -1,20 +1,37 @@
 import { createHash } from "node:crypto";
 import type { ChainConfig } from "@lodestar/config";
-import { BLS_WITHDRAWAL_PREFIX, DOMAIN_DEPOSIT, MAX_EFFECTIVE_BALANCE } from "@lodestar/params";
+import { DOMAIN_DEPOSIT, MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import { computeDomain, computeSigningRoot, ZERO_HASH } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
-import type { InteropKeys } from "./interop-keys.ts";
+import { fromHex } from "@lodestar/utils";
+import { forEachValidator } from "./for-validators.ts";
+import type { GenesisParameters, WithdrawalTarget } from "./genesis-parameters.ts";
+import { ImpossibleChainError } from "./impossible-chain.ts";
+import type { DevKeys } from "./validator-keys.ts";
 
-/** The deposit each genesis validator would have made: a full stake whose withdrawals its own signing key controls. */
-export function genesisDeposits(chainConfig: ChainConfig, keys: InteropKeys): phase0.DepositData[] {
+const GWEI_PER_ETHER = 1e9;
+/** In Gwei; sums of such balances are still exact numbers. */
+const LARGEST_DEPOSIT = 1_000_000 * GWEI_PER_ETHER;
+
+/**
+ * The deposit each genesis validator would have made: unless something else is wanted, a full stake whose withdrawals its own
+ * signing key controls.
+ */
+export function genesisDeposits(
+  chainConfig: ChainConfig,
+  keys: DevKeys,
+  { withdrawals = [], balances = [] }: Pick<GenesisParameters, "withdrawals" | "balances"> = {},
+): phase0.DepositData[] {
+  const targets = forEachValidator(withdrawals, keys.count, "withdrawal credentials");
+  const amounts = forEachValidator(balances, keys.count, "balances");
   // Deposits are valid on every fork, hence signed without a genesis validators root (phase0/beacon-chain.md, Deposits).
   const domain = computeDomain(DOMAIN_DEPOSIT, chainConfig.GENESIS_FORK_VERSION, ZERO_HASH);
   return keys.indices.map((index) => {
     const pubkey = keys.publicKey(index)!;
     const message: phase0.DepositMessage = {
       pubkey,
-      withdrawalCredentials: blsWithdrawalCredentials(pubkey),
-      amount: MAX_EFFECTIVE_BALANCE,
+      withdrawalCredentials: withdrawalCredentials(targets[index], pubkey),
+      amount: depositAmount(amounts[index]),
     };
     const signingRoot = computeSigningRoot(ssz.phase0.DepositMessage, message, domain);
     return { ...message, signature: keys.secretKey(index)!.sign(signingRoot).toBytes() };
@@ -31,9 +48,26 @@ export function eth1DataAfter(deposits: readonly phase0.DepositData[], blockHash
   };
 }
 
-/** phase0/validator.md, BLS_WITHDRAWAL_PREFIX: the hash of the key, its first byte replaced. */
-function blsWithdrawalCredentials(pubkey: Uint8Array): Uint8Array {
+function depositAmount(gwei = MAX_EFFECTIVE_BALANCE): number {
+  if (Number.isSafeInteger(gwei) && gwei >= MIN_DEPOSIT_AMOUNT && gwei <= LARGEST_DEPOSIT) return gwei;
+  throw new ImpossibleChainError(
+    `A validator cannot begin with ${gwei / GWEI_PER_ETHER} ETH: it can with ${MIN_DEPOSIT_AMOUNT / GWEI_PER_ETHER}, the least that ` +
+      `can be deposited, to ${LARGEST_DEPOSIT / GWEI_PER_ETHER}, in whole Gwei.`,
+  );
+}
+
+/**
+ * The first byte says what the others are (phase0/validator.md, Withdrawal credentials): of the hash of the key all but its
+ * first byte, or an address. By default that is the end of the same hash.
+ */
+function withdrawalCredentials(
+  { prefix, address }: WithdrawalTarget = { prefix: "0x00" },
+  pubkey: Uint8Array,
+): Uint8Array {
   const credentials = new Uint8Array(createHash("sha256").update(pubkey).digest());
-  credentials[0] = BLS_WITHDRAWAL_PREFIX;
+  credentials[0] = Number(prefix);
+  if (prefix === "0x00") return credentials;
+  credentials.fill(0, 1, 12);
+  if (address !== undefined) credentials.set(fromHex(address), 12);
   return credentials;
 }

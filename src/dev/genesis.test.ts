@@ -4,6 +4,7 @@ import { ForkSeq, MIN_ACTIVATION_BALANCE, SLOTS_PER_EPOCH } from "@lodestar/para
 import {
   type BeaconStateAllForks,
   type BeaconStateBellatrix,
+  type CachedBeaconStateElectra,
   type CachedBeaconStateFulu,
   computeProposerIndices,
   createCachedBeaconState,
@@ -16,17 +17,19 @@ import {
   ZERO_HASH,
 } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
+import { toHex, toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
 import { devChainConfig } from "./chain-config.ts";
 import { DEV_FORKS, type DevFork } from "./forks.ts";
 import { createDevGenesis } from "./genesis.ts";
 import { genesisDeposits } from "./genesis-deposits.ts";
+import type { GenesisParameters } from "./genesis-parameters.ts";
 import { InteropKeys } from "./interop-keys.ts";
 
 const genesisTime = 1_700_000_000;
 const validatorCount = 64;
+const address = `0x${"ab".repeat(20)}`;
 const configStartingWith = (fork: DevFork) =>
   devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 6, genesisTime });
 
@@ -34,10 +37,12 @@ const configStartingWith = (fork: DevFork) =>
 function rootByDeposits(
   chainConfig: ChainConfig,
   executionHeader: BeaconStateBellatrix["latestExecutionPayloadHeader"],
+  parameters?: GenesisParameters,
 ) {
   const forkConfig = createChainForkConfig(chainConfig);
   const rootList = ssz.phase0.DepositDataRootList.defaultViewDU();
-  const deposits = genesisDeposits(chainConfig, new InteropKeys(validatorCount)).map((data, index): phase0.Deposit => {
+  const made = genesisDeposits(chainConfig, new InteropKeys(validatorCount), parameters);
+  const deposits = made.map((data, index): phase0.Deposit => {
     rootList.push(ssz.phase0.DepositData.hashTreeRoot(data));
     rootList.commit();
     return { data, proof: new Tree(rootList.node).getSingleProof(toGindex(rootList.type.depth, BigInt(index))) };
@@ -73,6 +78,92 @@ describe("createDevGenesis", () => {
     const header = "latestExecutionPayloadHeader" in state ? state.latestExecutionPayloadHeader : undefined;
     expect(toRootHex(state.hashTreeRoot())).toBe(rootByDeposits(chainConfig, header as never));
     expect(isValidGenesisState(createChainForkConfig(chainConfig), state)).toBe(true);
+  });
+
+  /** Before Electra the library lets more than 32 ETH count for 0x02, against the specification of those forks. */
+  it.each(DEV_FORKS)("equals it in %s also with other credentials and balances", (fork) => {
+    const isElectra = DEV_FORKS.indexOf(fork) >= DEV_FORKS.indexOf("electra");
+    const parameters: GenesisParameters = {
+      withdrawals: [
+        { range: { first: 0, last: 15 }, value: { prefix: "0x01", address } },
+        { range: { first: 16, last: 31 }, value: { prefix: isElectra ? "0x02" : "0x01" } },
+      ],
+      balances: [
+        { range: { first: 8, last: 11 }, value: 31_999_999_999 },
+        { range: { first: 12, last: 19 }, value: 2_048_500_000_000 },
+        { range: { first: 20, last: 20 }, value: 1_000_000_000 },
+        { range: { first: 21, last: 24 }, value: 100_700_000_000 },
+      ],
+    };
+    const chainConfig = configStartingWith(fork);
+    const { state } = createDevGenesis({ chainConfig, validatorCount, genesisTime, ...parameters });
+    const header = "latestExecutionPayloadHeader" in state ? state.latestExecutionPayloadHeader : undefined;
+    expect(toRootHex(state.hashTreeRoot())).toBe(rootByDeposits(chainConfig, header as never, parameters));
+    expect(isValidGenesisState(createChainForkConfig(chainConfig), state)).toBe(true);
+  });
+
+  it("lets 2048 ETH count for 0x02 from electra on, and makes nobody active who has less than 32", () => {
+    const withdrawals: GenesisParameters["withdrawals"] = [
+      { range: { first: 0, last: 0 }, value: { prefix: "0x02", address } },
+      { value: { prefix: "0x01" } },
+    ];
+    const balances: GenesisParameters["balances"] = [
+      { range: { first: 0, last: 1 }, value: 3000e9 },
+      { range: { first: 2, last: 2 }, value: 31.5e9 },
+    ];
+    const validatorsIn = (fork: DevFork) => {
+      const options = { chainConfig: configStartingWith(fork), validatorCount, genesisTime, withdrawals, balances };
+      const { state } = createDevGenesis(options);
+      expect([0, 1, 2, 3].map((index) => state.balances.get(index))).toEqual([3000e9, 3000e9, 31.5e9, 32e9]);
+      return [0, 1, 2, 3].map((index) => state.validators.get(index));
+    };
+    const inElectra = validatorsIn("electra");
+    expect(inElectra.map(({ effectiveBalance }) => effectiveBalance)).toEqual([2048e9, 32e9, 31e9, 32e9]);
+    expect(inElectra.map(({ activationEpoch }) => activationEpoch)).toEqual([0, 0, Infinity, 0]);
+    expect(toHex(inElectra[0]!.withdrawalCredentials)).toBe(`0x02${"00".repeat(11)}${address.slice(2)}`);
+    const derived = inElectra.slice(1).map(({ withdrawalCredentials }) => toHex(withdrawalCredentials));
+    expect(new Set(derived).size).toBe(3);
+    for (const credentials of derived) expect(credentials).toMatch(/^0x010{22}[0-9a-f]{40}$/);
+    // altair/beacon-chain.md and the forks up to Deneb: MAX_EFFECTIVE_BALANCE is that of every validator.
+    expect(validatorsIn("deneb").map(({ effectiveBalance }) => effectiveBalance)).toEqual([32e9, 32e9, 31e9, 32e9]);
+  });
+
+  it("queues what early 0x02 validators have too much when the chain comes to electra", () => {
+    const forks = [
+      { fork: "deneb", epoch: 0 },
+      { fork: "electra", epoch: 1 },
+    ] as const;
+    const chainConfig = devChainConfig({ forks, slotSeconds: 6, genesisTime });
+    const early = { range: { first: 3, last: 3 } };
+    const { state } = createDevGenesis({
+      chainConfig,
+      validatorCount,
+      genesisTime,
+      withdrawals: [{ ...early, value: { prefix: "0x02" } }],
+      balances: [{ ...early, value: 40e9 }],
+    });
+    const { pendingDeposits } = processSlots(state, SLOTS_PER_EPOCH) as CachedBeaconStateElectra;
+    expect(pendingDeposits.getAllReadonly().map(({ amount }) => amount > 7e9)).toEqual([true]);
+  });
+
+  it.each([
+    ["validators beyond the last", { balances: [{ range: { first: 60, last: 64 }, value: 32e9 }] }, /0 to 63/],
+    [
+      "ranges that overlap",
+      {
+        balances: [
+          { range: { first: 0, last: 4 }, value: 32e9 },
+          { range: { first: 4, last: 5 }, value: 16e9 },
+        ],
+      },
+      /balances of validator 4 are given twice/,
+    ],
+    ["two for all", { withdrawals: [{ value: { prefix: "0x01" } }, { value: { prefix: "0x02" } }] }, /given twice/],
+    ["less than can be deposited", { balances: [{ value: 5e8 }] }, /cannot begin with 0\.5 ETH/],
+    ["a chain that nobody is active on", { balances: [{ value: 31e9 }] }, /without an active validator/],
+  ] satisfies [string, GenesisParameters, RegExp][])("refuses %s", (_what, parameters, complaint) => {
+    const options = { chainConfig: configStartingWith("fulu"), validatorCount, genesisTime, ...parameters };
+    expect(() => createDevGenesis(options)).toThrow(complaint);
   });
 
   it("gives the configuration and the caches that belong to the state", () => {

@@ -11,6 +11,8 @@ import {
   ForkSeq,
   GENESIS_EPOCH,
   GENESIS_SLOT,
+  MAX_EFFECTIVE_BALANCE,
+  MIN_ACTIVATION_BALANCE,
   UNSET_DEPOSIT_REQUESTS_START_INDEX,
 } from "@lodestar/params";
 import {
@@ -25,6 +27,7 @@ import {
   createPubkeyCache,
   getEffectiveBalanceIncrementsWithLen,
   getGenesisBeaconState,
+  getMaxEffectiveBalance,
   getNextSyncCommittee,
   getTemporaryBlockHeader,
   type PubkeyCache,
@@ -33,14 +36,17 @@ import { type phase0, ssz } from "@lodestar/types";
 import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
 import type { GenesisBlock } from "../execution/engine-api/genesis-block.ts";
 import { eth1DataAfter, genesisDeposits } from "./genesis-deposits.ts";
-import { InteropKeys } from "./interop-keys.ts";
+import type { GenesisParameters } from "./genesis-parameters.ts";
+import { ImpossibleChainError } from "./impossible-chain.ts";
+import { openKeys } from "./open-keys.ts";
+import type { DevKeys } from "./validator-keys.ts";
 
 const GENESIS_GAS_LIMIT = 30_000_000;
 const GENESIS_BASE_FEE_PER_GAS = 1_000_000_000n;
 
 type BellatrixHeader = BeaconStateBellatrix["latestExecutionPayloadHeader"];
 
-interface DevGenesisOptions {
+interface DevGenesisOptions extends Omit<GenesisParameters, "configOverrides"> {
   chainConfig: ChainConfig;
   validatorCount: number;
   genesisTime: number;
@@ -57,7 +63,7 @@ export interface DevGenesis {
   state: CachedBeaconStateAllForks;
   config: BeaconConfig;
   pubkeyCache: PubkeyCache;
-  keys: InteropKeys;
+  keys: DevKeys;
 }
 
 /**
@@ -73,7 +79,7 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
       `A chain cannot start with ${validatorCount} validators: it needs a whole number of at least 1.`,
     );
   }
-  const keys = new InteropKeys(validatorCount);
+  const keys = openKeys(options.keys, validatorCount);
   const forkConfig = createChainForkConfig(chainConfig);
   const fork = forkConfig.getForkSeq(GENESIS_SLOT);
   if (fork > ForkSeq.fulu) {
@@ -82,7 +88,7 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
     );
   }
 
-  const deposits = genesisDeposits(chainConfig, keys);
+  const deposits = genesisDeposits(chainConfig, keys, options);
   const state = getGenesisBeaconState(
     forkConfig,
     eth1DataAfter(depositsElsewhere ? [] : deposits, executionGenesis.blockHash),
@@ -92,9 +98,10 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   state.eth1DepositIndex = depositsElsewhere ? 0 : validatorCount;
   const version = forkConfig.getForkVersion(GENESIS_SLOT);
   state.fork = ssz.phase0.Fork.toViewDU({ previousVersion: version, currentVersion: version, epoch: GENESIS_EPOCH });
-  registerValidators(state, deposits);
+  const stakes = genesisStakes(deposits, fork);
+  registerValidators(state, deposits, stakes);
 
-  if (fork >= ForkSeq.altair) startAltairAccounting(state as BeaconStateAltair, fork, deposits);
+  if (fork >= ForkSeq.altair) startAltairAccounting(state as BeaconStateAltair, fork, stakes);
   if (fork >= ForkSeq.bellatrix) {
     (state as BeaconStateBellatrix).latestExecutionPayloadHeader = genesisPayloadHeader(forkConfig, executionGenesis);
   }
@@ -117,36 +124,65 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   return { state: refreshed, config, pubkeyCache, keys };
 }
 
-function registerValidators(state: BeaconStateAllForks, deposits: readonly phase0.DepositData[]): void {
+/** What of a validator's deposit counts, and whether it is enough for the validator to be active from the beginning. */
+interface Stake {
+  effectiveBalance: number;
+  isActive: boolean;
+}
+
+/** `initialize_beacon_state_from_eth1`, Process activations. Before Electra more than 32 ETH count for nobody. */
+function genesisStakes(deposits: readonly phase0.DepositData[], fork: ForkSeq): Stake[] {
+  const stakes = deposits.map(({ withdrawalCredentials, amount }) => {
+    const most = fork >= ForkSeq.electra ? getMaxEffectiveBalance(withdrawalCredentials) : MAX_EFFECTIVE_BALANCE;
+    const effectiveBalance = Math.min(amount - (amount % EFFECTIVE_BALANCE_INCREMENT), most);
+    return { effectiveBalance, isActive: effectiveBalance >= MIN_ACTIVATION_BALANCE };
+  });
+  if (stakes.some(({ isActive }) => isActive)) return stakes;
+  throw new ImpossibleChainError(
+    "The chain would begin without an active validator: at least one needs a balance of 32 ETH or more.",
+  );
+}
+
+function registerValidators(
+  state: BeaconStateAllForks,
+  deposits: readonly phase0.DepositData[],
+  stakes: readonly Stake[],
+): void {
   state.validators = state.type.fields.validators.toViewDU(
-    deposits.map(({ pubkey, withdrawalCredentials, amount }) => ({
-      pubkey,
-      withdrawalCredentials,
-      effectiveBalance: amount,
-      slashed: false,
-      activationEligibilityEpoch: GENESIS_EPOCH,
-      activationEpoch: GENESIS_EPOCH,
-      exitEpoch: FAR_FUTURE_EPOCH,
-      withdrawableEpoch: FAR_FUTURE_EPOCH,
-    })),
+    stakes.map(({ effectiveBalance, isActive }, index) => {
+      const { pubkey, withdrawalCredentials } = deposits[index]!;
+      const activation = isActive ? GENESIS_EPOCH : FAR_FUTURE_EPOCH;
+      return {
+        pubkey,
+        withdrawalCredentials,
+        effectiveBalance,
+        slashed: false,
+        activationEligibilityEpoch: activation,
+        activationEpoch: activation,
+        exitEpoch: FAR_FUTURE_EPOCH,
+        withdrawableEpoch: FAR_FUTURE_EPOCH,
+      };
+    }),
   );
   state.balances = state.type.fields.balances.toViewDU(deposits.map(({ amount }) => amount));
   state.commit();
   state.genesisValidatorsRoot = state.validators.hashTreeRoot();
 }
 
-function startAltairAccounting(state: BeaconStateAltair, fork: ForkSeq, deposits: readonly phase0.DepositData[]): void {
-  const zeros = deposits.map(() => 0);
+function startAltairAccounting(state: BeaconStateAltair, fork: ForkSeq, stakes: readonly Stake[]): void {
+  const zeros = stakes.map(() => 0);
   const { fields } = state.type;
   state.previousEpochParticipation = fields.previousEpochParticipation.toViewDU(zeros);
   state.currentEpochParticipation = fields.currentEpochParticipation.toViewDU(zeros);
   state.inactivityScores = fields.inactivityScores.toViewDU(zeros);
 
-  const increments = getEffectiveBalanceIncrementsWithLen(deposits.length);
-  for (const [index, { amount }] of deposits.entries()) increments[index] = amount / EFFECTIVE_BALANCE_INCREMENT;
-  const everyValidator = Uint32Array.from(deposits.keys());
+  const increments = getEffectiveBalanceIncrementsWithLen(stakes.length);
+  for (const [index, { effectiveBalance }] of stakes.entries()) {
+    increments[index] = effectiveBalance / EFFECTIVE_BALANCE_INCREMENT;
+  }
+  const active = Uint32Array.from([...stakes.keys()].filter((index) => stakes[index]!.isActive));
   // altair/beacon-chain.md, Testing: a duplicate committee is assigned for the current and the next period.
-  const { syncCommittee } = getNextSyncCommittee(fork, state, everyValidator, increments);
+  const { syncCommittee } = getNextSyncCommittee(fork, state, active, increments);
   state.currentSyncCommittee = ssz.altair.SyncCommittee.toViewDU(syncCommittee);
   state.nextSyncCommittee = ssz.altair.SyncCommittee.toViewDU(syncCommittee);
 }

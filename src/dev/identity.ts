@@ -1,8 +1,15 @@
 import type { DevDeposits, ExecutionChain } from "./chain-config.ts";
 import type { ScheduledFork } from "./forks.ts";
+import {
+  balancesText,
+  type GenesisParameters,
+  keySourceText,
+  overridesText,
+  withdrawalsText,
+} from "./genesis-parameters.ts";
 
 /** What a dev chain was created with. It cannot change while the chain lives. */
-export interface DevIdentity {
+export interface DevIdentity extends GenesisParameters {
   kind: "dev";
   preset: string;
   validators: number;
@@ -10,18 +17,22 @@ export interface DevIdentity {
   slotSeconds: number;
   /** Left out by a chain that takes no deposits. */
   deposits?: DevDeposits;
+  /** Left out by chains of earlier versions. A start may want another number of them. */
+  warmupEpochs?: number;
   genesisTime: number;
   genesisValidatorsRoot: string;
   /** Left out by a chain with the built-in dev execution engine. */
   execution?: ExecutionChain;
 }
 
-export type DevParameters = Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds" | "deposits"> & {
+export interface DevParameters
+  extends GenesisParameters,
+    Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds" | "deposits"> {
   /** Left out where any will do. */
   genesisTime?: number;
   /** Left out where the built-in dev execution engine makes the payloads. */
   execution?: unknown;
-};
+}
 
 /** The database holds another chain than the one that was asked for. */
 export class OtherChainError extends Error {
@@ -47,6 +58,10 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string 
   "the deposit contract": ({ deposits }) => deposits?.contract ?? "none",
   "the chain of the deposit contract": ({ deposits }) => String(deposits?.chainId ?? "none"),
   "the follow distance": ({ deposits }) => String(deposits?.followDistance ?? "none"),
+  "the source of keys": ({ keys }) => keySourceText(keys),
+  "the set of withdrawal credentials": ({ withdrawals }) => withdrawalsText(withdrawals),
+  "the set of balances": ({ balances }) => balancesText(balances),
+  "the configuration": ({ configOverrides }) => overridesText(configOverrides),
 };
 
 export function requireDevChain(stored: unknown): asserts stored is DevIdentity {
@@ -65,6 +80,6 @@ export function requireSameChain(stored: unknown, wanted: DevParameters): DevIde
   throw new OtherChainError(`a dev chain with other parameters: ${differences.join(", ")}`, { isDevChain: true });
 }
 
-function isDevIdentity(identity: unknown): identity is DevIdentity {
+export function isDevIdentity(identity: unknown): identity is DevIdentity {
   return typeof identity === "object" && identity !== null && "kind" in identity && identity.kind === "dev";
 }

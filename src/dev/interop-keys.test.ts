@@ -30,6 +30,10 @@ describe("InteropKeys", () => {
     expect(keys.publicKey(-1)).toBeUndefined();
   });
 
+  it("begins with another key when that is wanted", () => {
+    expect(new InteropKeys(1, 1).publicKey(0)).toEqual(new InteropKeys(2).publicKey(1));
+  });
+
   it("derives nothing before it is asked", () => {
     const started = performance.now();
     expect(new InteropKeys(100_000).count).toBe(100_000);

@@ -10,6 +10,7 @@ import { BeaconChain, type ChainParts } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
 import type { ReadGenesisState } from "../chain/distant-genesis.ts";
 import type { Authority } from "../chain/sync-status.ts";
+import { ClosingStack } from "../closing-stack.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
@@ -77,7 +78,7 @@ interface BeaconNodeOptions<Source extends ChainSource> extends SharedOptions {
 }
 
 interface NodeParts<Source> {
-  opened: AsyncDisposableStack;
+  opened: ClosingStack;
   dataDir: string;
   db: BeaconDb;
   source: Source;
@@ -99,7 +100,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   readonly api: Api;
   readonly networking: Networking | undefined;
   readonly eth1: Eth1Connection | undefined;
-  readonly #opened: AsyncDisposableStack;
+  readonly #opened: ClosingStack;
   readonly #dataDir: string;
   readonly #logger: Logger;
   #closed: Promise<void> | undefined;
@@ -115,7 +116,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
 
   static async #open<Source extends ChainSource>(options: BeaconNodeOptions<Source>): Promise<BeaconNode<Source>> {
     const { dataDir, logger, setLogSpec, futures, control } = options;
-    await using opening = new AsyncDisposableStack();
+    await using opening = new ClosingStack();
     const db = await openDataDirectory(dataDir, { sync: options.waitForDisk, logger });
     opening.defer(() => db.close());
     const source = await options.source(db);
@@ -227,7 +228,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   async #close(): Promise<void> {
     await this.halt();
     try {
-      await this.#opened.disposeAsync();
+      await this.#opened[Symbol.asyncDispose]();
     } catch (error) {
       // What follows from a write that failed, such as pools that cannot be kept, says less than the write.
       throw asStartError(this.#dataDir, this.db.failure) ?? error;

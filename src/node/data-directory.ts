@@ -50,7 +50,7 @@ async function makeDirectory(path: string): Promise<void> {
 /** What the database of a data directory makes impossible; undefined for whatever is not the database's fault. */
 export function asStartError(dataDir: string, error: unknown): StartError | undefined {
   // What was opened could not be closed either, mostly for the same reason.
-  if (error instanceof SuppressedError) return asStartError(dataDir, error.suppressed);
+  if (isSuppressed(error)) return asStartError(dataDir, error.suppressed);
   if (error instanceof DatabaseInUseError) {
     return new StartError("dataDirInUse", `The data directory ${dataDir} is in use by another process.`, error);
   }
@@ -58,4 +58,9 @@ export function asStartError(dataDir: string, error: unknown): StartError | unde
   if (error instanceof DatabaseCorruptError) return new StartError("dataDirDamaged", error.message, error);
   if (error instanceof DatabaseWriteError) return new StartError("dataDirFailed", error.message, error);
   return undefined;
+}
+
+/** The error of a block with `using` whose end failed as well. By its name: Node 22 does not have the class. */
+function isSuppressed(error: unknown): error is Error & { suppressed: unknown } {
+  return error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
 }

@@ -1,4 +1,5 @@
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
+import { ClosingStack } from "../closing-stack.ts";
 import { StoredPresence } from "../dev/control/validators.ts";
 import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
@@ -36,7 +37,7 @@ export class DevNode {
   /** Opens the dev chain of the data directory where it stopped, or makes a new one there. Time stands still at first. */
   static async open(options: DevNodeOptions): Promise<DevNode> {
     const { logger, timeOfDay = TIME_OF_DAY, networkDirectory, servers = {} } = options;
-    await using opening = new AsyncDisposableStack();
+    await using opening = new ClosingStack();
     let opened: DevChain | undefined;
     const node = await BeaconNode.open({
       ...options,

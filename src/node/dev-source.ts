@@ -16,6 +16,8 @@ import {
   requireDevChain,
   requireSameChain,
 } from "../dev/identity.ts";
+import { openKeys } from "../dev/open-keys.ts";
+import type { DevKeys } from "../dev/validator-keys.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { ExecutionGenesis, GenesisBlock } from "../execution/engine-api/genesis-block.ts";
@@ -51,7 +53,8 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
 
 export interface DevSource extends ChainSource {
   readonly clock: VirtualClock;
-  readonly validatorCount: number;
+  /** Of all validators that the chain began with. */
+  readonly keys: DevKeys;
   /** Whether the chain was made just now. */
   readonly isNew: boolean;
   /** Whether validators of other nodes may have a part in it. */
@@ -98,7 +101,7 @@ export async function openDevSource(db: BeaconDb, options: DevSourceOptions, tim
     // Nobody but this node's validators can go on with the chain, however long they were away.
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
     authority: isShared ? (isJoined ? "member" : "founder") : "sole",
-    validatorCount: identity.validators,
+    keys: openKeys(identity.keys, identity.validators),
     isNew,
     isShared,
   };
@@ -130,6 +133,7 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
 
 async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevIdentity> {
   const { validators, forks, slotSeconds, deposits, warmupEpochs, logger, reset } = options;
+  const { keys, withdrawals, balances, configOverrides } = options;
   const client = options.execution && (await readClientGenesis(options.execution, logger, options.signal));
   const warmupSeconds = warmupEpochs * SLOTS_PER_EPOCH * slotSeconds;
   const latest = Math.floor(timeOfDay.nowSeconds()) - warmupSeconds;
@@ -140,13 +144,16 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     requireNoBlocks(client);
   }
   const execution = client && { chainId: client.chainId, genesisBlockHash: toRootHex(client.block.blockHash) };
-  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits });
+  const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime, execution, deposits, configOverrides });
   const { state, config } = createDevGenesis({
     chainConfig,
     validatorCount: validators,
     genesisTime,
     executionGenesis: client?.block,
     depositsElsewhere: deposits !== undefined,
+    keys,
+    withdrawals,
+    balances,
   });
   const identity: DevIdentity = {
     kind: "dev",
@@ -155,6 +162,11 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     forks,
     slotSeconds,
     deposits,
+    keys,
+    withdrawals,
+    balances,
+    configOverrides,
+    warmupEpochs,
     genesisTime,
     genesisValidatorsRoot: toRootHex(state.genesisValidatorsRoot),
     ...(execution && { execution }),

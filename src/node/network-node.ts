@@ -1,5 +1,7 @@
 import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
+import { ClosingStack } from "../closing-stack.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
+import type { KeySource } from "../dev/genesis-parameters.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./network-config.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
@@ -10,6 +12,8 @@ interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
   syncHorizonSlots?: number;
   /** Of the network of a dev chain; left out by a node that runs none. */
   validators?: ChosenValidators;
+  /** Where the keys of those validators come from; by default they are the well-known test keys. */
+  keys?: KeySource;
   servers: ServersOptions;
   /** Told, before any other node is heard, that the chain is to be followed from a state that is too old for it. */
   onStale(stale: StaleState): void;
@@ -22,7 +26,7 @@ interface NetworkNode {
 }
 
 export async function startNetworkNode(options: NetworkNodeOptions): Promise<NetworkNode> {
-  await using starting = new AsyncDisposableStack();
+  await using starting = new ClosingStack();
   const node = await BeaconNode.open({
     ...options,
     waitForDisk: true,
@@ -33,7 +37,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   const stale = await findStaleFinality(node);
   if (stale) options.onStale(stale);
   await node.networking?.start();
-  if (options.validators) node.own(await startValidators(options.validators, node, options.logger));
+  if (options.validators) node.own(await startValidators(options.validators, options.keys, node, options.logger));
   const servers = await node.serve(options.servers);
   starting.move();
   return { node, servers };

@@ -1,5 +1,7 @@
 import type { ValidatorIndex } from "@lodestar/types";
-import { InteropKeys, onlyKeysOf } from "../dev/interop-keys.ts";
+import type { KeySource } from "../dev/genesis-parameters.ts";
+import { openKeys } from "../dev/open-keys.ts";
+import { onlyKeysOf } from "../dev/validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "../dev/validators/fee-recipient.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import { whileSynced } from "../dev/validators/synced-validators.ts";
@@ -13,11 +15,12 @@ export type ChosenValidators = (count: number) => readonly ValidatorIndex[] | un
 /** Lets a node of a dev chain's network run some of the chain's validators. */
 export async function startValidators(
   choose: ChosenValidators,
+  keySource: KeySource | undefined,
   { chain, api, db }: BeaconNode,
   rootLogger: Logger,
 ): Promise<Pick<DevValidators, "close">> {
   const logger = rootLogger.topic("validators");
-  const all = new InteropKeys(chain.headState.validators.length);
+  const all = openKeys(keySource, chain.headState.validators.length);
   const chosen = choose(all.count);
   const keys = chosen ? onlyKeysOf(all, chosen) : all;
   const history = await SlashingProtection.open(slashingProtectionStore(db));

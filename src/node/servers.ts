@@ -1,3 +1,4 @@
+import { ClosingStack } from "../closing-stack.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { createMetricsServer } from "../metrics/metrics-server.ts";
@@ -57,7 +58,7 @@ export async function startServers(
   const close = async () => {
     await Promise.all(listening.map((server) => server.close()));
   };
-  await using starting = new AsyncDisposableStack();
+  await using starting = new ClosingStack();
   starting.defer(close);
   let jsonRpcUrl: string | undefined;
   let restUrl: string | undefined;

@@ -6,6 +6,7 @@ import { type CheckedFiles, checkFiles, type FileCheckOptions } from "../db/file
 import { type Salvaged, salvageDatabase } from "../db/files/salvage.ts";
 import { LevelStore } from "../db/level-store.ts";
 import { openDatabase } from "../db/open-database.ts";
+import type { Logger } from "../log/logger.ts";
 import { asStartError, databasePath, openDataDirectory } from "./data-directory.ts";
 import { StartError } from "./start-error.ts";
 
@@ -15,6 +16,17 @@ import { StartError } from "./start-error.ts";
 export async function openStoredDatabase(dataDir: string): Promise<BeaconDb> {
   requireDatabase(dataDir);
   return openDataDirectory(dataDir, { sync: true });
+}
+
+/** What the database of a data directory says of its chain; null when there is no database, or no chain in it. */
+export async function readStoredIdentity(dataDir: string, logger: Logger): Promise<unknown> {
+  if (!existsSync(databasePath(dataDir))) return null;
+  const db = await openDataDirectory(dataDir, { sync: true, logger });
+  try {
+    return await db.meta.getIdentity();
+  } finally {
+    await db.close();
+  }
 }
 
 /** Checks all files of a data directory's database, which nobody may have open; throws a `StartError`. */

@@ -6,7 +6,10 @@ import { showLastLinesOnFailure } from "./last-lines.ts";
 import { LodestarBeacon } from "./lodestar-beacon.ts";
 
 test("Lodestar syncs from a phase0 chain, whose node it was told of, and follows it by gossip", async () => {
-  const { fanal, networkDirectory, bootnodes } = await FanalChain.start(["--validators", "32", "--warmup-epochs", "4"]);
+  const { fanal, networkDirectory, bootnodes } = await FanalChain.start([
+    ...["--fork", "phase0"],
+    ...["--validators", "32", "--warmup-epochs", "4"],
+  ]);
   const lodestar = await LodestarBeacon.joining({
     networkDirectory,
     bootnodes,

@@ -42,6 +42,48 @@ test("a first run serves a chain with history, and its printed curl line works a
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
+test("a chain shows its first keys, and goes on as it was made when it is started without flags", async () => {
+  const dataDir = tempDirectory();
+  const flags =
+    "--preset mainnet --validators 32 --fork phase0 --slot-seconds 30 --warmup-epochs 0 --interop-keys 100 " +
+    "--config SHARD_COMMITTEE_PERIOD=9 --withdrawal-credentials 0x01 --balances 33,31=16";
+  const made = await Program.dev(["--data-dir", dataDir, "--log-format", "json", ...flags.split(" ")]);
+  const log = made.lines.map((line): Record<string, unknown> => JSON.parse(line));
+  expect(log[0]).toMatchObject({
+    msg: expect.stringMatching(/^Fanal \d/),
+    ...{ preset: "mainnet", forks: ["phase0"], validators: 32, slotSeconds: 30, dataDir },
+  });
+  expect(log.map(({ msg }) => msg)).toContainEqual(expect.stringContaining("worthless on any other chain"));
+  const [key] = await made.call("dev_keys", [0, 0]);
+  expect(log.find(({ msg }) => msg === "Validator 0")).toMatchObject({
+    publicKey: key.pubkey,
+    secretKey: key.secret_key,
+    withdrawalCredentials: key.withdrawal_credentials,
+  });
+  const validators = await made.call("get_v1_beacon_states_stateId_validators", ["genesis"]);
+  expect(validators.at(0)).toMatchObject({
+    balance: "33000000000",
+    validator: { pubkey: key.pubkey, effective_balance: "32000000000" },
+  });
+  expect(validators.at(-1)).toMatchObject({ status: "pending_initialized", balance: "16000000000" });
+  await made.stop();
+
+  const again = await Program.dev(["--data-dir", dataDir]);
+  expect(again.lines[0]).toMatch(/preset=mainnet forks=\["phase0"\] validators=32 slotSeconds=30 .*dataDir=\S/);
+  expect(await again.call("dev_keys", [0, 0])).toEqual([key]);
+  expect(await again.call("get_v1_beacon_states_stateId_validators", ["genesis"])).toEqual(validators);
+  expect(await again.call("get_v1_config_spec")).toMatchObject({ SHARD_COMMITTEE_PERIOD: "9", SLOTS_PER_EPOCH: "32" });
+  expect(readFileSync(join(dataDir, "network/config.yaml"), "utf8")).toContain("\nSHARD_COMMITTEE_PERIOD: 9\n");
+  await again.stop();
+
+  const other = new Program(["dev", "--data-dir", dataDir, "--balances", "34", "--interop-keys", "7"]);
+  expect(await other.exited).toEqual({ code: EXIT_CODES.dataDirMismatch, signal: null });
+  expect(other.errors.join()).toContain(
+    "the source of keys is the test keys from 100 on there and the test keys from 7 on now, " +
+      "the set of balances is 31=16,33 ETH there and 34 ETH now;",
+  );
+});
+
 test("without --rpc nothing is served", async () => {
   const program = new Program(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
   await program.untilLine(/The dev chain is running/);

@@ -122,7 +122,7 @@ export class ProgramProcess {
   }
 
   async untilServed(): Promise<string> {
-    this.#url = (await this.untilLine(/JSON-RPC is served at (http:\S+)/))[1];
+    this.#url = (await this.untilLine(/JSON-RPC is served at (http:[^\s"]+)/))[1];
     return this.#url!;
   }
 

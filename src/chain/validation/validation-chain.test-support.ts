@@ -23,7 +23,7 @@ import { type BlsVerifier, createBlsVerifier } from "../../bls/verifier.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import type { DevFork } from "../../dev/forks.ts";
 import { createDevGenesis, type DevGenesis } from "../../dev/genesis.ts";
-import type { InteropKeys } from "../../dev/interop-keys.ts";
+import type { DevKeys } from "../../dev/validator-keys.ts";
 import { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
 import { OperationPool } from "../pools/operation-pool.ts";
@@ -70,7 +70,7 @@ interface ProducedBlock {
 /** A real chain of 64 validators with all their keys, in memory, with the context that validates what is sent to it. */
 export class TestChain {
   readonly config: BeaconConfig;
-  readonly keys: InteropKeys;
+  readonly keys: DevKeys;
   readonly clock = new SetClock(GENESIS_TIME, SECONDS_PER_SLOT);
   readonly forkChoice: ForkChoice;
   readonly operations = new OperationPool();

@@ -14,6 +14,11 @@ const PRECEDENCE = `
 A flag without a value is switched off again by --no-NAME. A flag beats its
 environment variable, which beats the config file, which beats the default.`;
 
+const DEV_NOTES = `
+A chain that is stored goes on with what it was made with: defaults are for new
+ones, and a flag that says something else is refused.
+${PRECEDENCE}`;
+
 const CALL_NOTES = `
 A PARAM is JSON if it can be read as JSON, and otherwise a string, so that head
 and 0x12 need no quotes. @FILE stands for the JSON in a file, - for the JSON on
@@ -78,7 +83,7 @@ export const COMMANDS = {
   dev: {
     description: "Run a beacon chain of your own, with all its validators, in this process",
     flags: DEV_FLAGS,
-    notes: PRECEDENCE,
+    notes: DEV_NOTES,
   },
   node: { description: "Run a beacon node on a network", flags: NODE_FLAGS, notes: PRECEDENCE },
   call: {

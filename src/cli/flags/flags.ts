@@ -1,13 +1,12 @@
-import { DEV_FORKS } from "../../dev/forks.ts";
 import { LOG_LEVELS } from "../../log/logger.ts";
 import { LOG_FORMATS } from "../../log/pino-logger.ts";
 import { accessFlags } from "./access-flags.ts";
 import { BUILDER_FLAGS } from "./builder-flags.ts";
+import { DEV_GENESIS_FLAGS, KEY_FLAGS } from "./dev-genesis-flags.ts";
 import { EXECUTION_FLAGS } from "./execution-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   address,
-  contractAddress,
   fileOrUrl,
   graffiti,
   httpUrl,
@@ -18,13 +17,10 @@ import {
   speedFactor,
   wholeNumber,
 } from "./flag-values.ts";
-import { parseForkActivation } from "./fork-schedule.ts";
 import { LIMIT_FLAGS } from "./limit-flags.ts";
 import { networkFlags } from "./network-flags.ts";
 import { BUILT_IN_NETWORKS } from "./preset.ts";
 import { parseValidatorList } from "./validator-list.ts";
-
-export const DEV_PRESETS = ["minimal", "mainnet"] as const;
 
 /** Names the file the other settings may stand in, so it is the one setting that cannot stand in it. */
 export const CONFIG_FILE_FLAG = valueFlag({
@@ -200,50 +196,10 @@ function devValidatorsFlag({ description, fallback }: { description: string; fal
 }
 
 export const DEV_FLAGS = {
-  validators: valueFlag({
-    name: "validators",
-    kind: "number",
-    placeholder: "COUNT",
-    description: "Validators of the chain",
-    fallback: 64,
-    parse: wholeNumber(1),
-  }),
+  ...DEV_GENESIS_FLAGS,
   devValidators: devValidatorsFlag({
     description: "Validators run in this process; LIST is indices and ranges such as 0-15,20",
     fallback: "all",
-  }),
-  fork: valueFlag({
-    name: "fork",
-    kind: "text",
-    placeholder: "NAME",
-    description: `Fork the chain starts in: ${DEV_FORKS.join(", ")}`,
-    choices: DEV_FORKS,
-    fallback: "phase0",
-    parse: oneOf(DEV_FORKS),
-  }),
-  forkAt: listFlag({
-    name: "fork-at",
-    placeholder: "NAME=EPOCH",
-    description: "Fork to upgrade to in an epoch; repeatable, or several separated by commas",
-    choices: DEV_FORKS.map((fork) => `${fork}=`),
-    parse: parseForkActivation,
-  }),
-  preset: valueFlag({
-    name: "preset",
-    kind: "text",
-    placeholder: "NAME",
-    description: "Preset of the chain, minimal or mainnet",
-    choices: DEV_PRESETS,
-    fallback: "minimal",
-    parse: oneOf(DEV_PRESETS),
-  }),
-  slotSeconds: valueFlag({
-    name: "slot-seconds",
-    kind: "number",
-    placeholder: "SECONDS",
-    description: "Length of a slot in whole seconds of chain time",
-    fallback: 2,
-    parse: wholeNumber(1),
   }),
   speed: valueFlag({
     name: "speed",
@@ -255,54 +211,12 @@ export const DEV_FLAGS = {
     parse: speedFactor,
   }),
   auto: booleanFlag({ name: "auto", description: "Let chain time pass by itself", fallback: true }),
-  warmupEpochs: valueFlag({
-    name: "warmup-epochs",
-    kind: "number",
-    placeholder: "COUNT",
-    description: "Epochs a new chain is built ahead before it starts to run live",
-    fallback: 5,
-    parse: wholeNumber(0),
-  }),
-  genesisTime: valueFlag({
-    name: "genesis-time",
-    kind: "number",
-    placeholder: "SECONDS",
-    description: "Unix time at which a new chain begins; at --speed 1 the slots since then are built ahead, too",
-    fallback: undefined,
-    fallbackText: "now, less the time of the epochs built ahead",
-    parse: wholeNumber(1),
-  }),
   catchUp: booleanFlag({
     name: "catch-up",
     description:
       "Leave the slots empty that passed while the chain was stopped, and keep the time of day; needs --speed 1",
   }),
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
-  depositContract: valueFlag({
-    name: "deposit-contract",
-    kind: "text",
-    placeholder: "ADDRESS",
-    description: "Deposit contract that makes further validators of a new chain, on the chain that --eth1 follows",
-    fallback: undefined,
-    parse: contractAddress,
-  }),
-  depositChainId: valueFlag({
-    name: "deposit-chain-id",
-    kind: "number",
-    placeholder: "ID",
-    description: "Chain id of the deposit contract's chain",
-    fallback: 31337,
-    parse: wholeNumber(1),
-  }),
-  eth1FollowDistance: valueFlag({
-    name: "eth1-follow-distance",
-    kind: "number",
-    placeholder: "BLOCKS",
-    description: "How many blocks, each as long as a slot, votes keep behind the head of the deposit contract's chain",
-    fallback: undefined,
-    fallbackText: "as many as a voting period has slots",
-    parse: wholeNumber(1, 100_000),
-  }),
   dataDir: dataDirFlag(".fanal/dev"),
   ...EXECUTION_FLAGS,
   ...networkFlags({ isOn: false, address: "127.0.0.1" }),
@@ -366,6 +280,7 @@ export const NODE_FLAGS = {
       "Validators of a dev chain's network to run in this process; LIST is indices and ranges such as 0-15,20",
     fallback: "none",
   }),
+  ...KEY_FLAGS,
   dataDir: dataDirFlag(".fanal/<network>"),
   ...EXECUTION_FLAGS,
   safeSlotsToImportOptimistically: valueFlag({

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import type { DevIdentity } from "../../dev/identity.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { devOptions, nodeOptions } from "./options.ts";
@@ -19,8 +20,8 @@ export function optionsInTemporaryDirectory() {
   }
   return {
     folder,
-    dev: (argv: string[] = [], environment?: Record<string, string>) =>
-      devOptions(resolveFlags("dev", sources(["dev", ...argv], environment)), folder),
+    dev: (argv: string[] = [], environment?: Record<string, string>, stored?: DevIdentity) =>
+      devOptions(resolveFlags("dev", sources(["dev", ...argv], environment)), folder, stored),
     node: (argv: string[] = [], environment?: Record<string, string>) =>
       nodeOptions(resolveFlags("node", sources(["node", ...argv], environment)), folder),
     /** Writes a file there; the result is its name. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DEV_FORKS } from "../../dev/forks.ts";
 import { DEFAULT_BUILDER_OPTIONS } from "../../node/builder-options.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../node/server-limits.ts";
 import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts";
@@ -30,7 +31,7 @@ describe("defaults", () => {
       eth1: [],
       preset: "minimal",
       validators: 64,
-      forks: [{ fork: "phase0", epoch: 0 }],
+      forks: DEV_FORKS.map((fork) => ({ fork, epoch: 0 })),
       slotSeconds: 2,
       speed: 1,
       warmupEpochs: 5,

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { DevDeposits } from "../../dev/chain-config.ts";
-import type { ScheduledFork } from "../../dev/forks.ts";
+import type { KeySource } from "../../dev/genesis-parameters.ts";
+import type { DevIdentity } from "../../dev/identity.ts";
 import type { LogFormat } from "../../log/pino-logger.ts";
 import type { LogFile } from "../../log/rotating-file.ts";
 import type { NetworkingOptions } from "../../network/networking-options.ts";
@@ -12,10 +12,10 @@ import { usageError } from "../exit.ts";
 import { givenBootnodes, networkBootnodes } from "./bootnodes.ts";
 import { builderOptions } from "./builder-flags.ts";
 import { absoluteSource, checkpointSource } from "./checkpoint-source.ts";
+import { type DevGenesis, devGenesis, keySource } from "./dev-genesis.ts";
 import { executionClient } from "./execution-flags.ts";
 import type { FlagValues } from "./flag.ts";
-import type { DEV_FLAGS, DEV_PRESETS, NODE_FLAGS, SHARED_FLAGS } from "./flags.ts";
-import { forkSchedule } from "./fork-schedule.ts";
+import type { DEV_FLAGS, NODE_FLAGS, SHARED_FLAGS } from "./flags.ts";
 import { serverLimits } from "./limit-flags.ts";
 import type { networkFlags } from "./network-flags.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
@@ -59,22 +59,10 @@ export interface SharedOptions {
   execution: ExecutionClientOptions | undefined;
 }
 
-type DevPreset = (typeof DEV_PRESETS)[number];
-
-export interface DevOptions extends SharedOptions {
-  preset: DevPreset;
-  validators: number;
+export interface DevOptions extends SharedOptions, DevGenesis {
   /** Indices of the validators that this process runs; undefined for all of them. */
   activeValidators: readonly number[] | undefined;
-  /** Every fork the chain will have, in fork order, from phase0; those of epoch 0 are in force at genesis. */
-  forks: readonly ScheduledFork[];
-  slotSeconds: number;
-  /** Undefined for a chain that takes no deposits. */
-  deposits: DevDeposits | undefined;
   speed: number;
-  warmupEpochs: number;
-  /** Unix seconds; undefined for a chain whose warm-up history ends now. */
-  genesisTime: number | undefined;
   catchUp: boolean;
   reset: boolean;
 }
@@ -90,14 +78,13 @@ export interface NodeOptions extends SharedOptions {
   checkpoint: CheckpointSource | undefined;
   /** Of a dev chain's network; how many there are is known only once the chain is open. */
   devValidators: ValidatorList;
+  /** Where their keys come from; undefined for the well-known test keys. */
+  keys: KeySource | undefined;
 }
-
-/** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
-const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 
 function sharedOptions(values: SharedValues, workingDirectory: string): Pick<SharedOptions, SharedOption> {
   const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress } = values;
-  const { metrics, metricsPort, metricsAddress, logLevel, logFormat, graffiti, graffitiCodes, trackFutures } = values;
+  const { metrics, metricsPort, metricsAddress, graffiti, graffitiCodes, trackFutures } = values;
   const rpcAccess = serverAccess(
     {
       flagPrefix: "rpc",
@@ -128,16 +115,21 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
   const servers = { ...apis, metrics, metricsPort, metricsAddress };
   return {
     ...servers,
+    ...logOptions(values, workingDirectory),
     limits: serverLimits(values),
-    logLevel,
-    logFormat,
-    logFile: logFile(values, workingDirectory),
     graffiti,
     graffitiCodes,
     trackFutures,
     builder: builderOptions(values),
     eth1: [...new Set(values.eth1)],
   };
+}
+
+export type LogOptions = Pick<SharedOptions, "logLevel" | "logFormat" | "logFile">;
+
+export function logOptions(values: SharedValues, workingDirectory: string): LogOptions {
+  const { logLevel, logFormat } = values;
+  return { logLevel, logFormat, logFile: logFile(values, workingDirectory) };
 }
 
 function logFile(
@@ -153,15 +145,16 @@ type SharedValues = FlagValues<typeof SHARED_FLAGS>;
 /** Each command has its own ways to name the data directory, where a secret may lie, and to find other nodes. */
 type SharedOption = Exclude<keyof SharedOptions, "dataDir" | "networking" | "execution">;
 
-export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirectory: string): DevOptions {
+type DevValues = FlagValues<typeof DEV_FLAGS>;
+
+export const devDataDir = ({ dataDir }: Pick<DevValues, "dataDir">, workingDirectory: string): string =>
+  resolve(workingDirectory, dataDir ?? ".fanal/dev");
+
+/** What a chain that is stored was made with is taken from there, as far as the flags do not say it. */
+export function devOptions(values: DevValues, workingDirectory: string, stored: DevIdentity | null = null): DevOptions {
   const speed = speedOf(values);
-  const { preset, validators, slotSeconds, warmupEpochs, genesisTime, catchUp, reset } = values;
-  const fewest = SLOTS_PER_EPOCH[preset];
-  if (validators < fewest) {
-    throw usageError(
-      `--validators ${validators} is too few: every slot of an epoch needs a committee, so the ${preset} preset needs at least ${fewest}.`,
-    );
-  }
+  const { catchUp, reset } = values;
+  const genesis = devGenesis({ ...values, speed }, stored, workingDirectory);
   if (catchUp && speed !== 1) {
     throw usageError(
       `--catch-up and --speed ${speed} exclude each other: at another speed than 1 chain time leaves the time of day at once.`,
@@ -172,20 +165,14 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
       `--el and --speed ${speed} exclude each other: execution clients go by the time of day, and so must their blocks.`,
     );
   }
-  const dataDir = resolve(workingDirectory, values.dataDir ?? ".fanal/dev");
+  const dataDir = devDataDir(values, workingDirectory);
   return {
     ...sharedOptions(values, workingDirectory),
+    ...genesis,
     dataDir,
     execution: executionClient(values, dataDir, workingDirectory),
-    preset,
-    validators,
-    activeValidators: listedValidators(values.devValidators, validators, "--dev-validators"),
-    forks: forkSchedule(values.fork, values.forkAt),
-    slotSeconds,
-    deposits: devDeposits(values),
+    activeValidators: listedValidators(values.devValidators, genesis.validators, "--dev-validators"),
     speed,
-    warmupEpochs,
-    genesisTime,
     catchUp,
     reset,
     networking: devNetworking(values, workingDirectory),
@@ -194,31 +181,6 @@ export function devOptions(values: FlagValues<typeof DEV_FLAGS>, workingDirector
 
 /** Without `--auto` time stands still, as at the speed 0. */
 const speedOf = ({ auto, speed }: { auto: boolean; speed: number }) => (auto ? speed : 0);
-
-/** Slots of a voting period (EPOCHS_PER_ETH1_VOTING_PERIOD of the same presets). */
-const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
-
-/**
- * Unless it is told otherwise, votes keep behind the deposit chain by a whole voting period, so that every block is a candidate
- * once, however rare blocks are there.
- */
-function devDeposits(values: FlagValues<typeof DEV_FLAGS>): DevDeposits | undefined {
-  const speed = speedOf(values);
-  const { preset, eth1, depositContract, depositChainId, eth1FollowDistance } = values;
-  if (depositContract === undefined) {
-    if (eth1.length === 0) return undefined;
-    throw usageError(
-      "--eth1 is of no use to a dev chain without --deposit-contract, the address where deposits are made.",
-    );
-  }
-  if (eth1.length > 0 && speed !== 1) {
-    throw usageError(
-      `--eth1 and --speed ${speed} exclude each other: votes are for blocks of the deposit chain by their time, which is the real time.`,
-    );
-  }
-  const followDistance = eth1FollowDistance ?? VOTING_PERIOD_SLOTS[preset];
-  return { contract: depositContract, chainId: depositChainId, followDistance };
-}
 
 export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): NodeOptions {
   const network = resolveNetwork(values.network, workingDirectory);
@@ -233,8 +195,15 @@ export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirect
     genesisState: absoluteSource(values.genesisState, workingDirectory),
     checkpoint: checkpointSource(values, workingDirectory),
     devValidators: values.devValidators,
+    keys: nodeKeys(values, workingDirectory),
     networking: nodeNetworking(values, network, workingDirectory),
   };
+}
+
+function nodeKeys(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): KeySource | undefined {
+  const keys = keySource(values, workingDirectory);
+  if (keys === undefined || values.devValidators.length > 0) return keys;
+  throw usageError("Keys are of no use to a node without --dev-validators, which says whose it is to use.");
 }
 
 type NetworkValues = FlagValues<ReturnType<typeof networkFlags>>;

@@ -8,7 +8,7 @@ import { DevNode } from "../../node/dev-node.ts";
 import { Watch } from "../../node/watch.ts";
 import type { DevOptions } from "../flags/options.ts";
 import type { RunningNode } from "../run.ts";
-import { announceStart, forkTexts } from "./banner.ts";
+import { announceEarlyCompounding, announceKeys, announceStart, forkTexts } from "./banner.ts";
 import { running } from "./running.ts";
 import { announceServers, serverOptions } from "./serving.ts";
 import { timeDifferenceNotice } from "./time-difference.ts";
@@ -48,6 +48,8 @@ export async function runDev(
     futures,
     signal,
   });
+  announceKeys(node.devChain, options.keys, logger);
+  if (node.devChain.isNew) announceEarlyCompounding(options, logger);
   announceServers(node.servers, options, logger);
   const { chain, networking } = node.node;
   const watch = new Watch({

@@ -1,5 +1,6 @@
+import { ImpossibleChainError } from "../../dev/impossible-chain.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
-import { type ExitReason, StartupError } from "../exit.ts";
+import { type ExitReason, StartupError, usageError } from "../exit.ts";
 
 /** How the process ends, and how the sentence goes on that says why: with what to do about it. */
 interface Ending {
@@ -64,6 +65,7 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
 /** What a node could not start or go on for, in the words of the command line; undefined for what nobody foresaw. */
 export function asStartupError(error: unknown): StartupError | undefined {
   if (error instanceof StartupError) return error;
+  if (error instanceof ImpossibleChainError) return usageError(error.message, error);
   if (!(error instanceof StartError)) return undefined;
   const { reason, advice = "" } = ENDINGS[error.kind];
   return new StartupError(reason, error.message.replace(/\.$/, `${advice}.`), error);

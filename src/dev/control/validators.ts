@@ -1,7 +1,7 @@
 import type { ValidatorIndex } from "@lodestar/types";
 import { ControlRefusal, type ValidatorControl, type ValidatorSelection } from "../../api/dev-control.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { ValidatorKeys } from "../interop-keys.ts";
+import type { ValidatorKeys } from "../validator-keys.ts";
 import { isInShare } from "./even-share.ts";
 import type { DevTime } from "./time.ts";
 

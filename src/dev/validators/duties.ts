@@ -4,7 +4,7 @@ import { ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch, Slot } from "@lodestar/types";
 import type { HeadEvent } from "../../chain/events.ts";
-import type { ValidatorKeys } from "../interop-keys.ts";
+import type { ValidatorKeys } from "../validator-keys.ts";
 import { DutyCache } from "./duty-cache.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { ValidatorApi } from "./validator-api.ts";

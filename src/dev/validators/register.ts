@@ -4,7 +4,7 @@ import { type bellatrix, type Epoch, type Slot, ssz, type ValidatorIndex } from 
 import type { Clock } from "../../chain/clock/clock.ts";
 import { builderDomain } from "../../execution/builder/builder-domain.ts";
 import { DEV_GAS_LIMIT } from "../../execution/dev-payload.ts";
-import type { ValidatorKeys } from "../interop-keys.ts";
+import type { ValidatorKeys } from "../validator-keys.ts";
 import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import { DEV_FEE_RECIPIENT } from "./fee-recipient.ts";
 import type { ValidatorApi } from "./validator-api.ts";

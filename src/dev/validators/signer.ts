@@ -5,7 +5,7 @@ import { DOMAIN_RANDAO } from "@lodestar/params";
 import { computeEpochAtSlot, computeSigningRoot } from "@lodestar/state-transition";
 import { type BLSSignature, type DomainType, type Epoch, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { MapDef } from "@lodestar/utils";
-import type { ValidatorKeys } from "../interop-keys.ts";
+import type { ValidatorKeys } from "../validator-keys.ts";
 import { JointSignature, toScalar } from "./joint-signature.ts";
 
 /** Signs for our validators. */

@@ -14,6 +14,11 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("slots and epochs", INVALID, () => [1, 1]),
     fails("more slots than a call may take", INVALID, () => [LAST_UINT64]),
   ],
+  dev_keys: [
+    fails("a validator beyond the last", NOT_FOUND, () => [LAST_UINT64]),
+    fails("a last one beyond the last", NOT_FOUND, () => [0, LAST_UINT64]),
+    fails("a range that ends before it begins", INVALID, () => [1, 0]),
+  ],
   dev_setSpeed: [
     fails("time that flows back", INVALID, () => [-1]),
     fails("more than any machine can", INVALID, () => [1e9]),

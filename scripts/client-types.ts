@@ -1,0 +1,9 @@
+// Writes the types of the client. Needs Node 24, as the program itself does.
+import { writeDocument } from "./write-document.ts";
+
+// The consensus libraries read the preset when they are loaded.
+process.env.LODESTAR_PRESET = "minimal";
+const { generateClientTypes } = await import("./client-types/generate.ts");
+
+const { path, text, methods } = generateClientTypes();
+writeDocument(path, text, `${methods} methods`);

@@ -1,0 +1,200 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { WebSocketServer } from "ws";
+import { Channel } from "../server/events/channel.test-support.ts";
+import { createSignal } from "../server/http/http.test-support.ts";
+import { json, openTestServer, type TestServerOptions } from "../server/jsonrpc/server.test-support.ts";
+import { type ClientOptions, createClient, RpcError } from "./index.ts";
+
+async function serve(options: TestServerOptions = {}): Promise<{ url: string; close(): Promise<void> }> {
+  const server = await openTestServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+function connect(options: ClientOptions) {
+  const client = createClient(options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const TRANSPORTS: [name: string, urlOf: (url: string) => string][] = [
+  ["HTTP", (url) => url],
+  ["WebSocket", (url) => url.replace("http", "ws")],
+];
+
+describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
+  it("calls a method with parameters by name, and gives its result", async () => {
+    const head = { head_slot: "8" };
+    const { url } = await serve({ handlers: { getChainHead: async () => json(head) } });
+    const client = connect({ url: urlOf(url) });
+    expect(await client.getChainHead()).toEqual(head);
+    expect(await client.call("echo", { state_id: "head", slot: 5 })).toEqual({ state_id: "head", slot: 5 });
+    expect(await Promise.all([1, 2, 3].map((n) => client.call("echo", [n])))).toEqual([[1], [2], [3]]);
+  });
+
+  it("throws the error that the node answers with", async () => {
+    const { url } = await serve();
+    const failing = connect({ url: urlOf(url) }).call("fail", ["rejected", "Why.", [{ index: 1, message: "No." }]]);
+    const error: unknown = await failing.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(RpcError);
+    expect(error).toMatchObject({
+      name: "RpcError",
+      code: -32003,
+      message: "It failed as rejected.",
+      data: { detail: "Why.", failures: [{ index: 1, message: "No." }] },
+    });
+  });
+
+  it("makes several calls at once, with the error of one in its place", async () => {
+    const { url } = await serve({
+      limits: { batchLength: 2 },
+      handlers: { getChainHead: async () => json("head") },
+    });
+    const client = connect({ url: urlOf(url) });
+    const results = await client.batch([["getChainHead"], ["get_v1_beacon_states_root", { state_id: "head" }]]);
+    expect(results).toEqual(["head", expect.objectContaining({ code: -32601 })]);
+    expect(await client.batch([])).toEqual([]);
+    const refused = await client.batch([["getChainHead"], ["getChainHead"], ["getChainHead"]]);
+    expect(refused).toEqual(Array(3).fill(expect.objectContaining({ code: -32005 })));
+  });
+
+  it("is served with the token that the node wants, and not without", async () => {
+    const { url } = await serve({ access: { token: "a-token-of-enough-characters-1234" } });
+    const welcome = connect({ url: urlOf(url), token: "a-token-of-enough-characters-1234" });
+    expect(await welcome.call("null")).toBeNull();
+    await expect(connect({ url: urlOf(url) }).call("null")).rejects.toThrow(
+      urlOf(url) === url ? /answered with 401: .*token/ : /No node can be reached at ws:.*, or it refused/,
+    );
+  });
+
+  it("stops to wait when the signal says so, or when it is closed", async () => {
+    const { url } = await serve();
+    const client = connect({ url: urlOf(url) });
+    const stopping = new AbortController();
+    const waiting = client.call("never", {}, stopping);
+    stopping.abort(new Error("Enough."));
+    await expect(waiting).rejects.toThrow("Enough.");
+    await expect(client.call("null", {}, stopping)).rejects.toThrow("Enough.");
+    expect(await client.call("null")).toBeNull();
+    const unanswered = client.call("never");
+    const refusal = expect(unanswered).rejects.toThrow(/client (is|was) closed/);
+    await client.close();
+    await refusal;
+    await expect(client.call("null")).rejects.toThrow("The client is closed.");
+  });
+
+  it("says that nobody is there", async () => {
+    const server = await openTestServer();
+    await server.close();
+    await expect(connect({ url: urlOf(server.url) }).call("null")).rejects.toThrow(
+      `No node can be reached at ${urlOf(server.url)}`,
+    );
+  });
+});
+
+describe("events", () => {
+  async function serveEvents(channel: Channel, options: TestServerOptions = {}) {
+    const { url, close } = await serve({
+      ...options,
+      handlers: {
+        subscribe: async (_params, caller) => {
+          const id = caller?.subscribe(channel.feed);
+          // It happens before the client knows of its subscription.
+          channel.publish({ slot: "1" });
+          return json(id);
+        },
+        unsubscribe: async (params, caller) =>
+          json(caller?.unsubscribe((params as { subscription: string }).subscription)),
+      },
+    });
+    return { url, close, client: connect({ url: url.replace("http", "ws") }) };
+  }
+
+  it("come to the listener, from the first on, until it wants no more", async () => {
+    const channel = new Channel();
+    const { client } = await serveEvents(channel);
+    const heard: unknown[] = [];
+    const third = createSignal();
+    const subscription = await client.subscribe(["head", "block"], (event) => {
+      heard.push(event);
+      if (heard.length === 3) third.happen();
+    });
+    channel.publish({ slot: "2" }, "block");
+    channel.publish({ slot: "3" });
+    await third.happened;
+    await subscription.unsubscribe();
+    await subscription.unsubscribe();
+    expect(channel.readers).toBe(0);
+    expect(await subscription.ended).toBeUndefined();
+    expect(heard).toEqual([
+      { topic: "head", data: { slot: "1" } },
+      { topic: "block", data: { slot: "2" } },
+      { topic: "head", data: { slot: "3" } },
+    ]);
+  });
+
+  it("end with the reason when the node ends them, or goes", async () => {
+    const channel = new Channel();
+    const { client, close } = await serveEvents(channel);
+    const cut = await client.subscribe(["head"], () => {});
+    channel.cutOffAll();
+    expect(await cut.ended).toMatchObject({ name: "RpcError", code: -32005 });
+    const left = await client.subscribe(["head"], () => {});
+    await close();
+    expect(await left.ended).toMatchObject({ message: expect.stringMatching(/was closed: The node is shutting down/) });
+  });
+
+  it("end without one when the client is closed", async () => {
+    const { client } = await serveEvents(new Channel());
+    const subscription = await client.subscribe(["head"], () => {});
+    await client.close();
+    expect(await subscription.ended).toBeUndefined();
+  });
+
+  it("are not to be had over HTTP, and the error says where", async () => {
+    const { url } = await serve();
+    await expect(connect({ url }).subscribe(["head"], () => {})).rejects.toThrow(url.replace("http", "ws"));
+  });
+});
+
+it("says which URLs there are", () => {
+  expect(() => createClient({ url: "ipc:///tmp/node" })).toThrow(
+    /must begin with http:\/\/, https:\/\/, ws:\/\/ or wss/,
+  );
+});
+
+it("says what a server answered that does not speak JSON-RPC", async () => {
+  const server = createServer((_request, response) => response.writeHead(502).end("<p>Bad gateway"));
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await expect(connect({ url }).getChainHead()).rejects.toThrow(`${url} answered with 502: <p>Bad gateway`);
+});
+
+it("ends a connection over which something else than JSON-RPC comes, and makes a new one for the next call", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  onTestFinished(() => void server.close());
+  const answers = ["Hello!", '{"jsonrpc":"2.0","id":2,"result":"head"}'];
+  server.on("connection", (socket) => socket.on("message", () => socket.send(answers.shift()!)));
+  await once(server, "listening");
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = connect({ url });
+  await expect(client.getChainHead()).rejects.toThrow(`The connection to ${url} was closed`);
+  expect(await client.getChainHead()).toBe("head");
+});
+
+it("says where a WebSocket can send no token, as in browsers", async () => {
+  class BrowserWebSocket {
+    constructor(_url: string, protocols: unknown) {
+      throw new SyntaxError(`The subprotocol '${protocols}' is invalid.`);
+    }
+  }
+  vi.stubGlobal("WebSocket", BrowserWebSocket);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  await expect(connect({ url: "ws://127.0.0.1:9190", token: "secret" }).getChainHead()).rejects.toThrow(
+    /cannot send a token: a URL of HTTP can be called with it/,
+  );
+});

@@ -1,0 +1,1896 @@
+// Made by "npm run docs" from the definitions of the methods. Changes here are lost: make them there.
+import type { CallOptions } from "./call-options.ts";
+
+/** An integer of 64 bits, as a decimal string. */
+export type Uint64 = string;
+
+/** 32 bytes: a hash tree root or another hash. */
+export type Root = string;
+
+/** The version of a fork. */
+export type Version = string;
+
+/** An execution address. */
+export type Address = string;
+
+/** A BLS public key. */
+export type Pubkey = string;
+
+/** A BLS signature. */
+export type Signature = string;
+
+/** A list or vector of bits in its SSZ form. */
+export type Bits = string;
+
+export type ValidatorStatus =
+  | "pending_initialized"
+  | "pending_queued"
+  | "active_ongoing"
+  | "active_exiting"
+  | "active_slashed"
+  | "exited_unslashed"
+  | "exited_slashed"
+  | "withdrawal_possible"
+  | "withdrawal_done";
+
+export type Checkpoint = { epoch: Uint64; root: Root };
+
+export type Fork = { previous_version: Version; current_version: Version; epoch: Uint64 };
+
+export type Validator = {
+  pubkey: Pubkey;
+  withdrawal_credentials: Root;
+  effective_balance: Uint64;
+  slashed: boolean;
+  activation_eligibility_epoch: Uint64;
+  activation_epoch: Uint64;
+  exit_epoch: Uint64;
+  withdrawable_epoch: Uint64;
+};
+
+export type StateValidator = { index: Uint64; balance: Uint64; status: ValidatorStatus; validator: Validator };
+
+export type Eth1Data = { deposit_root: Root; deposit_count: Uint64; block_hash: Root };
+
+export type DepositData = { pubkey: Pubkey; withdrawal_credentials: Root; amount: Uint64; signature: Signature };
+
+export type Deposit = { proof: Array<Root>; data: DepositData };
+
+export type AttestationData = {
+  slot: Uint64;
+  index: Uint64;
+  beacon_block_root: Root;
+  source: Checkpoint;
+  target: Checkpoint;
+};
+
+/** In the form of the fork of its slot. */
+export type Attestation = unknown;
+
+/** Before electra: its data names the committee. */
+export type AttestationPhase0 = { aggregation_bits: Bits; data: AttestationData; signature: Signature };
+
+/** From electra on: the index in its data is 0. */
+export type AttestationElectra = {
+  aggregation_bits: Bits;
+  data: AttestationData;
+  signature: Signature;
+  committee_bits: Bits;
+};
+
+/** How one validator attests from electra on. */
+export type SingleAttestation = {
+  committee_index: Uint64;
+  attester_index: Uint64;
+  data: AttestationData;
+  signature: Signature;
+};
+
+export type SignedAggregateAndProof = {
+  message: { aggregator_index: Uint64; aggregate: Attestation; selection_proof: Signature };
+  signature: Signature;
+};
+
+export type IndexedAttestation = { attesting_indices: Array<Uint64>; data: AttestationData; signature: Signature };
+
+export type AttesterSlashing = { attestation_1: IndexedAttestation; attestation_2: IndexedAttestation };
+
+export type BeaconBlockHeader = {
+  slot: Uint64;
+  proposer_index: Uint64;
+  parent_root: Root;
+  state_root: Root;
+  body_root: Root;
+};
+
+export type SignedBeaconBlockHeader = { message: BeaconBlockHeader; signature: Signature };
+
+export type ProposerSlashing = { signed_header_1: SignedBeaconBlockHeader; signed_header_2: SignedBeaconBlockHeader };
+
+export type SignedVoluntaryExit = { message: { epoch: Uint64; validator_index: Uint64 }; signature: Signature };
+
+/** With the members that the block's fork adds. */
+export type BeaconBlockBody = {
+  randao_reveal: Signature;
+  eth1_data: Eth1Data;
+  graffiti: Root;
+  proposer_slashings: Array<ProposerSlashing>;
+  attester_slashings: Array<AttesterSlashing>;
+  attestations: Array<Attestation>;
+  deposits: Array<Deposit>;
+  voluntary_exits: Array<SignedVoluntaryExit>;
+};
+
+export type BeaconBlock = {
+  slot: Uint64;
+  proposer_index: Uint64;
+  parent_root: Root;
+  state_root: Root;
+  body: BeaconBlockBody;
+};
+
+export type SignedBeaconBlock = { message: BeaconBlock; signature: Signature };
+
+/** With the members that the state's fork has besides. */
+export type BeaconState = {
+  genesis_time: Uint64;
+  genesis_validators_root: Root;
+  slot: Uint64;
+  fork: Fork;
+  latest_block_header: BeaconBlockHeader;
+  block_roots: Array<Root>;
+  state_roots: Array<Root>;
+  historical_roots: Array<Root>;
+  eth1_data: Eth1Data;
+  eth1_data_votes: Array<Eth1Data>;
+  eth1_deposit_index: Uint64;
+  validators: Array<Validator>;
+  balances: Array<Uint64>;
+  randao_mixes: Array<Root>;
+  slashings: Array<Uint64>;
+  justification_bits: Bits;
+  previous_justified_checkpoint: Checkpoint;
+  current_justified_checkpoint: Checkpoint;
+  finalized_checkpoint: Checkpoint;
+};
+
+export type BlockHeader = { root: Root; canonical: boolean; header: SignedBeaconBlockHeader };
+
+export type Committee = { index: Uint64; slot: Uint64; validators: Array<Uint64> };
+
+export type AttesterDuty = {
+  pubkey: Pubkey;
+  validator_index: Uint64;
+  committee_index: Uint64;
+  committee_length: Uint64;
+  committees_at_slot: Uint64;
+  validator_committee_index: Uint64;
+  slot: Uint64;
+};
+
+export type ProposerDuty = { pubkey: Pubkey; validator_index: Uint64; slot: Uint64 };
+
+export type Peer = {
+  peer_id: string;
+  enr: string | null;
+  last_seen_p2p_address: string;
+  state: "disconnected" | "connecting" | "connected" | "disconnecting";
+  direction: "inbound" | "outbound";
+};
+
+/** What can be subscribed to. */
+export type Topic =
+  | "head"
+  | "head_v2"
+  | "block"
+  | "block_gossip"
+  | "attestation"
+  | "single_attestation"
+  | "voluntary_exit"
+  | "proposer_slashing"
+  | "attester_slashing"
+  | "bls_to_execution_change"
+  | "finalized_checkpoint"
+  | "chain_reorg"
+  | "contribution_and_proof"
+  | "light_client_optimistic_update"
+  | "light_client_finality_update"
+  | "payload_attributes"
+  | "blob_sidecar"
+  | "data_column_sidecar"
+  | "execution_payload"
+  | "execution_payload_gossip"
+  | "execution_payload_available"
+  | "execution_payload_bid"
+  | "proposer_preferences"
+  | "payload_attestation_message"
+  | "fast_confirmation";
+
+/** Every method of a node, by its name; parameters go by theirs. */
+export interface Methods {
+  /** Time, validators root and fork version of the chain's genesis. */
+  get_v1_beacon_genesis(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ genesis_time: Uint64; genesis_validators_root: Root; genesis_fork_version: Version }>;
+  /** The hash tree root of a state. */
+  get_v1_beacon_states_root(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{ root: Root }>;
+  /** Another name of get_v1_beacon_states_root. */
+  get_v1_beacon_states_stateId_root: Methods["get_v1_beacon_states_root"];
+  /** The fork of a state. */
+  get_v1_beacon_states_fork(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Fork>;
+  /** Another name of get_v1_beacon_states_fork. */
+  get_v1_beacon_states_stateId_fork: Methods["get_v1_beacon_states_fork"];
+  /** The justified and finalized checkpoints that a state holds. */
+  get_v1_beacon_states_finality_checkpoints(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{ previous_justified: Checkpoint; current_justified: Checkpoint; finalized: Checkpoint }>;
+  /** Another name of get_v1_beacon_states_finality_checkpoints. */
+  get_v1_beacon_states_stateId_finality_checkpoints: Methods["get_v1_beacon_states_finality_checkpoints"];
+  /** Validators of a state with their balances and statuses, by ascending index. */
+  get_v1_beacon_states_stateId_validators(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** Only these validators, each by index or public key; by default all. */
+      id?: Array<string | number>;
+      /** Only validators with one of these statuses or of one of these groups; by default all. */
+      status?: Array<
+        | "pending_initialized"
+        | "pending_queued"
+        | "active_ongoing"
+        | "active_exiting"
+        | "active_slashed"
+        | "exited_unslashed"
+        | "exited_slashed"
+        | "withdrawal_possible"
+        | "withdrawal_done"
+        | "pending"
+        | "active"
+        | "exited"
+        | "withdrawal"
+      >;
+    },
+    options?: CallOptions,
+  ): Promise<Array<StateValidator>>;
+  /** A validator of a state with its balance and status. */
+  get_v1_beacon_states_stateId_validators_validatorId(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** Which validator: an index or a public key. */
+      validator_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<StateValidator>;
+  /** Balances of the validators of a state, by ascending index. */
+  get_v1_beacon_states_stateId_validator_balances(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** Only these validators, each by index or public key; by default all. */
+      id?: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ index: Uint64; balance: Uint64 }>>;
+  /** The committees of an epoch, by slot and index, with their validators in order. */
+  get_v1_beacon_states_stateId_committees_epoch(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** By default the epoch of the state. */
+      epoch?: string | number;
+      /** Only the committees with this index. */
+      index?: string | number;
+      /** Only the committees of this slot, which must be in the epoch. */
+      slot?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<Committee>>;
+  /** Another name of get_v1_beacon_states_stateId_committees_epoch. */
+  get_v1_beacon_states_stateId_committees: Methods["get_v1_beacon_states_stateId_committees_epoch"];
+  /** Headers of the known blocks of a slot or of the children of a block; by default those at the head's slot. */
+  get_v1_beacon_headers(
+    params?: {
+      /** Only blocks of this slot. */
+      slot?: string | number;
+      /** Only blocks whose parent has this root. */
+      parent_root?: string;
+    },
+    options?: CallOptions,
+  ): Promise<Array<BlockHeader>>;
+  /** The signed header of a block, its root, and whether it is canonical. */
+  get_v1_beacon_headers_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<BlockHeader>;
+  /** Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast. */
+  post_v1_beacon_blocks(
+    params: {
+      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
+      signed_block: object;
+    },
+    options?: CallOptions,
+  ): Promise<200 | 202>;
+  /** A signed block in the form of its fork. */
+  get_v1_beacon_blocks_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<SignedBeaconBlock>;
+  /** Another name of get_v1_beacon_blocks_blockId. */
+  get_v2_beacon_blocks_blockId: Methods["get_v1_beacon_blocks_blockId"];
+  /** The root of a block. */
+  get_v1_beacon_blocks_blockId_root(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{ root: Root }>;
+  /** The attestations that a block includes, in its order. */
+  get_v1_beacon_blocks_blockId_attestations(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<Attestation>>;
+  /** Validators of a state like get_v1_beacon_states_stateId_validators, for as many ids as one likes. */
+  post_v1_beacon_states_stateId_validators(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** Only validators with these ids and statuses; a list left out means all. */
+      filter: object;
+    },
+    options?: CallOptions,
+  ): Promise<Array<StateValidator>>;
+  /** Balances like get_v1_beacon_states_stateId_validator_balances, for as many ids as one likes. */
+  post_v1_beacon_states_stateId_validator_balances(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** Only these validators, each by index or public key; by default all. */
+      ids?: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ index: Uint64; balance: Uint64 }>>;
+  /** Index, public key and activation epoch of the validators of a state, by ascending index. */
+  post_v1_beacon_states_stateId_validator_identities(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** Only these validators, each by index or public key; by default all. */
+      ids?: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ index: Uint64; pubkey: Pubkey; activation_epoch: Uint64 }>>;
+  /** The members of a sync committee in order, together and by subcommittee; from altair on. */
+  get_v1_beacon_states_stateId_sync_committees(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** By default the epoch of the state. */
+      epoch?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{ validators: Array<Uint64>; validator_aggregates: Array<Array<Uint64>> }>;
+  /** The RANDAO mix of an epoch as a state holds it. */
+  get_v1_beacon_states_stateId_randao(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** By default the epoch of the state. */
+      epoch?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{ randao: Root }>;
+  /** The consolidations of validators that a state has in its queue; from electra on. */
+  get_v1_beacon_states_stateId_pending_consolidations(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ source_index: Uint64; target_index: Uint64 }>>;
+  /** The deposits that a state has in its queue; from electra on. */
+  get_v1_beacon_states_stateId_pending_deposits(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    Array<{ pubkey: Pubkey; withdrawal_credentials: Root; amount: Uint64; signature: Signature; slot: Uint64 }>
+  >;
+  /** The partial withdrawals that a state has in its queue; from electra on. */
+  get_v1_beacon_states_stateId_pending_partial_withdrawals(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ validator_index: Uint64; amount: Uint64; withdrawable_epoch: Uint64 }>>;
+  /** The proposers of the state's epoch and of the next one, slot by slot; from fulu on. */
+  get_v1_beacon_states_stateId_proposer_lookahead(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<Uint64>>;
+  /** Takes a signed block: 200 when it was broadcast and imported, 202 when it was only broadcast. */
+  post_v2_beacon_blocks(
+    params: {
+      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
+      signed_block_or_contents: object;
+      /** The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip. */
+      broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<200 | 202>;
+  /** Takes a signed block without its payload, which is one that the node knows or comes from its builder; before bellatrix the block itself. Answers like post_v2_beacon_blocks; from fulu on the builder broadcasts its block, which is then 202. */
+  post_v2_beacon_blinded_blocks(
+    params: {
+      /** A signed blinded block of the fork of its slot. */
+      signed_blinded_block: object;
+      /** The rules that a block must pass to be broadcast; one that fails is rejected. By default those of gossip. */
+      broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<200 | 202>;
+  /** Another name of post_v2_beacon_blinded_blocks. */
+  post_v1_beacon_blinded_blocks: Methods["post_v2_beacon_blinded_blocks"];
+  /** A signed block with the header of its payload instead of the payload; before bellatrix the block itself. */
+  get_v1_beacon_blinded_blocks_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<SignedBeaconBlock>;
+  /** The attestations that a block includes, in its order, with the fork that they belong to. */
+  get_v2_beacon_blocks_blockId_attestations(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<Attestation>>;
+  /** The blobs of a block; none before deneb. The node keeps none, so it answers only for blocks without any. */
+  get_v1_beacon_blobs_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+      /** Only the blobs with these versioned hashes; by default all. */
+      versioned_hashes?: Array<string>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<string>>;
+  /** The blobs of a block with their proofs; none before deneb. The node keeps none, as get_v1_beacon_blobs_blockId. */
+  get_v1_beacon_blob_sidecars_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+      /** Only the blobs with these indices, where the block has them; by default all. */
+      indices?: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<object>>;
+  /** The withdrawals that a block on a state has to include; from capella on. */
+  get_v1_builder_states_stateId_expected_withdrawals(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** The slot of the block, at most 2 epochs past the state; by default the one after the state's. */
+      proposal_slot?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ index: Uint64; validator_index: Uint64; address: Address; amount: Uint64 }>>;
+  /** What a block paid its proposer, by what the block includes. Phase0 pays for attestations later, as part of the attestation rewards of their epoch. */
+  get_v1_beacon_rewards_blocks_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    proposer_index: Uint64;
+    total: Uint64;
+    attestations: Uint64;
+    sync_aggregate: Uint64;
+    proposer_slashings: Uint64;
+    attester_slashings: Uint64;
+  }>;
+  /** What the members of the sync committee earned or lost by a block; nobody before altair. */
+  post_v1_beacon_rewards_sync_committee_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+      /** Only these validators, each by index or public key; by default all. */
+      validator_ids?: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<
+    Array<{
+      validator_index: Uint64;
+      /** An amount in Gwei; a loss is negative. */
+      reward: string;
+    }>
+  >;
+  /** What validators earned or lost by their attestations of an epoch, and what they could have earned, by effective balance. */
+  post_v1_beacon_rewards_attestations_epoch(
+    params: {
+      /** The epoch of the attestations; the next one must be over. */
+      epoch: string | number;
+      /** Only these validators, each by index or public key; by default all. */
+      validator_ids?: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    ideal_rewards: Array<{
+      effective_balance: Uint64;
+      /** An amount in Gwei; a loss is negative. */
+      head: string;
+      /** An amount in Gwei; a loss is negative. */
+      target: string;
+      /** An amount in Gwei; a loss is negative. */
+      source: string;
+      /** An amount in Gwei; a loss is negative. */
+      inactivity: string;
+      inclusion_delay?: Uint64;
+    }>;
+    total_rewards: Array<{
+      validator_index: Uint64;
+      /** An amount in Gwei; a loss is negative. */
+      head: string;
+      /** An amount in Gwei; a loss is negative. */
+      target: string;
+      /** An amount in Gwei; a loss is negative. */
+      source: string;
+      /** An amount in Gwei; a loss is negative. */
+      inactivity: string;
+      inclusion_delay?: Uint64;
+    }>;
+  }>;
+  /** The tree of the deposits that are final, in short (EIP-4881). */
+  get_v1_beacon_deposit_snapshot(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    finalized: Array<Root>;
+    deposit_root: Root;
+    deposit_count: Uint64;
+    execution_block_hash: Root;
+    execution_block_height: Uint64;
+  }>;
+  /** The builders of a state. They come with gloas, which the node does not support. */
+  post_v1_beacon_states_stateId_builders(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** Only builders with these ids and statuses; a list left out means all. */
+      filter?: object;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Takes the bid of a builder. Bids come with gloas, which the node does not support. */
+  post_v1_beacon_execution_payload_bids(
+    params: {
+      /** The bid, signed by its builder. */
+      signed_bid: object;
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Takes the payload of a block. Payloads come apart from blocks with gloas, which the node does not support. */
+  post_v1_beacon_execution_payload_envelopes(
+    params: {
+      /** The envelope, signed by its builder, alone or together with the blobs. */
+      signed_envelope_or_contents: object;
+      /** The rules that it must pass to be broadcast. */
+      broadcast_validation?: "gossip" | "consensus" | "consensus_and_equivocation";
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+      /** Whether the blobs came with it. */
+      blob_data_included?: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** The payload of a block in its envelope. Envelopes come with gloas, which the node does not support. */
+  get_v1_beacon_execution_payload_envelopes_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Attestations to the timeliness of payloads. They come with gloas, which the node does not support. */
+  get_v1_beacon_pool_payload_attestations(
+    params?: {
+      /** Only those of this slot. */
+      slot?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Takes attestations to the timeliness of payloads. They come with gloas, which the node does not support. */
+  post_v1_beacon_pool_payload_attestations(
+    params: {
+      /** The signed attestations. */
+      messages: Array<object>;
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Takes attestations of single validators; each is judged by itself. */
+  post_v1_beacon_pool_attestations(
+    params: {
+      /** Each one an attestation with one aggregation bit or, since Electra, a single attestation. */
+      attestations: object | Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Attester slashings that wait to be included in a finalized block. */
+  get_v1_beacon_pool_attester_slashings(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Array<AttesterSlashing>>;
+  /** Takes an attester slashing. */
+  post_v1_beacon_pool_attester_slashings(
+    params: {
+      attester_slashing: AttesterSlashing;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Proposer slashings that wait to be included in a finalized block. */
+  get_v1_beacon_pool_proposer_slashings(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Array<ProposerSlashing>>;
+  /** Takes a proposer slashing. */
+  post_v1_beacon_pool_proposer_slashings(
+    params: {
+      proposer_slashing: ProposerSlashing;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Voluntary exits that wait to be included in a finalized block. */
+  get_v1_beacon_pool_voluntary_exits(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Array<SignedVoluntaryExit>>;
+  /** Takes a signed voluntary exit. */
+  post_v1_beacon_pool_voluntary_exits(
+    params: {
+      signed_voluntary_exit: SignedVoluntaryExit;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Attestations that the node holds, each in the form of its fork. */
+  get_v1_beacon_pool_attestations(
+    params?: {
+      /** Only those of this slot. */
+      slot?: string | number;
+      /** Only those of committees with this index. */
+      committee_index?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<Attestation>>;
+  /** Attestations that the node holds, all in the form of one fork. */
+  get_v2_beacon_pool_attestations(
+    params?: {
+      /** Only those of this slot, in the form of its fork; by default in that of the current slot. */
+      slot?: string | number;
+      /** Only those of committees with this index. */
+      committee_index?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<Attestation>>;
+  /** Takes attestations of single validators; each is judged by itself. */
+  post_v2_beacon_pool_attestations(
+    params: {
+      /** Each one an attestation with one aggregation bit or, since Electra, a single attestation. */
+      attestations: Array<object>;
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Attester slashings that wait to be included in a finalized block. */
+  get_v2_beacon_pool_attester_slashings(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Array<AttesterSlashing>>;
+  /** Takes an attester slashing. */
+  post_v2_beacon_pool_attester_slashings(
+    params: {
+      attester_slashing: AttesterSlashing;
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Changes of withdrawal credentials that wait to be included in a finalized block; none before capella. */
+  get_v1_beacon_pool_bls_to_execution_changes(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<
+    Array<{
+      message: { validator_index: Uint64; from_bls_pubkey: Pubkey; to_execution_address: Address };
+      signature: Signature;
+    }>
+  >;
+  /** Takes changes of withdrawal credentials, each judged by itself; from capella on. */
+  post_v1_beacon_pool_bls_to_execution_changes(
+    params: {
+      /** The changes, each signed with the validator's withdrawal key. */
+      signed_changes: Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Who the node is on the network: its id, its record, its addresses and its metadata. */
+  get_v1_node_identity(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    peer_id: string;
+    enr: string;
+    p2p_addresses: Array<string>;
+    discovery_addresses: Array<string>;
+    metadata: { seq_number: Uint64; attnets: Bits; syncnets: Bits; custody_group_count?: Uint64 };
+  }>;
+  /** The known peers, all or those in certain states of connection. */
+  get_v1_node_peers(
+    params?: {
+      /** Only peers in one of these states. */
+      state?: Array<"disconnected" | "connecting" | "connected" | "disconnecting">;
+      /** Only peers that were connected this way. */
+      direction?: Array<"inbound" | "outbound">;
+    },
+    options?: CallOptions,
+  ): Promise<Array<Peer>>;
+  /** One known peer. */
+  get_v1_node_peers_peerId(
+    params: {
+      /** The peer's id, in base58btc or as a CIDv1 in base32. */
+      peer_id: string;
+    },
+    options?: CallOptions,
+  ): Promise<Peer>;
+  /** How many peers are in each state of connection. */
+  get_v1_node_peer_count(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ disconnected: Uint64; connecting: Uint64; connected: Uint64; disconnecting: Uint64 }>;
+  /** The node's name, version and platform. */
+  get_v1_node_version(params?: Record<string, never>, options?: CallOptions): Promise<{ version: string }>;
+  /** Whether the node is syncing, and how far its head is behind the clock. */
+  get_v1_node_syncing(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    head_slot: Uint64;
+    sync_distance: Uint64;
+    is_syncing: boolean;
+    is_optimistic: boolean;
+    el_offline: boolean;
+  }>;
+  /** The node's health as an HTTP status: 200 when it is ready, 206 when it is syncing. */
+  get_v1_node_health(
+    params?: {
+      /** The status to answer instead of 206 while syncing. */
+      syncing_status?: number;
+    },
+    options?: CallOptions,
+  ): Promise<{ health: number }>;
+  /** Which client the node is, and which its execution client, if that tells. */
+  get_v2_node_version(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    beacon_node: { code: string; name: string; version: string; commit: string };
+    execution_client?: { code: string; name: string; version: string; commit: string };
+  }>;
+  /** Whether the node can be relied upon, and if not, what of it is not in order; REST says so by 200 or 503 too. */
+  getReadiness(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    ready: boolean;
+    warmed_up: boolean;
+    synced: boolean;
+    database_writable: boolean;
+    execution_online: boolean;
+  }>;
+  /** When and in which committee validators attest in an epoch. */
+  get_v1_validator_duties_attester(
+    params: {
+      /** The epoch of the duties, at most the one after the current. */
+      epoch: string | number;
+      /** Public keys or indices of the validators. */
+      validators: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<AttesterDuty>>;
+  /** When and in which committee validators attest in an epoch. */
+  post_v1_validator_duties_attester(
+    params: {
+      /** The epoch of the duties, at most the one after the current. */
+      epoch: string | number;
+      /** Public keys or indices of the validators. */
+      validators: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<AttesterDuty>>;
+  /** Another name of post_v1_validator_duties_attester. */
+  post_v1_validator_duties_attester_epoch: Methods["post_v1_validator_duties_attester"];
+  /** Who proposes at each slot of an epoch. */
+  get_v1_validator_duties_proposer(
+    params: {
+      /** The epoch of the duties, at most the one after the current. */
+      epoch: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<ProposerDuty>>;
+  /** Another name of get_v1_validator_duties_proposer. */
+  get_v1_validator_duties_proposer_epoch: Methods["get_v1_validator_duties_proposer"];
+  /** A new block on the head for its proposer to sign. */
+  get_v1_validator_block(
+    params: {
+      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
+      slot: string | number;
+      /** The proposer's signature over the epoch. */
+      randao_reveal: string;
+      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
+      graffiti?: string;
+      /** Takes the point at infinity in place of a reveal. */
+      skip_randao_verification?: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<BeaconBlock | { block: BeaconBlock; kzg_proofs: Array<string>; blobs: Array<string> }>;
+  /** Another name of get_v1_validator_block. */
+  get_v2_validator_blocks_slot: Methods["get_v1_validator_block"];
+  /** Another name of get_v1_validator_block. */
+  get_v1_validator_blocks_slot: Methods["get_v1_validator_block"];
+  /** Takes a signed block; true when it was broadcast and imported. */
+  post_v1_validator_block(
+    params: {
+      /** A signed block of the fork of its slot; from Deneb to Fulu together with its blobs. */
+      signed_block: object;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** What a committee's members should sign at a slot. */
+  get_v1_validator_attestation_data(
+    params: {
+      /** The slot of the attestation, at most the one after the current. */
+      slot: string | number;
+      /** The committee at the slot; may be left out from electra on. */
+      committee_index?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<AttestationData>;
+  /** Another name of get_v1_validator_attestation_data. */
+  get_v1_validator_attestation(
+    params: {
+      /** The slot of the attestation, at most the one after the current. */
+      slot: string | number;
+      /** The committee at the slot; may be left out from electra on. */
+      committee_index?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<AttestationData>;
+  /** The attestation with the most attesters for some attestation data. */
+  get_v1_validator_aggregate_attestation(
+    params: {
+      /** The slot of the attestation data. */
+      slot: string | number;
+      /** The hash tree root of the attestation data. */
+      attestation_data_root: string;
+      /** The committee at the slot. From electra on the data does not name it, so that it has to be given where the slot has several. */
+      committee_index?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Attestation>;
+  /** As get_v1_validator_aggregate_attestation; also takes one AttestationData in place of slot and root. It has no proof in it. */
+  get_v1_validator_aggregate_and_proof(
+    params: {
+      /** The slot of the attestation data. */
+      slot: string | number;
+      /** The hash tree root of the attestation data. */
+      attestation_data_root: string;
+      /** The committee at the slot. From electra on the data does not name it, so that it has to be given where the slot has several. */
+      committee_index?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Attestation>;
+  /** Submits aggregates, each signed by its aggregator. */
+  post_v1_validator_aggregate_and_proofs(
+    params: {
+      /** Aggregates in the form of their slot's fork. */
+      signed_aggregates: SignedAggregateAndProof | Array<SignedAggregateAndProof>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Another name of post_v1_validator_aggregate_and_proofs. */
+  post_v1_validator_aggregate_and_proof(
+    params: {
+      /** Aggregates in the form of their slot's fork. */
+      signed_aggregates: SignedAggregateAndProof | Array<SignedAggregateAndProof>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Tells the node in which committees validators will attest or aggregate. */
+  post_v1_validator_beacon_committee_subscriptions(
+    params: {
+      /** One for each validator and slot. */
+      subscriptions: object | Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Which validators sit in the sync committee of an epoch, and where. */
+  post_v1_validator_duties_sync_epoch(
+    params: {
+      /** An epoch of the current or the next sync committee period, or of an earlier one. */
+      epoch: string | number;
+      /** Indices or public keys of the validators. */
+      validator_indices: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ pubkey: Pubkey; validator_index: Uint64; validator_sync_committee_indices: Array<Uint64> }>>;
+  /** Another name of post_v1_validator_duties_sync_epoch. */
+  post_v1_validator_duties_sync: Methods["post_v1_validator_duties_sync_epoch"];
+  /** Who proposes at each slot of an epoch, with the dependent root of one epoch earlier. */
+  get_v2_validator_duties_proposer_epoch(
+    params: {
+      /** The epoch of the duties, at most the one after the current. */
+      epoch: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Array<ProposerDuty>>;
+  /** Another name of get_v2_validator_duties_proposer_epoch. */
+  get_v2_validator_duties_proposer: Methods["get_v2_validator_duties_proposer_epoch"];
+  /** Whether validators were seen to do anything in an epoch. */
+  post_v1_validator_liveness_epoch(
+    params: {
+      /** The current epoch or the one before it. */
+      epoch: string | number;
+      /** The validators. */
+      validator_indices: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ index: Uint64; is_live: boolean }>>;
+  /** Another name of post_v1_validator_liveness_epoch. */
+  post_v1_validator_liveness: Methods["post_v1_validator_liveness_epoch"];
+  /** A new block on the head for its proposer to sign, with what it is worth beside it; blinded, without the payload, where a builder bids more than the node's own payload is worth. */
+  get_v3_validator_blocks_slot(
+    params: {
+      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
+      slot: string | number;
+      /** The proposer's signature over the epoch. */
+      randao_reveal: string;
+      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
+      graffiti?: string;
+      /** Takes the point at infinity in place of a reveal. */
+      skip_randao_verification?: boolean;
+      /** Percentage by which a builder's bid is weighed against the node's own payload: 0 prefers the own, 2^64-1 the builder's; by default what --builder-boost-factor says. */
+      builder_boost_factor?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<BeaconBlock | { block: BeaconBlock; kzg_proofs: Array<string>; blobs: Array<string> }>;
+  /** Another name of get_v3_validator_blocks_slot. */
+  get_v3_validator_block: Methods["get_v3_validator_blocks_slot"];
+  /** A new block with the header of its payload instead of the payload, which may be a builder's; before bellatrix the block itself. */
+  get_v1_validator_blinded_blocks_slot(
+    params: {
+      /** The slot of the block, after the head's: the current one, or at most two epochs past the head. */
+      slot: string | number;
+      /** The proposer's signature over the epoch. */
+      randao_reveal: string;
+      /** At most 32 bytes of text or hex; by default what setGraffiti has set. */
+      graffiti?: string;
+      /** Takes the point at infinity in place of a reveal. */
+      skip_randao_verification?: boolean;
+    },
+    options?: CallOptions,
+  ): Promise<BeaconBlock>;
+  /** The attestation of a committee with the most attesters for some attestation data. */
+  get_v2_validator_aggregate_attestation(
+    params: {
+      /** The slot of the attestation data. */
+      slot: string | number;
+      /** The hash tree root of the attestation data. */
+      attestation_data_root: string;
+      /** The committee at the slot. */
+      committee_index: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<Attestation>;
+  /** Submits aggregates, each signed by its aggregator. */
+  post_v2_validator_aggregate_and_proofs(
+    params: {
+      /** Aggregates in the form of their slot's fork. */
+      signed_aggregates: Array<SignedAggregateAndProof>;
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Submits messages of sync committee members, each signing a head. */
+  post_v1_beacon_pool_sync_committees(
+    params: {
+      /** The signed messages. */
+      messages: Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** The contribution of a sync subcommittee with the most signers for a block. */
+  get_v1_validator_sync_committee_contribution(
+    params: {
+      /** The slot in which the members signed. */
+      slot: string | number;
+      /** The subcommittee. */
+      subcommittee_index: string | number;
+      /** The block that they signed. */
+      beacon_block_root: string;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    beacon_block_root: Root;
+    subcommittee_index: Uint64;
+    aggregation_bits: Bits;
+    signature: Signature;
+  }>;
+  /** Submits sync committee contributions, each signed by its aggregator. */
+  post_v1_validator_contribution_and_proofs(
+    params: {
+      /** The signed contributions. */
+      signed_contributions: Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Tells the node where the fees of validators' blocks are to go, for this epoch and two more. */
+  post_v1_validator_prepare_beacon_proposer(
+    params: {
+      /** One for each validator. */
+      preparations: Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Registers validators for builders, each judged by itself; the node passes this on to its builder, if it has one. */
+  post_v1_validator_register_validator(
+    params: {
+      /** One for each validator. */
+      signed_registrations: Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Tells the node in which sync subcommittees validators take part. */
+  post_v1_validator_sync_committee_subscriptions(
+    params: {
+      /** One for each validator. */
+      subscriptions: Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Combines selection proofs of distributed validators; only their middleware supports it. */
+  post_v1_validator_beacon_committee_selections(
+    params: {
+      /** The partial selection proofs. */
+      selections: Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ validator_index: Uint64; slot: Uint64; selection_proof: Signature }>>;
+  /** Combines sync committee selection proofs of distributed validators; only their middleware supports it. */
+  post_v1_validator_sync_committee_selections(
+    params: {
+      /** The partial selection proofs. */
+      selections: Array<object>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ validator_index: Uint64; slot: Uint64; subcommittee_index: Uint64; selection_proof: Signature }>>;
+  /** Who judges the timeliness of payloads. This comes with gloas, which the node does not support. */
+  post_v1_validator_duties_ptc_epoch(
+    params: {
+      /** The epoch of the duties. */
+      epoch: string | number;
+      /** The validators. */
+      validator_indices: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Another name of post_v1_validator_duties_ptc_epoch. */
+  post_v1_validator_duties_ptc: Methods["post_v1_validator_duties_ptc_epoch"];
+  /** A new block without its payload. Such blocks come with gloas, which the node does not support. */
+  get_v4_validator_blocks_slot(
+    params: {
+      /** The slot of the block. */
+      slot: string | number;
+      /** The proposer's signature over the epoch. */
+      randao_reveal: string;
+      /** At most 32 bytes of text or hex. */
+      graffiti?: string;
+      /** Takes the point at infinity in place of a reveal. */
+      skip_randao_verification?: boolean;
+      /** Whether the payload is to come with the block. */
+      include_payload?: boolean;
+      /** How much a builder's bid counts, in percent. */
+      builder_boost_factor?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Another name of get_v4_validator_blocks_slot. */
+  get_v4_validator_block: Methods["get_v4_validator_blocks_slot"];
+  /** What to sign on the timeliness of a payload. This comes with gloas, which the node does not support. */
+  get_v1_validator_payload_attestation_data(
+    params: {
+      /** The slot of the payload. */
+      slot: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Takes what proposers want of builders. This comes with gloas, which the node does not support. */
+  post_v1_validator_proposer_preferences(
+    params: {
+      /** One for each proposal. */
+      signed_preferences: Array<object>;
+      /** The fork of the object; by default that of its slot. */
+      consensus_version?:
+        | "phase0"
+        | "altair"
+        | "bellatrix"
+        | "capella"
+        | "deneb"
+        | "electra"
+        | "fulu"
+        | "gloas"
+        | "heze";
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** The bid of a builder to sign. Bids come with gloas, which the node does not support. */
+  get_v1_validator_execution_payload_bids_slot_builderIndex(
+    params: {
+      /** The slot of the block. */
+      slot: string | number;
+      /** The builder. */
+      builder_index: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** The payload of a block to sign. Envelopes come with gloas, which the node does not support. */
+  get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot(
+    params: {
+      /** The slot of the block. */
+      slot: string | number;
+      /** The block. */
+      beacon_block_root: string;
+    },
+    options?: CallOptions,
+  ): Promise<unknown>;
+  /** Every scheduled fork, past and to come. */
+  get_v1_config_fork_schedule(params?: Record<string, never>, options?: CallOptions): Promise<Array<Fork>>;
+  /** Constants, preset and configuration that the node runs with. */
+  get_v1_config_spec(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Record<string, string | Array<unknown>>>;
+  /** Chain and address of the deposit contract. */
+  get_v1_config_deposit_contract(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ chain_id: Uint64; address: Address }>;
+  /** The object of get_v1_config_spec, with the preset's constants also under their lower case names. */
+  getSpecPreset(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Record<string, string | Array<unknown>>>;
+  /** A whole state in the form of its fork. */
+  get_v1_debug_beacon_states_stateId(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<BeaconState>;
+  /** Another name of get_v1_debug_beacon_states_stateId. */
+  get_v2_debug_beacon_states_stateId: Methods["get_v1_debug_beacon_states_stateId"];
+  /** Every leaf of the fork-choice tree, with its payload's status. */
+  get_v2_debug_beacon_heads(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Array<{ root: Root; slot: Uint64; execution_optimistic: boolean }>>;
+  /** Every leaf of the fork-choice tree. */
+  get_v1_debug_beacon_heads(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Array<{ root: Root; slot: Uint64 }>>;
+  /** The checkpoints of fork choice and every block that it considers, with the weight behind it in Gwei. */
+  get_v1_debug_fork_choice(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    justified_checkpoint: Checkpoint;
+    finalized_checkpoint: Checkpoint;
+    fork_choice_nodes: Array<{
+      slot: Uint64;
+      block_root: Root;
+      parent_root: Root;
+      justified_epoch: Uint64;
+      finalized_epoch: Uint64;
+      weight: Uint64;
+      validity: "valid" | "invalid" | "optimistic";
+      execution_block_hash: Root;
+    }>;
+  }>;
+  /** The data columns of a block; none before fulu. The node keeps none, so it answers only for blocks without any. */
+  get_v1_debug_beacon_data_column_sidecars_blockId(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+      /** Only these columns; by default all. */
+      indices?: Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<Array<object>>;
+  /** The slot of the head block. */
+  getBeaconHead(params?: Record<string, never>, options?: CallOptions): Promise<Uint64>;
+  /** Slots and roots of the head block and of the justified and finalized checkpoints of fork choice. */
+  getChainHead(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    head_slot: Uint64;
+    head_block_root: Root;
+    finalized_slot: Uint64;
+    finalized_block_root: Root;
+    justified_slot: Uint64;
+    justified_block_root: Root;
+  }>;
+  /** The node's name, version and platform as one string. */
+  getNodeVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** The connected peers, with what they told about themselves and their scores. */
+  peers(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    peers: Array<{
+      id: string;
+      info: {
+        peerId: string;
+        addrs: Array<string>;
+        protocols: Array<string>;
+        protoVersion: string;
+        agentVersion: string;
+      };
+      connectionState: string;
+      score: number;
+    }>;
+  }>;
+  /** Whether the node is syncing. */
+  getSyncing(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
+  /** The node's own peer id. */
+  getNetworkPeerId(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** The peer ids of the connected peers. */
+  getNetworkPeers(params?: Record<string, never>, options?: CallOptions): Promise<Array<string>>;
+  /** The node's own record (ENR) as text. */
+  getNetworkEnr(params?: Record<string, never>, options?: CallOptions): Promise<string>;
+  /** The signed block of a slot or with a root, or null when there is none. */
+  getBeaconBlock(
+    params?: {
+      /** The slot of a canonical block; any other block id is taken too. */
+      slot?: string | number;
+      /** The root of a block, when no slot is given. */
+      root?: string;
+    },
+    options?: CallOptions,
+  ): Promise<SignedBeaconBlock | null>;
+  /** The state at a slot or with a root, or null when there is none. */
+  getBeaconState(
+    params?: {
+      /** A slot of the canonical chain; any other state id is taken too. */
+      slot?: string | number;
+      /** The root of a state, when no slot is given. */
+      root?: string;
+    },
+    options?: CallOptions,
+  ): Promise<BeaconState | null>;
+  /** Changes what is logged, at once and for the whole process. */
+  setLogLevel(
+    params: {
+      /** A level, then KEY:topic,topic parts separated by ;. */
+      log_spec: string;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** Sets the graffiti of blocks that are produced without one of their own. */
+  setGraffiti(
+    params: {
+      /** At most 32 bytes of text or hex. */
+      graffiti: string;
+    },
+    options?: CallOptions,
+  ): Promise<true>;
+  /** The blocks of the deposit chain that are candidates for votes, oldest first. */
+  getEth1Chain(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Array<{ number: Uint64; timestamp: Uint64; deposits: Array<DepositData>; voteData: Eth1Data }>>;
+  /** The vote on the deposit chain and the deposits of a block of the current slot. */
+  getEth1ProposalData(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{ vote: Eth1Data; deposits: Array<Deposit>; hasMissingDeposits: boolean }>;
+  /** The promises of the process that are pending, when the node was started with --track-futures. */
+  debug_getChronosFutures(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<Array<{ id: string; child_id: string; procname: string; filename: string; line: number; state: string }>>;
+  /** Another name of debug_getChronosFutures. */
+  getChronosFutures: Methods["debug_getChronosFutures"];
+  /** The peers of each gossip topic, with their scores and statistics. */
+  debug_getGossipSubPeers(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    gossipsub: Record<string, Array<{ peerId: string; score: number }>>;
+    mesh: Record<string, Array<{ peerId: string; score: number }>>;
+    colocationPeers: Array<Record<string, Array<string>>>;
+    peerStats: Array<{ peerId: string; null: boolean; connected: boolean; expire: string; score: number }>;
+    allPeers: Array<{ connected: boolean; peerId: string }>;
+  }>;
+  /** Another name of debug_getGossipSubPeers. */
+  getGossipSubPeers: Methods["debug_getGossipSubPeers"];
+  /** What time it is on the chain and on the wall. On a network they are the same; the time of a dev chain is its own. */
+  getChainTime(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    /** Unix seconds by the chain's clock, with milliseconds. */ chain_time: string;
+    /** Unix seconds by the time of day, with milliseconds. */
+    wall_time: string;
+    /** Seconds by which chain time is ahead of the time of day; negative when it is behind. */
+    offset: string;
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    speed: number;
+    slot: Uint64;
+    wall_slot: Uint64;
+    /** In chain time; before genesis until the first slot. */
+    seconds_to_next_slot: string;
+  }>;
+  /** The sync committee at a block that a light client trusts, with its proof. */
+  get_v1_beacon_light_client_bootstrap_blockRoot(
+    params: {
+      /** A block of the canonical chain, altair's or a later one. */
+      block_root: string;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    /** From capella on with the header of the execution payload and its proof. */
+    header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
+    current_sync_committee: { pubkeys: Array<Pubkey>; aggregate_pubkey: Pubkey };
+    current_sync_committee_branch: Array<Root>;
+  }>;
+  /** The best light client update of each of several sync committee periods, each with its fork. */
+  get_v1_beacon_light_client_updates(
+    params: {
+      /** The first sync committee period. */
+      start_period: string | number;
+      /** How many periods; of more than 128 only the first ones are given. */
+      count: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<
+    Array<{
+      version: string;
+      data: {
+        /** From capella on with the header of the execution payload and its proof. */
+        attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
+        sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
+        signature_slot: Uint64;
+        /** From capella on with the header of the execution payload and its proof. */
+        finalized_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
+        finality_branch: Array<Root>;
+        next_sync_committee: { pubkeys: Array<Pubkey>; aggregate_pubkey: Pubkey };
+        next_sync_committee_branch: Array<Root>;
+      };
+    }>
+  >;
+  /** The newest header that a sync committee signed, with the finalized one that it proves. */
+  get_v1_beacon_light_client_finality_update(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    /** From capella on with the header of the execution payload and its proof. */
+    attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
+    sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
+    signature_slot: Uint64;
+    /** From capella on with the header of the execution payload and its proof. */
+    finalized_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
+    finality_branch: Array<Root>;
+  }>;
+  /** The newest header that a sync committee signed. */
+  get_v1_beacon_light_client_optimistic_update(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    /** From capella on with the header of the execution payload and its proof. */
+    attested_header: { beacon: BeaconBlockHeader; execution?: object; execution_branch?: Array<Root> };
+    sync_aggregate: { sync_committee_bits: Bits; sync_committee_signature: Signature };
+    signature_slot: Uint64;
+  }>;
+  /** A Merkle proof of parts of a state, up to its own root or to the root of its block. */
+  getStateProof(
+    params: {
+      /** Which state: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: string | number;
+      /** What to prove: the names of fields and the indices of elements that lead there, or a generalized index; for a multiproof an array of up to 128 of these, each path an array of its own. The length of a list is at "length". */
+      path: Array<string | number | Array<string | number>> | number | string;
+      /** Whose root the proof leads to; by default the state's. */
+      up_to?: "state" | "block";
+    },
+    options?: CallOptions,
+  ): Promise<
+    | {
+        root: Root;
+        slot: Uint64;
+        state_root: Root;
+        /** Null for the state of a slot without a block. */
+        block_root: Root | null;
+        /** By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null while there is no such child, and before deneb. */
+        timestamp: Uint64 | null;
+        gindex: Uint64;
+        depth: Uint64;
+        index: Uint64;
+        leaf: Root;
+        /** The siblings, from that of the leaf on up. */
+        branch: Array<Root>;
+        /** The JSON of what is proven; null where it takes more than 1024 bytes or is no field. */
+        value: unknown;
+        /** The first byte of the value within the leaf; null where the leaf is the root of what is proven. */
+        offset: Uint64 | null;
+        /** Of a bit, which one of that byte it is, from the lowest. */
+        bit: Uint64 | null;
+      }
+    | {
+        root: Root;
+        slot: Uint64;
+        state_root: Root;
+        /** Null for the state of a slot without a block. */
+        block_root: Root | null;
+        /** By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null while there is no such child, and before deneb. */
+        timestamp: Uint64 | null;
+        /** Each once, by falling generalized index. */
+        leaves: Array<{ gindex: Uint64; leaf: Root }>;
+        /** The other nodes that the root follows from, by falling generalized index. */
+        witnesses: Array<{ gindex: Uint64; node: Root }>;
+        /** In the order of the question. */
+        values: Array<{
+          gindex: Uint64;
+          /** The JSON of what is proven; null where it takes more than 1024 bytes or is no field. */
+          value: unknown;
+          /** The first byte of the value within the leaf; null where the leaf is the root of what is proven. */
+          offset: Uint64 | null;
+          /** Of a bit, which one of that byte it is, from the lowest. */
+          bit: Uint64 | null;
+        }>;
+      }
+  >;
+  /** A Merkle proof of parts of a block, without its signature, up to its root. */
+  getBlockProof(
+    params: {
+      /** Which block: head, genesis, finalized, a slot or a block root. */
+      block_id: string | number;
+      /** What to prove: the names of fields and the indices of elements that lead there, or a generalized index; for a multiproof an array of up to 128 of these, each path an array of its own. The length of a list is at "length". */
+      path: Array<string | number | Array<string | number>> | number | string;
+    },
+    options?: CallOptions,
+  ): Promise<
+    | {
+        root: Root;
+        slot: Uint64;
+        state_root: Root;
+        block_root: Root;
+        /** By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null while there is no such child, and before deneb. */
+        timestamp: Uint64 | null;
+        gindex: Uint64;
+        depth: Uint64;
+        index: Uint64;
+        leaf: Root;
+        /** The siblings, from that of the leaf on up. */
+        branch: Array<Root>;
+        /** The JSON of what is proven; null where it takes more than 1024 bytes or is no field. */
+        value: unknown;
+        /** The first byte of the value within the leaf; null where the leaf is the root of what is proven. */
+        offset: Uint64 | null;
+        /** Of a bit, which one of that byte it is, from the lowest. */
+        bit: Uint64 | null;
+      }
+    | {
+        root: Root;
+        slot: Uint64;
+        state_root: Root;
+        block_root: Root;
+        /** By which the contract of EIP-4788 finds the root of the block: that of the payload in the block's canonical child. Null while there is no such child, and before deneb. */
+        timestamp: Uint64 | null;
+        /** Each once, by falling generalized index. */
+        leaves: Array<{ gindex: Uint64; leaf: Root }>;
+        /** The other nodes that the root follows from, by falling generalized index. */
+        witnesses: Array<{ gindex: Uint64; node: Root }>;
+        /** In the order of the question. */
+        values: Array<{
+          gindex: Uint64;
+          /** The JSON of what is proven; null where it takes more than 1024 bytes or is no field. */
+          value: unknown;
+          /** The first byte of the value within the leaf; null where the leaf is the root of what is proven. */
+          offset: Uint64 | null;
+          /** Of a bit, which one of that byte it is, from the lowest. */
+          bit: Uint64 | null;
+        }>;
+      }
+  >;
+  /** Lets slots pass at once, with all that validators do in them: one, as many as are given, or until something holds. */
+  dev_advance(
+    params?: {
+      /** How many slots; by default one. */
+      slots?: string | number;
+      /** How many epochs, instead of slots. */
+      epochs?: string | number;
+      /** What is to hold after the last slot, instead of a number; given up after `limit` slots. */
+      until?:
+        | "finalized"
+        | "justified"
+        | { slot: string | number }
+        | { epoch: string | number }
+        | { finalized: string | number }
+        | {
+            validator: string | number;
+            status:
+              | "pending_initialized"
+              | "pending_queued"
+              | "active_ongoing"
+              | "active_exiting"
+              | "active_slashed"
+              | "exited_unslashed"
+              | "exited_slashed"
+              | "withdrawal_possible"
+              | "withdrawal_done";
+          };
+      /** How many slots `until` may take; by default 65536. */
+      limit?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    epoch: Uint64;
+    head_slot: Uint64;
+    head_block_root: Root;
+    justified_epoch: Uint64;
+    finalized_epoch: Uint64;
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    speed: number;
+  }>;
+  /** Lets slots pass at once in which nobody proposes or attests, as if all validators were offline. */
+  dev_skip(
+    params?: {
+      /** How many slots; by default one. */
+      slots?: string | number;
+      /** How many epochs, instead of slots. */
+      epochs?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    epoch: Uint64;
+    head_slot: Uint64;
+    head_block_root: Root;
+    justified_epoch: Uint64;
+    finalized_epoch: Uint64;
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    speed: number;
+  }>;
+  /** Lets chain time stand still, after what validators do in the current slot, until dev_resume. */
+  dev_pause(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    epoch: Uint64;
+    head_slot: Uint64;
+    head_block_root: Root;
+    justified_epoch: Uint64;
+    finalized_epoch: Uint64;
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    speed: number;
+  }>;
+  /** Lets chain time flow on, as fast as it did before. */
+  dev_resume(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    epoch: Uint64;
+    head_slot: Uint64;
+    head_block_root: Root;
+    justified_epoch: Uint64;
+    finalized_epoch: Uint64;
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    speed: number;
+  }>;
+  /** Sets how fast chain time flows; 0 lets it stand still, so that the chain goes on only when it is told to. */
+  dev_setSpeed(
+    params: {
+      /** Seconds of chain time in a second of real time. */
+      speed: number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    slot: Uint64;
+    epoch: Uint64;
+    head_slot: Uint64;
+    head_block_root: Root;
+    justified_epoch: Uint64;
+    finalized_epoch: Uint64;
+    /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+    speed: number;
+  }>;
+  /** Every method, its parameters and its result, as an OpenRPC document. */
+  "rpc.discover"(params?: Record<string, never>, options?: CallOptions): Promise<{ openrpc: string; info: object }>;
+}
+
+export const METHOD_NAMES = [
+  "get_v1_beacon_genesis",
+  "get_v1_beacon_states_root",
+  "get_v1_beacon_states_stateId_root",
+  "get_v1_beacon_states_fork",
+  "get_v1_beacon_states_stateId_fork",
+  "get_v1_beacon_states_finality_checkpoints",
+  "get_v1_beacon_states_stateId_finality_checkpoints",
+  "get_v1_beacon_states_stateId_validators",
+  "get_v1_beacon_states_stateId_validators_validatorId",
+  "get_v1_beacon_states_stateId_validator_balances",
+  "get_v1_beacon_states_stateId_committees_epoch",
+  "get_v1_beacon_states_stateId_committees",
+  "get_v1_beacon_headers",
+  "get_v1_beacon_headers_blockId",
+  "post_v1_beacon_blocks",
+  "get_v1_beacon_blocks_blockId",
+  "get_v2_beacon_blocks_blockId",
+  "get_v1_beacon_blocks_blockId_root",
+  "get_v1_beacon_blocks_blockId_attestations",
+  "post_v1_beacon_states_stateId_validators",
+  "post_v1_beacon_states_stateId_validator_balances",
+  "post_v1_beacon_states_stateId_validator_identities",
+  "get_v1_beacon_states_stateId_sync_committees",
+  "get_v1_beacon_states_stateId_randao",
+  "get_v1_beacon_states_stateId_pending_consolidations",
+  "get_v1_beacon_states_stateId_pending_deposits",
+  "get_v1_beacon_states_stateId_pending_partial_withdrawals",
+  "get_v1_beacon_states_stateId_proposer_lookahead",
+  "post_v2_beacon_blocks",
+  "post_v2_beacon_blinded_blocks",
+  "post_v1_beacon_blinded_blocks",
+  "get_v1_beacon_blinded_blocks_blockId",
+  "get_v2_beacon_blocks_blockId_attestations",
+  "get_v1_beacon_blobs_blockId",
+  "get_v1_beacon_blob_sidecars_blockId",
+  "get_v1_builder_states_stateId_expected_withdrawals",
+  "get_v1_beacon_rewards_blocks_blockId",
+  "post_v1_beacon_rewards_sync_committee_blockId",
+  "post_v1_beacon_rewards_attestations_epoch",
+  "get_v1_beacon_deposit_snapshot",
+  "post_v1_beacon_states_stateId_builders",
+  "post_v1_beacon_execution_payload_bids",
+  "post_v1_beacon_execution_payload_envelopes",
+  "get_v1_beacon_execution_payload_envelopes_blockId",
+  "get_v1_beacon_pool_payload_attestations",
+  "post_v1_beacon_pool_payload_attestations",
+  "post_v1_beacon_pool_attestations",
+  "get_v1_beacon_pool_attester_slashings",
+  "post_v1_beacon_pool_attester_slashings",
+  "get_v1_beacon_pool_proposer_slashings",
+  "post_v1_beacon_pool_proposer_slashings",
+  "get_v1_beacon_pool_voluntary_exits",
+  "post_v1_beacon_pool_voluntary_exits",
+  "get_v1_beacon_pool_attestations",
+  "get_v2_beacon_pool_attestations",
+  "post_v2_beacon_pool_attestations",
+  "get_v2_beacon_pool_attester_slashings",
+  "post_v2_beacon_pool_attester_slashings",
+  "get_v1_beacon_pool_bls_to_execution_changes",
+  "post_v1_beacon_pool_bls_to_execution_changes",
+  "get_v1_node_identity",
+  "get_v1_node_peers",
+  "get_v1_node_peers_peerId",
+  "get_v1_node_peer_count",
+  "get_v1_node_version",
+  "get_v1_node_syncing",
+  "get_v1_node_health",
+  "get_v2_node_version",
+  "getReadiness",
+  "get_v1_validator_duties_attester",
+  "post_v1_validator_duties_attester",
+  "post_v1_validator_duties_attester_epoch",
+  "get_v1_validator_duties_proposer",
+  "get_v1_validator_duties_proposer_epoch",
+  "get_v1_validator_block",
+  "get_v2_validator_blocks_slot",
+  "get_v1_validator_blocks_slot",
+  "post_v1_validator_block",
+  "get_v1_validator_attestation_data",
+  "get_v1_validator_attestation",
+  "get_v1_validator_aggregate_attestation",
+  "get_v1_validator_aggregate_and_proof",
+  "post_v1_validator_aggregate_and_proofs",
+  "post_v1_validator_aggregate_and_proof",
+  "post_v1_validator_beacon_committee_subscriptions",
+  "post_v1_validator_duties_sync_epoch",
+  "post_v1_validator_duties_sync",
+  "get_v2_validator_duties_proposer_epoch",
+  "get_v2_validator_duties_proposer",
+  "post_v1_validator_liveness_epoch",
+  "post_v1_validator_liveness",
+  "get_v3_validator_blocks_slot",
+  "get_v3_validator_block",
+  "get_v1_validator_blinded_blocks_slot",
+  "get_v2_validator_aggregate_attestation",
+  "post_v2_validator_aggregate_and_proofs",
+  "post_v1_beacon_pool_sync_committees",
+  "get_v1_validator_sync_committee_contribution",
+  "post_v1_validator_contribution_and_proofs",
+  "post_v1_validator_prepare_beacon_proposer",
+  "post_v1_validator_register_validator",
+  "post_v1_validator_sync_committee_subscriptions",
+  "post_v1_validator_beacon_committee_selections",
+  "post_v1_validator_sync_committee_selections",
+  "post_v1_validator_duties_ptc_epoch",
+  "post_v1_validator_duties_ptc",
+  "get_v4_validator_blocks_slot",
+  "get_v4_validator_block",
+  "get_v1_validator_payload_attestation_data",
+  "post_v1_validator_proposer_preferences",
+  "get_v1_validator_execution_payload_bids_slot_builderIndex",
+  "get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot",
+  "get_v1_config_fork_schedule",
+  "get_v1_config_spec",
+  "get_v1_config_deposit_contract",
+  "getSpecPreset",
+  "get_v1_debug_beacon_states_stateId",
+  "get_v2_debug_beacon_states_stateId",
+  "get_v2_debug_beacon_heads",
+  "get_v1_debug_beacon_heads",
+  "get_v1_debug_fork_choice",
+  "get_v1_debug_beacon_data_column_sidecars_blockId",
+  "getBeaconHead",
+  "getChainHead",
+  "getNodeVersion",
+  "peers",
+  "getSyncing",
+  "getNetworkPeerId",
+  "getNetworkPeers",
+  "getNetworkEnr",
+  "getBeaconBlock",
+  "getBeaconState",
+  "setLogLevel",
+  "setGraffiti",
+  "getEth1Chain",
+  "getEth1ProposalData",
+  "debug_getChronosFutures",
+  "getChronosFutures",
+  "debug_getGossipSubPeers",
+  "getGossipSubPeers",
+  "getChainTime",
+  "get_v1_beacon_light_client_bootstrap_blockRoot",
+  "get_v1_beacon_light_client_updates",
+  "get_v1_beacon_light_client_finality_update",
+  "get_v1_beacon_light_client_optimistic_update",
+  "getStateProof",
+  "getBlockProof",
+  "dev_advance",
+  "dev_skip",
+  "dev_pause",
+  "dev_resume",
+  "dev_setSpeed",
+  "rpc.discover",
+] as const satisfies readonly (keyof Methods)[];

@@ -1,0 +1,9 @@
+import { ForeseenError } from "../foreseen-error.ts";
+
+/** A dev chain cannot be as somebody wants it. The message is a whole sentence that says what is wrong and what is right. */
+export class ImpossibleChainError extends ForeseenError {
+  constructor(message: string) {
+    super(message);
+    this.name = "ImpossibleChainError";
+  }
+}

@@ -1,0 +1,93 @@
+import { RpcError } from "../client/rpc-error.ts";
+import {
+  type EventReader,
+  messageOf,
+  type RpcRequest,
+  type RpcResponse,
+  readResponses,
+  type Transport,
+  unlessAborted,
+} from "../client/transport.ts";
+import type { Logger } from "../log/logger.ts";
+import { type Feed, TOO_MANY_READERS } from "../server/events/feed.ts";
+import { Deadline } from "../server/http/deadline.ts";
+import { createExecutor, type Execute } from "../server/jsonrpc/execute.ts";
+import type { Caller, MethodTable } from "../server/method-table.ts";
+
+/** Calls the methods of a node in the same process, and reads the JSON that a server would send. */
+export class InProcessTransport implements Transport {
+  readonly #execute: Execute;
+  readonly #closing = new AbortController();
+  readonly #endings = new Set<() => void>();
+
+  constructor(table: MethodTable, logger: Logger) {
+    const unlimited = { batchLength: Number.POSITIVE_INFINITY, batchBytes: Number.POSITIVE_INFINITY };
+    this.#execute = createExecutor({ table, logger, ...unlimited, server: "json-rpc" });
+  }
+
+  send(requests: readonly RpcRequest[], signal?: AbortSignal): Promise<readonly RpcResponse[]> {
+    return this.#run(requests, undefined, signal);
+  }
+
+  async subscribe(topics: readonly string[], reader: EventReader): Promise<() => Promise<void>> {
+    let isRunning = true;
+    let stop: (() => void) | undefined;
+    const end = (reason?: Error) => {
+      if (!isRunning) return;
+      isRunning = false;
+      stop?.();
+      this.#endings.delete(end);
+      reader.end(reason);
+    };
+    const subscribe = (feed: Feed): string => {
+      stop = feed({
+        // Not from within the node, which a listener must neither stop nor make fail.
+        deliver: ({ topic, data }) =>
+          queueMicrotask(() => {
+            if (isRunning) reader.deliver(topic, JSON.parse(data.toString()));
+          }),
+        cutOff: () => end(new Error(`The subscription ended. ${TOO_MANY_READERS}`)),
+      });
+      return "in-process";
+    };
+    const caller: Caller = { subscribe, unsubscribe: () => false, refusal: () => undefined };
+    const request = { jsonrpc: "2.0", id: 0, method: "subscribe", params: { topics } } as const;
+    const [response] = await this.#run([request], caller);
+    if (response && "error" in response) throw new RpcError(response.error);
+    this.#endings.add(end);
+    return async () => end();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("The client is closed."));
+    for (const end of this.#endings) end();
+  }
+
+  async #run(
+    requests: readonly RpcRequest[],
+    caller: Caller | undefined,
+    signal?: AbortSignal,
+  ): Promise<readonly RpcResponse[]> {
+    const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
+    ending.throwIfAborted();
+    const deadline = new Deadline(Number.POSITIVE_INFINITY);
+    const abandon = () => deadline.abandon();
+    ending.addEventListener("abort", abandon);
+    try {
+      return await unlessAborted(this.#answers(requests, deadline, caller), ending);
+    } finally {
+      ending.removeEventListener("abort", abandon);
+    }
+  }
+
+  async #answers(
+    requests: readonly RpcRequest[],
+    deadline: Deadline,
+    caller?: Caller,
+  ): Promise<readonly RpcResponse[]> {
+    const response = await this.#execute(Buffer.from(messageOf(requests)), deadline, caller);
+    const { body = [] } = response ?? {};
+    const chunks = Array.isArray(body) ? body : await Array.fromAsync(body);
+    return readResponses(JSON.parse(Buffer.concat(chunks).toString())) ?? [];
+  }
+}
