@@ -69,6 +69,10 @@ describe("dev_reorg", () => {
 
   it("goes no deeper than to the justified block, and says how deep that is", async () => {
     const { caller, chain, reorgs, complaints } = await open();
+    const only = await caller.error("dev_reorg");
+    expect(only.message).toBe(
+      "The last block cannot be replaced: none can be now, since the head is the justified block.",
+    );
     await caller.call("dev_advance", [36]);
     const before = await caller.call("dev_advance", [0]);
     expect(await caller.error("dev_reorg", [30])).toMatchObject({

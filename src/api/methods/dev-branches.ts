@@ -1,13 +1,15 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { defineMethod, optional } from "../definition.ts";
 import { BRANCHES, type Branch, type ChainBlock, controlOf } from "../dev-control.ts";
-import { integerUpTo, parseInteger } from "../params/scalars.ts";
+import { integerUpTo, numberBetween, parseInteger, parseNumber } from "../params/scalars.ts";
 import { paramSchema } from "../params/schema.ts";
 import { described, number, object, shape } from "../schemas.ts";
 import { position, positionOf } from "./dev-time.ts";
 
 const MOST_SLOTS = 1024;
 const MOST_BLOCKS = 65_536;
+/** No slot is longer; how long it is, the chain knows. */
+const MOST_SECONDS = 3600;
 
 const depth = paramSchema(
   `a number of blocks from 1 to ${MOST_BLOCKS}`,
@@ -37,14 +39,13 @@ const newShare = paramSchema(
     ],
   },
   (value) => {
-    if (typeof value === "number") return value >= 0 && value <= 1 ? value : undefined;
+    const share = parseNumber(value);
+    if (share !== undefined) return share >= 0 && share <= 1 ? share : undefined;
     return Object.entries(VOTES).find(([name]) => name === value)?.[1];
   },
 );
 
-const seconds = paramSchema("a number of seconds of chain time", { type: "number", minimum: 0 }, (value) =>
-  typeof value === "number" && value >= 0 ? value : undefined,
-);
+const seconds = numberBetween(0, MOST_SECONDS, `a number of seconds of chain time from 0 to ${MOST_SECONDS}`);
 
 const BLOCK = object({ slot: shape("Uint64"), root: shape("Root") });
 const blockJson = ({ slot, root }: ChainBlock) => ({ slot: String(slot), root });

@@ -7,7 +7,7 @@ import type { ApiContext } from "../context.ts";
 import { defineMethod, optional, required } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
 import { VALIDATOR_STATUSES, type ValidatorId, validatorId } from "../params/identifiers.ts";
-import { integerUpTo, parseUint64 } from "../params/scalars.ts";
+import { integerUpTo, numberBetween, parseUint64 } from "../params/scalars.ts";
 import { elementReader, paramSchema } from "../params/schema.ts";
 import { described, number, object, shape } from "../schemas.ts";
 import { indexInRegistry } from "./registry.ts";
@@ -67,11 +67,7 @@ const goal = paramSchema<Goal>(
   readGoal,
 );
 
-const speedFactor = paramSchema(
-  `a number from 0 to ${MOST_SPEED}`,
-  { type: "number", minimum: 0, maximum: MOST_SPEED },
-  (value) => (typeof value === "number" && value >= 0 && value <= MOST_SPEED ? value : undefined),
-);
+const speedFactor = numberBetween(0, MOST_SPEED, `a number from 0 to ${MOST_SPEED}`);
 
 const slots = integerUpTo(BigInt(MOST_SLOTS), `a number of slots from 0 to ${MOST_SLOTS}`);
 const epochs = integerUpTo(

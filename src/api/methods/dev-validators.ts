@@ -1,7 +1,7 @@
 import { invalidParams } from "../../failure.ts";
 import { defineMethod, optional } from "../definition.ts";
 import { controlOf, type IndexRange, type ValidatorControl, type ValidatorSelection } from "../dev-control.ts";
-import { parseUint64 } from "../params/scalars.ts";
+import { parseNumber, parseUint64 } from "../params/scalars.ts";
 import { paramSchema } from "../params/schema.ts";
 import { described, list, object, shape } from "../schemas.ts";
 
@@ -17,7 +17,8 @@ function readRange(value: unknown): IndexRange | undefined {
 function readSelection(value: unknown): ValidatorSelection | undefined {
   if (value === "all") return { share: 1 };
   if (value === "none") return { share: 0 };
-  if (typeof value === "number" && value > 0 && value < 1) return { share: value };
+  const share = parseNumber(value);
+  if (share !== undefined && share > 0 && share < 1) return { share };
   const ranges = (Array.isArray(value) ? value : [value]).map(readRange);
   return ranges.every((range) => range !== undefined) ? { ranges } : undefined;
 }

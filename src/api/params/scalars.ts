@@ -2,6 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
 import { parseGraffiti } from "../../chain/graffiti.ts";
+import { IrregularNumber } from "../../json/parse.ts";
 import { nearestName } from "../../nearest-name.ts";
 import {
   describeGiven,
@@ -63,6 +64,19 @@ class BeyondNumbers {
 function toNumber(integer: bigint): number {
   if (integer <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(integer);
   return new BeyondNumbers(integer) as unknown as number;
+}
+
+/** A JSON number of any form, as the nearest number that JavaScript has; undefined for everything else. */
+export function parseNumber(value: unknown): number | undefined {
+  const number = value instanceof IrregularNumber ? Number(value.source) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+export function numberBetween(least: number, most: number, rightForm: string): ParamSchema<number> {
+  return paramSchema(rightForm, { type: "number", minimum: least, maximum: most }, (value) => {
+    const number = parseNumber(value);
+    return number !== undefined && number >= least && number <= most ? number : undefined;
+  });
 }
 
 export function parseUint64(value: unknown): number | undefined {

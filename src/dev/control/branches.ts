@@ -104,9 +104,10 @@ export class DevBranches implements BranchControl {
       if (kept.includes(block.root)) break;
       blocksAbove++;
     }
-    throw ControlRefusal.against(
-      `The last ${depth} blocks cannot be replaced: at most ${blocksAbove} can be now, those after the justified block.`,
-    );
+    const asked = depth === 1 ? "The last block" : `The last ${depth} blocks`;
+    const possible =
+      blocksAbove === 0 ? "none can be now, since the head is" : `at most ${blocksAbove} can be now, those after`;
+    throw ControlRefusal.against(`${asked} cannot be replaced: ${possible} the justified block.`);
   }
 
   #begin(depth: number): Branches {
