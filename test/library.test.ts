@@ -54,6 +54,30 @@ it("goes on by itself at a speed, has history, and finds a chain again where it 
   expect(Number((await second.client.getChainHead()).head_slot)).toBeGreaterThanOrEqual(Number(data.slot));
 });
 
+it("makes the genesis that is wanted, and goes on with a stored chain as it was made", async () => {
+  const dataDir = tempDirectory();
+  const address = `0x${"ab".repeat(20)}`;
+  const wanted = {
+    balances: ["0-3=64"],
+    withdrawalCredentials: [`0-7=0x02:${address}`],
+    config: { SHARD_COMMITTEE_PERIOD: 2 },
+  };
+  const first = await startDevChain({ ...FEW, ...wanted, dataDir });
+  const [key] = (await first.client.dev_keys({ first: 7 })) as { withdrawal_credentials: string }[];
+  expect(key?.withdrawal_credentials).toBe(`0x02${"00".repeat(11)}${"ab".repeat(20)}`);
+  await first.stop();
+
+  const second = await startDevChain({ dataDir });
+  onTestFinished(() => second.stop());
+  expect(await second.client.get_v1_config_spec()).toMatchObject({ SHARD_COMMITTEE_PERIOD: "2" });
+  const balances = await second.client.get_v1_beacon_states_stateId_validator_balances({ state_id: "head" });
+  expect(balances).toHaveLength(8);
+  expect(balances[0]).toEqual({ index: "0", balance: "64000000000" });
+  await expect(startDevChain({ dataDir: tempDirectory(), config: { SHARD_COMITTEE_PERIOD: 2 } })).rejects.toThrow(
+    "SHARD_COMMITTEE_PERIOD",
+  );
+});
+
 it("tells events, errors and the end of waiting as a client of a server would be told", async () => {
   const { client } = await start();
   const heard: ChainEvent[] = [];
@@ -106,7 +130,7 @@ it.each<[what: string, options: object, message: RegExp]>([
   ["an unknown option", { validator: 8 }, /no option "validator" of a dev chain\. Did you mean "validators"\?/],
   ["a value out of bounds", { validators: 3 }, /3 is too few.* at least 8/],
   ["a value of another kind", { slotSeconds: "long" }, /"long" of --slot-seconds is not accepted/],
-  ["forks out of order", { forkAt: { capella: 2 } }, /capella=2 skips altair, bellatrix/],
+  ["forks out of order", { fork: "phase0", forkAt: { capella: 2 } }, /capella=2 skips altair, bellatrix/],
 ])("refuses %s in a sentence", async (_what, options, message) => {
   const kept = ownTemporaryFiles();
   await expect(startDevChain({ ...FEW, ...options })).rejects.toThrow(message);

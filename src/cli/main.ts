@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { type DevIdentity, isDevIdentity } from "../dev/identity.ts";
 import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
@@ -84,7 +83,9 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
     return {
       logging: logOptions(values, workingDirectory),
       async start(log, stopping) {
-        const stored = values.reset ? null : await storedDevChain(devDataDir(values, workingDirectory), log.logger);
+        const { readStoredDevChain } = await import("../node/stored-database.ts");
+        const dataDir = devDataDir(values, workingDirectory);
+        const stored = values.reset ? null : await readStoredDevChain(dataDir, log.logger);
         const options = devOptions(values, workingDirectory, stored);
         environment.LODESTAR_PRESET = options.preset;
         return (await runners.dev())(options, log.logger, log, stopping);
@@ -99,13 +100,6 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
       return (await runners.node())(options, log.logger, log, stopping);
     },
   };
-}
-
-/** What the dev chain of a data directory was made with; null when there is none. */
-async function storedDevChain(dataDir: string, logger: Logger): Promise<DevIdentity | null> {
-  const { readStoredIdentity } = await import("../node/stored-database.ts");
-  const identity = await readStoredIdentity(dataDir, logger);
-  return isDevIdentity(identity) ? identity : null;
 }
 
 async function converse(sources: FlagSources, terminal: Terminal): Promise<number> {

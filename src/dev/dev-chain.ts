@@ -40,6 +40,8 @@ interface DevChainParts {
   storedPresence: StoredPresence;
   /** What they signed before. */
   history: SlashingProtection;
+  /** Stores the slot where the clock stands. */
+  keepSlot(slot: Slot): Promise<void>;
   warmupEpochs: number;
   /** Whether the chain was made just now. */
   isNew: boolean;
@@ -106,7 +108,8 @@ export class DevChain {
     this.#timeOfDay = parts.timeOfDay;
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
-    this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin() });
+    const { keepSlot } = parts;
+    this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin(), keepSlot });
     const time = this.#time;
     const { keys } = this;
     const presence = new DevPresence({
@@ -148,6 +151,8 @@ export class DevChain {
       for (const each of new Set([validators, founders])) each.onHead(head);
     });
     clock.onSlot((slot) => this.#act(slot));
+    // Slots that somebody lets pass are stored when all have; until then the newest block tells of them.
+    clock.onSlot((slot) => (this.#time.passing === "by-itself" ? keepSlot(slot) : undefined));
   }
 
   /** Whether time flows, after all history was made. */

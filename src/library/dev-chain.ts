@@ -21,6 +21,16 @@ export interface DevChainOptions {
   readonly warmupEpochs?: number;
   /** Unix seconds. */
   readonly genesisTime?: number;
+  /** "0x00", or "0x01" or "0x02" with an address after a colon; for some validators with their indices before it: "0-15=0x01:0x…". */
+  readonly withdrawalCredentials?: string | readonly string[];
+  /** In ether, for all validators or for some: "0-7=2048". */
+  readonly balances?: number | string | readonly string[];
+  /** Constants of the configuration: `{ MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 1 }`. */
+  readonly config?: Readonly<Record<string, number | string>>;
+  /** Which of the well-known test keys the validators have, such as "100-163"; by default those from 0 on. */
+  readonly interopKeys?: string;
+  /** What the keys of the validators are derived from instead. */
+  readonly mnemonic?: string;
   /** The validators that act by themselves: "all", "none", or indices and ranges such as "0-15,20". */
   readonly devValidators?: string;
   /** Where the chain is kept, and found again by the next start. By default it is gone when it is stopped. */

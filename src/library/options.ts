@@ -1,6 +1,7 @@
 import { DEV_FLAGS } from "../cli/flags/flags.ts";
 import { type DevOptions, devOptions } from "../cli/flags/options.ts";
 import { resolveFlags } from "../cli/flags/resolve-flags.ts";
+import type { DevIdentity } from "../dev/identity.ts";
 import { nearestName } from "../nearest-name.ts";
 import type { DevChainOptions } from "./dev-chain.ts";
 
@@ -9,26 +10,44 @@ const DEFAULTS = { speed: 0, warmupEpochs: 0, logLevel: "WARN" } as const satisf
 
 type Given = [flag: string, texts: string[]];
 
-/** Reads the options as the command line reads its flags, so that each has the same meaning and bounds. */
-export function readOptions({ log, rpc, rest, forkAt, ...options }: DevChainOptions): DevOptions {
+/** The flags of `fanal dev` by their names as options. */
+const FLAGS = new Map(Object.values(DEV_FLAGS).map(({ name }) => [camelCase(name), name]));
+
+/**
+ * Reads the options as the command line reads its flags, so that each has the same meaning and bounds. A chain that is stored
+ * already is what the options do not say.
+ */
+export function readOptions(given: DevChainOptions, stored: DevIdentity | null): DevOptions {
+  const { log, rpc, rest, forkAt, config, ...options } = given;
   const plain = Object.entries({ ...DEFAULTS, ...options }).filter(([, value]) => value !== undefined);
-  const forks = Object.entries(forkAt ?? {}).map(([fork, epoch]) => `${fork}=${epoch}`);
-  const given: Given[] = [...plain.map(flagOf), ...serving("rpc", rpc), ...serving("rest", rest)];
-  if (forks.length > 0) given.push(["fork-at", forks]);
+  const flags: Given[] = [
+    ...plain.map(flagOf),
+    ...serving("rpc", rpc),
+    ...serving("rest", rest),
+    ...pairs("fork-at", forkAt),
+    ...pairs("config", config),
+  ];
   const workingDirectory = process.cwd();
-  return devOptions(
-    resolveFlags("dev", { given: new Map(given), environment: {}, workingDirectory }),
-    workingDirectory,
-  );
+  const values = resolveFlags("dev", { given: new Map(flags), environment: {}, workingDirectory });
+  return devOptions(values, workingDirectory, stored);
 }
 
 function flagOf([key, value]: [key: string, value: unknown]): Given {
-  const flags = DEV_FLAGS as Record<string, { name: string }>;
-  if (Object.hasOwn(flags, key)) return [flags[key]!.name, [value].flat().map(String)];
-  const nearest = nearestName(key, [...Object.keys(flags), "log"]);
+  const flag = FLAGS.get(key);
+  if (flag !== undefined) return [flag, [value].flat().map(String)];
+  const nearest = nearestName(key, [...FLAGS.keys(), "log"]);
   throw new Error(
     `There is no option "${key}" of a dev chain.${nearest === undefined ? "" : ` Did you mean "${nearest}"?`}`,
   );
+}
+
+function pairs(flag: string, values: Readonly<Record<string, number | string>> = {}): Given[] {
+  const texts = Object.entries(values).map(([name, value]) => `${name}=${value}`);
+  return texts.length === 0 ? [] : [[flag, texts]];
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-[a-z]/g, ([, letter]) => letter!.toUpperCase());
 }
 
 function serving(server: "rpc" | "rest", port: number | undefined): Given[] {

@@ -1,4 +1,5 @@
 import { createClient } from "../client/index.ts";
+import type { DevIdentity } from "../dev/identity.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 
 const REQUIRED_MAJOR = 22;
@@ -9,7 +10,7 @@ export async function startDevChain(options: DevChainOptions = {}): Promise<DevC
     throw new Error(`fanal needs Node ${REQUIRED_MAJOR} or newer to run a chain, and this is ${process.version}.`);
   }
   const { readOptions } = await import("./options.ts");
-  const read = readOptions(options);
+  const read = readOptions(options, await storedChain(options));
   await choosePreset(read.preset);
   const { openDevChain } = await import("./open-dev-chain.ts");
   return openDevChain(read, { isTemporary: options.dataDir === undefined, log: options.log });
@@ -20,6 +21,15 @@ export function attachDevChain({ url, token }: { url: string; token?: string }):
   const client = createClient({ url, ...(token !== undefined && { token }) });
   const stop = () => client.close();
   return { client, url, restUrl: undefined, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function storedChain({ dataDir }: DevChainOptions): Promise<DevIdentity | null> {
+  if (dataDir === undefined) return null;
+  const { readStoredDevChain } = await import("../node/stored-database.ts");
+  const { createLogger } = await import("../log/pino-logger.ts");
+  // Whatever there is to say of the database is said when the chain is opened.
+  const { logger } = createLogger({ format: "text", spec: "ERROR", destination: { write: () => {} } });
+  return readStoredDevChain(dataDir, logger);
 }
 
 /** The consensus libraries read the preset when they are loaded, which is for good. */

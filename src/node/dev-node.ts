@@ -61,12 +61,12 @@ export class DevNode {
       hasExecutionClient: options.execution !== undefined || (options.eth1?.length ?? 0) > 0,
       storedPresence: await StoredPresence.open(db),
       history: await SlashingProtection.open(slashingProtectionStore(db)),
+      keepSlot: (slot) => db.meta.putClockSlot(slot),
       warmupEpochs: options.warmupEpochs,
       logger,
     });
     opened = devChain;
     node.own(devChain);
-    source.clock.onSlot((slot) => db.meta.putClockSlot(slot));
     if (source.authority === "founder") noteJoining(node, logger);
     if (networkDirectory !== undefined) await describeNetwork(networkDirectory, devChain);
     const running = await node.serve(servers);

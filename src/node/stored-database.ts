@@ -6,6 +6,7 @@ import { type CheckedFiles, checkFiles, type FileCheckOptions } from "../db/file
 import { type Salvaged, salvageDatabase } from "../db/files/salvage.ts";
 import { LevelStore } from "../db/level-store.ts";
 import { openDatabase } from "../db/open-database.ts";
+import { type DevIdentity, isDevIdentity } from "../dev/identity.ts";
 import type { Logger } from "../log/logger.ts";
 import { asStartError, databasePath, openDataDirectory } from "./data-directory.ts";
 import { StartError } from "./start-error.ts";
@@ -27,6 +28,12 @@ export async function readStoredIdentity(dataDir: string, logger: Logger): Promi
   } finally {
     await db.close();
   }
+}
+
+/** What the dev chain of a data directory was made with; null when there is none. */
+export async function readStoredDevChain(dataDir: string, logger: Logger): Promise<DevIdentity | null> {
+  const identity = await readStoredIdentity(dataDir, logger);
+  return isDevIdentity(identity) ? identity : null;
 }
 
 /** Checks all files of a data directory's database, which nobody may have open; throws a `StartError`. */

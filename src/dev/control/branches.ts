@@ -86,7 +86,7 @@ export class DevBranches implements BranchControl {
     const { chain, time } = this.#parts;
     this.#plan = { ...plan, parentRoot: parent.root };
     try {
-      await time.passSlot("advanced");
+      await time.passSlot();
     } finally {
       this.#plan = undefined;
     }

@@ -9,6 +9,8 @@ interface DevTimeParts {
   fixedBy: string | undefined;
   /** Time begins to flow, or goes on at another speed. */
   onFlow(): void;
+  /** Stores the slot where the clock stands. */
+  keepSlot(slot: Slot): Promise<void>;
 }
 
 /** How the slots pass that are announced now: by themselves, or because somebody lets them pass. */
@@ -88,20 +90,23 @@ export class DevTime implements TimeControl {
     });
   }
 
-  /** Goes through the next slot; for work that has time at rest. */
-  async passSlot(how: Passing): Promise<void> {
-    const { clock } = this.#parts;
-    this.#passing = how;
-    try {
-      await clock.advanceTo(clock.currentSlot + 1);
-    } finally {
-      this.#passing = "by-itself";
-    }
+  /** Goes through the next slot, with all that validators do in it; for work that has time at rest. */
+  passSlot(): Promise<void> {
+    return this.#passUntil("advanced", 1, () => false);
   }
 
   #pass(how: Passing, slots: Slot, isOver: () => boolean): Promise<void> {
-    return this.atRest(async () => {
-      for (let passed = 0; passed < slots && !isOver(); passed++) await this.passSlot(how);
-    });
+    return this.atRest(() => this.#passUntil(how, slots, isOver));
+  }
+
+  async #passUntil(how: Passing, slots: Slot, isOver: () => boolean): Promise<void> {
+    const { clock, keepSlot } = this.#parts;
+    this.#passing = how;
+    try {
+      for (let passed = 0; passed < slots && !isOver(); passed++) await clock.advanceTo(clock.currentSlot + 1);
+    } finally {
+      this.#passing = "by-itself";
+    }
+    await keepSlot(clock.currentSlot);
   }
 }
