@@ -117,10 +117,8 @@ export class DevChain {
       time,
       activeValidators,
       stored: parts.storedPresence,
-      onChange: () => prepareOwn(),
+      onChange: (online) => chain.preparations.prepareOwn(online, DEV_FEE_RECIPIENT),
     });
-    const prepareOwn = () => chain.preparations.prepareOwn(presence.online, DEV_FEE_RECIPIENT);
-    prepareOwn();
     const branches = new DevBranches({ chain, time });
     const lateBlocks = new DevLateBlocks({ clock, config, time });
     this.control = { time, keys, validators: presence, branches, lateBlocks };
@@ -138,7 +136,7 @@ export class DevChain {
     const own = createDevValidators({
       ...modules,
       plan: (slot) => ({
-        online: presence.online,
+        online: presence.onlineNow(),
         ...(branches.plan ?? { lateness: lateBlocks.latenessAt(slot) }),
       }),
     });

@@ -132,7 +132,7 @@ export class DevBranches implements BranchControl {
     const branchOf = (tip: ForkChoiceBlock): Branch & { hasHead: boolean } => {
       const first = [...forkChoice.ancestors(tip.root)].find(({ parentRoot }) => parentRoot === ancestor.root);
       if (!first) return { head: tip, weight: 0, hasHead: false };
-      const weight = forkChoice.weightOf(first.root) * EFFECTIVE_BALANCE_INCREMENT;
+      const weight = Math.round(forkChoice.weightOf(first.root) * EFFECTIVE_BALANCE_INCREMENT);
       return { head: tip, weight, hasHead: forkChoice.isDescendant(first.root, head.root) };
     };
     const branches = { old: branchOf(tips.old), new: branchOf(tips.new) };

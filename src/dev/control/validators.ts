@@ -11,35 +11,41 @@ interface DevPresenceParts {
   /** Who is online unless something else was said; all when left out. */
   activeValidators: readonly ValidatorIndex[] | undefined;
   stored: StoredPresence;
-  /** Told when others are online than before. */
-  onChange(): void;
+  /** Told who is online, at first and when others are. */
+  onChange(online: ReadonlySet<ValidatorIndex>): void;
 }
 
-/** Which validators of a dev chain are online. Whoever comes to the chain later is. */
+/** Which validators of a dev chain are online. */
 export class DevPresence implements ValidatorControl {
   readonly #parts: DevPresenceParts;
-  #offline: ReadonlySet<ValidatorIndex>;
+  #isOffline: (index: ValidatorIndex) => boolean;
   #online: ReadonlySet<ValidatorIndex> | undefined;
 
   constructor(parts: DevPresenceParts) {
-    const { keys, activeValidators, stored } = parts;
+    const { activeValidators, stored } = parts;
     this.#parts = parts;
     const active = activeValidators && new Set(activeValidators);
-    this.#offline = stored.offline ?? new Set(active && keys.indices.filter((index) => !active.has(index)));
+    const { offline } = stored;
+    this.#isOffline = (index) => (offline ? offline.has(index) : active?.has(index) === false);
+    this.onlineNow();
   }
 
   /** The same set as long as the same validators are online. */
-  get online(): ReadonlySet<ValidatorIndex> {
-    const online = this.presence().online;
-    if (this.#online?.size !== online.length) this.#online = new Set(online);
+  onlineNow(): ReadonlySet<ValidatorIndex> {
+    const { online } = this.presence();
+    // Unless somebody says something else, who is online stays so, and only new validators come.
+    if (this.#online?.size !== online.length) {
+      this.#online = new Set(online);
+      this.#parts.onChange(this.#online);
+    }
     return this.#online;
   }
 
   presence() {
     const { indices } = this.#parts.keys;
     return {
-      online: indices.filter((index) => !this.#offline.has(index)),
-      offline: indices.filter((index) => this.#offline.has(index)),
+      online: indices.filter((index) => !this.#isOffline(index)),
+      offline: indices.filter((index) => this.#isOffline(index)),
     };
   }
 
@@ -55,13 +61,13 @@ export class DevPresence implements ValidatorControl {
   }
 
   #set(offlineOf: (indices: readonly ValidatorIndex[]) => ReadonlySet<ValidatorIndex>): Promise<void> {
-    const { keys, time, stored, onChange } = this.#parts;
+    const { keys, time, stored } = this.#parts;
     return time.inTurn(async () => {
       const offline = offlineOf(keys.indices);
       await stored.replace(offline);
-      this.#offline = offline;
+      this.#isOffline = (index) => offline.has(index);
       this.#online = undefined;
-      onChange();
+      this.onlineNow();
     });
   }
 }
