@@ -159,7 +159,7 @@ describe("a plan of the duties in lockstep", () => {
     const fork = chain.head.root;
     await act(2);
     const head = chain.head.root;
-    await act(3, { parentRoot: fork, votedRoot: head });
+    await act(3, { parentRoot: fork, dissent: { root: head, isBy: () => true } });
     const [side] = chain.forkChoice.blocksAtSlot(3);
     expect(side?.parentRoot).toBe(fork);
     const votedRoots = chain.pools.attestations.list({ slot: 3 }).map(({ data }) => toRootHex(data.beaconBlockRoot));

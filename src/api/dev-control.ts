@@ -1,4 +1,4 @@
-import type { Slot, ValidatorIndex } from "@lodestar/types";
+import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 import { type Failure, invalidParams, notFound, rejected, unsupported } from "../failure.ts";
 import type { ValidatorId } from "./params/identifiers.ts";
 
@@ -9,6 +9,9 @@ export interface DevControl {
   readonly keys: KnownKeys;
   readonly snapshots: SnapshotControl;
   readonly dumps: DumpControl;
+  readonly validators: ValidatorControl;
+  readonly branches: BranchControl;
+  readonly lateBlocks: LateBlockControl;
 }
 
 /** One thing after the other; time stands still while each of them is done, and flows on afterwards if it did before. */
@@ -101,6 +104,94 @@ export interface MadeOperation {
   status: (typeof OPERATION_STATUSES)[number];
   /** In the JSON of the standard. */
   data: unknown;
+}
+
+/** Which of the validators whose keys the chain has do their duties. */
+export interface ValidatorControl {
+  presence(): Presence;
+  /** Those, and no others, are online from the next slot on. */
+  setOnline(selection: ValidatorSelection): Promise<void>;
+  /** The same for all but those. */
+  setOffline(selection: ValidatorSelection): Promise<void>;
+}
+
+interface Presence {
+  online: readonly ValidatorIndex[];
+  offline: readonly ValidatorIndex[];
+}
+
+/** A share of all, from 0 to 1, which is spread evenly over the indices; or those of the ranges. */
+export type ValidatorSelection = { share: number } | { ranges: readonly IndexRange[] };
+
+/** Both ends belong to it. */
+export interface IndexRange {
+  first: ValidatorIndex;
+  last: ValidatorIndex;
+}
+
+/** Blocks beside the head and votes for them. Time stands still but for the slots that it takes. */
+export interface BranchControl {
+  /** Replaces the last blocks: validators build on the one before them and vote for that branch until it is the head's. */
+  reorg(depth: number, signal?: AbortSignal): Promise<Reorg>;
+  /** Lets two branches grow, slot by slot the shorter one: those of the call before, or a new one beside the head's. */
+  fork(passage: Passage & ForkOrder): Promise<Fork>;
+}
+
+export interface ChainBlock {
+  slot: Slot;
+  root: RootHex;
+}
+
+export interface Reorg {
+  oldHead: ChainBlock;
+  newHead: ChainBlock;
+  commonAncestor: ChainBlock;
+  /** How many it took. */
+  slots: Slot;
+}
+
+export interface ForkOrder {
+  /** How many blocks before the head a new branch is to begin; without it the branches of the call before go on. */
+  depth?: number | undefined;
+  /** How many of the votes go to the new branch, from 0 to 1. */
+  newShare: number;
+}
+
+export const BRANCHES = ["old", "new"] as const;
+export type BranchName = (typeof BRANCHES)[number];
+
+export interface Fork {
+  branches: Readonly<Record<BranchName, Branch>>;
+  commonAncestor: ChainBlock;
+  /** The branch of the head. */
+  head: BranchName;
+}
+
+export interface Branch {
+  head: ChainBlock;
+  /** What fork choice counts for the branch, in Gwei. */
+  weight: number;
+}
+
+export interface LateBlockControl {
+  /** The blocks of the next slots come late. Returns when. */
+  delay(order: DelayOrder): Promise<Delay>;
+}
+
+export interface DelayOrder {
+  slots: Slot;
+  /** How many slots after its own a block comes. */
+  slotsLate: Slot;
+  /** How long after the beginning of the slot in which it comes; by default halfway between when attesting is due and the end. */
+  seconds?: number | undefined;
+}
+
+export interface Delay {
+  fromSlot: Slot;
+  /** The first whose block is not late any more. */
+  untilSlot: Slot;
+  slotsLate: Slot;
+  seconds: number;
 }
 
 /** The dev chain was asked for something that cannot be done to it. */

@@ -10,11 +10,13 @@ import { chainTimeMethods } from "./methods/chain-time.ts";
 import { committeeMethods } from "./methods/committees.ts";
 import { configMethods } from "./methods/config.ts";
 import { debugMethods } from "./methods/debug.ts";
+import { devBranchMethods } from "./methods/dev-branches.ts";
 import { devDumpMethods } from "./methods/dev-dumps.ts";
 import { devKeysMethods } from "./methods/dev-keys.ts";
 import { devOperationMethods } from "./methods/dev-operations.ts";
 import { devSnapshotMethods } from "./methods/dev-snapshots.ts";
 import { devTimeMethods } from "./methods/dev-time.ts";
+import { devValidatorMethods } from "./methods/dev-validators.ts";
 import { discoverMethod } from "./methods/discover.ts";
 import { dutyMethods } from "./methods/duties.ts";
 import { depositSnapshotMethods, eth1Methods } from "./methods/eth1.ts";
@@ -88,6 +90,8 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
     title: "Dev chain",
     methods: [
       ...devTimeMethods,
+      ...devValidatorMethods,
+      ...devBranchMethods,
       ...devOperationMethods,
       ...devSnapshotMethods,
       ...devDumpMethods,

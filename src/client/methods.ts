@@ -1735,6 +1735,92 @@ export interface Methods {
     /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
     speed: number;
   }>;
+  /** Which of the validators whose keys the chain has are online, that is, do their duties. */
+  dev_getValidators(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    /** The validators that do their duties, by index. */ online: Array<Uint64>;
+    /** The others whose keys the chain has. */
+    offline: Array<Uint64>;
+  }>;
+  /** Says which validators are online, from the next slot on and beyond a restart: those that are given and no others, or all but those. */
+  dev_setValidators(
+    params?: {
+      /** Who is online. A fraction is spread evenly over the indices. */
+      online?: "all" | "none" | string | number | Array<string | number>;
+      /** Who is offline, instead. */
+      offline?: "all" | "none" | string | number | Array<string | number>;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    /** The validators that do their duties, by index. */ online: Array<Uint64>;
+    /** The others whose keys the chain has. */
+    offline: Array<Uint64>;
+  }>;
+  /** Replaces the last blocks by another branch, slot by slot: validators build on the block before them and vote for what they built, until fork choice follows. */
+  dev_reorg(
+    params?: {
+      /** How many blocks; by default one. */
+      depth?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    old_head: { slot: Uint64; root: Root };
+    new_head: { slot: Uint64; root: Root };
+    common_ancestor: { slot: Uint64; root: Root };
+    slots: Uint64;
+    position: {
+      slot: Uint64;
+      epoch: Uint64;
+      head_slot: Uint64;
+      head_block_root: Root;
+      justified_epoch: Uint64;
+      finalized_epoch: Uint64;
+      /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+      speed: number;
+    };
+  }>;
+  /** Lets two branches grow side by side, slot by slot the shorter one. Without a depth those of the call before go on, while fork choice can still choose either. Afterwards all follow the head again. */
+  dev_fork(
+    params?: {
+      /** How many blocks before the head a new branch begins; by default one, if there are no two yet. */
+      depth?: string | number;
+      /** How many slots; by default two. */
+      slots?: string | number;
+      /** Which branch validators vote for; by default "split", every second one for the new branch. */
+      votes?: "old" | "new" | "split" | number;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    old_branch: { head: { slot: Uint64; root: Root }; weight: Uint64 };
+    new_branch: { head: { slot: Uint64; root: Root }; weight: Uint64 };
+    common_ancestor: { slot: Uint64; root: Root };
+    /** The branch of the head. */
+    head: "old" | "new";
+    position: {
+      slot: Uint64;
+      epoch: Uint64;
+      head_slot: Uint64;
+      head_block_root: Root;
+      justified_epoch: Uint64;
+      finalized_epoch: Uint64;
+      /** Seconds of chain time in a second of real time; 0 while chain time stands still. */
+      speed: number;
+    };
+  }>;
+  /** Lets the blocks of the next slots come after attesting was due: without proposer boost, and without a vote in the slot in which they come. */
+  dev_delayBlocks(
+    params?: {
+      /** Of how many slots, from the next one on; by default one. 0 ends a delay. */
+      slots?: string | number;
+      /** How long after the beginning of a slot; by default halfway between when attesting is due and the end of the slot. */
+      seconds?: number;
+      /** How many slots after its own a block comes; by default 0. The next proposers do not know of it until then. */
+      slots_late?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<{ from_slot: Uint64; until_slot: Uint64; seconds: number; slots_late: Uint64 }>;
   /** Has validators sign what they are slashed for: two blocks of one slot, or two votes for one target. */
   dev_slash(
     params: {
@@ -1981,6 +2067,14 @@ export interface Methods {
   hardhat_getAutomine: Methods["anvil_getAutomine"];
   /** Another name of anvil_getAutomine. */
   eth_mining: Methods["anvil_getAutomine"];
+  /** Replaces the last blocks by another branch, as dev_reorg does. */
+  anvil_reorg(
+    params: {
+      /** How many blocks, at least one. */
+      depth: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
   /** The whole chain as dev_dump answers it. */
   anvil_dumpState(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Another name of anvil_dumpState. */
@@ -2156,6 +2250,11 @@ export const METHOD_NAMES = [
   "dev_pause",
   "dev_resume",
   "dev_setSpeed",
+  "dev_getValidators",
+  "dev_setValidators",
+  "dev_reorg",
+  "dev_fork",
+  "dev_delayBlocks",
   "dev_slash",
   "dev_exit",
   "dev_withdraw",
@@ -2187,6 +2286,7 @@ export const METHOD_NAMES = [
   "anvil_getAutomine",
   "hardhat_getAutomine",
   "eth_mining",
+  "anvil_reorg",
   "anvil_dumpState",
   "hardhat_dumpState",
   "anvil_loadState",

@@ -14,16 +14,19 @@ import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { SYSTEM_TIMERS } from "../timers.ts";
+import { DevBranches } from "./control/branches.ts";
 import { DepositLog } from "./control/deposit-log.ts";
 import { DevDeposits } from "./control/deposits.ts";
 import { DevDumps } from "./control/dumps.ts";
 import { ExecutionRequestQueue } from "./control/execution-requests.ts";
+import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevOperations } from "./control/operations.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
 import { DevTime } from "./control/time.ts";
+import { DevPresence, type StoredPresence } from "./control/validators.ts";
 import { PaceWatch } from "./pace-watch.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
-import { type DevKeys, onlyKeysOf, type ValidatorKeys } from "./validator-keys.ts";
+import type { DevKeys } from "./validator-keys.ts";
 import { DEV_FEE_RECIPIENT } from "./validators/fee-recipient.ts";
 import type { SlashingProtection } from "./validators/slashing-protection.ts";
 import { whileSynced } from "./validators/synced-validators.ts";
@@ -46,6 +49,8 @@ interface DevChainParts {
   genesisDeposits: (() => phase0.DepositData[]) | undefined;
   /** Those that do their duties by themselves; all when left out. */
   activeValidators?: readonly ValidatorIndex[];
+  /** Who was told to be online or offline instead. */
+  storedPresence: StoredPresence;
   /** What they signed before. */
   history: SlashingProtection;
   /** Stores the slot where the clock stands. */
@@ -118,29 +123,33 @@ export class DevChain {
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     const { keepSlot } = parts;
     this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin(), keepSlot });
-    const { db } = parts;
+    const time = this.#time;
+    const { db, genesisDeposits } = parts;
+    const keys = new RegisteredKeys(this.keys, chain);
+    const presence = new DevPresence({
+      keys,
+      time,
+      activeValidators,
+      stored: parts.storedPresence,
+      onChange: (online) => chain.preparations.prepareOwn(online, DEV_FEE_RECIPIENT),
+    });
+    const branches = new DevBranches({ chain, time });
+    const lateBlocks = new DevLateBlocks({ clock, config, time });
     const snapshots = new DevSnapshots({
       chain,
-      time: this.#time,
-      revertible: [clock, history, { capture: () => () => this.#onGoneBack() }],
+      time,
+      revertible: [clock, history, presence, lateBlocks, { capture: () => () => this.#onGoneBack() }],
     });
-    const onReplaced = () => this.#onGoneBack();
-    const dumps = new DevDumps({
-      chain,
-      clock,
-      time: this.#time,
-      db,
-      history,
-      onReplaced,
-      logger: parts.logger,
-    });
-    const keys = new RegisteredKeys(this.keys, chain);
-    const { genesisDeposits } = parts;
+    const onReplaced = () => {
+      this.#onGoneBack();
+      return presence.reload();
+    };
+    const dumps = new DevDumps({ chain, clock, time, db, history, onReplaced, logger: parts.logger });
     const requests = requestsOf(parts);
     const depositLog = genesisDeposits && new DepositLog({ chain, genesisDeposits });
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
-    const operations = new DevOperations({ api, chain, db, time: this.#time, keys, requests, deposits });
-    this.control = { time: this.#time, operations, keys, snapshots, dumps };
+    const operations = new DevOperations({ api, chain, db, time, keys, requests, deposits });
+    this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps };
 
     const logger = parts.logger.topic("validators");
     // History is made without the builder, which has no part in the past.
@@ -151,23 +160,23 @@ export class DevChain {
       chain,
       isOpen: () => isAlone && !hasBuilder() && !isOverheard() && !chain.status.isOptimistic,
     };
-    const validatorsWith = (keys: ValidatorKeys) =>
-      createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, shortcut });
-    const ownKeys = activeValidators ? onlyKeysOf(this.keys, activeValidators) : keys;
-    const own = validatorsWith(ownKeys);
-    const prepare = () => chain.preparations.prepareOwn(ownKeys.indices, DEV_FEE_RECIPIENT);
-    prepare();
+    const modules = { api, clock, config, keys, logger, history, hasBuilder, shortcut };
+    const own = createDevValidators({
+      ...modules,
+      plan: (slot) => ({
+        online: presence.onlineNow(),
+        ...(branches.plan ?? { lateness: lateBlocks.latenessAt(slot) }),
+      }),
+    });
     const validators = isShared ? whileSynced({ validators: own, status: chain.status, logger }) : own;
-    // Nobody else has a part in what happened before the first run.
-    const founders = isShared && isNew ? validatorsWith(keys) : validators;
+    // Nobody else has a part in what happened before the first run, in which all validators act.
+    const founders = isShared && isNew ? createDevValidators(modules) : validators;
     this.#validators = validators;
     this.#founders = founders;
     chain.events.on("head", (head) => {
       for (const each of new Set([validators, founders])) each.onHead(head);
     });
     clock.onSlot(async (slot) => {
-      // Validators may have entered in the epoch before.
-      if (slot % SLOTS_PER_EPOCH === 0) prepare();
       await depositLog?.onSlot(slot);
       await this.#act(slot);
     });

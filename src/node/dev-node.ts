@@ -1,5 +1,6 @@
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { ClosingStack } from "../closing-stack.ts";
+import { StoredPresence } from "../dev/control/validators.ts";
 import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
@@ -59,6 +60,7 @@ export class DevNode {
       catchesUp: options.catchUp === true,
       flows: options.speed > 0,
       hasExecutionClient: options.execution !== undefined || (options.eth1?.length ?? 0) > 0,
+      storedPresence: await StoredPresence.open(db),
       history: await SlashingProtection.open(slashingProtectionStore(db)),
       keepSlot: (slot) => db.meta.putClockSlot(slot),
       warmupEpochs: options.warmupEpochs,

@@ -49,6 +49,12 @@ beforeEach(() => {
   before = slot();
 });
 
+it("replaces the last blocks under the name of Anvil", async () => {
+  await connect("anvil").mine({ blocks: 3 });
+  expect(await request("anvil_reorg", [2, []])).toBe(null);
+  expect((await blocksSince(before)).slice(0, 3)).toEqual([1, 4, 5]);
+});
+
 it.each(["anvil", "hardhat"] as const)(
   "mines blocks in mode %s, with empty slots where the interval is longer",
   async (mode) => {
@@ -127,7 +133,6 @@ it("lets time flow and stand still", async () => {
 
 it("goes back to snapshots", async () => {
   const client = connect("anvil");
-  const { root } = opened.devChain.chain.head;
   const id = await client.snapshot();
   expect(id).toMatch(/^0x[1-9a-f][0-9a-f]*$/);
   await client.mine({ blocks: 3, interval: 2 * SLOT_SECONDS });
@@ -140,7 +145,6 @@ it("goes back to snapshots", async () => {
 
 it.each(["anvil", "hardhat"] as const)("dumps the chain and loads it again in mode %s", async (mode) => {
   const client = connect(mode);
-  const { root } = opened.devChain.chain.head;
   const state = await client.dumpState();
   await client.mine({ blocks: 2 });
   await client.loadState({ state });

@@ -5,7 +5,7 @@ import { invalidParams } from "../../failure.ts";
 import { defineMethod, optional, required } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
 import { quantity, quantityUpTo } from "../params/quantities.ts";
-import { boolean, numberUpTo } from "../params/scalars.ts";
+import { boolean, numberBetween } from "../params/scalars.ts";
 import {
   boolean as anyBoolean,
   described,
@@ -27,7 +27,7 @@ import { MOST_SLOTS } from "./dev-time.ts";
 const blockCount = quantityUpTo(MOST_SLOTS, `a number of blocks from 0 to ${MOST_SLOTS}`);
 const seconds = quantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
 const timestamp = quantityUpTo(Number.MAX_SAFE_INTEGER, "a time in Unix seconds from 0 to 2^53-1");
-const secondsOfSlot = numberUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
+const secondsOfSlot = numberBetween(0, Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
 
 const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };
 const DONE = { name: "done", schema: nothing };
@@ -229,6 +229,26 @@ const anvilGetIntervalMining = defineMethod({
   },
 });
 
+const anvilReorg = defineMethod({
+  name: "anvil_reorg",
+  summary: "Replaces the last blocks by another branch, as dev_reorg does.",
+  params: { depth: required(blockCount, "How many blocks, at least one.") },
+  // Anvil also takes transactions for the new blocks, of which there can be none here.
+  arrange: (params) => fromObject("depth")(isEmptyList(params[1]) ? params.slice(0, 1) : params),
+  result: DONE,
+  failures: ["rejected", "unsupported"],
+  cost: "cheap",
+  access: "dev",
+  example: { stage: "control", params: ["0x1"] },
+  async handler(context, { depth }, call) {
+    if (depth === 0) throw invalidParams("A reorganisation is of one block at least, and the depth is 0.");
+    await controlOf(context).branches.reorg(depth, call?.signal);
+    return null;
+  },
+});
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
+
 const anvilDumpState = defineMethod({
   name: "anvil_dumpState",
   aliases: ["hardhat_dumpState"],
@@ -343,6 +363,7 @@ export const anvilNameMethods = [
   anvilGetIntervalMining,
   evmSetAutomine,
   anvilGetAutomine,
+  anvilReorg,
   anvilDumpState,
   anvilLoadState,
   minerStart,

@@ -7,7 +7,7 @@ import type { ApiContext } from "../context.ts";
 import { defineMethod, optional, required } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
 import { VALIDATOR_STATUSES, type ValidatorId, validatorId } from "../params/identifiers.ts";
-import { integerUpTo, numberUpTo, parseUint64 } from "../params/scalars.ts";
+import { integerUpTo, numberBetween, parseUint64 } from "../params/scalars.ts";
 import { elementReader, paramSchema } from "../params/schema.ts";
 import { described, number, object, shape } from "../schemas.ts";
 import { indexInRegistry } from "./registry.ts";
@@ -67,7 +67,7 @@ const goal = paramSchema<Goal>(
   readGoal,
 );
 
-const speedFactor = numberUpTo(MOST_SPEED, `a number from 0 to ${MOST_SPEED}`);
+const speedFactor = numberBetween(0, MOST_SPEED, `a number from 0 to ${MOST_SPEED}`);
 
 const slots = integerUpTo(BigInt(MOST_SLOTS), `a number of slots from 0 to ${MOST_SLOTS}`);
 const epochs = integerUpTo(

@@ -9,7 +9,7 @@ import {
   boolean,
   epoch,
   graffiti,
-  numberUpTo,
+  numberBetween,
   root,
   signature,
   slot,
@@ -23,7 +23,7 @@ const FAR_FUTURE = "18446744073709551615";
 const UPPER_ROOT = `0x${"AB".repeat(32)}`;
 const LOWER_ROOT = UPPER_ROOT.replace(/AB/g, "ab");
 const KEY = `0x${"0c".repeat(48)}`;
-const speed = numberUpTo(10, "a number from 0 to 10");
+const speed = numberBetween(0, 10, "a number from 0 to 10");
 const blocks = quantityUpTo(1000, "a number of blocks from 0 to 1000");
 const padded = (hex: string) => fromHex(`0x${hex.padEnd(64, "0")}`);
 
@@ -35,8 +35,8 @@ const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
   ["uint64", uint64, "9007199254740991", Number.MAX_SAFE_INTEGER],
   ["slot", slot, "7", 7],
   ["epoch", epoch, 7, 7],
-  ["numberUpTo", speed, new IrregularNumber("0.5"), 0.5],
-  ["numberUpTo", speed, 0, 0],
+  ["numberBetween", speed, new IrregularNumber("0.5"), 0.5],
+  ["numberBetween", speed, 0, 0],
   ["quantityUpTo", blocks, "0x0A", 10],
   ["quantityUpTo", blocks, "10", 10],
   ["quantityUpTo", blocks, 10, 10],
@@ -104,7 +104,7 @@ const bad: [string, ParamSchema<unknown>, unknown[]][] = [
   ["uint64", uint64, [null, true, [], {}, "9".repeat(1000), new IrregularNumber("1e2"), { source: "1" }]],
   ["slot", slot, ["head", new IrregularNumber("9007199254740993")]],
   ["epoch", epoch, [((2n ** 64n - 1n) / 8n + 1n).toString(), FAR_FUTURE]],
-  ["numberUpTo", speed, [-1, 10.5, "2", null, new IrregularNumber("1e1000"), new IrregularNumber("-0.5")]],
+  ["numberBetween", speed, [-1, 10.5, "2", null, new IrregularNumber("1e1000"), new IrregularNumber("-0.5")]],
   ["quantityUpTo", blocks, ["0x", "0x3e9", "0xzz", "0X1", "a", 1001, -1, null, `0x${"0".repeat(17)}`]],
   ["statusCode", statusCode, [99, 600, "abc", true]],
   ["boolean", boolean, ["true", 1, null]],

@@ -66,6 +66,20 @@ function toNumber(integer: bigint): number {
   return new BeyondNumbers(integer) as unknown as number;
 }
 
+/** A JSON number of any form, as the nearest number that JavaScript has; undefined for everything else. */
+export function parseNumber(value: unknown): number | undefined {
+  const number = value instanceof IrregularNumber ? Number(value.source) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+/** A number that may have a fraction; `rightForm` says what it is. */
+export function numberBetween(least: number, most: number, rightForm: string): ParamSchema<number> {
+  return paramSchema(rightForm, { type: "number", minimum: least, maximum: most }, (value) => {
+    const number = parseNumber(value);
+    return number !== undefined && number >= least && number <= most ? number : undefined;
+  });
+}
+
 export function parseUint64(value: unknown): number | undefined {
   const integer = parseInteger(value, MAX_UINT64);
   return integer === undefined ? undefined : toNumber(integer);
@@ -76,14 +90,6 @@ export function integerUpTo(max: bigint, rightForm: string): ParamSchema<number>
   return paramSchema(`${rightForm}, ${WRITTEN}`, INTEGER_FORM, (value) => {
     const integer = parseInteger(value, max);
     return integer === undefined ? undefined : toNumber(integer);
-  });
-}
-
-/** A number from 0 to `max`, which may have a fraction; `rightForm` says what it is. */
-export function numberUpTo(max: number, rightForm: string): ParamSchema<number> {
-  return paramSchema(rightForm, { type: "number", minimum: 0, maximum: max }, (value) => {
-    const given = value instanceof IrregularNumber ? Number(value.source) : value;
-    return typeof given === "number" && given >= 0 && given <= max ? given : undefined;
   });
 }
 

@@ -26,8 +26,12 @@ export class ProposerPreparations {
   readonly #registrations = new LruMap<PubkeyHex, Told<Registration>>(MAX_ENTRIES);
   readonly #registrationListeners = new Set<RegistrationListener>();
 
-  /** Validators that the node runs itself. They need not be told of again, and what clients tell of them comes first. */
+  /**
+   * The validators that the node runs itself from now on. They need not be told of again, and what clients tell of them
+   * comes first.
+   */
   prepareOwn(validators: Iterable<ValidatorIndex>, feeRecipient: Uint8Array): void {
+    this.#own.clear();
     for (const validator of validators) this.#own.set(validator, feeRecipient);
   }
 

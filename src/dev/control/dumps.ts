@@ -9,6 +9,7 @@ import { readAbout } from "../../chain/stored/about-chain.ts";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
 import { exportChain } from "../../chain/stored/export-chain.ts";
 import { importChain } from "../../chain/stored/import-chain.ts";
+import { ClosingStack } from "../../closing-stack.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
@@ -27,7 +28,7 @@ interface DevDumpsParts {
   db: BeaconDb;
   history: SlashingProtection;
   /** Is called when another chain has taken the place of the one that there was. */
-  onReplaced(): void;
+  onReplaced(): Promise<void>;
   logger: Logger;
 }
 
@@ -118,7 +119,7 @@ export class DevDumps implements DumpControl {
   async #takeOver(path: string, clockSlot: number): Promise<void> {
     const { chain, clock, history, onReplaced } = this.#parts;
     const directory = `${this.#parts.db.path}.loading`;
-    await using opened = new AsyncDisposableStack();
+    await using opened = new ClosingStack();
     await rm(directory, { recursive: true, force: true });
     opened.defer(() => rm(directory, { recursive: true, force: true }));
     const db = await openDatabase(directory, { sync: false });
@@ -130,8 +131,8 @@ export class DevDumps implements DumpControl {
     await chain.become(loaded, () => {
       clock.moveTo(loaded.clock.currentSlot);
       history.replace(signed);
-      onReplaced();
     });
+    await onReplaced();
   }
 
   async #open(db: BeaconDb, clockSlot: number): Promise<BeaconChain> {

@@ -97,8 +97,8 @@ export class DevTime implements TimeControl {
     });
   }
 
-  /** Goes through the next slot; for work that has time at rest. */
-  async passSlot(how: Passing): Promise<void> {
+  /** Goes through the next slot, with all that validators do in it unless it is skipped; for work that has time at rest. */
+  async passSlot(how: Passing = "advanced"): Promise<void> {
     const { clock } = this.#parts;
     this.#passing = how;
     try {

@@ -18,6 +18,7 @@ import { blockRequest } from "../../chain/production/block-request.ts";
 import { subcommitteeMembers } from "../../chain/validation/sync-committee-at.ts";
 import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import { type FailedDuties, PROPOSE } from "./failed-duties.ts";
+import type { LateBlocks } from "./late-blocks.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
 
@@ -26,6 +27,20 @@ interface LockstepModules {
   signer: ValidatorSigner;
   history: SlashingProtection;
   failures: FailedDuties;
+  late: LateBlocks;
+}
+
+/** A block that can be voted for in a slot. */
+interface Choice {
+  root: RootHex;
+  /** As `stateToAttestOn` gives it. */
+  state: CachedBeaconStateAllForks;
+}
+
+/** What some are to sign for the block of their choice. */
+interface Ballot extends Choice {
+  isBy(voter: ValidatorIndex): boolean;
+  votes: CommitteeVote[];
 }
 
 /** What members of a committee are about to sign. */
@@ -52,31 +67,37 @@ export class LockstepDuties {
 
   /** Never rejects because of a duty that failed. */
   async act(slot: Slot, plan: DutyPlan): Promise<void> {
-    const { chain, history, failures } = this.#modules;
+    const { chain, history, failures, late } = this.#modules;
     await chain.refreshHead();
-    const block = await failures.attempt(PROPOSE, slot, () => this.#produce(slot, plan));
+    const parentRoot = plan.parentRoot ?? chain.head.root;
+    const block = await failures.attempt(PROPOSE, slot, () => this.#produce(slot, parentRoot, plan));
     if (block === null) failures.unsettled(PROPOSE, slot);
-    const votedRoot = plan.votedRoot ?? block?.root ?? plan.parentRoot ?? chain.head.root;
-    const voting = await failures.attempt("learn what to attest to", slot, async () => {
-      const isOfBlock = block && votedRoot === block.root;
-      const state = isOfBlock ? block.postState : await stateToAttestOn(chain.states, { slot, blockRoot: votedRoot });
-      return { state, votes: this.#votesOn(state, slot, votedRoot, plan) };
+    const timelyBlock = plan.lateness ? null : block;
+    const ballots = await failures.attempt("learn what to attest to", slot, async () => {
+      const usual = timelyBlock ? choiceOf(timelyBlock) : await this.#choice(slot, parentRoot);
+      return this.#ballots(slot, usual, plan);
     });
-    if (block && !(await failures.attempt(PROPOSE, slot, () => this.#publish(block)))) return;
-    if (!voting) return;
+    const publish = (produced: ProducedFullBlock) => failures.attempt(PROPOSE, slot, () => this.#publish(produced));
+    if (timelyBlock && !(await publish(timelyBlock))) return;
     await failures.attempt("vote", slot, async () => {
       await history.keep();
-      this.#attest(slot, voting.votes);
-      this.#signHead(voting.state, slot, votedRoot, plan);
+      for (const ballot of ballots ?? []) {
+        this.#attest(slot, ballot);
+        this.#signHead(slot, ballot);
+      }
     });
+    if (block && plan.lateness) {
+      late.hold(slot, plan.lateness, async () => {
+        await publish(block);
+      });
+    }
   }
 
   /** The block of the slot, noted as signed; null when it is not the turn of one of ours who is online. */
-  async #produce(slot: Slot, plan: DutyPlan): Promise<ProducedFullBlock | null> {
+  async #produce(slot: Slot, parentRoot: RootHex, plan: DutyPlan): Promise<ProducedFullBlock | null> {
     const { chain, signer, history } = this.#modules;
     // Nobody proposes the genesis block.
     if (slot === GENESIS_SLOT) return null;
-    const parentRoot = plan.parentRoot ?? chain.head.root;
     const { epochCtx, validators } = await chain.states.afterBlock(parentRoot, slot);
     const proposer = epochCtx.getBeaconProposer(slot);
     if (!this.#acts(plan, proposer)) return null;
@@ -100,21 +121,40 @@ export class LockstepDuties {
     return true;
   }
 
-  /** What the committees of the slot may sign; it is noted as signed. */
-  #votesOn(state: CachedBeaconStateAllForks, slot: Slot, blockRoot: RootHex, plan: DutyPlan): CommitteeVote[] {
+  async #choice(slot: Slot, root: RootHex): Promise<Choice> {
+    return { root, state: await stateToAttestOn(this.#modules.chain.states, { slot, blockRoot: root }) };
+  }
+
+  /** What is to be signed in the slot; it is noted as signed. */
+  async #ballots(slot: Slot, usual: Choice, plan: DutyPlan): Promise<Ballot[]> {
+    const { dissent } = plan;
+    const acts = (voter: ValidatorIndex) => this.#acts(plan, voter);
+    if (!dissent) return [this.#ballot(slot, usual, acts)];
+    const other = await this.#choice(slot, dissent.root);
+    return [
+      this.#ballot(slot, usual, (voter) => acts(voter) && !dissent.isBy(voter)),
+      this.#ballot(slot, other, (voter) => acts(voter) && dissent.isBy(voter)),
+    ];
+  }
+
+  #ballot(slot: Slot, choice: Choice, isBy: Ballot["isBy"]): Ballot {
+    return { ...choice, isBy, votes: this.#votesFor(choice, slot, isBy) };
+  }
+
+  #votesFor({ root: blockRoot, state }: Choice, slot: Slot, isBy: Ballot["isBy"]): CommitteeVote[] {
     const { chain, history } = this.#modules;
     // electra/validator.md, Construct attestation: the index moved out of the data, which then names committee 0.
     const namesCommittee = chain.config.getForkSeq(slot) < ForkSeq.electra;
     const committees = state.epochCtx.getShufflingAtSlot(slot).committees[slot % SLOTS_PER_EPOCH]!;
     return committees.flatMap((committee, committeeIndex) => {
       const data = attestationDataOn(state, { slot, blockRoot, committeeIndex: namesCommittee ? committeeIndex : 0 });
-      const maySign = (member: ValidatorIndex) => this.#acts(plan, member) && history.mayAttest(member, data);
+      const maySign = (member: ValidatorIndex) => isBy(member) && history.mayAttest(member, data);
       const { bits, members } = chosenFrom(committee, maySign);
       return members.length > 0 ? [{ committeeIndex, committee, data, bits, attestingIndices: members }] : [];
     });
   }
 
-  #attest(slot: Slot, votes: readonly CommitteeVote[]): void {
+  #attest(slot: Slot, { votes }: Ballot): void {
     const { chain, signer } = this.#modules;
     const { AttestationData } = ssz.phase0;
     const fork = chain.config.getForkName(slot);
@@ -127,16 +167,16 @@ export class LockstepDuties {
   }
 
   /** altair/validator.md, Sync committee messages: a member signs once for each of its seats. */
-  #signHead({ epochCtx }: CachedBeaconStateAllForks, slot: Slot, blockRoot: RootHex, plan: DutyPlan): void {
+  #signHead(slot: Slot, { root, state, isBy }: Ballot): void {
     const { chain, signer } = this.#modules;
     if (chain.config.getForkSeq(slot) < ForkSeq.altair) return;
-    const beaconBlockRoot = fromHex(blockRoot);
+    const beaconBlockRoot = fromHex(root);
     const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
     // Its signatures go into the block of the next slot (altair/validator.md).
-    const committee = epochCtx.getIndexedSyncCommittee(slot);
+    const committee = state.epochCtx.getIndexedSyncCommittee(slot);
     for (let subcommitteeIndex = 0; subcommitteeIndex < SYNC_COMMITTEE_SUBNET_COUNT; subcommitteeIndex++) {
       const seats = subcommitteeMembers(committee, subcommitteeIndex);
-      const { bits: aggregationBits, members } = chosenFrom(seats, (member) => this.#acts(plan, member));
+      const { bits: aggregationBits, members } = chosenFrom(seats, isBy);
       if (members.length === 0) continue;
       const signature = signer.signJointly(members, signingRoot);
       const contribution = { slot, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature };
@@ -148,6 +188,8 @@ export class LockstepDuties {
     return this.#modules.signer.owns(index) && isOnline(plan, index);
   }
 }
+
+const choiceOf = ({ root, postState }: ProducedFullBlock): Choice => ({ root, state: postState });
 
 function chosenFrom(committee: ArrayLike<ValidatorIndex>, isChosen: (member: ValidatorIndex) => boolean) {
   const bits = BitArray.fromBitLen(committee.length);

@@ -50,7 +50,8 @@ export class SlotSchedule {
     const arrived = new AbortController();
     const dueMs = this.#config.getAttestationDueMs(this.#config.getForkName(slot));
     try {
-      await Promise.race([arrival.promise, this.#until(slot, dueMs, AbortSignal.any([closing, arrived.signal]))]);
+      const due = this.#clock.untilTime(this.#moment(slot, dueMs), AbortSignal.any([closing, arrived.signal]));
+      await Promise.race([arrival.promise, due]);
     } finally {
       this.#waiting.delete(slot);
       arrived.abort();
@@ -59,10 +60,15 @@ export class SlotSchedule {
 
   /** phase0/validator.md, Broadcast aggregate: at two thirds of the slot. */
   async untilAggregateDue(slot: Slot, closing: AbortSignal): Promise<void> {
-    await this.#until(slot, this.#config.getAggregateDueMs(this.#config.getForkName(slot)), closing);
+    await this.#clock.untilTime(this.aggregateDue(slot), closing);
   }
 
-  #until(slot: Slot, dueMs: number, signal: AbortSignal): Promise<void> {
-    return this.#clock.untilTime(this.#clock.slotStartSeconds(slot) + dueMs / 1000, signal);
+  /** In chain time. */
+  aggregateDue(slot: Slot): number {
+    return this.#moment(slot, this.#config.getAggregateDueMs(this.#config.getForkName(slot)));
+  }
+
+  #moment(slot: Slot, dueMs: number): number {
+    return this.#clock.slotStartSeconds(slot) + dueMs / 1000;
   }
 }

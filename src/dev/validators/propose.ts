@@ -21,15 +21,15 @@ interface ProposeModules {
   history: SlashingProtection;
 }
 
-/**
- * phase0/validator.md, Block proposal. No graffiti is given: the node's own then applies. Tells whether the block is on the chain,
- * or with a builder that has promised to publish it.
- */
-export async function proposeBlock(
+/** Publishes a block; tells whether it is on the chain, or with a builder that has promised to publish it. */
+export type PublishBlock = () => Promise<boolean>;
+
+/** phase0/validator.md, Block proposal, up to the signature. No graffiti is given: the node's own then applies. */
+export async function signBlock(
   { api, config, signer, history }: ProposeModules,
   slot: Slot,
   validatorIndex: ValidatorIndex,
-): Promise<boolean> {
+): Promise<PublishBlock> {
   const randaoReveal = signer.randaoReveal(validatorIndex, slot);
   const { data } = await api.validator.produceBlockV3({ slot, randaoReveal });
   history.noteProposal(validatorIndex, slot);
@@ -42,11 +42,15 @@ export async function proposeBlock(
     const { block, ...sidecars } = data;
     const signedBlock = signed(config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>, block);
     const signedBlockContents = { signedBlock, ...sidecars } as SignedBlockContents;
-    const { status } = await api.beacon.publishBlockV2({ signedBlockContents });
-    return status === HttpStatusCode.OK;
+    return async () => {
+      const { status } = await api.beacon.publishBlockV2({ signedBlockContents });
+      return status === HttpStatusCode.OK;
+    };
   }
   const type = config.getPostBellatrixForkTypes(slot).BlindedBeaconBlock as Type<BlindedBeaconBlock>;
   const signedBlindedBlock = signed(type, data) as SignedBlindedBeaconBlock;
-  const { status } = await api.beacon.publishBlindedBlockV2({ signedBlindedBlock });
-  return status === HttpStatusCode.OK || config.getForkSeq(slot) >= ForkSeq.fulu;
+  return async () => {
+    const { status } = await api.beacon.publishBlindedBlockV2({ signedBlindedBlock });
+    return status === HttpStatusCode.OK || config.getForkSeq(slot) >= ForkSeq.fulu;
+  };
 }

@@ -1,10 +1,11 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { computeEpochAtSlot, computeSigningRoot } from "@lodestar/state-transition";
-import { type bellatrix, type Epoch, type Slot, ssz } from "@lodestar/types";
+import { type bellatrix, type Epoch, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import type { Clock } from "../../chain/clock/clock.ts";
 import { builderDomain } from "../../execution/builder/builder-domain.ts";
 import { DEV_GAS_LIMIT } from "../../execution/dev-payload.ts";
 import type { ValidatorKeys } from "../validator-keys.ts";
+import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import { DEV_FEE_RECIPIENT } from "./fee-recipient.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
@@ -18,31 +19,36 @@ interface RegisterModules {
 /** Registers our validators for builders, each epoch again with what they signed the first time (builder-specs, validator.md). */
 export class BuilderRegistration {
   readonly #modules: RegisterModules;
-  #signed: bellatrix.SignedValidatorRegistrationV1[] | undefined;
+  readonly #signed = new Map<ValidatorIndex, bellatrix.SignedValidatorRegistrationV1>();
   #registeredIn: Epoch | undefined;
 
   constructor(modules: RegisterModules) {
     this.#modules = modules;
   }
 
-  async update(slot: Slot): Promise<void> {
+  async update(slot: Slot, plan: DutyPlan): Promise<void> {
     const epoch = computeEpochAtSlot(slot);
     if (this.#registeredIn === epoch) return;
-    if (this.#signed?.length !== this.#modules.keys.indices.length) this.#signed = this.#sign();
-    await this.#modules.api.validator.registerValidator({ registrations: this.#signed });
+    const { api, keys } = this.#modules;
+    const online = keys.indices.filter((index) => isOnline(plan, index));
+    await api.validator.registerValidator({ registrations: online.map((index) => this.#registrationOf(index)) });
     this.#registeredIn = epoch;
   }
 
-  #sign(): bellatrix.SignedValidatorRegistrationV1[] {
+  #registrationOf(index: ValidatorIndex): bellatrix.SignedValidatorRegistrationV1 {
+    const known = this.#signed.get(index);
+    if (known) return known;
     const { config, clock, keys } = this.#modules;
-    const domain = builderDomain(config);
-    const timestamp = Math.floor(clock.nowSeconds());
-    return keys.indices.map((index) => {
-      const secretKey = keys.secretKey(index)!;
-      const pubkey = secretKey.toPublicKey().toBytes();
-      const message = { feeRecipient: DEV_FEE_RECIPIENT, gasLimit: DEV_GAS_LIMIT, timestamp, pubkey };
-      const signingRoot = computeSigningRoot(ssz.bellatrix.ValidatorRegistrationV1, message, domain);
-      return { message, signature: secretKey.sign(signingRoot).toBytes() };
-    });
+    const secretKey = keys.secretKey(index)!;
+    const message = {
+      feeRecipient: DEV_FEE_RECIPIENT,
+      gasLimit: DEV_GAS_LIMIT,
+      timestamp: Math.floor(clock.nowSeconds()),
+      pubkey: secretKey.toPublicKey().toBytes(),
+    };
+    const signingRoot = computeSigningRoot(ssz.bellatrix.ValidatorRegistrationV1, message, builderDomain(config));
+    const registration = { message, signature: secretKey.sign(signingRoot).toBytes() };
+    this.#signed.set(index, registration);
+    return registration;
   }
 }

@@ -5,6 +5,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch, Slot } from "@lodestar/types";
 import { selectAggregator } from "./aggregate.ts";
 import type { Duties } from "./duties.ts";
+import { type DutyPlan, onlineOf } from "./duty-plan.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
@@ -24,24 +25,31 @@ export class DutySubscriptions {
   /** The duties that the node was told of: other ones of the same epoch, after a reorganisation, are told again. */
   readonly #attesters = new Map<Epoch, routes.validator.AttesterDuty[]>();
   readonly #syncCommittees = new Map<Epoch, routes.validator.SyncDuty[]>();
+  /** Whose duties they were. */
+  #online: DutyPlan["online"];
 
   constructor(modules: SubscribeModules) {
     this.#modules = modules;
   }
 
-  async update(slot: Slot): Promise<void> {
+  async update(slot: Slot, plan: DutyPlan): Promise<void> {
     const { config, duties } = this.#modules;
     const epoch = computeEpochAtSlot(slot);
+    if (plan.online !== this.#online) {
+      this.#attesters.clear();
+      this.#syncCommittees.clear();
+      this.#online = plan.online;
+    }
     for (const ofEpoch of [epoch, epoch + 1]) {
       const attesters = await duties.attestersOf(ofEpoch);
       if (this.#attesters.get(ofEpoch) !== attesters) {
-        await this.#subscribeCommittees(attesters.filter((duty) => duty.slot >= slot));
+        await this.#subscribeCommittees(onlineOf(plan, attesters).filter((duty) => duty.slot >= slot));
         this.#attesters.set(ofEpoch, attesters);
       }
       if (config.getForkSeqAtEpoch(epoch) < ForkSeq.altair) continue;
       const members = await duties.syncCommitteeOf(ofEpoch);
       if (this.#syncCommittees.get(ofEpoch) !== members) {
-        await this.#subscribeSyncCommittee(ofEpoch, members);
+        await this.#subscribeSyncCommittee(ofEpoch, onlineOf(plan, members));
         this.#syncCommittees.set(ofEpoch, members);
       }
     }

@@ -20,6 +20,7 @@ import { createRecordingLogger } from "../../log/recording-logger.test-support.t
 import { devChainConfig } from "../chain-config.ts";
 import { DEV_FORKS, type ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
+import { type DutyPlan, USUAL_DUTIES } from "./duty-plan.ts";
 import { createLocalApi } from "./local-api.test-support.ts";
 import { ManualClock } from "./manual-clock.test-support.ts";
 import { type SignedByValidator, SlashingProtection } from "./slashing-protection.ts";
@@ -31,14 +32,24 @@ const attestationSeconds = 2;
 const aggregateSeconds = 4;
 const fuluFromGenesis: ScheduledFork[] = [{ fork: "fulu", epoch: 0 }];
 
-function setUp(forks: ScheduledFork[], { validatorCount = 64, speed = 1, hasBuilder = false } = {}) {
+interface SetUpOptions {
+  validatorCount?: number;
+  speed?: number;
+  hasBuilder?: boolean;
+  plan?: () => DutyPlan;
+}
+
+function setUp(
+  forks: ScheduledFork[],
+  { validatorCount = 64, speed = 1, hasBuilder = false, plan = () => USUAL_DUTIES }: SetUpOptions = {},
+) {
   const chainConfig = devChainConfig({ forks, slotSeconds, genesisTime });
   const genesis = createDevGenesis({ chainConfig, validatorCount, genesisTime });
   const api = createLocalApi(genesis);
   const clock = new ManualClock(genesisTime, slotSeconds, speed);
   const logger = createRecordingLogger();
   const { config, keys } = genesis;
-  const validators = createDevValidators({ api, clock, config, keys, logger, hasBuilder: () => hasBuilder });
+  const validators = createDevValidators({ api, clock, config, keys, logger, plan, hasBuilder: () => hasBuilder });
   const warnings = () => logger.records.filter(({ level }) => level === "warn");
   const callsOf = (method: (typeof api.calls)[number]) => api.calls.filter((name) => name === method).length;
   return { api, clock, config, keys, validators, logger, warnings, callsOf };
@@ -230,6 +241,30 @@ describe("dev validators whose node has a builder", () => {
     const set = getBlockProposerSignatureSet(config, { message, signature });
     const pubkey = PublicKey.fromBytes(api.chain.head.validators.getReadonly(message.proposerIndex).pubkey);
     expect(verify(set.signingRoot, pubkey, Signature.fromBytes(signature))).toBe(true);
+  });
+});
+
+describe("dev validators of whom some are offline", () => {
+  it("leave those out of all that they tell the node, until they are online", async () => {
+    const even = new Set(Array.from({ length: 32 }, (_, i) => 2 * i));
+    let plan: DutyPlan = { online: even };
+    const { api, validators, warnings, keys } = setUp(fuluFromGenesis, { hasBuilder: true, plan: () => plan });
+    await validators.onSlot(1, "lockstep");
+    const told = () =>
+      [...api.committeeSubscriptions, ...api.syncSubscriptions].map(({ validatorIndex }) => validatorIndex);
+    const attesters = () =>
+      api.attestations.filter(isElectraSingleAttestation).map(({ attesterIndex }) => attesterIndex);
+    expect([...told(), ...attesters()].filter((index) => !even.has(index))).toEqual([]);
+    expect(told().length).toBeGreaterThan(0);
+    expect(attesters().length).toBeGreaterThan(0);
+    expect(api.registrations.length).toBe(even.size);
+
+    plan = {};
+    await validators.onSlot(2, "lockstep");
+    expect(told().some((index) => !even.has(index))).toBe(true);
+    await validators.onSlot(SLOTS_PER_EPOCH, "lockstep");
+    expect(api.registrations.length).toBe(even.size + keys.count);
+    expect(warnings()).toEqual([]);
   });
 });
 

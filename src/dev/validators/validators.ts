@@ -9,11 +9,12 @@ import type { ValidatorKeys } from "../validator-keys.ts";
 import { publishAggregates } from "./aggregate.ts";
 import { type CommitteeAttestation, prepareAttestations, submitAttestations } from "./attest.ts";
 import { Duties, type HeadUpdate } from "./duties.ts";
-import { type DutyPlan, isOnline, onlineOf, USUAL_DUTIES } from "./duty-plan.ts";
+import { choosesBlocks, type DutyPlan, isOnline, onlineOf, USUAL_DUTIES } from "./duty-plan.ts";
 import { FailedDuties, PROPOSE } from "./failed-duties.ts";
+import { LateBlocks } from "./late-blocks.ts";
 import { LockstepDuties } from "./lockstep-duties.ts";
 import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
-import { proposeBlock } from "./propose.ts";
+import { signBlock } from "./propose.ts";
 import { BuilderRegistration } from "./register.ts";
 import { ValidatorSigner } from "./signer.ts";
 import { SlashingProtection } from "./slashing-protection.ts";
@@ -66,22 +67,31 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const underWay = new Set<Promise<void>>();
   const modules = { api, config, signer, history };
   const failures = new FailedDuties(logger);
-  const lockstep = shortcut && new LockstepDuties({ chain: shortcut.chain, signer, history, failures });
+  const late = new LateBlocks(clock, closing.signal);
+  const lockstep = shortcut && new LockstepDuties({ chain: shortcut.chain, signer, history, failures, late });
 
   const attempt: FailedDuties["attempt"] = (duty, slot, work) => failures.attempt(duty, slot, work);
 
   async function propose(slot: Slot, plan: DutyPlan): Promise<void> {
-    const isProposed = await attempt(PROPOSE, slot, async () => {
+    const signed = await attempt(PROPOSE, slot, async () => {
       // Nobody proposes the genesis block.
-      if (slot === GENESIS_SLOT) return false;
+      if (slot === GENESIS_SLOT) return null;
       const duty = await duties.proposerAt(slot);
-      if (!duty || !isOnline(plan, duty.validatorIndex)) return false;
-      const isImported = await proposeBlock(modules, slot, duty.validatorIndex);
-      schedule.blockArrived(slot);
-      logger.debug("Validators proposed a block", { slot, validatorIndex: duty.validatorIndex, isImported });
-      return isImported;
+      if (!duty || !isOnline(plan, duty.validatorIndex)) return null;
+      const { validatorIndex } = duty;
+      return { validatorIndex, publish: await signBlock(modules, slot, validatorIndex) };
     });
-    if (isProposed === false) failures.unsettled(PROPOSE, slot);
+    if (signed === null) failures.unsettled(PROPOSE, slot);
+    if (!signed) return;
+    const publish = async () => {
+      const isImported = await attempt(PROPOSE, slot, signed.publish);
+      if (isImported === undefined) return;
+      schedule.blockArrived(slot);
+      logger.debug("Validators proposed a block", { slot, validatorIndex: signed.validatorIndex, isImported });
+      if (!isImported) failures.unsettled(PROPOSE, slot);
+    };
+    if (plan.lateness) late.hold(slot, plan.lateness, publish);
+    else await publish();
   }
 
   async function attest(slot: Slot, plan: DutyPlan): Promise<CommitteeAttestation[]> {
@@ -124,24 +134,28 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     const plan = planOf(slot);
     duties.forgetBefore(epoch - 1);
     signer.forgetBefore(epoch - 1);
-    if (keys.indices.length === 0 || plan.online?.size === 0) return;
-    if (pace === "lockstep" && lockstep && shortcut.isOpen()) {
+    const isAnybodyOnline = keys.indices.length > 0 && plan.online?.size !== 0;
+    if (isAnybodyOnline) await actOn(slot, pace, plan);
+    await late.publishBefore(clock.slotStartSeconds(slot + 1));
+    failures.endSlot(slot);
+  }
+
+  async function actOn(slot: Slot, pace: Pace, plan: DutyPlan): Promise<void> {
+    if (pace === "lockstep" && lockstep && (shortcut.isOpen() || choosesBlocks(plan))) {
       await lockstep.act(slot, plan);
-      failures.endSlot(slot);
       return;
     }
-
     // Our own block comes first at any pace: an attestation to it that comes late is worth more than one to its parent.
     await propose(slot, plan);
     if (pace === "clock") await schedule.untilAttestationDue(slot, closing.signal);
     const attestations = await attest(slot, plan);
     const signing = await signHead(slot, plan);
+    await late.publishBefore(schedule.aggregateDue(slot));
     if (pace === "clock") await schedule.untilAggregateDue(slot, closing.signal);
     await aggregate(slot, attestations);
     await contribute(slot, signing);
-    await attempt("subscribe to their committees", slot, () => subscriptions.update(slot));
-    if (hasBuilder()) await attempt("register for the builder", slot, () => registration.update(slot));
-    failures.endSlot(slot);
+    await attempt("subscribe to their committees", slot, () => subscriptions.update(slot, plan));
+    if (hasBuilder()) await attempt("register for the builder", slot, () => registration.update(slot, plan));
   }
 
   return {
@@ -165,7 +179,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     },
 
     onGoneBack() {
-      for (const memory of [duties, subscriptions, schedule, failures]) memory.clear();
+      for (const memory of [duties, subscriptions, schedule, failures, late]) memory.clear();
     },
 
     async close() {

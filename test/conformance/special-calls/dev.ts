@@ -62,6 +62,27 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("time that flows back", INVALID, () => [-1]),
     fails("more than any machine can", INVALID, () => [1e9]),
   ],
+  dev_setValidators: [
+    fails("nobody", INVALID, () => []),
+    fails("who is online and who is offline", INVALID, () => ["all", "none"]),
+    fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64]),
+    fails("a range up to an unknown validator", NOT_FOUND, () => [`0-${LAST_UINT64}`]),
+  ],
+  dev_reorg: [fails("no blocks", INVALID, () => [0]), fails("blocks that are final", REJECTED, () => [65_536])],
+  dev_fork: [
+    fails("a branch from before what is final", REJECTED, () => [65_536]),
+    fails("more slots than a call may take", INVALID, () => ({ slots: LAST_UINT64 })),
+    fails("more votes than there are", INVALID, () => ({ votes: 1.5 })),
+  ],
+  dev_delayBlocks: [
+    fails("more slots than can be late", INVALID, () => [LAST_UINT64]),
+    fails("a moment before attesting is due", INVALID, () => ({ seconds: 0 })),
+  ],
+  anvil_reorg: [
+    fails("no blocks", INVALID, () => [0]),
+    fails("transactions", INVALID, () => [1, [["0x00", 0]]]),
+    fails("blocks that are final", REJECTED, () => ["0x10000"]),
+  ],
   anvil_mine: [
     fails("more blocks than a call may take", INVALID, () => [LAST_UINT64]),
     fails("more slots than a call may take", INVALID, () => ["0x10000", "0xffff"]),
