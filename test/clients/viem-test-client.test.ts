@@ -133,6 +133,7 @@ it("lets time flow and stand still", async () => {
 
 it("goes back to snapshots", async () => {
   const client = connect("anvil");
+  const { root } = opened.devChain.chain.head;
   const id = await client.snapshot();
   expect(id).toMatch(/^0x[1-9a-f][0-9a-f]*$/);
   await client.mine({ blocks: 3, interval: 2 * SLOT_SECONDS });
@@ -145,6 +146,7 @@ it("goes back to snapshots", async () => {
 
 it.each(["anvil", "hardhat"] as const)("dumps the chain and loads it again in mode %s", async (mode) => {
   const client = connect(mode);
+  const { root } = opened.devChain.chain.head;
   const state = await client.dumpState();
   await client.mine({ blocks: 2 });
   await client.loadState({ state });

@@ -93,7 +93,7 @@ export class LockstepDuties {
     }
   }
 
-  /** The block of the slot, noted as signed; null when it is not the turn of one of ours who is online. */
+  /** The block of the slot, noted as signed; null when it is not the turn of one of ours who is online and may propose. */
   async #produce(slot: Slot, parentRoot: RootHex, plan: DutyPlan): Promise<ProducedFullBlock | null> {
     const { chain, signer, history } = this.#modules;
     // Nobody proposes the genesis block.
@@ -101,9 +101,8 @@ export class LockstepDuties {
     const { epochCtx, validators } = await chain.states.afterBlock(parentRoot, slot);
     const proposer = epochCtx.getBeaconProposer(slot);
     if (!this.#acts(plan, proposer)) return null;
-    if (validators.getReadonly(proposer).slashed) {
-      throw new Error(`Slot ${slot} can have no block: its proposer, validator ${proposer}, is slashed.`);
-    }
+    // The block of a proposer that is slashed would not be valid (phase0/beacon-chain.md, process_block_header).
+    if (validators.getReadonly(proposer).slashed) return null;
     const randaoReveal = signer.randaoReveal(proposer, slot);
     const request = blockRequest(chain, proposer, { slot, parentRoot, randaoReveal });
     const produced = await chain.producer.produce(request);
