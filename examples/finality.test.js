@@ -1,4 +1,5 @@
 // A chain that finalizes, in the process of its test.
+// npm install --save-dev fanal
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startDevChain } from "fanal";

@@ -42,14 +42,19 @@ export async function installPackage(directory: string): Promise<InstalledPackag
   mkdirSync(root, { recursive: true });
   await execute("tar", ["-xzf", join(directory, tarball!), "-C", root, "--strip-components=1"]);
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  for (const name of Object.keys(manifest.dependencies)) {
-    const place = join(project, "node_modules", name);
-    mkdirSync(dirname(place), { recursive: true });
-    symlinkSync(join(CHECKOUT, "node_modules", name), place);
-  }
+  linkPackages(project, Object.keys(manifest.dependencies));
   mkdirSync(join(project, "node_modules", ".bin"));
   symlinkSync("../fanal/bin/fanal.js", join(project, "node_modules", ".bin", "fanal"));
   return { project, root, manifest, clone };
+}
+
+/** Has a directory find packages as an install there would, in the versions of the checkout. */
+export function linkPackages(directory: string, names: readonly string[]): void {
+  for (const name of names) {
+    const place = join(directory, "node_modules", name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(join(CHECKOUT, "node_modules", name), place);
+  }
 }
 
 /** The npm that runs the tests, or the one that is there. */

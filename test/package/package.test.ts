@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenLinks } from "../support/broken-links.ts";
 import { Program } from "../support/program.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
-import { type InstalledPackage, installPackage, runNpm } from "./installed-package.ts";
+import { type InstalledPackage, installPackage, linkPackages, runNpm } from "./installed-package.ts";
 
 /** Another one than that of the checkout can be tried: the package runs on every Node from 22 on. */
 const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
@@ -23,7 +23,11 @@ afterAll(() => directory.remove());
 
 /** Runs Node in the project. */
 function node(...args: string[]) {
-  return spawnSync(NODE, args, { cwd: installed.project, encoding: "utf8" });
+  return nodeIn(installed.project, ...args);
+}
+
+function nodeIn(cwd: string, ...args: string[]) {
+  return spawnSync(NODE, args, { cwd, encoding: "utf8" });
 }
 
 /** Has a script believe that Node is of another version. */
@@ -68,8 +72,14 @@ test("serves a dev chain", async () => {
 });
 
 test.each(EXAMPLES)("runs the example %s", (name) => {
-  cpSync(join(CHECKOUT, "examples", name), join(installed.project, name));
-  const { status, stdout, stderr } = node("--test", name);
+  // A directory within the project finds the package there, and besides it what the example says is to be installed.
+  const place = join(installed.project, "examples", name);
+  cpSync(join(CHECKOUT, "examples", "support"), join(place, "support"), { recursive: true });
+  cpSync(join(CHECKOUT, "examples", name), join(place, name));
+  const [, packages] =
+    /^\/\/ npm install --save-dev fanal\b *(.*)$/m.exec(readFileSync(join(place, name), "utf8")) ?? [];
+  linkPackages(place, packages?.match(/\S+/g) ?? []);
+  const { status, stdout, stderr } = nodeIn(place, "--test", name);
   expect(status, stdout + stderr).toBe(0);
 });
 
