@@ -1,3 +1,4 @@
+import { NobodyActiveError } from "../chain/states/advance.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { EngineUnavailableError, PayloadUnavailableError } from "../execution/engine.ts";
 import { DepositsUnavailableError } from "../execution/eth1/deposit-chain.ts";
@@ -11,7 +12,8 @@ export function toFailure(error: unknown): unknown {
   if (
     error instanceof PayloadUnavailableError ||
     error instanceof EngineUnavailableError ||
-    error instanceof DepositsUnavailableError
+    error instanceof DepositsUnavailableError ||
+    error instanceof NobodyActiveError
   ) {
     return unavailable(error.message, { cause: error });
   }

@@ -122,7 +122,13 @@ export class DevChain {
     this.#logger = parts.logger;
     this.#paceWatch = new PaceWatch({ clock, timers: SYSTEM_TIMERS, engine: parts.engine, logger: parts.logger });
     const { keepSlot } = parts;
-    this.#time = new DevTime({ clock, fixedBy: timeIsFixedBy(parts), onFlow: () => this.#paceWatch.begin(), keepSlot });
+    this.#time = new DevTime({
+      clock,
+      fixedBy: timeIsFixedBy(parts),
+      headSlot: () => chain.head.slot,
+      onFlow: () => this.#paceWatch.begin(),
+      keepSlot,
+    });
     const time = this.#time;
     const { db, genesisDeposits } = parts;
     const keys = new RegisteredKeys(this.keys, chain);

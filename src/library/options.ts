@@ -41,8 +41,13 @@ function flagOf([key, value]: [key: string, value: unknown]): Given {
   );
 }
 
-function pairs(flag: string, values: Readonly<Record<string, number | string>> = {}): Given[] {
-  const texts = Object.entries(values).map(([name, value]) => `${name}=${value}`);
+/** Who does not go by the types may write the pairs as the command line has them. */
+function pairs(
+  flag: string,
+  values: Readonly<Record<string, number | string>> | string | readonly string[] = {},
+): Given[] {
+  const isWritten = typeof values === "string" || Array.isArray(values);
+  const texts = isWritten ? [values].flat() : Object.entries(values).map(([name, value]) => `${name}=${value}`);
   return texts.length === 0 ? [] : [[flag, texts]];
 }
 

@@ -8,6 +8,7 @@ import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
+import { MOST_EMPTY_EPOCHS } from "../dev/empty-epochs.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
 import { genesisDeposits } from "../dev/genesis-deposits.ts";
 import {
@@ -63,12 +64,6 @@ export interface DevSource extends ChainSource {
   /** Whether validators of other nodes may have a part in it. */
   readonly isShared: boolean;
 }
-
-/**
- * Epochs that may stay empty at once. Validators that miss more of them lose so much of their balances that they may all be
- * ejected, and then nobody is left to go on with the chain.
- */
-const MOST_EMPTY_EPOCHS = 2048;
 
 /** The dev chain of the database where it stopped, or a new one. Its time is virtual. */
 export async function openDevSource(db: BeaconDb, options: DevSourceOptions, timeOfDay: TimeOfDay): Promise<DevSource> {

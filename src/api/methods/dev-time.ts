@@ -144,7 +144,7 @@ const devSkip = defineMethod({
     epochs: optional(epochs, "How many epochs, instead of slots."),
   },
   result: position,
-  failures: ["unsupported"],
+  failures: ["rejected", "unsupported"],
   cost: "cheap",
   access: "dev",
   example: { stage: "control", params: [3] },

@@ -7,17 +7,40 @@ import {
   processSlots,
   stateTransition,
 } from "@lodestar/state-transition";
-import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { Epoch, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { ForeseenError } from "../../foreseen-error.ts";
+
+/** A chain without validators has no proposers, and no state from then on. */
+export class NobodyActiveError extends ForeseenError {
+  constructor(epoch: Epoch) {
+    super(`No validator is active in epoch ${epoch} or after it, so that the chain cannot go on.`);
+    this.name = "NobodyActiveError";
+  }
+}
+
+/** How the library says it. */
+const NOBODY_ACTIVE = "Validator indices must not be empty";
 
 /** Advances a state through empty slots, letting others run between two epoch transitions. */
 export async function advanceToSlot(state: CachedBeaconStateAllForks, slot: Slot): Promise<CachedBeaconStateAllForks> {
   let current = state;
   while (current.slot < slot) {
     const nextEpochStart = (Math.floor(current.slot / SLOTS_PER_EPOCH) + 1) * SLOTS_PER_EPOCH;
-    current = processSlots(current, Math.min(slot, nextEpochStart));
+    current = throughEpoch(current, Math.min(slot, nextEpochStart));
     if (current.slot < slot) await nextTurn();
   }
   return current;
+}
+
+function throughEpoch(state: CachedBeaconStateAllForks, slot: Slot): CachedBeaconStateAllForks {
+  try {
+    return processSlots(state, slot);
+  } catch (error) {
+    if (error instanceof Error && error.message === NOBODY_ACTIVE) {
+      throw new NobodyActiveError(Math.floor(slot / SLOTS_PER_EPOCH));
+    }
+    throw error;
+  }
 }
 
 /**

@@ -1,12 +1,16 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
 import { ControlRefusal, type TimeControl } from "../../api/dev-control.ts";
 import type { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import { SerialQueue } from "../../chain/serial-queue.ts";
+import { MOST_EMPTY_EPOCHS } from "../empty-epochs.ts";
 
 interface DevTimeParts {
   clock: VirtualClock;
   /** Why the time of the chain cannot be moved, as a whole sentence; undefined when it can. */
   fixedBy: string | undefined;
+  /** Of the head. */
+  headSlot(): Slot;
   /** Time begins to flow, or goes on at another speed. */
   onFlow(): void;
   /** Stores the slot where the clock stands. */
@@ -68,7 +72,15 @@ export class DevTime implements TimeControl {
     });
   }
 
-  skip(passage: Parameters<TimeControl["skip"]>[0]): Promise<void> {
+  async skip(passage: Parameters<TimeControl["skip"]>[0]): Promise<void> {
+    const { clock, headSlot } = this.#parts;
+    const left = Math.max(0, headSlot() + MOST_EMPTY_EPOCHS * SLOTS_PER_EPOCH - clock.currentSlot);
+    if (passage.slots > left) {
+      throw ControlRefusal.against(
+        `At most ${left} more slots can be left empty before a block comes: in ${MOST_EMPTY_EPOCHS} epochs without votes ` +
+          "validators lose so much that all of them may be ejected.",
+      );
+    }
     return this.advance({ ...passage, staysEmpty: () => true });
   }
 
