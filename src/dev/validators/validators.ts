@@ -16,6 +16,7 @@ import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { proposeBlock } from "./propose.ts";
 import { BuilderRegistration } from "./register.ts";
 import { ValidatorSigner } from "./signer.ts";
+import { SigningThread } from "./signing-thread.ts";
 import { SlashingProtection } from "./slashing-protection.ts";
 import { DutySubscriptions } from "./subscribe.ts";
 import {
@@ -57,7 +58,8 @@ export interface DevValidators {
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
   const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, shortcut } = options;
-  const signer = new ValidatorSigner(config, keys);
+  const signingThread = new SigningThread({ logger });
+  const signer = new ValidatorSigner(config, keys, signingThread);
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
   const registration = new BuilderRegistration({ api, config, clock, keys });
@@ -171,6 +173,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     async close() {
       closing.abort();
       await Promise.allSettled(underWay);
+      await signingThread.close();
     },
   };
 }
