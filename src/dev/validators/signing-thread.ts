@@ -60,7 +60,7 @@ export class SigningThread {
     if (this.#underWay >= MAX_UNDER_WAY) return;
     this.#thread ??= this.#start();
     this.#underWay++;
-    // To wake the thread costs about as much as half a signature, so it is told at once of all that comes together.
+    // To wake a thread is dear, so it is told at once of all that comes together.
     if (this.#unsent.length === 0) queueMicrotask(() => this.#send());
     this.#unsent.push(request);
   }

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq, GENESIS_SLOT } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
@@ -58,7 +59,8 @@ export interface DevValidators {
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
   const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, shortcut } = options;
-  const signingThread = new SigningThread({ logger });
+  // On a single core it could only take its time from the main thread.
+  const signingThread = availableParallelism() > 1 ? new SigningThread({ logger }) : undefined;
   const signer = new ValidatorSigner(config, keys, signingThread);
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
@@ -173,7 +175,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     async close() {
       closing.abort();
       await Promise.allSettled(underWay);
-      await signingThread.close();
+      await signingThread?.close();
     },
   };
 }
