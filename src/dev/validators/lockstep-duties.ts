@@ -9,15 +9,17 @@ import {
   SYNC_COMMITTEE_SUBNET_COUNT,
 } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import { type phase0, type RootHex, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
+import { type altair, type phase0, type RootHex, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
+import { signAhead } from "../../chain/pools/pooled-signature.ts";
 import { attestationDataOn, stateToAttestOn } from "../../chain/production/attestation-data.ts";
 import type { ProducedFullBlock } from "../../chain/production/block-producer.ts";
 import { blockRequest } from "../../chain/production/block-request.ts";
 import { subcommitteeMembers } from "../../chain/validation/sync-committee-at.ts";
 import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import { type FailedDuties, PROPOSE } from "./failed-duties.ts";
+import type { JointSignature } from "./joint-signature.ts";
 import type { LateBlocks } from "./late-blocks.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
@@ -38,18 +40,27 @@ interface Choice {
 }
 
 /** What some are to sign for the block of their choice. */
-interface Ballot extends Choice {
-  isBy(voter: ValidatorIndex): boolean;
+interface Ballot {
   votes: CommitteeVote[];
+  syncVotes: SubcommitteeVote[];
 }
 
-/** What members of a committee are about to sign. */
+type IsVoter = (voter: ValidatorIndex) => boolean;
+
+/** What members of a committee of attesters are about to sign. */
 interface CommitteeVote {
   committeeIndex: number;
   committee: Uint32Array;
   data: phase0.AttestationData;
   bits: BitArray;
   attestingIndices: ValidatorIndex[];
+  signature: JointSignature;
+}
+
+/** What members of a sync subcommittee are about to sign. */
+interface SubcommitteeVote {
+  contribution: Omit<altair.SyncCommitteeContribution, "signature"> & { signature: JointSignature };
+  members: ValidatorIndex[];
 }
 
 /**
@@ -75,15 +86,21 @@ export class LockstepDuties {
     const timelyBlock = plan.lateness ? null : block;
     const ballots = await failures.attempt("learn what to attest to", slot, async () => {
       const usual = timelyBlock ? choiceOf(timelyBlock) : await this.#choice(slot, parentRoot);
-      return this.#ballots(slot, usual, plan);
+      const cast = await this.#ballots(slot, usual, plan);
+      // The next block will hold them. They do not leave this process before what was noted of them is stored.
+      for (const { votes, syncVotes } of cast) {
+        signAhead([...votes, ...syncVotes.map(({ contribution }) => contribution)].map(({ signature }) => signature));
+      }
+      if (block) this.#revealAhead(block.postState, slot + 2, plan);
+      return cast;
     });
     const publish = (produced: ProducedFullBlock) => failures.attempt(PROPOSE, slot, () => this.#publish(produced));
     if (timelyBlock && !(await publish(timelyBlock))) return;
     await failures.attempt("vote", slot, async () => {
       await history.keep();
-      for (const ballot of ballots ?? []) {
-        this.#attest(slot, ballot);
-        this.#signHead(slot, ballot);
+      for (const { votes, syncVotes } of ballots ?? []) {
+        this.#attest(slot, votes);
+        for (const { contribution, members } of syncVotes) chain.processor.ownContribution(contribution, members);
       }
     });
     if (block && plan.lateness) {
@@ -136,12 +153,12 @@ export class LockstepDuties {
     ];
   }
 
-  #ballot(slot: Slot, choice: Choice, isBy: Ballot["isBy"]): Ballot {
-    return { ...choice, isBy, votes: this.#votesFor(choice, slot, isBy) };
+  #ballot(slot: Slot, choice: Choice, isBy: IsVoter): Ballot {
+    return { votes: this.#votesFor(choice, slot, isBy), syncVotes: this.#syncVotesFor(choice, slot, isBy) };
   }
 
-  #votesFor({ root: blockRoot, state }: Choice, slot: Slot, isBy: Ballot["isBy"]): CommitteeVote[] {
-    const { chain, history } = this.#modules;
+  #votesFor({ root: blockRoot, state }: Choice, slot: Slot, isBy: IsVoter): CommitteeVote[] {
+    const { chain, signer, history } = this.#modules;
     // electra/validator.md, Construct attestation: the index moved out of the data, which then names committee 0.
     const namesCommittee = chain.config.getForkSeq(slot) < ForkSeq.electra;
     const committees = state.epochCtx.getShufflingAtSlot(slot).committees[slot % SLOTS_PER_EPOCH]!;
@@ -149,38 +166,44 @@ export class LockstepDuties {
       const data = attestationDataOn(state, { slot, blockRoot, committeeIndex: namesCommittee ? committeeIndex : 0 });
       const maySign = (member: ValidatorIndex) => isBy(member) && history.mayAttest(member, data);
       const { bits, members } = chosenFrom(committee, maySign);
-      return members.length > 0 ? [{ committeeIndex, committee, data, bits, attestingIndices: members }] : [];
+      if (members.length === 0) return [];
+      const signingRoot = signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, slot);
+      const signature = signer.signJointly(members, signingRoot);
+      return [{ committeeIndex, committee, data, bits, attestingIndices: members, signature }];
     });
   }
 
-  #attest(slot: Slot, { votes }: Ballot): void {
-    const { chain, signer } = this.#modules;
-    const { AttestationData } = ssz.phase0;
+  #attest(slot: Slot, votes: readonly CommitteeVote[]): void {
+    const { chain } = this.#modules;
     const fork = chain.config.getForkName(slot);
     for (const vote of votes) {
-      const signingRoot = signer.signingRoot(AttestationData, vote.data, DOMAIN_BEACON_ATTESTER, slot);
-      const signature = signer.signJointly(vote.attestingIndices, signingRoot);
-      const dataRoot = toRootHex(AttestationData.hashTreeRoot(vote.data));
-      chain.processor.ownAttestation({ ...vote, fork, dataRoot, signature });
+      const dataRoot = toRootHex(ssz.phase0.AttestationData.hashTreeRoot(vote.data));
+      chain.processor.ownAttestation({ ...vote, fork, dataRoot });
     }
   }
 
   /** altair/validator.md, Sync committee messages: a member signs once for each of its seats. */
-  #signHead(slot: Slot, { root, state, isBy }: Ballot): void {
+  #syncVotesFor({ root, state }: Choice, slot: Slot, isBy: IsVoter): SubcommitteeVote[] {
     const { chain, signer } = this.#modules;
-    if (chain.config.getForkSeq(slot) < ForkSeq.altair) return;
+    if (chain.config.getForkSeq(slot) < ForkSeq.altair) return [];
     const beaconBlockRoot = fromHex(root);
     const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
     // Its signatures go into the block of the next slot (altair/validator.md).
     const committee = state.epochCtx.getIndexedSyncCommittee(slot);
+    const votes: SubcommitteeVote[] = [];
     for (let subcommitteeIndex = 0; subcommitteeIndex < SYNC_COMMITTEE_SUBNET_COUNT; subcommitteeIndex++) {
       const seats = subcommitteeMembers(committee, subcommitteeIndex);
       const { bits: aggregationBits, members } = chosenFrom(seats, isBy);
       if (members.length === 0) continue;
       const signature = signer.signJointly(members, signingRoot);
-      const contribution = { slot, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature };
-      chain.processor.ownContribution(contribution, members);
+      votes.push({ contribution: { slot, beaconBlockRoot, subcommitteeIndex, aggregationBits, signature }, members });
     }
+    return votes;
+  }
+
+  #revealAhead({ epochCtx }: CachedBeaconStateAllForks, slot: Slot, plan: DutyPlan): void {
+    const proposer = epochCtx.getBeaconProposer(slot);
+    if (this.#acts(plan, proposer)) this.#modules.signer.revealAhead(proposer, slot);
   }
 
   #acts(plan: DutyPlan, index: ValidatorIndex): boolean {

@@ -7,17 +7,22 @@ import { type BLSSignature, type DomainType, type Epoch, type Slot, ssz, type Va
 import { MapDef } from "@lodestar/utils";
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { JointSignature, toScalar } from "./joint-signature.ts";
+import { makeSignature, type SigningRequest, signingRequest } from "./signing-request.ts";
+import type { SigningThread } from "./signing-thread.ts";
 
 /** Signs for our validators. */
 export class ValidatorSigner {
   readonly #config: BeaconConfig;
   readonly #keys: ValidatorKeys;
+  readonly #thread: SigningThread | undefined;
   readonly #scalars = new Map<ValidatorIndex, bigint>();
   readonly #randaoReveals = new MapDef<Epoch, Map<ValidatorIndex, BLSSignature>>(() => new Map());
 
-  constructor(config: BeaconConfig, keys: ValidatorKeys) {
+  /** @param thread what is known beforehand can be signed there; left out where nobody does */
+  constructor(config: BeaconConfig, keys: ValidatorKeys, thread?: SigningThread) {
     this.#config = config;
     this.#keys = keys;
+    this.#thread = thread;
   }
 
   /** Whether a validator is one of ours. */
@@ -39,6 +44,7 @@ export class ValidatorSigner {
     return new JointSignature(
       signingRoot,
       indices.map((index) => this.#scalar(index)),
+      this.#thread,
     );
   }
 
@@ -48,14 +54,26 @@ export class ValidatorSigner {
     const ofEpoch = this.#randaoReveals.getOrDefault(epoch);
     let reveal = ofEpoch.get(index);
     if (!reveal) {
-      reveal = this.sign(index, this.signingRoot(ssz.Epoch, epoch, DOMAIN_RANDAO, slot));
+      const request = this.#revealRequest(index, slot);
+      reveal = (this.#thread?.signedAhead(request) ?? makeSignature(request)).toBytes();
       ofEpoch.set(index, reveal);
     }
     return reveal;
   }
 
+  /** The proposer of this slot will soon be asked for it. */
+  revealAhead(index: ValidatorIndex, slot: Slot): void {
+    if (this.#randaoReveals.get(computeEpochAtSlot(slot))?.has(index)) return;
+    this.#thread?.signAhead(this.#revealRequest(index, slot));
+  }
+
   forgetBefore(epoch: Epoch): void {
     for (const known of this.#randaoReveals.keys()) if (known < epoch) this.#randaoReveals.delete(known);
+  }
+
+  #revealRequest(index: ValidatorIndex, slot: Slot): SigningRequest {
+    const signingRoot = this.signingRoot(ssz.Epoch, computeEpochAtSlot(slot), DOMAIN_RANDAO, slot);
+    return signingRequest(this.#scalar(index), signingRoot);
   }
 
   #secretKey(index: ValidatorIndex): SecretKey {

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq, GENESIS_SLOT } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
@@ -17,6 +18,7 @@ import { type Pace, paceFor, SlotSchedule } from "./pace.ts";
 import { signBlock } from "./propose.ts";
 import { BuilderRegistration } from "./register.ts";
 import { ValidatorSigner } from "./signer.ts";
+import { SigningThread } from "./signing-thread.ts";
 import { SlashingProtection } from "./slashing-protection.ts";
 import { DutySubscriptions } from "./subscribe.ts";
 import {
@@ -58,7 +60,9 @@ export interface DevValidators {
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
   const { hasBuilder = () => false, plan: planOf = () => USUAL_DUTIES, shortcut } = options;
-  const signer = new ValidatorSigner(config, keys);
+  // On a single core it could only take its time from the main thread.
+  const signingThread = availableParallelism() > 1 ? new SigningThread({ logger }) : undefined;
+  const signer = new ValidatorSigner(config, keys, signingThread);
   const duties = new Duties({ api, config, keys, signer });
   const subscriptions = new DutySubscriptions({ api, config, signer, duties });
   const registration = new BuilderRegistration({ api, config, clock, keys });
@@ -185,6 +189,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     async close() {
       closing.abort();
       await Promise.allSettled(underWay);
+      await signingThread?.close();
     },
   };
 }

@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createLogger } from "../../log/pino-logger.ts";
+import { JointSignature } from "./joint-signature.ts";
+import { makeSignature, type SigningRequest, signingRequest } from "./signing-request.ts";
+import { SigningThread, type SigningWorkerData } from "./signing-thread.ts";
+
+const keys = [5n, 7n];
+const message = (value: number) => new Uint8Array(32).fill(value);
+const requests = Array.from({ length: 200 }, (_, value) => signingRequest(keys[0]!, message(value)));
+
+describe("SigningThread", () => {
+  const opened: SigningThread[] = [];
+  afterEach(() => Promise.all(opened.splice(0).map((thread) => thread.close())));
+
+  function open(code: string | URL = new URL("./signing-worker.ts", import.meta.url)) {
+    const started: Worker[] = [];
+    const complaints: string[] = [];
+    const destination = { write: (line: string) => complaints.push(line) };
+    const { logger } = createLogger({ format: "text", spec: "WARN", destination });
+    const startWorker = (workerData: SigningWorkerData) => {
+      const source = code instanceof URL ? code : new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+      const worker = new Worker(source, { workerData, transferList: [workerData.port] });
+      started.push(worker);
+      return worker;
+    };
+    const thread = new SigningThread({ logger, startWorker });
+    opened.push(thread);
+    const askUntilStarted = () => {
+      for (let asked = 0; started.length === 0 && asked < requests.length; asked++) thread.signAhead(requests[asked]!);
+      expect(started.length).toBe(1);
+    };
+    return { thread, started, complaints, askUntilStarted };
+  }
+
+  const untilSigned = (thread: SigningThread, request: SigningRequest) =>
+    vi.waitFor(() => expect(thread.signedAhead(request)?.toHex()).toBe(makeSignature(request).toHex()), {
+      timeout: 10_000,
+      interval: 5,
+    });
+
+  it("signs what it is asked for, once there is enough of it for a thread", async () => {
+    const { thread, started, complaints, askUntilStarted } = open();
+    for (const request of requests.slice(0, 12)) thread.signAhead(request);
+    expect(started).toEqual([]);
+    askUntilStarted();
+    const joint = new JointSignature(message(1), keys.slice(0, 1), thread).joinedWith(
+      new JointSignature(message(1), keys.slice(1), thread),
+    );
+    joint?.signAhead();
+    const sum = signingRequest(keys[0]! + keys[1]!, message(1));
+    await untilSigned(thread, sum);
+    expect(joint?.sign().toHex()).toBe(makeSignature(sum).toHex());
+    expect(thread.signedAhead(requests[1]!)).toBeUndefined();
+    expect(complaints).toEqual([]);
+  });
+
+  it("leaves to the main thread what a thread that died was to sign, and starts no other one", async () => {
+    const { thread, started, complaints, askUntilStarted } = open(
+      `import { workerData } from "node:worker_threads"; workerData.port.on("message", () => process.exit(3));`,
+    );
+    const joint = new JointSignature(message(1), keys, thread);
+    askUntilStarted();
+    joint.signAhead();
+    await once(started[0]!, "exit");
+    expect(complaints).toEqual([expect.stringContaining("thread that signs for the validators died")]);
+    const alone = new JointSignature(message(1), keys);
+    expect(joint.sign().toHex()).toBe(alone.sign().toHex());
+    for (const request of requests) thread.signAhead(request);
+    expect(started.length).toBe(1);
+  });
+
+  it("never has more under way than the thread can be expected to sign in time", async () => {
+    const { thread, started, askUntilStarted } = open(
+      `import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+       parentPort.on("message", () => {
+         let asked = 0;
+         for (let batch; (batch = receiveMessageOnPort(workerData.port)); ) asked += batch.message.length;
+         parentPort.postMessage(asked);
+       });`,
+    );
+    askUntilStarted();
+    for (const request of requests) thread.signAhead(request);
+    // What is asked for together is sent together, a moment later.
+    await Promise.resolve();
+    started[0]!.postMessage("how many?");
+    const [asked] = await once(started[0]!, "message");
+    expect(asked).toBeLessThan(requests.length / 2);
+    expect(asked).toBeGreaterThan(0);
+  });
+
+  it("ends with whoever closes it, and not as a failure", async () => {
+    const { thread, started, complaints, askUntilStarted } = open();
+    askUntilStarted();
+    const exit = once(started[0]!, "exit");
+    await thread.close();
+    await exit;
+    for (const request of requests) thread.signAhead(request);
+    expect(thread.signedAhead(requests[0]!)).toBeUndefined();
+    expect(started.length).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+});
