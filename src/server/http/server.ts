@@ -76,6 +76,12 @@ export const CONNECTION_TIMEOUTS = {
   keepAliveTimeout: 72_000,
 };
 
+/**
+ * How many connections may wait until they are accepted, as far as the system lets them. Beyond that a client tries again after a
+ * second.
+ */
+export const LISTEN_BACKLOG = 4096;
+
 /** Where a server listens. */
 export function listeningAddress(server: Server, givenUrl?: string): ListeningAddress {
   const bound = server.address();

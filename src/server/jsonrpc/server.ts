@@ -15,6 +15,7 @@ import {
   DEFAULT_HTTP_LIMITS,
   type HttpLimits,
   type HttpServer,
+  LISTEN_BACKLOG,
   type ListeningAddress,
   listeningAddress,
 } from "../http/server.ts";
@@ -163,7 +164,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
 
   async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
     const { address } = await lookup(host);
-    server.listen({ host: address, port });
+    server.listen({ host: address, port, backlog: LISTEN_BACKLOG });
     await once(server, "listening");
     const where = listeningAddress(server);
     policy.listensOn({ name: host, address: where.host, url: where.url }, logger);

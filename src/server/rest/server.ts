@@ -17,6 +17,7 @@ import {
   DEFAULT_HTTP_LIMITS,
   type HttpLimits,
   type HttpServer,
+  LISTEN_BACKLOG,
   type ListeningAddress,
   listeningAddress,
 } from "../http/server.ts";
@@ -208,7 +209,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
 
   async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
     const { address } = await lookup(host);
-    const url = await app.listen({ host: address, port });
+    const url = await app.listen({ host: address, port, backlog: LISTEN_BACKLOG });
     const where = listeningAddress(app.server, url);
     policy.listensOn({ name: host, address: where.host, url }, logger);
     return where;
