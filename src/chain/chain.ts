@@ -35,7 +35,7 @@ import { type Arrival, ImportQueue } from "./import/import-queue.ts";
 import type { Alongside } from "./import/segment.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
-import { type Moment, Moments } from "./moments.ts";
+import { Moments } from "./moments.ts";
 import { OperationProcessor } from "./operation-processor.ts";
 import { PayloadVerdicts } from "./payload-verdicts.ts";
 import { PayloadVerification } from "./payload-verification.ts";
@@ -80,12 +80,6 @@ export interface ChainParts {
   builder?: BuilderUse;
   /** Ends the opening. */
   signal?: AbortSignal;
-}
-
-/** A moment of a chain, and the layer of its database in which all stands that was written since. */
-export interface StoredMoment {
-  layer: number;
-  moment: Moment;
 }
 
 /** What the database holds, taken up. */
@@ -140,7 +134,7 @@ export class BeaconChain {
   /** What fork choice begins with, and what is known to be justified and final by then. */
   readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
   readonly #changes = new SerialQueue();
-  readonly #moments: Moments;
+  readonly moments: Moments;
   #stopTicking: (() => void) | null = null;
   #closed: Promise<void> | null = null;
 
@@ -323,7 +317,9 @@ export class BeaconChain {
       logger: log,
       reviewHead: () => this.#engineNotifier.notify(),
     });
-    this.#moments = new Moments({
+    this.moments = new Moments({
+      db,
+      changes: this.#changes,
       forkChoice,
       payloads,
       blocks: this.blocks,
@@ -331,6 +327,7 @@ export class BeaconChain {
       snapshots,
       pubkeys: pubkeyCache,
       pools: this.pools,
+      deposits,
       tracker: this.#tracker,
       archiver: this.#archiver,
       lightClient: this.lightClient,
@@ -411,40 +408,6 @@ export class BeaconChain {
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
-  }
-
-  /**
-   * Notes how the chain stands, in memory and in the database, so that it can go back to it. The moment lives as long as the
-   * process.
-   */
-  takeMoment(): Promise<StoredMoment> {
-    return this.#changes.run(async () => ({ layer: await this.#db.addLayer(), moment: this.#moments.capture() }));
-  }
-
-  /**
-   * Goes back to a moment, whatever became final since: in the database by one write, of which a crash leaves all or nothing.
-   * Moments that were taken later are gone with it. `others` are called to go back, too, before anybody hears of it: the clock,
-   * and whoever acts on the chain.
-   */
-  goBackTo({ layer, moment }: StoredMoment, others: () => void): Promise<void> {
-    return this.#goTo(moment, () => this.#db.dropLayer(layer), others);
-  }
-
-  /**
-   * Becomes another chain of the same configuration and genesis, which is not used any more: as it stands, with all that its
-   * database holds of it, of which a crash leaves all or nothing. Moments of before can still be gone back to.
-   */
-  become(other: BeaconChain, others: () => void): Promise<void> {
-    return this.#goTo(other.#moments.capture(), () => this.#db.takeChainOf(other.#db), others);
-  }
-
-  #goTo(moment: Moment, commit: () => Promise<void>, others: () => void): Promise<void> {
-    return this.#changes.run(async () => {
-      const forkSlot = await this.#moments.forkSlot(moment);
-      await commit();
-      others();
-      this.#moments.restore(moment, forkSlot);
-    });
   }
 
   /** Stores what lives in memory only, so that all of the chain is in the database. */

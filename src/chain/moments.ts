@@ -1,5 +1,7 @@
 import { GENESIS_SLOT } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
 import type { FinalityArchiver } from "./finality-archiver.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
@@ -9,13 +11,16 @@ import type { PayloadVerification } from "./payload-verification.ts";
 import type { Pools } from "./pools/pools.ts";
 import type { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import type { Pubkeys } from "./pubkeys.ts";
+import type { SerialQueue } from "./serial-queue.ts";
 import type { SnapshotStore } from "./states/snapshot-store.ts";
 import type { StateStore } from "./states/state-store.ts";
 import type { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import type { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 
-/** Whatever of a chain changes as it goes on, but for its database and its clock. */
+/** Whatever of a chain changes as it goes on, but for its clock. */
 interface ChangingParts {
+  db: BeaconDb;
+  changes: SerialQueue;
   forkChoice: ForkChoice;
   payloads: PayloadVerification;
   blocks: BlockStore;
@@ -23,6 +28,7 @@ interface ChangingParts {
   snapshots: SnapshotStore;
   pubkeys: Pubkeys;
   pools: Pools;
+  deposits: DepositChain;
   tracker: HeadTracker;
   archiver: FinalityArchiver;
   lightClient: LightClientServer;
@@ -31,15 +37,52 @@ interface ChangingParts {
   payloadAnnouncer: PayloadAnnouncer;
 }
 
-/** A moment of a chain; it can be gone back to once. */
-export type Moment = ReturnType<Moments["capture"]>;
+/** A moment of a chain, and the layer of its database in which all stands that was written since. It can be gone back to once. */
+export interface Moment {
+  layer: number;
+  memory: Memory;
+}
 
-/** The memory of a chain at moments, to which it can be made to go back, also to before what is final. */
+type Memory = ReturnType<Moments["capture"]>;
+
+/** Moments of a chain, to which it can be made to go back, also to before what is final. They live as long as the process. */
 export class Moments {
   readonly #parts: ChangingParts;
 
   constructor(parts: ChangingParts) {
     this.#parts = parts;
+  }
+
+  /** Notes how the chain stands, in memory and in the database. */
+  take(): Promise<Moment> {
+    const { db, changes } = this.#parts;
+    return changes.run(async () => ({ layer: await db.addLayer(), memory: this.capture() }));
+  }
+
+  /**
+   * Goes back to a moment, whatever became final since: in the database by one write, of which a crash leaves all or nothing.
+   * Moments that were taken later are gone with it. `others` are called to go back, too, before anybody hears of it: the clock,
+   * and whoever acts on the chain.
+   */
+  goBackTo({ layer, memory }: Moment, others: () => void): Promise<void> {
+    return this.#goTo(memory, () => this.#parts.db.dropLayer(layer), others);
+  }
+
+  /**
+   * Goes to where another chain of the same configuration and genesis stands, which is not used any more: with all that its
+   * database holds of it, of which a crash leaves all or nothing. Moments of before can still be gone back to.
+   */
+  takeOver(other: Moments, others: () => void): Promise<void> {
+    return this.#goTo(other.capture(), () => this.#parts.db.takeChainOf(other.#parts.db), others);
+  }
+
+  #goTo(memory: Memory, commit: () => Promise<void>, others: () => void): Promise<void> {
+    return this.#parts.changes.run(async () => {
+      const forkSlot = await this.#forkSlot(memory);
+      await commit();
+      others();
+      this.#restore(memory, forkSlot);
+    });
   }
 
   /** What is copied grows with the validators and the blocks that are not final, not with the chain. */
@@ -53,6 +96,7 @@ export class Moments {
       snapshots: parts.snapshots.capture(),
       pubkeys: parts.pubkeys.capture(),
       pools: parts.pools.capture(),
+      deposits: parts.deposits.capture(),
       head: parts.tracker.capture(),
       archived: parts.archiver.capture(),
       lightClient: parts.lightClient.capture(),
@@ -61,8 +105,8 @@ export class Moments {
     };
   }
 
-  /** Up to this slot the chain of a moment is that of now. */
-  async forkSlot({ forkChoice: { nodes, head } }: Moment): Promise<Slot> {
+  /** Up to this slot the chain of then is that of now. */
+  async #forkSlot({ forkChoice: { nodes, head } }: Memory): Promise<Slot> {
     const byRoot = new Map(nodes.map(({ block }) => [block.root, block]));
     for (let block = byRoot.get(head.root); block; block = byRoot.get(block.parentRoot)) {
       if (await this.#parts.blocks.isCanonical(block.root, block.slot)) return block.slot;
@@ -70,21 +114,22 @@ export class Moments {
     return GENESIS_SLOT;
   }
 
-  /** Goes back to a moment, to which the database has gone back already, and tells of the head of then. */
-  restore(moment: Moment, forkSlot: Slot): void {
+  /** The database is there already. Tells of the head of then. */
+  #restore(memory: Memory, forkSlot: Slot): void {
     const parts = this.#parts;
     parts.blocks.clear();
-    parts.forkChoice.restore(moment.forkChoice);
-    parts.payloads.restore(moment.unverifiedFrom);
-    parts.states.restore(moment.states);
-    parts.snapshots.restore(moment.snapshots);
-    parts.pubkeys.restore(moment.pubkeys);
-    parts.pools.restore(moment.pools);
-    parts.archiver.restore(moment.archived);
-    parts.lightClient.restore(moment.lightClient);
-    parts.subscriptions.restore(moment.subscriptions);
-    parts.syncSubscriptions.restore(moment.syncSubscriptions);
+    parts.forkChoice.restore(memory.forkChoice);
+    parts.payloads.restore(memory.unverifiedFrom);
+    parts.states.restore(memory.states);
+    parts.snapshots.restore(memory.snapshots);
+    parts.pubkeys.restore(memory.pubkeys);
+    parts.pools.restore(memory.pools);
+    parts.deposits.restore(memory.deposits);
+    parts.archiver.restore(memory.archived);
+    parts.lightClient.restore(memory.lightClient);
+    parts.subscriptions.restore(memory.subscriptions);
+    parts.syncSubscriptions.restore(memory.syncSubscriptions);
     parts.payloadAnnouncer.forget();
-    parts.tracker.restore(moment.head, forkSlot);
+    parts.tracker.restore(memory.head, forkSlot);
   }
 }

@@ -2,35 +2,20 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
-import { Caller } from "../support/caller.ts";
-import { openDevChain } from "../support/dev-chain.ts";
+import type { Caller } from "../support/caller.ts";
+import { openChainInHand, TIME_OF_DAY } from "../support/chain-in-hand.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
 import { survey } from "../support/survey.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const TIME_OF_DAY = 1_800_000_000;
 /** What is the node's own, and what differs after any start: what fork choice began with, and which messages were seen. */
 const OF_THE_NODE =
   /^(get_v1_node_identity|getNetworkPeerId|getNetworkEnr|get_v1_debug_fork_choice|post_v1_validator_liveness_epoch) /;
 
-async function open(options: Parameters<typeof openDevChain>[0] = {}, directory = tempDirectory()) {
-  const opened = await openDevChain(
-    {
-      forks: [{ fork: "fulu", epoch: 0 }],
-      speed: 0,
-      genesisTime: TIME_OF_DAY - 3600,
-      timeOfDay: { nowSeconds: () => TIME_OF_DAY },
-      ...options,
-    },
-    directory,
-  );
-  return { ...opened, caller: new Caller(opened.devChain.api) };
-}
-
 const position = (caller: Caller) => caller.call("dev_skip", [0]);
 
 it("a chain that is dumped is the same where it is loaded, and goes on in the same way", async () => {
-  const first = await open();
+  const first = await openChainInHand();
   const { chain } = first.devChain;
   await first.caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 3]);
   await chain.processor.proposerSlashing(new SignedOperations(first.devChain).doubleProposal(5, 1));
@@ -47,7 +32,7 @@ it("a chain that is dumped is the same where it is loaded, and goes on in the sa
   const before = await answers(first.caller);
 
   const directory = tempDirectory();
-  const second = await open({}, directory);
+  const second = await openChainInHand({}, directory);
   await second.caller.call("dev_advance", [2 * SLOTS_PER_EPOCH]);
   const own = await position(second.caller);
   const snapshot = await second.caller.call("dev_snapshot");
@@ -62,13 +47,13 @@ it("a chain that is dumped is the same where it is loaded, and goes on in the sa
   await second.caller.call("dev_advance", [1]);
   await second.caller.call("dev_load", [dump]);
   await second.abandon();
-  const third = await open({}, directory);
+  const third = await openChainInHand({}, directory);
   expect(await third.caller.call("dev_advance", [5])).toMatchObject({ head_block_root: next });
   expect([...second.complaints, ...third.complaints]).toEqual([]);
 });
 
 it("a dump is written to a file and loaded from it, and what is none changes nothing", async () => {
-  const { caller, db } = await open();
+  const { caller, db } = await openChainInHand();
   await caller.call("dev_advance", [5]);
   const before = await position(caller);
   const path = join(dirname(db.path), "dumps", "five.chain");
@@ -76,7 +61,7 @@ it("a dump is written to a file and loaded from it, and what is none changes not
   expect((await caller.error("dev_dump", ["five.chain"])).message).toContain("There is a file five.chain already");
   await caller.call("dev_advance", [5]);
   const after = await position(caller);
-  const other = await open({ genesisTime: TIME_OF_DAY - 7200 });
+  const other = await openChainInHand({ genesisTime: TIME_OF_DAY - 7200 });
   const dumpOfOther: string = await other.caller.call("dev_dump");
   const dump: string = await caller.call("dev_dump");
   const wrong: [unknown[] | Record<string, unknown>, RegExp][] = [

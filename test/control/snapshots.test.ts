@@ -1,27 +1,12 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
-import { Caller } from "../support/caller.ts";
-import { openDevChain } from "../support/dev-chain.ts";
+import type { Caller } from "../support/caller.ts";
+import { openChainInHand } from "../support/chain-in-hand.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
 import { survey } from "../support/survey.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const VALIDATORS = Array.from({ length: 16 }, (_, index) => index);
-const TIME_OF_DAY = 1_800_000_000;
-
-async function open(options: Parameters<typeof openDevChain>[0] = {}, directory = tempDirectory()) {
-  const opened = await openDevChain(
-    {
-      forks: [{ fork: "fulu", epoch: 0 }],
-      speed: 0,
-      genesisTime: TIME_OF_DAY - 3600,
-      timeOfDay: { nowSeconds: () => TIME_OF_DAY },
-      ...options,
-    },
-    directory,
-  );
-  return { ...opened, caller: new Caller(opened.devChain.api) };
-}
 
 const position = (caller: Caller) => caller.call("dev_skip", [0]);
 
@@ -29,7 +14,7 @@ const hasRefused = (answer: unknown) => typeof answer === "object" && answer !==
 
 describe("a snapshot", () => {
   it("is gone back to with everything that can be asked, whatever became final since", async () => {
-    const { caller, devChain } = await open();
+    const { caller, devChain } = await openChainInHand();
     const { chain } = devChain;
     await caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 3]);
     const operations = new SignedOperations(devChain);
@@ -66,7 +51,7 @@ describe("a snapshot", () => {
   });
 
   it("leads to the same chain when the same is done again, and to finality when it is not", async () => {
-    const { caller, devChain, complaints } = await open();
+    const { caller, devChain, complaints } = await openChainInHand();
     const { chain } = devChain;
     const rootAfter = async (slots: number) => (await caller.call("dev_advance", [slots])).head_block_root;
     await caller.call("dev_advance", [2 * SLOTS_PER_EPOCH + 5]);
@@ -87,7 +72,7 @@ describe("a snapshot", () => {
   });
 
   it("is one of many, of which those taken later are gone with one that was gone back to", async () => {
-    const { caller, devChain } = await open();
+    const { caller, devChain } = await openChainInHand();
     await caller.call("dev_advance", [3]);
     const roots = new Map<string, string>();
     for (let taken = 0; taken < 200; taken++) {
@@ -113,7 +98,7 @@ describe("a snapshot", () => {
   });
 
   it("is gone back to while time flows, and time flows on from there", async () => {
-    const { caller, devChain } = await open({ speed: 8 });
+    const { caller, devChain } = await openChainInHand({ speed: 8 });
     await caller.call("dev_advance", [9]);
     const id = await caller.call("dev_snapshot");
     await caller.call("dev_advance", [30]);
@@ -129,7 +114,7 @@ describe("a snapshot", () => {
 
   it("is what is there after a crash that follows it", async () => {
     const directory = tempDirectory();
-    const first = await open({}, directory);
+    const first = await openChainInHand({}, directory);
     await first.caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 2]);
     const before = await position(first.caller);
     await first.caller.call("dev_snapshot");
@@ -137,7 +122,7 @@ describe("a snapshot", () => {
     await first.caller.call("dev_advance", [3 * SLOTS_PER_EPOCH]);
     await first.caller.call("dev_revert", [inner]);
     await first.abandon();
-    const second = await open({}, directory);
+    const second = await openChainInHand({}, directory);
     expect(await position(second.caller)).toEqual(before);
     expect(await second.caller.call("get_v1_beacon_headers", { slot: 40 })).toEqual([]);
     // What was signed on the chain that was left keeps nobody from signing.
@@ -146,4 +131,18 @@ describe("a snapshot", () => {
     expect(Number(after.finalized_epoch)).toBe(Number(before.finalized_epoch) + 2);
     expect([...first.complaints, ...second.complaints]).toEqual([]);
   });
+});
+
+it("goes back to before a deposit that validators of phase0 had to vote for", async () => {
+  const { caller, devChain } = await openChainInHand({ forks: [] });
+  const known = () => devChain.chain.eth1.deposits.depositCount;
+  await caller.call("dev_deposit");
+  const id = await caller.call("dev_snapshot");
+  const before = known();
+  await caller.call("dev_deposit");
+  expect(known()).toBe(before + 1);
+  await caller.call("dev_revert", [id]);
+  expect(known()).toBe(before);
+  await caller.call("dev_deposit");
+  expect(known()).toBe(before + 1);
 });

@@ -128,7 +128,7 @@ export class DevDumps implements DumpControl {
     const loaded = await this.#open(db, clockSlot);
     opened.defer(() => loaded.close());
     const signed = await slashingProtectionStore(db).load();
-    await chain.become(loaded, () => {
+    await chain.moments.takeOver(loaded.moments, () => {
       clock.moveTo(loaded.clock.currentSlot);
       history.replace(signed);
     });

@@ -65,6 +65,19 @@ export class DepositChain {
     this.#repository = repository;
   }
 
+  /** How it stands, for `restore`; none of it is ever changed, but replaced. */
+  capture() {
+    return { tree: this.#tree, blocks: this.#blocks, snapshot: this.#snapshot, storedFrom: this.#storedFrom };
+  }
+
+  /** Goes back to how it stood; the database is there already. */
+  restore({ tree, blocks, snapshot, storedFrom }: ReturnType<DepositChain["capture"]>): void {
+    this.#tree = tree;
+    this.#blocks = blocks;
+    this.#snapshot = snapshot;
+    this.#storedFrom = storedFrom;
+  }
+
   /** Oldest first. */
   get blocks(): readonly Eth1Block[] {
     return this.#blocks;
