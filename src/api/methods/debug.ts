@@ -96,7 +96,8 @@ function forkChoiceNode({ slot, root, parentRoot, justified, finalized, executio
     parentRoot,
     justifiedEpoch: justified.epoch,
     finalizedEpoch: finalized.epoch,
-    weight: weight * EFFECTIVE_BALANCE_INCREMENT,
+    // The proposer boost is a part of an increment, which is a whole number of Gwei.
+    weight: Math.round(weight * EFFECTIVE_BALANCE_INCREMENT),
     validity: isPreMerge ? ("valid" as const) : execution.status,
     executionBlockHash: isPreMerge ? ZERO_HASH_HEX : execution.blockHash,
   };
