@@ -1,7 +1,7 @@
 // What npm pack does before and after it makes the tarball. Plain JavaScript that old Node versions can read.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ownNode } from "../bin/own-node.js";
 
@@ -35,6 +35,8 @@ function build() {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   compile("tsconfig.build.json");
   compile("tsconfig.types.json");
+  const isOfPage = (source) => !extname(source) || [".html", ".css", ".svg"].includes(extname(source));
+  cpSync(join(root, "src", "web"), join(root, "dist", "web"), { recursive: true, filter: isOfPage });
   const published = JSON.parse(readFileSync(manifest, "utf8"));
   for (const key of OF_CHECKOUT) delete published[key];
   renameSync(manifest, setAside);

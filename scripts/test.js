@@ -53,6 +53,7 @@ function runTests() {
 
 const checks = [
   { name: "type check", script: "node_modules/typescript/bin/tsc", args: ["--noEmit", "-p", "."] },
+  { name: "type check of the page", script: "node_modules/typescript/bin/tsc", args: ["--noEmit", "-p", "src/web"] },
   { name: "lint", script: "scripts/lint.ts", args: [] },
 ];
 const isPart = options.some((option) => !option.startsWith("-"));

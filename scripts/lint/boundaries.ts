@@ -59,6 +59,8 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Worker threads that fail are told to the log.
   bls: ["log (types)"],
   client: [],
+  // It runs in browsers.
+  web: ["client"],
   db: [],
   json: [],
   log: [],

@@ -1442,6 +1442,22 @@ export interface Methods {
   }>;
   /** Another name of debug_getGossipSubPeers. */
   getGossipSubPeers: Methods["debug_getGossipSubPeers"];
+  /** How many validators there are by the head's state, how much they have at stake, and how much of that votes. */
+  getParticipation(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    epoch: Uint64;
+    validators: Uint64;
+    active_validators: Uint64;
+    active_balance: Uint64;
+    /** Of the active stake, the part whose votes of this epoch are on chain. */
+    current_epoch: number;
+    /** The same of the epoch before; null in the first one. */
+    previous_epoch: number | null;
+    /** Of the sync committee, the part that signed for the block before the head; null before altair. */
+    sync_committee: number | null;
+  }>;
   /** What time it is on the chain and on the wall. On a network they are the same; the time of a dev chain is its own. */
   getChainTime(
     params?: Record<string, never>,
@@ -2238,6 +2254,7 @@ export const METHOD_NAMES = [
   "getChronosFutures",
   "debug_getGossipSubPeers",
   "getGossipSubPeers",
+  "getParticipation",
   "getChainTime",
   "get_v1_beacon_light_client_bootstrap_blockRoot",
   "get_v1_beacon_light_client_updates",

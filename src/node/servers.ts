@@ -8,6 +8,7 @@ import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import type { MethodTable } from "../server/method-table.ts";
 import type { RouteTable } from "../server/rest/route-table.ts";
 import { createRestServer } from "../server/rest/server.ts";
+import { pageFiles } from "./page-files.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import { StartError, type StartErrorKind } from "./start-error.ts";
 
@@ -21,10 +22,15 @@ interface ApiOptions extends ListenOptions {
   access?: AccessOptions;
 }
 
+interface JsonRpcOptions extends ApiOptions {
+  /** Whether browsers are shown a page on which the chain can be looked at. */
+  page?: boolean;
+}
+
 /** Those that are wanted. */
 export interface ServersOptions {
   limits?: ServerLimits;
-  jsonRpc?: ApiOptions;
+  jsonRpc?: JsonRpcOptions;
   rest?: ApiOptions;
   metrics?: ListenOptions;
 }
@@ -64,8 +70,16 @@ export async function startServers(
   let restUrl: string | undefined;
   let metricsUrl: string | undefined;
   if (jsonRpc) {
-    const { access } = jsonRpc;
-    const server = createJsonRpcServer({ table: methods, limits, access, observer, logger: logger.topic("rpc") });
+    const { access, page } = jsonRpc;
+    const pages = page ? pageFiles() : undefined;
+    const server = createJsonRpcServer({
+      table: methods,
+      limits,
+      access,
+      observer,
+      logger: logger.topic("rpc"),
+      pages,
+    });
     jsonRpcUrl = await listen(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
     listening.push(server);
     metrics?.watch("json-rpc", server);

@@ -53,6 +53,11 @@ export const SHARED_FLAGS = {
     fallback: "127.0.0.1",
     parse: address,
   }),
+  web: booleanFlag({
+    name: "web",
+    description: "Show the chain to browsers, at the address of the JSON-RPC interface",
+    fallback: true,
+  }),
   rpcVhosts: rpcAccess.vhosts,
   rpcAllowOrigin: rpcAccess.allowOrigin,
   rpcApi: rpcAccess.api,

@@ -28,6 +28,8 @@ export interface SharedOptions {
   rpcPort: number;
   rpcAddress: string;
   rpcAccess: ServerAccess;
+  /** Whether browsers are shown a page. */
+  web: boolean;
   rest: boolean;
   /** 0 for any free port. */
   restPort: number;
@@ -84,7 +86,7 @@ export interface NodeOptions extends SharedOptions {
 
 function sharedOptions(values: SharedValues, workingDirectory: string): Pick<SharedOptions, SharedOption> {
   const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress } = values;
-  const { metrics, metricsPort, metricsAddress, graffiti, graffitiCodes, trackFutures } = values;
+  const { web, metrics, metricsPort, metricsAddress, graffiti, graffitiCodes, trackFutures } = values;
   const rpcAccess = serverAccess(
     {
       flagPrefix: "rpc",
@@ -111,7 +113,7 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     },
     workingDirectory,
   );
-  const apis = { rpc, rpcPort, rpcAddress, rpcAccess, rest, restPort, restAddress, restAccess };
+  const apis = { rpc, rpcPort, rpcAddress, rpcAccess, web, rest, restPort, restAddress, restAccess };
   const servers = { ...apis, metrics, metricsPort, metricsAddress };
   return {
     ...servers,

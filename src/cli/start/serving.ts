@@ -7,10 +7,10 @@ import { openToken } from "../token-file.ts";
 /** The servers that the flags ask for. */
 export function serverOptions(options: SharedOptions, logger: Logger): ServersOptions {
   const { rpc, rpcAddress, rpcPort, rpcAccess, rest, restAddress, restPort, restAccess, limits } = options;
-  const { metrics, metricsAddress, metricsPort } = options;
+  const { web, metrics, metricsAddress, metricsPort } = options;
   return {
     limits,
-    ...(rpc && { jsonRpc: { host: rpcAddress, port: rpcPort, access: accessOptions(rpcAccess, logger) } }),
+    ...(rpc && { jsonRpc: { host: rpcAddress, port: rpcPort, page: web, access: accessOptions(rpcAccess, logger) } }),
     ...(rest && { rest: { host: restAddress, port: restPort, access: accessOptions(restAccess, logger) } }),
     ...(metrics && { metrics: { host: metricsAddress, port: metricsPort } }),
   };
@@ -24,7 +24,7 @@ function accessOptions({ vhosts, allowOrigin, api, tokenFile }: ServerAccess, lo
 /** Says where the servers are and how they are used, or how they are turned on. */
 export function announceServers(
   { jsonRpcUrl, restUrl, metricsUrl }: Servers,
-  { rpcAccess: { tokenFile } }: SharedOptions,
+  { web, rpcAccess: { tokenFile } }: SharedOptions,
   logger: Logger,
 ): void {
   if (jsonRpcUrl === undefined) {
@@ -35,6 +35,7 @@ export function announceServers(
     logger.notice(
       `Try: curl -s ${jsonRpcUrl}${authorization} -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":[]}'`,
     );
+    if (web) logger.notice(`The chain can be looked at in a browser: ${jsonRpcUrl}`);
   }
   if (restUrl === undefined) logger.info("The REST server is off; --rest turns it on");
   else logger.notice(`REST is served at ${restUrl}`);

@@ -35,6 +35,16 @@ it("takes the name that the server listens on for one of its own", () => {
   expect(() => policy.admit(requestFrom("192.0.2.2", { host: "lan:9190" }))).toThrow("--rpc-vhosts");
 });
 
+it("trusts the pages that it shows itself, on this machine", () => {
+  const own = { host: "127.0.0.1:9190", origin: "http://127.0.0.1:9190" };
+  const policy = new AccessPolicy("rpc", {}, { hasPages: true });
+  expect(policy.isPrivileged(requestFrom("127.0.0.1", own))).toBe(true);
+  expect(policy.isPrivileged(requestFrom("127.0.0.1", { ...own, origin: "http://127.0.0.1:8080" }))).toBe(false);
+  expect(policy.isPrivileged(requestFrom("192.0.2.1", own))).toBe(false);
+  expect(policy.isPrivileged(requestFrom("127.0.0.1", { ...own, "x-forwarded-for": "192.0.2.1" }))).toBe(false);
+  expect(new AccessPolicy("rpc").isPrivileged(requestFrom("127.0.0.1", own))).toBe(false);
+});
+
 it("trusts this machine, not others", () => {
   const { policy } = listening("0.0.0.0");
   for (const address of ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"]) {

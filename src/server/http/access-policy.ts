@@ -36,15 +36,17 @@ export class AccessPolicy {
   /** The last Host header that named the server; most requests have the same. */
   #knownHost: string | undefined;
   readonly #hasOwnClasses: boolean;
+  readonly #hasPages: boolean;
 
-  /** The flags that refusals name begin with the prefix. */
-  constructor(flagPrefix: "rpc" | "rest", options: AccessOptions = {}) {
+  /** The flags that refusals name begin with the prefix. A server that has pages of its own trusts them. */
+  constructor(flagPrefix: "rpc" | "rest", options: AccessOptions = {}, { hasPages = false } = {}) {
     const { virtualHosts = [], allowedOrigins = [], classes, token } = options;
     this.origins = new AllowedOrigins(allowedOrigins);
     this.#flag = (name) => `--${flagPrefix}-${name}`;
     this.#virtualHosts = new Set(virtualHosts);
     this.#tokenHash = token === undefined ? undefined : hashOf(token);
     this.#hasOwnClasses = classes !== undefined;
+    this.#hasPages = hasPages;
     this.#classes = new Set(classes ?? CLASSES_FOR_OTHERS);
   }
 
@@ -60,7 +62,21 @@ export class AccessPolicy {
 
   /** Throws an `HttpRefusal` for a request that must not be served, whatever it asks for. */
   admit(req: IncomingMessage): void {
-    const { host, origin, authorization } = req.headers;
+    this.admitReader(req);
+    const { authorization } = req.headers;
+    // A browser asks without the token whether a page may send it.
+    if (req.method !== "OPTIONS" && !this.#isToken(authorization)) {
+      const given = authorization === undefined ? "is missing" : "does not hold it";
+      throw new HttpRefusal(
+        401,
+        `This server wants the token of ${this.#flag("token-file")} as "Authorization: Bearer TOKEN", and the header ${given}.`,
+        { "WWW-Authenticate": "Bearer" },
+      );
+    }
+  }
+
+  /** The same for what everybody may read who calls the server by its name. */
+  admitReader({ headers: { host, origin } }: IncomingMessage): void {
     // HTTP/1.0 knows no Host, and no browser speaks it.
     if (host && host !== this.#knownHost) {
       const name = hostNameOf(host);
@@ -76,15 +92,6 @@ export class AccessPolicy {
       const flag = this.#flag("allow-origin");
       throw new HttpRefusal(403, `Pages of ${quoted(origin)} may not use this server unless ${flag} allows it.`);
     }
-    // A browser asks without the token whether a page may send it.
-    if (req.method !== "OPTIONS" && !this.#isToken(authorization)) {
-      const given = authorization === undefined ? "is missing" : "does not hold it";
-      throw new HttpRefusal(
-        401,
-        `This server wants the token of ${this.#flag("token-file")} as "Authorization: Bearer TOKEN", and the header ${given}.`,
-        { "WWW-Authenticate": "Bearer" },
-      );
-    }
   }
 
   /** Whether whoever sent a request that was admitted may change how the node runs. */
@@ -92,7 +99,7 @@ export class AccessPolicy {
     if (this.#tokenHash !== undefined) return true;
     // What a proxy passes on comes from anywhere.
     if (headers.forwarded !== undefined || headers["x-forwarded-for"] !== undefined) return false;
-    if (headers.origin !== undefined && !this.origins.names(headers.origin)) return false;
+    if (headers.origin !== undefined && !this.#isTrusted(headers.origin, headers.host)) return false;
     return isLoopbackAddress(socket.remoteAddress ?? "");
   }
 
@@ -107,6 +114,11 @@ export class AccessPolicy {
       `Methods of the class ${access} can be called from this machine alone, not through a proxy, and by web pages only of origins ` +
       `that ${this.#flag("allow-origin")} names; with ${this.#flag("token-file")}, by whoever has the token.`
     );
+  }
+
+  /** What comes from the server's own pages is what their reader did on them: no other page has their origin. */
+  #isTrusted(origin: string, host: string | undefined): boolean {
+    return this.origins.names(origin) || (this.#hasPages && host !== undefined && isSameAuthority(origin, host));
   }
 
   /** An address cannot be made to mean another machine, as a name can by whoever owns it. */

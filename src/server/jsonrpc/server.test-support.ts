@@ -5,6 +5,7 @@ import { createRecordingLogger, type LogRecord } from "../../log/recording-logge
 import type { CallObserver } from "../call-observer.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
+import type { PageFiles } from "../http/pages.ts";
 import type { Answer, Caller, Method, MethodTable, Params, Waiting } from "../method-table.ts";
 import { createJsonRpcServer, type JsonRpcLimits } from "./server.ts";
 import type { WebSocketLimits } from "./websocket/websockets.ts";
@@ -61,6 +62,7 @@ export interface TestServerOptions {
   /** Those of the test's methods that are of other classes. */
   classes?: Record<string, Access>;
   access?: AccessOptions;
+  pages?: PageFiles;
   /** Those that take large parameters. */
   large?: string[];
   limits?: Partial<JsonRpcLimits>;
@@ -74,7 +76,7 @@ export interface TestServerOptions {
 /** A server before a table of made-up methods, on a free port unless told otherwise. */
 export async function openTestServer(options: TestServerOptions = {}) {
   const { handlers = {}, submissions = [], classes = {}, large = ["echo"] } = options;
-  const { access, limits, webSocketLimits, suggest, observer } = options;
+  const { access, limits, webSocketLimits, suggest, observer, pages } = options;
   const methods = new Map<string, Method>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
     methods.set(name, {
@@ -88,7 +90,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
   const log: LogRecord[] = [];
   const table: MethodTable = { find: (name) => methods.get(name), suggest };
   const logger = createRecordingLogger(log);
-  const server = createJsonRpcServer({ table, logger, access, limits, webSocketLimits, observer });
+  const server = createJsonRpcServer({ table, logger, access, limits, webSocketLimits, observer, pages });
   const { url, port } = await server.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
   return {
     url,

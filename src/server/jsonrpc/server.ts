@@ -8,6 +8,7 @@ import type { CallObserver, CallServer } from "../call-observer.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { mediaTypeOf, requirePlainBody } from "../http/negotiation.ts";
+import { type PageFiles, Pages } from "../http/pages.ts";
 import { type BodyLimit, receiveBody } from "../http/receive.ts";
 import { HttpRefusal, reportThrown } from "../http/refusal.ts";
 import {
@@ -41,6 +42,8 @@ interface JsonRpcServerOptions {
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
   observer?: CallObserver;
+  /** What browsers are shown. */
+  pages?: PageFiles;
 }
 
 export const DEFAULT_JSON_RPC_LIMITS: JsonRpcLimits = {
@@ -61,7 +64,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
   const executor = (server: CallServer) => createExecutor({ table, logger, ...limits, server, observer });
   const execute = executor("json-rpc");
-  const policy = new AccessPolicy("rpc", options.access);
+  const pages = options.pages && new Pages(options.pages);
+  const policy = new AccessPolicy("rpc", options.access, { hasPages: pages !== undefined });
   let closing: Promise<void> | undefined;
   let webSocketUrl = "";
   const callers = createPostCallers(() => webSocketUrl, policy);
@@ -83,7 +87,10 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
       refuse(exchange, refusal);
       return;
     }
-    if (req.method === "OPTIONS") {
+    if (pages?.has(req)) {
+      req.resume();
+      void show(pages, exchange);
+    } else if (req.method === "OPTIONS") {
       policy.origins.setPreflightHeaders(req, res, "POST");
       req.resume();
       res.writeHead(204, { Allow: "OPTIONS, POST" }).end();
@@ -116,6 +123,11 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   /** Throws for a request that is not to be read. */
   function admit(req: IncomingMessage): void {
     exchanges.requireRate(req);
+    // A page holds nothing of the chain, and a browser cannot send a token when it asks for one.
+    if (pages?.has(req)) {
+      policy.admitReader(req);
+      return;
+    }
     policy.admit(req);
     if (req.method === "OPTIONS") return;
     if (req.method !== "POST") {
@@ -125,6 +137,16 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
       throw new HttpRefusal(415, `The header Content-Type must be ${REQUEST_TYPES.join(" or ")}.`);
     }
     requirePlainBody(req.headers["content-encoding"]);
+  }
+
+  async function show(files: Pages, exchange: Exchange): Promise<void> {
+    try {
+      await files.serve(exchange.res.req, exchange);
+      exchanges.finish(exchange);
+    } catch (error) {
+      logger.error("A page could not be shown.", { url: exchange.res.req.url, error: inspect(error) });
+      refuse(exchange, error);
+    }
   }
 
   function refuse(exchange: Exchange, refusal: unknown): void {

@@ -2,11 +2,11 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { ObservedCall } from "../call-observer.ts";
 import { ChunkStream, meterParts, openStream, type ResponsePart } from "../http/chunk-stream.ts";
 import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
+import { entityTag, namesTag } from "../http/entity-tag.ts";
 import { type Exchange, HELD_FROM_BYTES } from "../http/exchanges.ts";
 import { acceptsGzip, MEDIA_TYPES } from "../http/negotiation.ts";
 import { HttpRefusal, TOO_MUCH_UNREAD } from "../http/refusal.ts";
 import { writeStream, writeWhole } from "../http/send.ts";
-import { entityTag, namesTag } from "./entity-tag.ts";
 import type { BodyPart, Lasting, RestAnswer } from "./route-table.ts";
 
 const CACHE_CONTROL: Record<Lasting, string> = {

@@ -7,6 +7,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, ObservedCall } from "../call-observer.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
+import { entityTag, namesTag } from "../http/entity-tag.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { bodyFormat, chooseFormat, type Format, requirePlainBody } from "../http/negotiation.ts";
 import { receiveBody } from "../http/receive.ts";
@@ -21,7 +22,6 @@ import {
   type ListeningAddress,
   listeningAddress,
 } from "../http/server.ts";
-import { entityTag, namesTag } from "./entity-tag.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 

@@ -1,0 +1,56 @@
+const GWEI_PER_ETH = 1_000_000_000n;
+
+/** The ends of a root or key, which is all that one recognises of it. */
+export function short(hex: string): string {
+  return hex.length <= 14 ? hex : `${hex.slice(0, 8)}…${hex.slice(-4)}`;
+}
+
+/** Gwei as ETH, with as many decimals as there are. */
+export function eth(gwei: string | bigint): string {
+  const amount = BigInt(gwei);
+  const sign = amount < 0n ? "-" : "";
+  const absolute = amount < 0n ? -amount : amount;
+  const fraction = String(absolute % GWEI_PER_ETH)
+    .padStart(9, "0")
+    .replace(/0+$/, "");
+  return `${sign}${grouped(absolute / GWEI_PER_ETH)}${fraction === "" ? "" : `.${fraction}`} ETH`;
+}
+
+/** A whole number with its thousands apart. */
+export function grouped(value: string | number | bigint): string {
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
+}
+
+export function percent(fraction: number): string {
+  return `${(fraction * 100).toFixed(1)} %`;
+}
+
+const FAR_FUTURE = "18446744073709551615";
+
+export function epochText(epoch: string): string {
+  return epoch === FAR_FUTURE ? "never" : grouped(epoch);
+}
+
+/** The bytes as UTF-8 without the zeros behind them, or as they are where they are no text. */
+export function graffitiText(hex: string): string {
+  const bytes = Uint8Array.from(hex.slice(2).match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+  const length = bytes.findLastIndex((byte) => byte !== 0) + 1;
+  if (length === 0) return "";
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, length));
+  } catch {
+    return hex;
+  }
+}
+
+/** How many bits of a list or vector of bits are set; the last set bit of a list only tells its length. */
+export function countBits(hex: string, kind: "list" | "vector"): number {
+  const bits = [...hex.slice(2)].reduce((count, digit) => count + (ONES[Number.parseInt(digit, 16)] ?? 0), 0);
+  return kind === "list" ? bits - 1 : bits;
+}
+
+const ONES = Array.from({ length: 16 }, (_, value) => value.toString(2).replaceAll("0", "").length);
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,154 @@
+import { html } from "htm/preact";
+import { countBits, eth, graffitiText, grouped } from "../format.ts";
+import { chainHead, constants } from "../live.ts";
+import { node } from "../node.ts";
+import { Fields, Table } from "../parts/fields.ts";
+import { JsonView } from "../parts/json-view.ts";
+import { BlockLink, EpochLink, SlotLink, StateLink, ValidatorLink } from "../parts/links.ts";
+import { Show, useLoaded } from "../parts/loading.ts";
+
+type Header = Awaited<ReturnType<typeof node.get_v1_beacon_headers_blockId>>;
+
+/** The members of a body that pages look at; which there are depends on the fork. */
+interface Body {
+  graffiti: string;
+  attestations: {
+    aggregation_bits: string;
+    committee_bits?: string;
+    data: { slot: string; index: string; beacon_block_root: string };
+  }[];
+  deposits: unknown[];
+  voluntary_exits: { message: { epoch: string; validator_index: string } }[];
+  proposer_slashings: unknown[];
+  attester_slashings: unknown[];
+  bls_to_execution_changes?: unknown[];
+  sync_aggregate?: { sync_committee_bits: string };
+  execution_payload?: {
+    block_hash: string;
+    block_number: string;
+    fee_recipient: string;
+    gas_used: string;
+    gas_limit: string;
+    transactions: string[];
+    withdrawals?: { index: string; validator_index: string; address: string; amount: string }[];
+  };
+  blob_kzg_commitments?: string[];
+  execution_requests?: { deposits: unknown[]; withdrawals: unknown[]; consolidations: unknown[] };
+}
+
+export function BlockPage({ subject = "head" }: { subject: string | undefined }) {
+  // What a name stands for changes with the head, and whether a block is on the chain does, too.
+  const head = chainHead.value?.head_block_root;
+  const header = useLoaded(
+    (signal) => node.get_v1_beacon_headers_blockId({ block_id: subject }, { signal }),
+    [subject, head],
+  );
+  return html`<h1>Block ${/^\d+$/.test(subject) ? `of slot ${grouped(subject)}` : ""}</h1>
+    <${Show} of=${header}>${(value: Header) => html`<${Block} header=${value} />`}<//>
+    ${header.error !== undefined && /^\d+$/.test(subject) && html`<p><${SlotNeighbours} slot=${Number(subject)} /></p>`}`;
+}
+
+function SlotNeighbours({ slot }: { slot: number }) {
+  return html`${slot > 0 && html`<a href=${`#/block/${slot - 1}`}>← slot ${slot - 1}</a>`} ·
+    <a href=${`#/block/${slot + 1}`}>slot ${slot + 1} →</a>`;
+}
+
+function Block({ header: { root, canonical, header } }: { header: Header }) {
+  const { message, signature } = header;
+  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
+  const block = useLoaded((signal) => node.get_v1_beacon_blocks_blockId({ block_id: root }, { signal }), [root]);
+  const rewards = useLoaded(
+    (signal) => node.get_v1_beacon_rewards_blocks_blockId({ block_id: root }, { signal }),
+    [root],
+  );
+  return html`
+    <p><${SlotNeighbours} slot=${Number(message.slot)} /></p>
+    <${Fields} of=${{
+      Slot: grouped(message.slot),
+      Epoch: html`<${EpochLink} epoch=${Math.floor(Number(message.slot) / slotsPerEpoch)} />`,
+      Standing: canonical
+        ? html`<span class="is-canonical">on the chain</span>`
+        : html`<span class="is-orphaned">orphaned</span>`,
+      Proposer: html`<${ValidatorLink} index=${message.proposer_index} />`,
+      Root: html`<code>${root}</code>`,
+      Parent: html`<${BlockLink} root=${message.parent_root} />`,
+      State: html`<${StateLink} root=${message.state_root} />`,
+      "Body root": html`<code>${message.body_root}</code>`,
+      Signature: html`<code>${signature}</code>`,
+    }} />
+    <h2>Rewards of the proposer</h2>
+    <${Show} of=${rewards}>
+      ${(value: Awaited<ReturnType<typeof node.get_v1_beacon_rewards_blocks_blockId>>) =>
+        html`<${Fields} of=${{
+          Total: eth(value.total),
+          Votes: eth(value.attestations),
+          "Sync committee": eth(value.sync_aggregate),
+          Slashings: eth(BigInt(value.proposer_slashings) + BigInt(value.attester_slashings)),
+        }} />`}
+    <//>
+    <${Show} of=${block}>
+      ${(value: { message: { body: object } }) => html`<${BodyView} body=${value.message.body as Body} />
+        <h2>The block as it is</h2><${JsonView} value=${value} />`}
+    <//>`;
+}
+
+function BodyView({ body }: { body: Body }) {
+  const payload = body.execution_payload;
+  const requests = body.execution_requests;
+  return html`
+    <h2>Contents</h2>
+    <${Fields} of=${{
+      Graffiti: graffitiText(body.graffiti) || "none",
+      "Sync committee":
+        body.sync_aggregate && `${countBits(body.sync_aggregate.sync_committee_bits, "vector")} signatures`,
+      Votes: `${body.attestations.length} attestations`,
+      Deposits: body.deposits.length,
+      "Voluntary exits": html`${body.voluntary_exits.length}${body.voluntary_exits.map(({ message }) => html` <${ValidatorLink} index=${message.validator_index} />`)}`,
+      "Proposer slashings": body.proposer_slashings.length,
+      "Attester slashings": body.attester_slashings.length,
+      "Changes of credentials": body.bls_to_execution_changes?.length,
+      Blobs: body.blob_kzg_commitments?.length,
+      "Requests of the execution layer":
+        requests &&
+        `${requests.deposits.length} deposits, ${requests.withdrawals.length} withdrawals, ${requests.consolidations.length} consolidations`,
+    }} />
+    <h2>Votes</h2>
+    <${Table} caption="Attestations of the block" empty="The block has no attestations." head=${["slot", "committees", "validators", "for"]}
+      rows=${body.attestations.map(({ aggregation_bits, committee_bits, data }) => [
+        html`<${SlotLink} slot=${data.slot} />`,
+        committee_bits === undefined ? data.index : committeesOf(committee_bits),
+        countBits(aggregation_bits, "list"),
+        html`<${BlockLink} root=${data.beacon_block_root} />`,
+      ])} />
+    ${
+      payload &&
+      html`<h2>Payload</h2>
+      <${Fields} of=${{
+        Number: grouped(payload.block_number),
+        Hash: html`<code>${payload.block_hash}</code>`,
+        "Fees go to": html`<code>${payload.fee_recipient}</code>`,
+        Gas: `${grouped(payload.gas_used)} of ${grouped(payload.gas_limit)}`,
+        Transactions: payload.transactions.length,
+      }} />`
+    }
+    ${
+      payload?.withdrawals &&
+      html`<h2>Withdrawals</h2>
+      <${Table} caption="Withdrawals of the payload" empty="The payload has no withdrawals." head=${["index", "validator", "address", "amount"]}
+        rows=${payload.withdrawals.map(({ index, validator_index, address, amount }) => [
+          index,
+          html`<${ValidatorLink} index=${validator_index} />`,
+          html`<code>${address}</code>`,
+          eth(amount),
+        ])} />`
+    }`;
+}
+
+/** The indices of the committees whose bits are set. */
+function committeesOf(bits: string): string {
+  const indices: number[] = [];
+  (bits.slice(2).match(/../g) ?? []).forEach((digits, byte) => {
+    for (let bit = 0; bit < 8; bit++) if ((Number.parseInt(digits, 16) >> bit) & 1) indices.push(byte * 8 + bit);
+  });
+  return indices.length > 4 ? `${indices[0]} to ${indices.at(-1)}` : indices.join(", ");
+}

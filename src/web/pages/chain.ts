@@ -1,0 +1,130 @@
+import { html } from "htm/preact";
+import { summarizeEpochs } from "../chain-tree.ts";
+import { eth, grouped, percent } from "../format.ts";
+import {
+  chainHead,
+  chainTime,
+  constants,
+  participation,
+  peerCount,
+  placedBlocks,
+  reorgs,
+  syncing,
+  votesByEpoch,
+} from "../live.ts";
+import { Band } from "../parts/band.ts";
+import { Countdown } from "../parts/countdown.ts";
+import { Table } from "../parts/fields.ts";
+import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
+
+const SHOWN_EPOCHS = 8;
+
+export function ChainPage() {
+  const head = chainHead.value;
+  const time = chainTime.value;
+  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
+  if (!head || !time) return html`<p class="waiting">Asking the node …</p>`;
+  const finalizedSlot = Number(head.finalized_slot);
+  const justifiedSlot = Number(head.justified_slot);
+  return html`
+    <h1>Chain</h1>
+    <${Tiles} />
+    <h2>Last slots</h2>
+    <${Band} blocks=${placedBlocks.value} currentSlot=${time.slot} finalizedSlot=${finalizedSlot} justifiedSlot=${justifiedSlot} slotsPerEpoch=${slotsPerEpoch} />
+    <ul class="legend">
+      <li class="is-canonical">on the chain; the line below: justified</li>
+      <li class="is-final">final</li>
+      <li class="is-orphaned">orphaned</li>
+      <li class="is-missed">no block</li>
+    </ul>
+    <h2>Last epochs</h2>
+    <${Epochs} finalizedSlot=${finalizedSlot} justifiedSlot=${justifiedSlot} slotsPerEpoch=${slotsPerEpoch} currentSlot=${time.slot} />
+    ${
+      reorgs.value.length > 0 &&
+      html`<h2>Reorganisations</h2>
+      <${Table} caption="Reorganisations that this page has seen" empty="" head=${["slot", "depth", "from", "to"]}
+        rows=${reorgs.value.map(({ slot, depth, oldHead, newHead }) => [
+          html`<${SlotLink} slot=${slot} />`,
+          depth,
+          html`<${BlockLink} root=${oldHead} />`,
+          html`<${BlockLink} root=${newHead} />`,
+        ])} />`
+    }
+  `;
+}
+
+function Tiles() {
+  const head = chainHead.value!;
+  const vote = participation.value;
+  const sync = syncing.value;
+  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
+  const currentSlot = chainTime.value!.slot;
+  const epochsToFinal =
+    Math.floor(currentSlot / slotsPerEpoch) - Math.floor(Number(head.finalized_slot) / slotsPerEpoch);
+  return html`<dl class="tiles">
+    <${Tile} name="Slot" note=${html`<${Countdown} />`}>${grouped(currentSlot)}<//>
+    <${Tile} name="Head" note=${html`<${BlockLink} root=${head.head_block_root} />`}><${SlotLink} slot=${head.head_slot} /><//>
+    <${Tile} name="Finalized epoch" note=${`${epochsToFinal} epochs ago`}>
+      <${EpochLink} epoch=${Math.floor(Number(head.finalized_slot) / slotsPerEpoch)} />
+    <//>
+    <${Tile} name="Justified epoch"><${EpochLink} epoch=${Math.floor(Number(head.justified_slot) / slotsPerEpoch)} /><//>
+    <${Tile} name="Votes of the last epoch" note=${vote && `${percent(vote.current_epoch)} of this one so far`}>
+      ${vote && (vote.previous_epoch === null ? "–" : percent(vote.previous_epoch))}
+    <//>
+    <${Tile} name="Sync committee" note="signed for the head's parent">
+      ${vote && (vote.sync_committee === null ? "–" : percent(vote.sync_committee))}
+    <//>
+    <${Tile} name="Active validators" note=${vote && `of ${grouped(vote.validators)}; ${eth(vote.active_balance)}`}>
+      ${vote && grouped(vote.active_validators)}
+    <//>
+    <${Tile} name="Peers"><a href="#/peers">${peerCount.value ?? ""}</a><//>
+    <${Tile} name="Sync" note=${sync && (sync.el_offline ? "execution client offline" : sync.is_optimistic ? "optimistic" : "verified")}>
+      ${sync && (sync.is_syncing ? `${grouped(sync.sync_distance)} slots behind` : "in sync")}
+    <//>
+  </dl>`;
+}
+
+function Tile({ name, note, children }: { name: string; note?: unknown; children?: unknown }) {
+  return html`<div class="tile"><dt>${name}</dt><dd>${children}</dd><small>${note ?? "\u00a0"}</small></div>`;
+}
+
+interface EpochsProps {
+  finalizedSlot: number;
+  justifiedSlot: number;
+  currentSlot: number;
+  slotsPerEpoch: number;
+}
+
+function Epochs({ finalizedSlot, justifiedSlot, currentSlot, slotsPerEpoch }: EpochsProps) {
+  const blocks = placedBlocks.value;
+  const known = Math.min(currentSlot, ...blocks.map(({ slot }) => slot));
+  // The first epoch that is known from its beginning on.
+  const firstEpoch = Math.max(
+    Math.ceil(known / slotsPerEpoch),
+    Math.floor(currentSlot / slotsPerEpoch) - SHOWN_EPOCHS + 1,
+  );
+  // The slot of now may still get its block.
+  const hasBlock = blocks.some(({ slot, lane }) => slot === currentSlot && lane === 0);
+  const to = hasBlock ? currentSlot : currentSlot - 1;
+  const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });
+  const standing = (epoch: number) => {
+    const first = epoch * slotsPerEpoch;
+    if (first <= finalizedSlot) return html`<span class="is-final">final</span>`;
+    return first <= justifiedSlot ? html`<span class="is-canonical">justified</span>` : "";
+  };
+  return html`<${Table} caption="Epochs" empty="No epoch is known yet."
+    head=${["epoch", "", "proposed", "missed", "orphaned", "votes"]}
+    rows=${epochs.map(({ epoch, proposed, missed, orphaned }) => {
+      const votes = votesByEpoch.value.get(epoch);
+      return [
+        html`<${EpochLink} epoch=${epoch} />`,
+        standing(epoch),
+        proposed,
+        missed,
+        orphaned,
+        votes === undefined
+          ? ""
+          : html`<progress class="bar" max="1" value=${votes} aria-label=${`Votes of epoch ${epoch}`}></progress> ${percent(votes)}`,
+      ];
+    })} />`;
+}

@@ -1,0 +1,79 @@
+import { html } from "htm/preact";
+import { grouped, percent } from "../format.ts";
+import { chainHead, chainTime, constants, votesByEpoch } from "../live.ts";
+import { node } from "../node.ts";
+import { Fields, Table } from "../parts/fields.ts";
+import { BlockLink, SlotLink, ValidatorLink } from "../parts/links.ts";
+import { Problem, Show, useLoaded } from "../parts/loading.ts";
+
+type Headers = Awaited<ReturnType<typeof node.get_v1_beacon_headers>>;
+
+interface Slot {
+  slot: number;
+  headers: Headers;
+  proposer: string | undefined;
+}
+
+export function EpochPage({ subject }: { subject: string | undefined }) {
+  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
+  const current = Math.floor((chainTime.value?.slot ?? 0) / slotsPerEpoch);
+  const epoch = subject === undefined ? current : Number(subject);
+  const head = chainHead.value;
+  const slots = useLoaded(
+    (signal) => readSlots(epoch, current, slotsPerEpoch, signal),
+    [epoch, current, head?.head_block_root],
+  );
+  if (!Number.isSafeInteger(epoch)) return html`<${Problem}>An epoch is a whole number, and ${subject} is none.<//>`;
+  const first = epoch * slotsPerEpoch;
+  const standing =
+    first <= Number(head?.finalized_slot ?? -1)
+      ? "final"
+      : first <= Number(head?.justified_slot ?? -1)
+        ? "justified"
+        : "not justified";
+  const votes = votesByEpoch.value.get(epoch);
+  return html`<h1>Epoch ${grouped(epoch)}</h1>
+    <p>${epoch > 0 && html`<a href=${`#/epoch/${epoch - 1}`}>← epoch ${epoch - 1}</a>`} · <a href=${`#/epoch/${epoch + 1}`}>epoch ${epoch + 1} →</a></p>
+    <${Fields} of=${{
+      Slots: `${grouped(first)} to ${grouped(first + slotsPerEpoch - 1)}`,
+      Standing: epoch > current ? "has not begun" : standing,
+      Votes: votes === undefined ? undefined : `${percent(votes)} of the active stake`,
+    }} />
+    <${Show} of=${slots}>
+      ${(
+        value: Slot[],
+      ) => html`<${Table} caption="Slots of the epoch" empty="" head=${["slot", "proposer", "block", ""]}
+        rows=${value.map(({ slot, headers, proposer }) => [
+          html`<${SlotLink} slot=${slot} />`,
+          proposer === undefined ? "" : html`<${ValidatorLink} index=${proposer} />`,
+          headers.map(({ root }) => html`<${BlockLink} root=${root} /> `),
+          stateOf(slot, headers),
+        ])} />`}
+    <//>`;
+}
+
+function stateOf(slot: number, headers: Headers) {
+  if (slot > (chainTime.value?.slot ?? 0)) return "to come";
+  const orphaned = headers.filter(({ canonical }) => !canonical).length;
+  const proposed = headers.length > orphaned ? html`<span class="is-canonical">proposed</span>` : "no block";
+  return orphaned === 0 ? proposed : html`${proposed}, <span class="is-orphaned">${orphaned} orphaned</span>`;
+}
+
+/** Proposers of the past are in the blocks; those to come are told for this epoch and the next. */
+async function readSlots(epoch: number, current: number, slotsPerEpoch: number, signal: AbortSignal): Promise<Slot[]> {
+  const slots = Array.from({ length: slotsPerEpoch }, (_, index) => epoch * slotsPerEpoch + index);
+  const isDutyKnown = epoch === current || epoch === current + 1;
+  const [answers, duties] = await Promise.all([
+    node.batch(
+      slots.map((slot) => ["get_v1_beacon_headers", { slot }] as const),
+      { signal },
+    ),
+    isDutyKnown ? node.get_v1_validator_duties_proposer({ epoch }, { signal }).catch(() => []) : [],
+  ]);
+  return slots.map((slot, index) => {
+    const answer = answers[index]!;
+    const headers = answer instanceof Error ? [] : answer;
+    const duty = duties.find((each) => Number(each.slot) === slot);
+    return { slot, headers, proposer: headers[0]?.header.message.proposer_index ?? duty?.validator_index };
+  });
+}

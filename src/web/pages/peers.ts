@@ -1,0 +1,60 @@
+import { html } from "htm/preact";
+import { useEffect, useState } from "preact/hooks";
+import { node } from "../node.ts";
+import { Fields, Table } from "../parts/fields.ts";
+import { Show, useLoaded } from "../parts/loading.ts";
+
+/** No event tells of peers. */
+const REFRESH_MILLIS = 5000;
+
+type Peers = Awaited<ReturnType<typeof node.get_v1_node_peers>>;
+
+export function PeersPage() {
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTurn((before) => before + 1), REFRESH_MILLIS);
+    return () => clearInterval(timer);
+  }, []);
+  const identity = useLoaded((signal) => node.get_v1_node_identity({}, { signal }), []);
+  const peers = useLoaded((signal) => node.get_v1_node_peers({}, { signal }), [turn]);
+  const details = useLoaded(
+    async (signal) => new Map((await node.peers({}, { signal })).peers.map((peer) => [peer.id, peer])),
+    [turn],
+  );
+  const topics = useLoaded(async (signal) => countTopics(await node.debug_getGossipSubPeers({}, { signal })), [turn]);
+  return html`<h1>Peers</h1>
+    <${Show} of=${identity}>
+      ${(value: NonNullable<typeof identity.value>) =>
+        html`<${Fields} of=${{
+          "This node": html`<code>${value.peer_id}</code>`,
+          Record: html`<code>${value.enr}</code>`,
+          "Reached at": value.p2p_addresses.map((address) => html`<div><code>${address}</code></div>`),
+        }} />`}
+    <//>
+    <${Show} of=${peers}>
+      ${(
+        value: Peers,
+      ) => html`<${Table} caption="Peers" empty="The node knows of no other node." head=${["peer", "state", "direction", "agent", "score", "topics", "address"]}
+        rows=${value.map((peer) => {
+          const more = details.value?.get(peer.peer_id);
+          return [
+            html`<code>${peer.peer_id}</code>`,
+            peer.state,
+            peer.direction,
+            more?.info.agentVersion ?? "",
+            more?.score ?? "",
+            topics.value?.get(peer.peer_id) ?? "",
+            html`<code>${peer.last_seen_p2p_address}</code>`,
+          ];
+        })} />`}
+    <//>`;
+}
+
+type Gossip = Awaited<ReturnType<typeof node.debug_getGossipSubPeers>>;
+
+/** To how many topics each peer is subscribed. */
+function countTopics({ gossipsub }: Gossip): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { peerId } of Object.values(gossipsub).flat()) counts.set(peerId, (counts.get(peerId) ?? 0) + 1);
+  return counts;
+}

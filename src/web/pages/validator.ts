@@ -1,0 +1,158 @@
+import { html } from "htm/preact";
+import { useEffect, useState } from "preact/hooks";
+import { epochText, eth, grouped, messageOf } from "../format.ts";
+import { chainHead, chainTime, constants, placedBlocks } from "../live.ts";
+import { node } from "../node.ts";
+import { Fields, Table } from "../parts/fields.ts";
+import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
+import { Problem, Show, useLoaded } from "../parts/loading.ts";
+import { Plot } from "../parts/plot.ts";
+
+type Validator = Awaited<ReturnType<typeof node.get_v1_beacon_states_stateId_validators_validatorId>>;
+
+/** States of the past are dear, so that no more of them are asked for than the plot shows, one after the other. */
+const PLOTTED_EPOCHS = 16;
+const JUDGED_EPOCHS = 4;
+
+export function ValidatorPage({ subject }: { subject: string | undefined }) {
+  const head = chainHead.value?.head_block_root;
+  const validator = useLoaded(
+    (signal) =>
+      node.get_v1_beacon_states_stateId_validators_validatorId(
+        { state_id: "head", validator_id: subject ?? "0" },
+        { signal },
+      ),
+    [subject, head],
+  );
+  return html`<h1>Validator ${validator.value?.index ?? ""}</h1>
+    <${Show} of=${validator}>${(value: Validator) => html`<${Details} key=${value.index} of=${value} />`}<//>`;
+}
+
+function Details({ of: { index, balance, status, validator } }: { of: Validator }) {
+  const proposed = placedBlocks.value.filter(({ proposer }) => proposer === index).sort((a, b) => b.slot - a.slot);
+  return html`
+    <${Fields} of=${{
+      Index: index,
+      "Public key": html`<code>${validator.pubkey}</code>`,
+      Status: `${status.replaceAll("_", " ")}${validator.slashed ? ", slashed" : ""}`,
+      Balance: eth(balance),
+      "Effective balance": eth(validator.effective_balance),
+      "Withdrawal credentials": html`<code>${validator.withdrawal_credentials}</code>`,
+      "Eligible in epoch": epochText(validator.activation_eligibility_epoch),
+      "Active from epoch": epochText(validator.activation_epoch),
+      "Exits in epoch": epochText(validator.exit_epoch),
+      "Withdrawable from epoch": epochText(validator.withdrawable_epoch),
+    }} />
+    <h2>Balance</h2><${BalancePlot} index=${index} />
+    <h2>Duties</h2><${Duties} index=${index} />
+    <h2>Votes</h2><${Votes} index=${index} />
+    <h2>Blocks</h2>
+    <${Table} caption="Blocks that the validator proposed" empty="It proposed none of the last blocks." head=${["slot", "block", ""]}
+      rows=${proposed.map(({ slot, root, lane }) => [
+        html`<${SlotLink} slot=${slot} />`,
+        html`<${BlockLink} root=${root} />`,
+        lane === 0 ? "" : html`<span class="is-orphaned">orphaned</span>`,
+      ])} />`;
+}
+
+const epochOf = (slot: number) => Math.floor(slot / (constants.value?.slotsPerEpoch ?? 32));
+
+interface Point {
+  epoch: number;
+  balance: number;
+}
+
+function BalancePlot({ index }: { index: string }) {
+  const [points, setPoints] = useState<readonly Point[]>([]);
+  const [error, setError] = useState("");
+  const headEpoch = epochOf(Number(chainHead.value?.head_slot ?? 0));
+  useEffect(() => {
+    const given = new AbortController();
+    readBalances(index, headEpoch, given.signal, (point) => {
+      setPoints((before) =>
+        [...before.filter(({ epoch }) => epoch !== point.epoch), point].sort((a, b) => a.epoch - b.epoch),
+      );
+    }).catch((reason: unknown) => given.signal.aborted || setError(messageOf(reason)));
+    return () => given.abort();
+  }, [index, headEpoch]);
+  if (error !== "" && points.length === 0) return html`<${Problem}>${error}<//>`;
+  return html`<${Plot} label="Balance in ETH" xLabel="epoch" xs=${points.map(({ epoch }) => epoch)} ys=${points.map(({ balance }) => balance)} />`;
+}
+
+/** At the beginnings of epochs, from the newest backwards. */
+async function readBalances(
+  index: string,
+  headEpoch: number,
+  signal: AbortSignal,
+  take: (point: Point) => void,
+): Promise<void> {
+  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
+  for (let epoch = headEpoch; epoch >= Math.max(0, headEpoch - PLOTTED_EPOCHS + 1); epoch--) {
+    const query = { state_id: epoch * slotsPerEpoch, id: [index] };
+    const [entry] = await node.get_v1_beacon_states_stateId_validator_balances(query, { signal });
+    // Before it was registered there is nothing to plot.
+    if (!entry) return;
+    take({ epoch, balance: Number(entry.balance) / 1e9 });
+  }
+}
+
+function Duties({ index }: { index: string }) {
+  const epoch = epochOf(chainTime.value?.slot ?? 0);
+  const duties = useLoaded(
+    async (signal) => {
+      const [attester, proposer] = await Promise.all([
+        node.post_v1_validator_duties_attester({ epoch, validators: [index] }, { signal }),
+        node.get_v1_validator_duties_proposer({ epoch }, { signal }),
+      ]);
+      return { attester, proposer: proposer.filter((duty) => duty.validator_index === index) };
+    },
+    [index, epoch],
+  );
+  return html`<${Show} of=${duties}>
+    ${({
+      attester,
+      proposer,
+    }: NonNullable<
+      typeof duties.value
+    >) => html`<${Table} caption="Duties of this epoch" empty=${`It has no duties in epoch ${epoch}.`}
+      head=${["slot", "duty"]}
+      rows=${[
+        ...proposer.map(({ slot }) => [html`<${SlotLink} slot=${slot} />`, "proposes a block"]),
+        ...attester.map(({ slot, committee_index, validator_committee_index, committee_length }) => [
+          html`<${SlotLink} slot=${slot} />`,
+          `votes in committee ${committee_index}, as number ${Number(validator_committee_index) + 1} of ${committee_length}`,
+        ]),
+      ]} />`}
+  <//>`;
+}
+
+/** What it earned tells what it voted for, and whether that came in time. */
+function Votes({ index }: { index: string }) {
+  const last = epochOf(Number(chainHead.value?.head_slot ?? 0)) - 2;
+  const epochs = Array.from({ length: Math.min(JUDGED_EPOCHS, last + 1) }, (_, back) => last - back);
+  const votes = useLoaded(
+    (signal) =>
+      Promise.all(
+        epochs.map(async (epoch) => {
+          const { total_rewards: rewards } = await node.post_v1_beacon_rewards_attestations_epoch(
+            { epoch, validator_ids: [index] },
+            { signal },
+          );
+          return { epoch, reward: rewards[0] };
+        }),
+      ),
+    [index, last],
+  );
+  if (last < 0) return html`<p class="waiting">No epoch is over yet whose votes can be judged.</p>`;
+  return html`<${Show} of=${votes}>
+    ${(
+      rows: NonNullable<typeof votes.value>,
+    ) => html`<${Table} caption="What its votes earned" empty="" head=${["epoch", "source", "target", "head"]}
+      rows=${rows.map(({ epoch, reward }) => [
+        html`<${EpochLink} epoch=${epoch} />`,
+        ...(reward
+          ? [reward.source, reward.target, reward.head].map((gwei) => `${grouped(gwei)} Gwei`)
+          : ["not active", "", ""]),
+      ])} />`}
+  <//>`;
+}

@@ -1,0 +1,14 @@
+import { computed, signal } from "@preact/signals";
+
+const hash = signal(location.hash);
+addEventListener("hashchange", () => {
+  hash.value = location.hash;
+  document.querySelector("main")?.focus({ preventScroll: true });
+  scrollTo(0, 0);
+});
+
+/** The name of the page that is shown, and what it is about: `#/block/12` is ["block", "12"]. */
+export const route = computed<readonly [page: string, subject: string | undefined]>(() => {
+  const [page = "", subject] = hash.value.replace(/^#\/?/, "").split("/", 2);
+  return [page, subject === undefined || subject === "" ? undefined : decodeURIComponent(subject)];
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { asCurl, asFanalCall, asViem, paramsOf, readValue, writeValue } from "../../src/web/calls.ts";
+import { countBits, epochText, eth, graffitiText, grouped, short } from "../../src/web/format.ts";
+import { meaningsOf } from "../../src/web/search.ts";
+
+const ROOT = `0x${"ab".repeat(32)}`;
+
+describe("what is searched for", () => {
+  it.each([
+    ["12", ["#/block/12", "#/epoch/12", "#/validator/12"]],
+    [" 007 ", ["#/block/7", "#/epoch/7", "#/validator/7"]],
+    [ROOT.toUpperCase().replace("0X", "0x"), [`#/block/${ROOT}`, `#/state/${ROOT}`]],
+    [`0x${"cd".repeat(48)}`, [`#/validator/0x${"cd".repeat(48)}`]],
+    ["Finalized", ["#/block/finalized", "#/state/finalized"]],
+    ["0x12", []],
+    ["-1", []],
+    ["<script>", []],
+    ["", []],
+  ])("%s", (typed, addresses) => {
+    expect(meaningsOf(typed).map(({ href }) => href)).toEqual(addresses);
+  });
+});
+
+it("writes amounts, numbers and bytes as people read them", () => {
+  expect(["0", "1", "32000000000", "32072800096", "-1500000000"].map(eth)).toEqual([
+    "0 ETH",
+    "0.000000001 ETH",
+    "32 ETH",
+    "32.072800096 ETH",
+    "-1.5 ETH",
+  ]);
+  expect(grouped(1_234_567)).toBe("1\u2009234\u2009567");
+  expect(epochText("18446744073709551615")).toBe("never");
+  expect(short(ROOT)).toBe("0xababab…abab");
+  expect(graffitiText(`0x${Buffer.from("<b>fanal</b>").toString("hex").padEnd(64, "0")}`)).toBe("<b>fanal</b>");
+  expect(graffitiText(`0x${"00".repeat(32)}`)).toBe("");
+  expect(graffitiText(`0xff${"00".repeat(31)}`)).toBe(`0xff${"00".repeat(31)}`);
+  expect(countBits("0xff01", "list")).toBe(8);
+  expect(countBits("0xff01", "vector")).toBe(9);
+});
+
+describe("a call", () => {
+  const params = [
+    { name: "state_id", schema: {} },
+    { name: "id", schema: {} },
+    { name: "status", schema: {} },
+  ];
+
+  it("takes what was typed as JSON or text, and leaves out what was not", () => {
+    expect(paramsOf(params, { state_id: "head", status: '["active"]' })).toEqual(["head", null, ["active"]]);
+    expect(paramsOf(params, { state_id: " 12 ", id: "" })).toEqual([12]);
+    expect(paramsOf(params, {})).toEqual([]);
+    for (const value of ["head", 12, "12", null, true, "true", [1, "a"], { a: "'" }]) {
+      expect(readValue(writeValue(value))).toEqual(value);
+    }
+  });
+
+  it("is written for shells and programs, whatever it holds", () => {
+    const values = ["head", ["it's", "$HOME"]];
+    expect(asCurl("http://n", "m", values)).toBe(
+      `curl -s http://n -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"m","params":["head",["it'\\''s","$HOME"]]}'`,
+    );
+    expect(asFanalCall("http://n", "m", values)).toBe(`fanal call m head '["it'\\''s","$HOME"]' --url http://n`);
+    expect(asViem("http://n", "m", values)).toContain(
+      'client.request({"method":"m","params":["head",["it\'s","$HOME"]]})',
+    );
+  });
+});
