@@ -65,6 +65,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   snapshots: {
     about: "how long a dev chain takes to remember a moment and to go back to it",
   },
+  page: {
+    about: "what the page for browsers weighs, how soon it shows a head, and what many of them cost the node",
+  },
   abuse: {
     about: "what attacks by clients cost those who only ask for the head",
   },

@@ -77,7 +77,7 @@ async function connect(): Promise<void> {
   const { methods } = discovered as { methods: { name: string }[] };
   // From here on nothing is missed: what happens while the past is read is told as an event.
   const subscription = hasEvents ? await node.subscribe(TOPICS, hear) : undefined;
-  const time = await readTime();
+  const time = timeOf(await node.getChainTime());
   const known = await readPast(time.slot);
   batch(() => {
     constants.value = {
@@ -91,8 +91,8 @@ async function connect(): Promise<void> {
     chainTime.value = time;
     connection.value = "live";
   });
-  await refresh();
-  const timer = setInterval(() => void refresh().catch(noteTrouble), REFRESH_MILLIS);
+  await refreshRest();
+  const timer = setInterval(() => void refreshRest().catch(noteTrouble), REFRESH_MILLIS);
   try {
     if (subscription) throw (await subscription.ended) ?? new Error("The node has ended the events.");
     await new Promise(() => {});
@@ -108,7 +108,8 @@ function noteTrouble(error: unknown): void {
 function hear(event: ChainEvent<(typeof TOPICS)[number]>): void {
   switch (event.topic) {
     case "block":
-      void learn(event.data.block).catch(noteTrouble);
+      unknown.add(event.data.block);
+      void refreshSoon();
       break;
     case "chain_reorg": {
       const { slot, depth, old_head_block: oldHead, new_head_block: newHead } = event.data;
@@ -121,6 +122,8 @@ function hear(event: ChainEvent<(typeof TOPICS)[number]>): void {
   }
 }
 
+/** Blocks that were heard of, and not looked at yet. */
+const unknown = new Set<string>();
 let isRefreshing = false;
 let isStale = false;
 
@@ -130,6 +133,8 @@ async function refreshSoon(): Promise<void> {
   if (isRefreshing) return;
   isRefreshing = true;
   while (isStale) {
+    // A block and that it is the head are told one after the other.
+    await new Promise((resolve) => setTimeout(resolve));
     isStale = false;
     await refresh().catch(noteTrouble);
   }
@@ -138,20 +143,23 @@ async function refreshSoon(): Promise<void> {
 
 /** Reads again what changes with the head. */
 export async function refresh(): Promise<void> {
-  const [head, voting, time, sync, peers] = await Promise.all([
-    node.getChainHead(),
-    node.getParticipation(),
-    readTime(),
-    node.get_v1_node_syncing(),
-    node.get_v1_node_peer_count(),
+  const roots = [...unknown].filter((root) => !blocks.value.has(root));
+  unknown.clear();
+  const [head, voting, time, ...headers] = await node.batch([
+    ["getChainHead"],
+    ["getParticipation"],
+    ["getChainTime"],
+    ...roots.map((root) => ["get_v1_beacon_headers_blockId", { block_id: root }] as const),
   ]);
+  if (head instanceof Error) throw head;
+  if (voting instanceof Error) throw voting;
+  if (time instanceof Error) throw time;
+  take(headers.flatMap((answer) => (answer instanceof Error ? [] : [noteOf(answer)])));
   await learn(head.head_block_root);
   batch(() => {
     chainHead.value = head;
     participation.value = voting;
-    syncing.value = sync;
-    peerCount.value = peers.connected;
-    chainTime.value = time;
+    chainTime.value = timeOf(time);
     const epoch = Number(voting.epoch);
     const votes = new Map(votesByEpoch.value).set(epoch, voting.current_epoch);
     if (voting.previous_epoch !== null) votes.set(epoch - 1, voting.previous_epoch);
@@ -159,8 +167,17 @@ export async function refresh(): Promise<void> {
   });
 }
 
-async function readTime(): Promise<ChainTime> {
-  const { slot, seconds_to_next_slot: secondsLeft, speed } = await node.getChainTime();
+/** What no event tells of. */
+async function refreshRest(): Promise<void> {
+  const [sync, peers] = await node.batch([["get_v1_node_syncing"], ["get_v1_node_peer_count"]]);
+  if (!(sync instanceof Error)) syncing.value = sync;
+  if (!(peers instanceof Error)) peerCount.value = peers.connected;
+  await refresh();
+}
+
+type Time = Awaited<ReturnType<typeof node.getChainTime>>;
+
+function timeOf({ slot, seconds_to_next_slot: secondsLeft, speed }: Time): ChainTime {
   return { slot: Number(slot), secondsLeft: Number(secondsLeft), speed, readAt: performance.now() };
 }
 
@@ -180,8 +197,13 @@ async function learn(root: string): Promise<void> {
     if (note.slot <= Math.max(0, oldest)) break;
     next = note.parentRoot;
   }
+  take(found);
+}
+
+function take(found: readonly BlockNote[]): void {
   if (found.length === 0) return;
-  const kept = [...blocks.value].filter(([, { slot }]) => slot > oldest - SHOWN_SLOTS);
+  const oldest = (chainTime.value?.slot ?? 0) - 2 * SHOWN_SLOTS;
+  const kept = [...blocks.value].filter(([, { slot }]) => slot > oldest);
   blocks.value = new Map([...kept, ...found.map((note) => [note.root, note] as const)]);
 }
 

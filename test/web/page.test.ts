@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { hasBrowser, openBrowser, WITHOUT_BROWSER } from "../support/browser.ts";
 import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { hasBrowser, openBrowser, WITHOUT_BROWSER } from "./browser.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 

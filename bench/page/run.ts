@@ -1,0 +1,110 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Browser, Page } from "playwright-core";
+import { hasBrowser, openBrowser, WITHOUT_BROWSER } from "../../test/support/browser.ts";
+import { describeMachine } from "../support/machine.ts";
+import { NodeProcess } from "../support/node-process.ts";
+import { quantile } from "../support/statistics.ts";
+import { withTempDirectory } from "../support/temp-directory.ts";
+
+interface Options {
+  pages: number;
+  seconds: number;
+}
+
+/** In the page: notes when the node tells of a head, and when its block is drawn. The names of the blocks begin with their slots. */
+const WATCH_HEADS = `
+  window.heard = new Map();
+  window.shown = [];
+  const Socket = WebSocket;
+  window.WebSocket = class extends Socket {
+    constructor(...args) {
+      super(...args);
+      this.addEventListener("message", ({ data }) => {
+        const { params } = JSON.parse(data);
+        if (params?.topic === "head") window.heard.set(params.data.slot, performance.now());
+      });
+    }
+  };
+  new MutationObserver(() => {
+    for (const [slot, at] of window.heard) {
+      if (!document.querySelector('svg a[aria-label^="Slot ' + slot + ',"]')) continue;
+      window.heard.delete(slot);
+      requestAnimationFrame(() => window.shown.push(performance.now() - at));
+    }
+  }).observe(document, { subtree: true, childList: true, attributes: true });
+`;
+
+export async function benchPage({ pages, seconds }: Options): Promise<void> {
+  if (!hasBrowser) throw new Error(`The page cannot be measured: ${WITHOUT_BROWSER}.`);
+  await withTempDirectory(async (directory) => {
+    const node = await NodeProcess.start("node", ["dev", "--validators", "64", "--data-dir", directory]);
+    const browser = await openBrowser();
+    try {
+      console.log(`${describeMachine()}; a dev chain of 64 validators, a slot of 2 s\n`);
+      console.log("| | |\n| --- | ---: |");
+      await measureFirstView(browser, node.url);
+      await measureHeads(browser, node.url, seconds);
+      await measureCrowd(browser, node, { pages, seconds });
+    } finally {
+      await browser.close();
+      await node.stop();
+    }
+  });
+}
+
+const row = (name: string, value: string) => console.log(`| ${name} | ${value} |`);
+
+async function measureFirstView(browser: Browser, url: string): Promise<void> {
+  const page = await browser.newPage();
+  const session = await page.context().newCDPSession(page);
+  let bytes = 0;
+  let requests = 0;
+  await session.send("Network.enable");
+  session.on("Network.loadingFinished", ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+    requests++;
+  });
+  const began = performance.now();
+  await open(page, url);
+  row("from the address to the first view of the chain", `${(performance.now() - began).toFixed(0)} ms`);
+  row("files of the page", `${requests}, ${(bytes / 1024).toFixed(0)} KiB compressed`);
+  await page.close();
+}
+
+async function measureHeads(browser: Browser, url: string, seconds: number): Promise<void> {
+  const page = await browser.newPage();
+  await page.addInitScript(WATCH_HEADS);
+  await open(page, url);
+  await delay(seconds * 1000);
+  const shown = await page.evaluate<number[]>("window.shown");
+  row("heads that were told", String(shown.length));
+  row("until a head is on screen: median", `${quantile(shown, 0.5).toFixed(0)} ms`);
+  row("until a head is on screen: slowest", `${quantile(shown, 1).toFixed(0)} ms`);
+  await page.close();
+}
+
+async function measureCrowd(browser: Browser, node: NodeProcess, { pages, seconds }: Options): Promise<void> {
+  const alone = await loadOf(node, seconds);
+  const opened: Page[] = [];
+  for (let count = 0; count < pages; count++) {
+    const page = await browser.newPage();
+    await open(page, node.url);
+    opened.push(page);
+  }
+  const together = await loadOf(node, seconds);
+  row("the node alone", `${(alone * 100).toFixed(1)} % of a core`);
+  row(`the node with ${pages} open pages`, `${(together * 100).toFixed(1)} % of a core`);
+  await Promise.all(opened.map((page) => page.close()));
+}
+
+async function open(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.locator('svg.band a[aria-label^="Slot"]').first().waitFor();
+}
+
+/** Which part of a core the process takes. */
+async function loadOf(node: NodeProcess, seconds: number): Promise<number> {
+  const before = node.usage.cpuSeconds;
+  await delay(seconds * 1000);
+  return (node.usage.cpuSeconds - before) / seconds;
+}
