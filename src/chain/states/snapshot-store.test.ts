@@ -9,7 +9,9 @@ import { openDatabase } from "../../db/open-database.ts";
 import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { latestBlockHeader } from "../anchor.ts";
+import { Pubkeys } from "../pubkeys.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 
 const [FIRST, SECOND, THIRD, FOURTH] = ["11", "22", "33", "44"].map((byte) => `0x${byte.repeat(32)}`) as [
@@ -28,7 +30,8 @@ async function scene() {
     await directory.remove();
   });
   const chainConfig = devChainConfig({ forks: [{ fork: "altair", epoch: 1 }], slotSeconds: 2, genesisTime: 0 });
-  const { state, config, pubkeyCache } = createDevGenesis({ chainConfig, validatorCount: 8, genesisTime: 0 });
+  const { state, config } = createDevGenesis({ chainConfig, validatorCount: 8, genesisTime: 0 });
+  const pubkeyCache = new Pubkeys({ logger: createRecordingLogger() });
   const openStore = async () => {
     const store = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: 2 });
     await store.open();
