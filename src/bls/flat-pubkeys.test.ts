@@ -57,7 +57,7 @@ it("has a key where it was last told of, and only keys that are at an index now"
 it("refuses what is no key, and keys out of their order, and stays as it was", () => {
   const flat = new FlatPubkeys();
   expect(() => flat.set(0, new Uint8Array(48))).toThrow(
-    `The public key 0x${"00".repeat(48)} of validator 0 is not a point of the curve.`,
+    `the public key 0x${"00".repeat(48)} of validator 0 is not a point of the curve`,
   );
   expect(() => flat.set(0, new Uint8Array(47))).toThrow("of validator 0 is not a point");
   expect(() => flat.set(1, keys[0]!)).toThrow("of validator 0 has to be known before that of 1");

@@ -69,11 +69,14 @@ function decompress(index: ValidatorIndex, compressed: Uint8Array): Uint8Array {
   try {
     return PublicKey.fromBytes(compressed).toBytes(false);
   } catch {
-    throw badPubkey(index, compressed);
+    throw new BadPubkeyError(index, compressed);
   }
 }
 
-export function badPubkey(index: ValidatorIndex, compressed: Uint8Array): Error {
-  const key = `0x${Buffer.from(compressed).toString("hex")}`;
-  return new ForeseenError(`The public key ${key} of validator ${index} is not a point of the curve.`);
+/** What is registered for a validator is no public key. No transition leads to a state with such a validator. */
+export class BadPubkeyError extends ForeseenError {
+  constructor(index: ValidatorIndex, compressed: Uint8Array) {
+    const key = `0x${Buffer.from(compressed).toString("hex")}`;
+    super(`the public key ${key} of validator ${index} is not a point of the curve`);
+  }
 }

@@ -1,5 +1,5 @@
 import { TimeSlice } from "../time-slice.ts";
-import { badPubkey, type FlatPubkeys } from "./flat-pubkeys.ts";
+import { BadPubkeyError, type FlatPubkeys } from "./flat-pubkeys.ts";
 import { COMPRESSED_LENGTH, KEYS_PER_CHUNK } from "./key-memory.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
@@ -46,7 +46,7 @@ export async function learnKeys(
       for (let i = from; i < to; i++) compressed.set(validators[i]!.pubkey, (i - from) * COMPRESSED_LENGTH);
       const [keys] = memory.pieces(from, to);
       const { made, bad } = await workers.run("completeKeys", { compressed, keys: keys! });
-      if (bad !== undefined) throw badPubkey(from + bad, validators[from + bad]!.pubkey);
+      if (bad !== undefined) throw new BadPubkeyError(from + bad, validators[from + bad]!.pubkey);
       if (made > 0) learned.push({ from, to, made });
       count += to - from;
       onLearned?.(count);

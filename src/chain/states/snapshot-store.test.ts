@@ -82,6 +82,20 @@ test("bytes that are not those of the state are never given for it", async () =>
   }
 });
 
+test("a state with a validator whose public key is none is told apart from one that can be used", async () => {
+  const { state, root, openStore, store } = await scene();
+  const snapshots = await openStore();
+  const broken = processSlots(state, 3);
+  broken.validators.get(5).pubkey = new Uint8Array(48);
+  broken.commit();
+  await store(snapshots, broken);
+  const loading = snapshots.load(root);
+  await expect(loading).rejects.toThrow(DatabaseCorruptError);
+  await expect(loading).rejects.toThrow(
+    /is damaged: the public key 0x0+ of validator 5 is not a point of the curve\.$/,
+  );
+});
+
 test("a state that lies too late is of no use", async () => {
   const { state, root, openStore, store } = await scene();
   const snapshots = await openStore();

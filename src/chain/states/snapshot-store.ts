@@ -5,7 +5,9 @@ import {
   createCachedBeaconState,
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
+import { BadPubkeyError } from "../../bls/flat-pubkeys.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
 import type { Pubkeys } from "../pubkeys.ts";
 import { readStoredState } from "./stored-state.ts";
@@ -84,8 +86,12 @@ export class SnapshotStore {
     const bytes = await this.#db.snapshots.get(slot, blockRoot);
     if (!bytes) return null;
     const view = await readStoredState({ config: this.#config, db: this.#db }, { slot, blockRoot }, bytes);
-    await this.#pubkeyCache.learn(view.validators);
-    return createCachedBeaconState(view, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+    try {
+      await this.#pubkeyCache.learn(view.validators);
+      return createCachedBeaconState(view, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+    } catch (error) {
+      throw error instanceof BadPubkeyError ? new DatabaseCorruptError(this.#db.path, error) : error;
+    }
   }
 
   put(batch: BeaconDbBatch, blockRoot: RootHex, state: CachedBeaconStateAllForks): void {
