@@ -5,11 +5,8 @@ const MESSAGE_LENGTH = 32;
 const PUBKEY_LENGTH = 96;
 const RECORD_LENGTH = MESSAGE_LENGTH + PUBKEY_LENGTH + SIGNATURE_LENGTH;
 
-/**
- * One buffer for a whole job: it moves to another thread without being copied. Keys travel uncompressed, which makes
- * reading them back a hundred times cheaper than decompressing.
- */
-export function packSets(sets: readonly KeyedSignature[]): Uint8Array<ArrayBuffer> {
+/** One buffer for a whole job. Keys travel uncompressed, which makes reading them back ten times cheaper than decompressing. */
+export function packSets(sets: readonly KeyedSignature[]): Uint8Array {
   const packed = new Uint8Array(sets.length * RECORD_LENGTH);
   sets.forEach(({ message, pubkey, signature }, index) => {
     const start = index * RECORD_LENGTH;

@@ -1,17 +1,17 @@
 import { Worker } from "node:worker_threads";
 import { aggregateSignatures } from "@chainsafe/blst";
 import {
-  createPubkeyCache,
   G2_POINT_AT_INFINITY,
   type ISignatureSet,
   interopSecretKeys,
   SignatureSetType,
 } from "@lodestar/state-transition";
 import { afterEach, describe, expect, it } from "vitest";
+import { FlatPubkeys } from "./flat-pubkeys.ts";
 import { type BlsVerifier, createBlsVerifier } from "./verifier.ts";
 
 const secretKeys = interopSecretKeys(64);
-const pubkeyCache = createPubkeyCache();
+const pubkeyCache = new FlatPubkeys();
 secretKeys.forEach((secretKey, index) => {
   pubkeyCache.set(index, secretKey.toPublicKey().toBytes());
 });
@@ -154,15 +154,28 @@ describe("BlsVerifier", () => {
     expect(started).toHaveLength(2);
   });
 
-  it("adds up the keys of a set too large for one turn of the event loop", async () => {
-    const verifier = open({ threads: 1 });
+  it("adds up many keys in threads, or itself if they die", async () => {
     const message = messageOf(1);
-    const indices = Array.from({ length: 9000 }, (_, i) => i % secretKeys.length);
     const signatures = secretKeys.map((secretKey) => secretKey.sign(message));
-    const signature = aggregateSignatures(indices.map((index) => signatures[index]!)).toBytes();
-    const set: ISignatureSet = { type: SignatureSetType.aggregate, indices, signingRoot: message, signature };
-    expect(await verifier.verify([set])).toBe(true);
-    expect(await verifier.verify([{ ...set, indices: indices.slice(1) }])).toBe(false);
+    const setOf = (count: number): ISignatureSet & { indices: number[] } => {
+      const indices = Array.from({ length: count }, (_, i) => i % secretKeys.length);
+      const signature = aggregateSignatures(indices.map((index) => signatures[index]!)).toBytes();
+      return { type: SignatureSetType.aggregate, indices, signingRoot: message, signature };
+    };
+    // Some share a thread, and one is cut in two.
+    const sets = [setOf(100), setOf(4200), setOf(1), indexedSet(2), setOf(500)];
+    const withoutKeyIn = (spoiled: number) =>
+      sets.map((set, i) => (i === spoiled && "indices" in set ? { ...set, indices: set.indices.slice(1) } : set));
+    const started: Worker[] = [];
+    for (const verifier of [open({ threads: 2 }), open({ threads: 2, startWorker: crashing(started) })]) {
+      expect(await verifier.verify(sets)).toBe(true);
+      for (const spoiled of [0, 1, 4]) {
+        expect(await verifier.verifyEach(withoutKeyIn(spoiled))).toEqual(sets.map((_, i) => i !== spoiled));
+      }
+      const unknown = { ...setOf(1), indices: [0, secretKeys.length] };
+      expect(await verifier.verifyEach([sets[1]!, unknown])).toEqual([true, false]);
+    }
+    expect(started.length).toBeGreaterThan(1);
   });
 
   it("rejects what is under way and what comes later once it is closed", async () => {

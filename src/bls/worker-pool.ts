@@ -1,36 +1,32 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../log/logger.ts";
-import { packSets } from "./packed-sets.ts";
-import { type KeyedSignature, verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
+import { doJob, type Jobs } from "./jobs.ts";
 
 /** Compiled as this file is, or not: the compiler does not rewrite paths that are no imports. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
-/** "all" is answered with one verdict for the whole job, "each" with one for every set. */
-type Question = "all" | "each";
-
-export interface WorkerRequest {
+export interface WorkerRequest<Kind extends keyof Jobs = keyof Jobs> {
   id: number;
-  question: Question;
-  packed: Uint8Array;
+  kind: Kind;
+  input: Jobs[Kind]["input"];
 }
 
 export interface WorkerAnswer {
   id: number;
-  verdicts: boolean[];
+  answer: Jobs[keyof Jobs]["answer"];
 }
 
-interface Job {
-  question: Question;
-  sets: readonly KeyedSignature[];
-  resolve(verdicts: boolean[]): void;
+interface PendingJob {
+  resolve(answer: Jobs[keyof Jobs]["answer"]): void;
   reject(error: Error): void;
+  /** Does it on the calling thread. */
+  doHere(): Jobs[keyof Jobs]["answer"];
 }
 
 interface Member {
   worker: Worker;
-  jobs: Map<number, Job>;
+  jobs: Map<number, PendingJob>;
 }
 
 interface WorkerPoolOptions {
@@ -41,7 +37,7 @@ interface WorkerPoolOptions {
 }
 
 /**
- * Threads that verify signatures, started when the first job needs them. A thread that dies takes no answer with it:
+ * Threads for what takes long with signatures and keys, started when the first job needs them. A thread that dies takes no answer with it:
  * its jobs are done on the calling thread, and the next job starts a replacement.
  */
 export class WorkerPool {
@@ -62,16 +58,15 @@ export class WorkerPool {
     return this.#closed;
   }
 
-  run(question: Question, sets: readonly KeyedSignature[]): Promise<boolean[]> {
+  run<Kind extends keyof Jobs>(kind: Kind, input: Jobs[Kind]["input"]): Promise<Jobs[Kind]["answer"]> {
     if (this.#closed) return Promise.reject(closedError());
     return new Promise((resolve, reject) => {
       const member = this.#leastBusyMember();
       const id = this.#nextId++;
-      member.jobs.set(id, { question, sets, resolve, reject });
+      member.jobs.set(id, { resolve, reject, doHere: () => doJob(kind, input) });
       // A thread at work keeps the process alive; an idle one must not.
       member.worker.ref();
-      const packed = packSets(sets);
-      member.worker.postMessage({ id, question, packed } satisfies WorkerRequest, [packed.buffer]);
+      member.worker.postMessage({ id, kind, input } satisfies WorkerRequest<Kind>);
     });
   }
 
@@ -98,11 +93,11 @@ export class WorkerPool {
   #addMember(): Member {
     const member: Member = { worker: this.#startWorker(), jobs: new Map() };
     this.#members.add(member);
-    member.worker.on("message", ({ id, verdicts }: WorkerAnswer) => {
+    member.worker.on("message", ({ id, answer }: WorkerAnswer) => {
       const job = member.jobs.get(id);
       member.jobs.delete(id);
       if (member.jobs.size === 0) member.worker.unref();
-      job?.resolve(verdicts);
+      job?.resolve(answer);
     });
     member.worker.on("error", (error) => this.#retire(member, error));
     member.worker.on("exit", () => this.#retire(member));
@@ -116,9 +111,7 @@ export class WorkerPool {
       error,
     });
     void member.worker.terminate();
-    for (const { question, sets, resolve } of member.jobs.values()) {
-      resolve(question === "all" ? [verifyBatch(sets)] : verifyEachInBatch(sets));
-    }
+    for (const { doHere, resolve } of member.jobs.values()) resolve(doHere());
     member.jobs.clear();
   }
 }

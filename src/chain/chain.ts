@@ -5,13 +5,13 @@ import {
   computeEpochAtSlot,
   getAttesterSlashableIndices,
   getEffectiveBalanceIncrementsZeroInactive,
-  type PubkeyCache,
 } from "@lodestar/state-transition";
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../db/errors.ts";
+import { PubkeyFile } from "../db/pubkey-file.ts";
 import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import { DepositChain } from "../execution/eth1/deposit-chain.ts";
@@ -64,8 +64,11 @@ export interface ChainParts {
   db: BeaconDb;
   clock: Clock;
   engine: ExecutionEngine;
-  pubkeyCache: PubkeyCache;
   logger: Logger;
+  /** Where the public keys of many validators are kept, so that a start need not make them anew; left out where they are not. */
+  pubkeyFile?: string;
+  /** From how many keys on they are kept, and made in threads. */
+  manyKeys?: number;
   /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
   readGenesisState?: ReadGenesisState;
   graffiti?: Uint8Array;
@@ -122,6 +125,7 @@ export class BeaconChain {
   readonly genesis: { time: number; validatorsRoot: Uint8Array };
 
   readonly #db: BeaconDb;
+  readonly #pubkeys: Pubkeys;
   readonly #bls: BlsVerifier;
   readonly #importQueue: ImportQueue;
   readonly #tracker: HeadTracker;
@@ -140,8 +144,10 @@ export class BeaconChain {
 
   /** Opens the chain that the database holds, at the head and finality where it was left. */
   static async open(parts: ChainParts): Promise<BeaconChain> {
-    const { db, config } = parts;
-    const pubkeyCache = new Pubkeys(parts.pubkeyCache);
+    const { db, config, pubkeyFile, manyKeys, signal } = parts;
+    const logger = parts.logger.topic("chain");
+    const file = pubkeyFile === undefined ? undefined : new PubkeyFile(pubkeyFile);
+    const pubkeyCache = new Pubkeys({ logger, file, manyKeys, signal });
     const finalized = await db.meta.getFinalized();
     if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
     await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
@@ -164,7 +170,7 @@ export class BeaconChain {
     const deposits = await DepositChain.open(db.eth1);
     const chain = new BeaconChain(parts, { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits });
     try {
-      await chain.#restore(parts.signal);
+      await chain.#restore(signal);
     } catch (error) {
       await chain.#engineNotifier.close();
       await chain.#bls.close();
@@ -196,6 +202,7 @@ export class BeaconChain {
     this.#db = db;
     this.#engine = engine;
     this.#logger = log;
+    this.#pubkeys = pubkeyCache;
     this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
     this.#tracker = new HeadTracker(
       { forkChoice, states: this.states, payloads, events: this.events, logger: log },
@@ -431,6 +438,7 @@ export class BeaconChain {
       await this.pools.save(this.#db, this.config);
     } finally {
       await this.#bls.close();
+      await this.#pubkeys.close();
     }
   }
 

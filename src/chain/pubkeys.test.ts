@@ -1,17 +1,62 @@
-import { SecretKey } from "@chainsafe/blst";
-import { createPubkeyCache } from "@lodestar/state-transition";
-import { expect, it } from "vitest";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PublicKey } from "@chainsafe/blst";
+import { interopSecretKeys } from "@lodestar/state-transition";
+import { expect, it, onTestFinished } from "vitest";
+import { PubkeyFile } from "../db/pubkey-file.ts";
+import { createTempDir } from "../db/temp-dir.test-support.ts";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { Pubkeys } from "./pubkeys.ts";
 
-const keyOf = (n: number) => SecretKey.fromBytes(new Uint8Array(32).fill(n)).toPublicKey().toBytes();
-const indicesIn = (pubkeys: Pubkeys) => [1, 2, 3].map((n) => pubkeys.getIndex(keyOf(n)));
+const MANY = 8;
+const keys = interopSecretKeys(4 * MANY).map((secretKey) => secretKey.toPublicKey().toBytes());
+const indicesIn = (pubkeys: Pubkeys) => [0, 1, 2].map((n) => pubkeys.getIndex(keys[n]!));
+const validatorsWith = (pubkeys: readonly Uint8Array[]) => ({
+  length: pubkeys.length,
+  getAllReadonlyValues: () => pubkeys.map((pubkey) => ({ pubkey })),
+});
+const uncompressed = (pubkeys: readonly Uint8Array[]) =>
+  Buffer.concat(pubkeys.map((pubkey) => PublicKey.fromBytes(pubkey).toBytes(false)));
+
+function withoutFile() {
+  return new Pubkeys({ logger: createRecordingLogger() });
+}
+
+/** Starts that have one file between them. */
+async function fileScene() {
+  const directory = await createTempDir();
+  onTestFinished(() => directory.remove());
+  const path = join(directory.path, "pubkeys");
+  const open = (signal?: AbortSignal) => {
+    const logger = createRecordingLogger();
+    const pubkeys = new Pubkeys({ logger, file: new PubkeyFile(path), manyKeys: MANY, signal });
+    return { pubkeys, records: logger.records };
+  };
+  /** What is said when the keys are learned, which have to be the right ones in any case. */
+  const learn = async (registered = keys) => {
+    const { pubkeys, records } = open();
+    await pubkeys.learn(validatorsWith(registered));
+    expect(pubkeys.size).toBe(registered.length);
+    registered.forEach((key, index) => {
+      expect(pubkeys.getIndex(key)).toBe(index);
+      expect(pubkeys.getOrThrow(index).toBytes()).toEqual(key);
+    });
+    await pubkeys.close();
+    return records.map(({ level, message, fields }) => [level, message, fields?.fromFile ?? fields?.replaced]);
+  };
+  return { path, open, learn };
+}
+
+const learned = (fromFile: number) => ["info", "Learned the validators' public keys", fromFile];
+const replaced = (count: number) => ["notice", "The file of public keys was not that of these validators", count];
 
 it("knows keys anew that come to other places after it went back", () => {
-  const pubkeys = new Pubkeys(createPubkeyCache());
-  pubkeys.set(0, keyOf(1));
+  const pubkeys = withoutFile();
+  pubkeys.set(0, keys[0]!);
   const moment = pubkeys.capture();
-  pubkeys.set(1, keyOf(2));
-  pubkeys.set(2, keyOf(3));
+  pubkeys.set(1, keys[1]!);
+  pubkeys.set(2, keys[2]!);
   expect(indicesIn(pubkeys)).toEqual([0, 1, 2]);
   pubkeys.restore(moment);
   expect(pubkeys.size).toBe(1);
@@ -19,20 +64,105 @@ it("knows keys anew that come to other places after it went back", () => {
   expect(pubkeys.get(1)).toBeUndefined();
   expect(() => pubkeys.getOrThrow(2)).toThrow("no validator 2");
 
-  pubkeys.set(1, keyOf(3));
+  pubkeys.set(1, keys[2]!);
   expect(indicesIn(pubkeys)).toEqual([0, null, 1]);
-  expect(pubkeys.getOrThrow(1).toBytes()).toEqual(keyOf(3));
+  expect(pubkeys.getOrThrow(1).toBytes()).toEqual(keys[2]);
 });
 
 it("takes over what another one knows, and hears of what is told to that one", () => {
-  const [pubkeys, others] = [new Pubkeys(createPubkeyCache()), new Pubkeys(createPubkeyCache())];
-  pubkeys.set(0, keyOf(1));
-  pubkeys.set(1, keyOf(2));
-  others.set(0, keyOf(1));
+  const [pubkeys, others] = [withoutFile(), withoutFile()];
+  pubkeys.set(0, keys[0]!);
+  pubkeys.set(1, keys[1]!);
+  others.set(0, keys[0]!);
   const own = pubkeys.capture();
   pubkeys.restore(others.capture());
-  others.set(1, keyOf(3));
+  others.set(1, keys[2]!);
   expect(indicesIn(pubkeys)).toEqual([0, null, 1]);
   pubkeys.restore(own);
   expect(indicesIn(pubkeys)).toEqual([0, 1, null]);
+});
+
+it("keeps many keys in a file for their owner alone, and trusts nothing in it that is not theirs", async () => {
+  const { path, open, learn } = await fileScene();
+  const count = keys.length;
+  const { pubkeys: few } = open();
+  await few.learn(validatorsWith(keys.slice(0, MANY - 1)));
+  expect(few.size).toBe(0);
+  few.set(0, keys[0]!);
+  await few.close();
+  expect(existsSync(path)).toBe(false);
+
+  expect(await learn()).toEqual([learned(0)]);
+  const right = uncompressed(keys);
+  expect(await readFile(path)).toEqual(right);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await learn()).toEqual([learned(count)]);
+
+  const damage = async (change: (bytes: Buffer) => void) => {
+    const bytes = Buffer.from(right);
+    change(bytes);
+    await writeFile(path, bytes);
+  };
+  const negative = (bytes: Buffer) => {
+    const compressed = PublicKey.fromBytes(bytes.subarray(0, 96)).toBytes();
+    compressed[0]! ^= 0x20;
+    bytes.set(PublicKey.fromBytes(compressed).toBytes(false));
+  };
+  const damages: [number, (bytes: Buffer) => void][] = [
+    [1, (bytes) => bytes.writeUInt8(bytes[20]! ^ 1, 20)],
+    [1, (bytes) => bytes.writeUInt8(bytes[96 + 95]! ^ 1, 96 + 95)],
+    [1, negative],
+    [2, (bytes) => bytes.fill(0, 96, 3 * 96)],
+    [count, (bytes) => bytes.copyWithin(0, 1)],
+    [count, (bytes) => bytes.fill(0xff)],
+  ];
+  for (const [bad, change] of damages) {
+    await damage(change);
+    expect((await learn()).slice(0, 1)).toEqual([replaced(bad)]);
+    expect(await readFile(path)).toEqual(right);
+  }
+  await truncate(path, 3 * 96 + 50);
+  expect(await learn()).toEqual([learned(3)]);
+  expect(await readFile(path)).toEqual(right);
+
+  const others = keys.toReversed().slice(0, MANY);
+  expect(await learn(others)).toEqual([replaced(MANY), learned(0)]);
+  expect((await readFile(path)).subarray(0, MANY * 96)).toEqual(uncompressed(others));
+});
+
+it("adds to the file what is registered later, and what takes its place after it went back", async () => {
+  const { path, open, learn } = await fileScene();
+  const { pubkeys } = open();
+  await pubkeys.learn(validatorsWith(keys.slice(0, MANY)));
+  const moment = pubkeys.capture();
+  keys.slice(MANY).forEach((key, i) => {
+    pubkeys.set(MANY + i, key);
+  });
+  pubkeys.restore(moment);
+  const later = keys.slice(MANY).toReversed();
+  later.forEach((key, i) => {
+    pubkeys.set(MANY + i, key);
+  });
+  await pubkeys.close();
+  const registered = [...keys.slice(0, MANY), ...later];
+  expect(await readFile(path)).toEqual(uncompressed(registered));
+  expect(await learn(registered)).toEqual([learned(registered.length)]);
+});
+
+it("does without a file that cannot be used, and says so once", async () => {
+  const { path, learn } = await fileScene();
+  await mkdir(path);
+  const unusable = ["warn", "The file of public keys cannot be read, so each start has to make them anew", undefined];
+  expect(await learn()).toEqual([unusable, learned(0)]);
+});
+
+it("says which key of a state is none, and ends when it is told to", async () => {
+  const { open } = await fileScene();
+  const { pubkeys } = open();
+  const broken = keys.with(5, new Uint8Array(48));
+  await expect(pubkeys.learn(validatorsWith(broken))).rejects.toThrow(/ of validator 5 is not a point of the curve$/);
+  expect(pubkeys.size).toBe(0);
+
+  const aborted = open(AbortSignal.abort(new Error("stopped")));
+  await expect(aborted.pubkeys.learn(validatorsWith(keys))).rejects.toThrow("stopped");
 });

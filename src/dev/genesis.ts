@@ -24,15 +24,14 @@ import {
   type CachedBeaconStateFulu,
   computeProposerIndices,
   createCachedBeaconState,
-  createPubkeyCache,
   getEffectiveBalanceIncrementsWithLen,
   getGenesisBeaconState,
   getMaxEffectiveBalance,
   getNextSyncCommittee,
   getTemporaryBlockHeader,
-  type PubkeyCache,
 } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
+import { FlatPubkeys } from "../bls/flat-pubkeys.ts";
 import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
 import type { GenesisBlock } from "../execution/engine-api/genesis-block.ts";
 import { eth1DataAfter, genesisDeposits } from "./genesis-deposits.ts";
@@ -62,7 +61,7 @@ interface DevGenesisOptions extends Omit<GenesisParameters, "configOverrides"> {
 export interface DevGenesis {
   state: CachedBeaconStateAllForks;
   config: BeaconConfig;
-  pubkeyCache: PubkeyCache;
+  pubkeyCache: FlatPubkeys;
   keys: DevKeys;
 }
 
@@ -111,7 +110,7 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   state.commit();
 
   const config = createBeaconConfig(chainConfig, state.genesisValidatorsRoot);
-  const pubkeyCache = createPubkeyCache();
+  const pubkeyCache = new FlatPubkeys();
   const cached = createCachedBeaconState(state, { config, pubkeyCache });
   if (fork < ForkSeq.fulu) return { state: cached, config, pubkeyCache, keys };
 

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
@@ -52,4 +55,31 @@ test("a node that cannot be opened as a whole leaves its data directory to other
   await expect(opening).rejects.toThrow("multiaddr");
 
   await openDevChain(OPTIONS, dataDir);
+});
+
+test("public keys of many validators are kept beside the database, and made again where they are not right", async () => {
+  const dataDir = tempDirectory();
+  const path = join(dataDir, "pubkeys");
+  const options = { ...OPTIONS, manyKeys: OPTIONS.validators };
+  const start = async (changes = {}) => {
+    const { node, complaints, close } = await openDevChain({ ...options, ...changes }, dataDir);
+    const { epochCtx, validators } = node.chain.headState;
+    const keys = validators.getAllReadonlyValues().map(({ pubkey }) => pubkey);
+    expect(keys.map((key) => epochCtx.getValidatorIndex(key))).toEqual([...keys.keys()]);
+    expect(keys.map((_, index) => epochCtx.getPubkey(index)?.toBytes())).toEqual(keys);
+    await close();
+    return complaints;
+  };
+  await start();
+  const kept = await readFile(path);
+  expect(kept).toHaveLength(OPTIONS.validators * 96);
+  const damages = [async () => {}, () => truncate(path, 100), () => writeFile(path, Buffer.alloc(kept.length, 1))];
+  for (const damage of damages) {
+    await damage();
+    expect(await start()).toEqual([]);
+    expect(await readFile(path)).toEqual(kept);
+  }
+  // A chain of few validators has no file, and begins without that of the chain before it.
+  await start({ reset: true, manyKeys: undefined });
+  expect(existsSync(path)).toBe(false);
 });

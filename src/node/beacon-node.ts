@@ -1,5 +1,4 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { createPubkeyCache } from "@lodestar/state-transition";
 import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeCondition } from "../api/context.ts";
@@ -20,7 +19,7 @@ import { type NetworkView, noNetwork } from "../network/network-view.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import { openNodeKey } from "../network/node-key.ts";
 import type { BuilderOptions } from "./builder-options.ts";
-import { asStartError, openDataDirectory } from "./data-directory.ts";
+import { asStartError, openDataDirectory, pubkeyFilePath } from "./data-directory.ts";
 import { Eth1Connection } from "./eth1-connection.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
 import { openBuilder } from "./open-builder.ts";
@@ -43,7 +42,12 @@ export interface ChainSource {
 
 type ChainSettings = Pick<
   ChainParts,
-  "graffiti" | "graffitiCodes" | "stateLimits" | "snapshotIntervalEpochs" | "safeSlotsToImportOptimistically"
+  | "graffiti"
+  | "graffitiCodes"
+  | "stateLimits"
+  | "snapshotIntervalEpochs"
+  | "safeSlotsToImportOptimistically"
+  | "manyKeys"
 >;
 
 /** What every node can be told by whoever starts it. */
@@ -122,7 +126,8 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const source = await options.source(db);
     opening.defer(() => source.engine.close?.());
     const { config, clock, engine, readGenesisState, syncHorizonSlots } = source;
-    const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs, safeSlotsToImportOptimistically } = options;
+    const { graffiti, graffitiCodes, stateLimits, snapshotIntervalEpochs, safeSlotsToImportOptimistically, manyKeys } =
+      options;
     const builder = options.builder && openBuilder(options.builder, config, logger);
     if (builder) opening.defer(() => builder.close());
     const chain = await BeaconChain.open({
@@ -131,8 +136,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       clock,
       engine,
       readGenesisState,
-      pubkeyCache: createPubkeyCache(),
       logger,
+      pubkeyFile: pubkeyFilePath(dataDir),
+      manyKeys,
       graffiti,
       graffitiCodes,
       stateLimits,

@@ -14,6 +14,11 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, "beacon-db");
 }
 
+/** Where the public keys of many validators are kept. */
+export function pubkeyFilePath(dataDir: string): string {
+  return join(dataDir, "pubkeys");
+}
+
 /** Opens the database of a data directory; what can go wrong is said in one sentence. */
 export async function openDataDirectory(
   dataDir: string,

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { type BeaconConfig, createBeaconConfig } from "@lodestar/config";
 import { ACTIVE_PRESET, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { phase0, Slot, ValidatorIndex } from "@lodestar/types";
@@ -27,6 +28,7 @@ import type { Logger } from "../log/logger.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import type { ChainSource } from "./beacon-node.ts";
 import { warnOfJumps } from "./clock-jump.ts";
+import { pubkeyFilePath } from "./data-directory.ts";
 import { connectExecutionClients, type ExecutionClientOptions, readClientGenesis } from "./execution-client.ts";
 import { StartError } from "./start-error.ts";
 
@@ -173,7 +175,10 @@ async function createChain(db: BeaconDb, options: DevSourceOptions, timeOfDay: T
     ...(execution && { execution }),
   };
   // Only now, so that the chain of before is still there when a new one cannot be made.
-  if (reset) await db.clear();
+  if (reset) {
+    await db.clear();
+    await rm(pubkeyFilePath(options.dataDir), { force: true });
+  }
   await initialiseDatabase(db, config, { state }, identity);
   return identity;
 }

@@ -1,4 +1,3 @@
-import { createPubkeyCache } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import { BeaconChain } from "../../src/chain/chain.ts";
 import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
@@ -24,5 +23,5 @@ export function openFollower(
     },
   });
   const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
-  return BeaconChain.open({ config, db, clock, engine, pubkeyCache: createPubkeyCache(), logger });
+  return BeaconChain.open({ config, db, clock, engine, logger });
 }

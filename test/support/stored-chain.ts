@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { BeaconConfig } from "@lodestar/config";
-import { createPubkeyCache } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
 import { onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor.ts";
@@ -59,7 +58,7 @@ export async function openStoredChain(
     return closed;
   };
   onTestFinished(close);
-  const chain = await BeaconChain.open({ config, db, clock, engine, pubkeyCache: createPubkeyCache(), logger });
+  const chain = await BeaconChain.open({ config, db, clock, engine, logger });
   opened.chain = chain;
   return { chain, clock, db, complaints, close };
 }

@@ -9,7 +9,9 @@ import { openDatabase } from "../../db/open-database.ts";
 import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { latestBlockHeader } from "../anchor.ts";
+import { Pubkeys } from "../pubkeys.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 
 const [FIRST, SECOND, THIRD, FOURTH] = ["11", "22", "33", "44"].map((byte) => `0x${byte.repeat(32)}`) as [
@@ -28,7 +30,8 @@ async function scene() {
     await directory.remove();
   });
   const chainConfig = devChainConfig({ forks: [{ fork: "altair", epoch: 1 }], slotSeconds: 2, genesisTime: 0 });
-  const { state, config, pubkeyCache } = createDevGenesis({ chainConfig, validatorCount: 8, genesisTime: 0 });
+  const { state, config } = createDevGenesis({ chainConfig, validatorCount: 8, genesisTime: 0 });
+  const pubkeyCache = new Pubkeys({ logger: createRecordingLogger() });
   const openStore = async () => {
     const store = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: 2 });
     await store.open();
@@ -77,6 +80,20 @@ test("bytes that are not those of the state are never given for it", async () =>
       await expect(snapshots.load(root)).rejects.toThrow(DatabaseCorruptError);
     }
   }
+});
+
+test("a state with a validator whose public key is none is told apart from one that can be used", async () => {
+  const { state, root, openStore, store } = await scene();
+  const snapshots = await openStore();
+  const broken = processSlots(state, 3);
+  broken.validators.get(5).pubkey = new Uint8Array(48);
+  broken.commit();
+  await store(snapshots, broken);
+  const loading = snapshots.load(root);
+  await expect(loading).rejects.toThrow(DatabaseCorruptError);
+  await expect(loading).rejects.toThrow(
+    /is damaged: the public key 0x0+ of validator 5 is not a point of the curve\.$/,
+  );
 });
 
 test("a state that lies too late is of no use", async () => {

@@ -3,11 +3,13 @@ import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   createCachedBeaconState,
-  type PubkeyCache,
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
+import { BadPubkeyError } from "../../bls/flat-pubkeys.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
+import type { Pubkeys } from "../pubkeys.ts";
 import { readStoredState } from "./stored-state.ts";
 
 const DEFAULT_INTERVAL_EPOCHS = 32;
@@ -15,7 +17,7 @@ const DEFAULT_INTERVAL_EPOCHS = 32;
 interface SnapshotStoreParts {
   config: BeaconConfig;
   db: BeaconDb;
-  pubkeyCache: PubkeyCache;
+  pubkeyCache: Pubkeys;
   /** How many epochs lie between two states of a chain that are kept for good. */
   intervalEpochs?: number;
 }
@@ -27,7 +29,7 @@ interface SnapshotStoreParts {
 export class SnapshotStore {
   readonly #config: BeaconConfig;
   readonly #db: BeaconDb;
-  readonly #pubkeyCache: PubkeyCache;
+  readonly #pubkeyCache: Pubkeys;
   readonly #intervalEpochs: number;
   /**
    * Which snapshots exist: block root to slots, in ascending order. Few enough to be held, and asked for at every step of a
@@ -84,7 +86,12 @@ export class SnapshotStore {
     const bytes = await this.#db.snapshots.get(slot, blockRoot);
     if (!bytes) return null;
     const view = await readStoredState({ config: this.#config, db: this.#db }, { slot, blockRoot }, bytes);
-    return createCachedBeaconState(view, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+    try {
+      await this.#pubkeyCache.learn(view.validators);
+      return createCachedBeaconState(view, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+    } catch (error) {
+      throw error instanceof BadPubkeyError ? new DatabaseCorruptError(this.#db.path, error) : error;
+    }
   }
 
   put(batch: BeaconDbBatch, blockRoot: RootHex, state: CachedBeaconStateAllForks): void {

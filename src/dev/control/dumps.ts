@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createPubkeyCache } from "@lodestar/state-transition";
 import { ControlRefusal, type DumpControl } from "../../api/dev-control.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
@@ -151,7 +150,6 @@ export class DevDumps implements DumpControl {
       db,
       clock,
       engine: new DevExecutionEngine(),
-      pubkeyCache: createPubkeyCache(),
       logger,
     });
   }

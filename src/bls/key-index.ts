@@ -1,0 +1,71 @@
+import { randomInt } from "node:crypto";
+import { isSameKey, type KeyMemory } from "./key-memory.ts";
+
+const MIN_SLOTS = 64;
+const FREE = 0;
+
+/** Finds the index of a key in a memory: a hash table of indices alone, which looks into the memory for the keys. */
+export class KeyIndex {
+  readonly #memory: KeyMemory;
+  /** Indices from one on; the slot that a key's hash points to, or the next free one. A power of two, at most half full. */
+  #slots = new Int32Array(MIN_SLOTS);
+  #used = 0;
+  /** Whoever registers validators chooses their keys, but not which of them fall together. */
+  readonly #factor = randomInt(2 ** 31) * 2 + 1;
+
+  constructor(memory: KeyMemory) {
+    this.#memory = memory;
+  }
+
+  find(compressed: Uint8Array): number | null {
+    const slot = this.#slotOf(compressed, (key) => isSameKey(key, compressed));
+    return this.#slots[slot] === FREE ? null : this.#slots[slot]! - 1;
+  }
+
+  /** Makes room for that many keys at once. */
+  reserve(count: number): void {
+    let slots = this.#slots.length;
+    while (slots < 2 * count) slots *= 2;
+    if (slots > this.#slots.length) this.#rebuild(slots, Number.POSITIVE_INFINITY);
+  }
+
+  /** Has the key that lies at an index in the memory found there from now on, also if it lies elsewhere, too. */
+  add(index: number): void {
+    this.reserve(this.#used + 1);
+    this.#put(index);
+  }
+
+  /** Forgets all keys from an index on. */
+  truncate(size: number): void {
+    this.#rebuild(this.#slots.length, size);
+  }
+
+  #rebuild(length: number, size: number): void {
+    const former = this.#slots;
+    this.#slots = new Int32Array(length);
+    this.#used = 0;
+    for (const entry of former) if (entry !== FREE && entry <= size) this.#put(entry - 1);
+  }
+
+  #put(index: number): void {
+    const key = this.#memory.at(index);
+    const slot = this.#slotOf(key, (other) => Buffer.compare(other, key) === 0);
+    if (this.#slots[slot] === FREE) this.#used++;
+    this.#slots[slot] = index + 1;
+  }
+
+  /** Both forms of a key have the same bytes of x, but for the first. */
+  #slotOf(key: Uint8Array, isSame: (other: Uint8Array) => boolean): number {
+    const mask = this.#slots.length - 1;
+    let slot = (Math.imul(wordAt(key, 8), this.#factor) + wordAt(key, 40)) & mask;
+    for (;;) {
+      const entry = this.#slots[slot]!;
+      if (entry === FREE || isSame(this.#memory.at(entry - 1))) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+}
+
+function wordAt(key: Uint8Array, start: number): number {
+  return key[start]! | (key[start + 1]! << 8) | (key[start + 2]! << 16) | (key[start + 3]! << 24);
+}

@@ -1,0 +1,64 @@
+import { constants, type FileHandle, open } from "node:fs/promises";
+
+const OWNER_ONLY = 0o600;
+
+/**
+ * A file of public keys, one after the other by the indices of their validators. It holds nothing but them: whoever reads it has
+ * the states by which to tell whether they are right.
+ */
+export class PubkeyFile {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Fills the pieces from a position of the file on; tells how many bytes there were. */
+  async read(pieces: Iterable<Uint8Array>, position: number): Promise<number> {
+    await using file = await this.#openToRead();
+    let count = 0;
+    for (const piece of pieces) {
+      const bytesRead = file ? await readWhole(file, piece, position + count) : 0;
+      count += bytesRead;
+      if (bytesRead < piece.length) break;
+    }
+    return count;
+  }
+
+  /** Does not wait for the disk: what a crash takes away can be made again. */
+  async write(pieces: Iterable<Uint8Array>, position: number): Promise<void> {
+    await using file = await open(this.path, constants.O_WRONLY | constants.O_CREAT, OWNER_ONLY);
+    let end = position;
+    for (const piece of pieces) {
+      await writeWhole(file, piece, end);
+      end += piece.length;
+    }
+  }
+
+  async #openToRead(): Promise<FileHandle | null> {
+    try {
+      return await open(this.path);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+      throw error;
+    }
+  }
+}
+
+/** A read may give less than there is; the end of the file is where it gives nothing. */
+async function readWhole(file: FileHandle, piece: Uint8Array, position: number): Promise<number> {
+  let count = 0;
+  while (count < piece.length) {
+    const { bytesRead } = await file.read(piece, count, piece.length - count, position + count);
+    if (bytesRead === 0) break;
+    count += bytesRead;
+  }
+  return count;
+}
+
+async function writeWhole(file: FileHandle, piece: Uint8Array, position: number): Promise<void> {
+  for (let count = 0; count < piece.length; ) {
+    const { bytesWritten } = await file.write(piece, count, piece.length - count, position + count);
+    count += bytesWritten;
+  }
+}
