@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
 import {
+  type BeaconStateAllForks,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   getAttesterSlashableIndices,
@@ -16,6 +17,7 @@ import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { requireWholeHistory } from "./check-history.ts";
@@ -50,6 +52,7 @@ import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
+import { withCaches } from "./states/cached-state.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
@@ -68,6 +71,8 @@ export interface ChainParts {
   logger: Logger;
   /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
   readGenesisState?: ReadGenesisState;
+  /** The state of the finalized block, when it is at hand; it is taken over. */
+  anchorState?: BeaconStateAllForks;
   graffiti?: Uint8Array;
   /** Whether the graffiti names the clients where there is room; by default it does. */
   graffitiCodes?: boolean;
@@ -147,10 +152,9 @@ export class BeaconChain {
     await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
     const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
     await snapshots.open();
-    const anchorState = await snapshots.load(finalized.root);
-    if (!anchorState) {
-      throw new DatabaseCorruptError(db.path, `the state of the finalized block ${finalized.root} is missing`);
-    }
+    const finalizedState = parts.anchorState ?? (await readFinalizedState(parts, snapshots, finalized.root));
+    // Keys of validators that are not known by now are decompressed one by one.
+    const anchorState = await withCaches(finalizedState, { config, pubkeyCache });
     const unverifiedFrom = await db.meta.getUnverifiedFrom();
     const forkChoice = ForkChoice.fromAnchor({
       config,
@@ -514,4 +518,16 @@ export class BeaconChain {
       ),
     });
   }
+}
+
+async function readFinalizedState(
+  { db, logger }: Pick<ChainParts, "db" | "logger">,
+  snapshots: SnapshotStore,
+  root: RootHex,
+): Promise<BeaconStateAllForks> {
+  const progress = new Progress({ message: "Reading the finalized state", logger: logger.topic("chain") });
+  const state = await snapshots.read(root, { onRead: (done, total) => progress.report(done, total) });
+  if (!state) throw new DatabaseCorruptError(db.path, `the state of the finalized block ${root} is missing`);
+  progress.finish();
+  return state;
 }

@@ -1,13 +1,9 @@
 import type { BeaconConfig } from "@lodestar/config";
-import {
-  type BeaconStateAllForks,
-  type CachedBeaconStateAllForks,
-  createCachedBeaconState,
-  type PubkeyCache,
-} from "@lodestar/state-transition";
+import type { BeaconStateAllForks, CachedBeaconStateAllForks, PubkeyCache } from "@lodestar/state-transition";
 import { type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { genesisBlock, latestBlockHeader } from "./anchor.ts";
+import { withCaches } from "./states/cached-state.ts";
 
 /** Reads the genesis state of the chain's network; null when it cannot be had. */
 export type ReadGenesisState = () => Promise<BeaconStateAllForks | null>;
@@ -41,7 +37,7 @@ export class DistantGenesis {
 
   async state(): Promise<CachedBeaconStateAllForks | null> {
     const state = await this.#read();
-    return state && createCachedBeaconState(state, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+    return state && withCaches(state, { config: this.#config, pubkeyCache: this.#pubkeyCache });
   }
 
   async #readFacts(): Promise<GenesisFacts | null> {

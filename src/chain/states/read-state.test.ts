@@ -21,7 +21,6 @@ function validator(index: number): phase0.Validator {
   };
 }
 
-/** As read by the library, which lets lists be made from bytes without looking at each element. */
 function stateOf(fork: ForkName, validators: number): BeaconStateAllForks {
   const state = ssz[fork].BeaconState.defaultViewDU() as BeaconStateAllForks;
   const fields = ssz[fork].BeaconState.fields;

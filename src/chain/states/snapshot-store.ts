@@ -1,13 +1,15 @@
 import type { BeaconConfig } from "@lodestar/config";
 import {
+  type BeaconStateAllForks,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
-  createCachedBeaconState,
   type PubkeyCache,
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
+import { withCaches } from "./cached-state.ts";
+import type { OnRead } from "./read-state.ts";
 import { readStoredState } from "./stored-state.ts";
 
 const DEFAULT_INTERVAL_EPOCHS = 32;
@@ -78,13 +80,21 @@ export class SnapshotStore {
    * The latest snapshot after that block that was not advanced past the latest slot of use. Throws a `DatabaseCorruptError`
    * when what is stored is not that state.
    */
-  async load(blockRoot: RootHex, latestSlot = Number.POSITIVE_INFINITY): Promise<CachedBeaconStateAllForks | null> {
+  async load(blockRoot: RootHex, latestSlot?: Slot): Promise<CachedBeaconStateAllForks | null> {
+    const state = await this.read(blockRoot, { latestSlot });
+    return state && withCaches(state, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+  }
+
+  /** The same state without what is computed of it. */
+  async read(
+    blockRoot: RootHex,
+    { latestSlot = Number.POSITIVE_INFINITY, onRead }: { latestSlot?: Slot; onRead?: OnRead } = {},
+  ): Promise<BeaconStateAllForks | null> {
     const slot = this.#slots.get(blockRoot)?.findLast((stored) => stored <= latestSlot);
     if (slot === undefined) return null;
     const bytes = await this.#db.snapshots.get(slot, blockRoot);
     if (!bytes) return null;
-    const view = await readStoredState({ config: this.#config, db: this.#db }, { slot, blockRoot }, bytes);
-    return createCachedBeaconState(view, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+    return readStoredState({ config: this.#config, db: this.#db }, { slot, blockRoot }, bytes, onRead);
   }
 
   put(batch: BeaconDbBatch, blockRoot: RootHex, state: CachedBeaconStateAllForks): void {
