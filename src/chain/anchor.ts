@@ -18,6 +18,8 @@ import { toCheckpoint } from "./import/fork-choice-import.ts";
 /** A state that is trusted without proof, and from which the chain is followed: genesis, or a finalized state. */
 interface Anchor {
   state: BeaconStateAllForks;
+  /** The SSZ of the state, where it is at hand. */
+  bytes?: Uint8Array;
   /** The newest block the state has seen; a genesis block can be reconstructed, any other one must be given. */
   block?: SignedBeaconBlock;
 }
@@ -43,7 +45,7 @@ export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHea
 export async function initialiseDatabase(
   db: BeaconDb,
   config: BeaconConfig,
-  { state, block }: Anchor,
+  { state, bytes, block }: Anchor,
   identity: object,
 ): Promise<void> {
   const header = latestBlockHeader(state);
@@ -53,7 +55,7 @@ export async function initialiseDatabase(
   if (anchorBlock) batch.blocks.put(root, serializeSignedBlock(config, anchorBlock));
   batch.finalizedBlocks.put(header.slot, root);
   batch.stateIndex.put(toRootHex(state.hashTreeRoot()), { slot: state.slot, blockRoot: root });
-  batch.snapshots.put(state.slot, root, state.serialize());
+  batch.snapshots.put(state.slot, root, bytes ?? state.serialize());
   batch.meta.putIdentity(identity);
   batch.meta.putFinalized({ epoch: computeEpochAtSlot(state.slot), root });
   await batch.write();

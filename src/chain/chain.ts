@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
 import {
+  type BeaconStateAllForks,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   getAttesterSlashableIndices,
@@ -16,6 +17,7 @@ import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
 import { anchorBlock, checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import { requireWholeHistory } from "./check-history.ts";
@@ -71,6 +73,8 @@ export interface ChainParts {
   manyKeys?: number;
   /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
   readGenesisState?: ReadGenesisState;
+  /** The state of the finalized block, when it is at hand; it is taken over. */
+  anchorState?: BeaconStateAllForks;
   graffiti?: Uint8Array;
   /** Whether the graffiti names the clients where there is room; by default it does. */
   graffitiCodes?: boolean;
@@ -153,10 +157,8 @@ export class BeaconChain {
     await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
     const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
     await snapshots.open();
-    const anchorState = await snapshots.load(finalized.root);
-    if (!anchorState) {
-      throw new DatabaseCorruptError(db.path, `the state of the finalized block ${finalized.root} is missing`);
-    }
+    const finalizedState = parts.anchorState ?? (await readFinalizedState(parts, snapshots, finalized.root));
+    const anchorState = await snapshots.prepare(finalizedState);
     const unverifiedFrom = await db.meta.getUnverifiedFrom();
     const forkChoice = ForkChoice.fromAnchor({
       config,
@@ -522,4 +524,16 @@ export class BeaconChain {
       ),
     });
   }
+}
+
+async function readFinalizedState(
+  { db, logger }: Pick<ChainParts, "db" | "logger">,
+  snapshots: SnapshotStore,
+  root: RootHex,
+): Promise<BeaconStateAllForks> {
+  const progress = new Progress({ message: "Reading the finalized state", logger: logger.topic("chain") });
+  const state = await snapshots.read(root, { onRead: (done, total) => progress.report(done, total) });
+  if (!state) throw new DatabaseCorruptError(db.path, `the state of the finalized block ${root} is missing`);
+  progress.finish();
+  return state;
 }

@@ -1,13 +1,10 @@
 import type { BeaconConfig } from "@lodestar/config";
-import {
-  type BeaconStateAllForks,
-  type CachedBeaconStateAllForks,
-  createCachedBeaconState,
-  type PubkeyCache,
-} from "@lodestar/state-transition";
+import type { BeaconStateAllForks, CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { genesisBlock, latestBlockHeader } from "./anchor.ts";
+import type { Pubkeys } from "./pubkeys.ts";
+import { withCaches } from "./states/cached-state.ts";
 
 /** Reads the genesis state of the chain's network; null when it cannot be had. */
 export type ReadGenesisState = () => Promise<BeaconStateAllForks | null>;
@@ -24,11 +21,11 @@ interface GenesisFacts {
  */
 export class DistantGenesis {
   readonly #config: BeaconConfig;
-  readonly #pubkeyCache: PubkeyCache;
+  readonly #pubkeyCache: Pubkeys;
   readonly #read: ReadGenesisState;
   #facts: Promise<GenesisFacts | null> | undefined;
 
-  constructor(parts: { config: BeaconConfig; pubkeyCache: PubkeyCache; read: ReadGenesisState }) {
+  constructor(parts: { config: BeaconConfig; pubkeyCache: Pubkeys; read: ReadGenesisState }) {
     this.#config = parts.config;
     this.#pubkeyCache = parts.pubkeyCache;
     this.#read = parts.read;
@@ -41,7 +38,7 @@ export class DistantGenesis {
 
   async state(): Promise<CachedBeaconStateAllForks | null> {
     const state = await this.#read();
-    return state && createCachedBeaconState(state, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+    return state && withCaches(state, { config: this.#config, pubkeyCache: this.#pubkeyCache });
   }
 
   async #readFacts(): Promise<GenesisFacts | null> {

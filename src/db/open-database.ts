@@ -1,23 +1,25 @@
 import { BeaconDb } from "./beacon-db.ts";
 import { DatabaseSchemaError } from "./errors.ts";
-import { checkFiles } from "./files/check-files.ts";
+import { type CheckProgress, checkFiles } from "./files/check-files.ts";
 import { LevelStore, type StoreOptions } from "./level-store.ts";
 
 /** To be raised with every change after which older programs would misread the database. */
 export const SCHEMA_VERSION = 1;
 
-/** Of tables with nothing but blocks or states this much is read at a start, which takes about a second. */
-const BULK_BYTES_AT_START = 2 ** 30;
+/** Of tables with nothing but blocks or states this much is read at a start, which takes a second or two. */
+const BULK_BYTES_AT_START = 2 ** 28;
 
 interface OpenOptions extends StoreOptions {
   /** Told when a crash had cut the last write short. */
   onTornWrite?(tornBytes: number): void;
+  /** Told how far the check of the files is. */
+  onCheck?(done: CheckProgress): void;
 }
 
 /** Opens the database in a directory, which is created when there is none. One that is damaged is left as it is. */
-export async function openDatabase(path: string, { onTornWrite, ...options }: OpenOptions): Promise<BeaconDb> {
+export async function openDatabase(path: string, { onTornWrite, onCheck, ...options }: OpenOptions): Promise<BeaconDb> {
   await LevelStore.requireUnused(path);
-  const { tornBytes } = await checkFiles(path, { bulkBytes: BULK_BYTES_AT_START });
+  const { tornBytes } = await checkFiles(path, { bulkBytes: BULK_BYTES_AT_START, onProgress: onCheck });
   if (tornBytes > 0) onTornWrite?.(tornBytes);
   const store = await LevelStore.open(path, options);
   try {

@@ -10,7 +10,11 @@ function setup() {
     now = ms;
     progress.report(done, total, (perSecond) => ({ done, perSecond }));
   };
-  return { records: logger.records, at };
+  const finishAt = (ms: number) => {
+    now = ms;
+    progress.finish();
+  };
+  return { records: logger.records, at, finishAt };
 }
 
 test("what is over within two seconds is not told of", () => {
@@ -34,4 +38,14 @@ test("without a total neither percent nor time left is known", () => {
   expect(records.map(({ fields }) => fields)).toEqual([
     { done: 6, perSecond: 2, percent: undefined, timeLeft: undefined },
   ]);
+});
+
+test("the end is told of what took longer than two seconds, and of nothing else", () => {
+  const quick = setup();
+  quick.finishAt(1999);
+  expect(quick.records).toEqual([]);
+
+  const long = setup();
+  long.finishAt(61_000);
+  expect(long.records).toMatchObject([{ message: "Working: done", fields: { took: "1min 1s" } }]);
 });

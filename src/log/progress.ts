@@ -25,13 +25,17 @@ interface ProgressParts {
 export class Progress {
   readonly #parts: ProgressParts;
   readonly #timers: Pick<Timers, "now">;
+  readonly #startedAt: number;
+  readonly #firstAfterMs: number;
   #samples: Sample[] = [];
   #nextReportAt: number;
 
   constructor(parts: ProgressParts) {
     this.#parts = parts;
     this.#timers = parts.timers ?? SYSTEM_TIMERS;
-    this.#nextReportAt = this.#timers.now() + (parts.firstAfterMs ?? FIRST_REPORT_MS);
+    this.#startedAt = this.#timers.now();
+    this.#firstAfterMs = parts.firstAfterMs ?? FIRST_REPORT_MS;
+    this.#nextReportAt = this.#startedAt + this.#firstAfterMs;
     this.begin();
   }
 
@@ -56,6 +60,13 @@ export class Progress {
       percent: total === undefined || total === 0 ? undefined : Math.floor((100 * done) / total),
       timeLeft: total === undefined || perSecond === undefined ? undefined : inWords((total - done) / perSecond),
     });
+  }
+
+  /** Tells that it is over, unless that was so soon that nothing needed telling. */
+  finish(): void {
+    const took = this.#timers.now() - this.#startedAt;
+    if (took >= this.#firstAfterMs)
+      this.#parts.logger.info(`${this.#parts.message}: done`, { took: inWords(took / 1000) });
   }
 
   #perSecond(): number | undefined {

@@ -26,7 +26,7 @@ export interface CheckpointSource {
  */
 export async function readAnchorBlock(
   { block, api }: CheckpointSource,
-  { state, config }: LoadedState,
+  { state, config }: Pick<LoadedState, "state" | "config">,
   { logger, signal }: { logger: Logger; signal?: AbortSignal },
 ): Promise<SignedBeaconBlock | undefined> {
   const header = latestBlockHeader(state);

@@ -2,6 +2,7 @@ import { type BeaconConfig, type ChainForkConfig, createBeaconConfig } from "@lo
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
+import { readState } from "../chain/states/read-state.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { type ReadLimits, readSource } from "./read-source.ts";
@@ -16,6 +17,8 @@ const STATE_LIMITS: ReadLimits = { idleMs: 60_000, maxBytes: 2 * 1024 ** 3 };
 
 export interface LoadedState {
   state: BeaconStateAllForks;
+  /** Of which the state was read. */
+  bytes: Uint8Array;
   config: BeaconConfig;
 }
 
@@ -30,8 +33,8 @@ interface LoadOptions {
 /** Reads an SSZ state from a file or a URL and makes sure that it is one of this network. */
 export async function loadState(source: string, config: ChainForkConfig, options: LoadOptions): Promise<LoadedState> {
   const bytes = await read(source, options);
-  const state = decode(source, bytes, config);
-  return { state, config: createBeaconConfig(config, state.genesisValidatorsRoot) };
+  const state = await decode(source, bytes, config, options);
+  return { state, bytes, config: createBeaconConfig(config, state.genesisValidatorsRoot) };
 }
 
 async function read(source: string, { logger, signal, limits }: LoadOptions): Promise<Uint8Array> {
@@ -43,7 +46,9 @@ async function read(source: string, { logger, signal, limits }: LoadOptions): Pr
       mibPerSecond: perSecond && toMib(perSecond),
     }));
   try {
-    return await readSource(source, { ...STATE_LIMITS, ...limits, signal, onProgress });
+    const bytes = await readSource(source, { ...STATE_LIMITS, ...limits, signal, onProgress });
+    progress.finish();
+    return bytes;
   } catch (error) {
     throw unreadable(source, reasonOf(error), error);
   }
@@ -51,7 +56,12 @@ async function read(source: string, { logger, signal, limits }: LoadOptions): Pr
 
 const toMib = (bytes: number): number => Number((bytes / 1024 ** 2).toFixed(1));
 
-function decode(source: string, bytes: Uint8Array, config: ChainForkConfig): BeaconStateAllForks {
+async function decode(
+  source: string,
+  bytes: Uint8Array,
+  config: ChainForkConfig,
+  { logger, signal }: LoadOptions,
+): Promise<BeaconStateAllForks> {
   if (bytes.length < SMALLEST_STATE) {
     throw unreadable(source, `it has ${bytes.length} bytes, which is too short for a beacon state`);
   }
@@ -67,9 +77,16 @@ function decode(source: string, bytes: Uint8Array, config: ChainForkConfig): Bea
         `is in ${fork}, whose version is ${toHex(expectedVersion)}`,
     );
   }
+  const progress = new Progress({ message: "Reading the state", logger });
   try {
-    return config.getForkTypes(slot).BeaconState.deserializeToViewDU(bytes);
+    const state = await readState(config.getForkTypes(slot).BeaconState, bytes, (done, total) => {
+      signal?.throwIfAborted();
+      progress.report(done, total);
+    });
+    progress.finish();
+    return state;
   } catch (error) {
+    signal?.throwIfAborted();
     throw unreadable(source, `it is not a whole ${fork} state (${reasonOf(error)})`, error);
   }
 }

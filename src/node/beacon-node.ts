@@ -1,4 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeCondition } from "../api/context.ts";
@@ -32,6 +33,8 @@ export interface ChainSource {
   readonly engine: ExecutionEngine;
   /** Left out where the genesis state is not at hand. */
   readonly readGenesisState?: ReadGenesisState;
+  /** The state that was put into the database just now; it is given once, as it is too large to be held any longer. */
+  takeFirstState?(): BeaconStateAllForks | undefined;
   /** How far the head may lie behind the clock when no other node can be asked whether there is more. */
   readonly syncHorizonSlots?: number;
   /** By default that of one node among others. */
@@ -136,6 +139,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       clock,
       engine,
       readGenesisState,
+      anchorState: source.takeFirstState?.(),
       logger,
       pubkeyFile: pubkeyFilePath(dataDir),
       manyKeys,

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -11,6 +11,8 @@ import { checkpointSource } from "../cli/flags/checkpoint-source.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { readAnchorBlock } from "./anchor-block.ts";
 import { loadState } from "./anchor-state.ts";
+import { openDataDirectory } from "./data-directory.ts";
+import { openNetworkSource } from "./network-source.ts";
 import { StartError } from "./start-error.ts";
 
 /** What a server answers by the first part of the path. */
@@ -112,4 +114,29 @@ test("a block in a file is taken when it is the newest of the state, and no othe
   writeFileSync(join(directory, "cut.ssz"), "too short");
   expect(await refusal(read("cut.ssz"))).toMatch(/cut\.ssz cannot be used: /);
   expect(await refusal(read("absent.ssz"))).toMatch(/absent\.ssz cannot be used: ENOENT/);
+});
+
+test("the given state is stored as it came, and handed to the chain once, without being read from the database", async () => {
+  const networkDirectory = tempDirectory();
+  await openDevChain({ validators: 8, networkDirectory });
+  const genesisState = join(networkDirectory, "genesis.ssz");
+  const dataDir = tempDirectory();
+  const db = await openDataDirectory(dataDir, { sync: false });
+  onTestFinished(() => db.close());
+  const open = async () => {
+    const network = { name: "dev", directory: networkDirectory };
+    const source = await openNetworkSource(db, { dataDir, network, genesisState, logger: createRecordingLogger() });
+    source.clock.close();
+    return source;
+  };
+  const first = await open();
+  const state = first.takeFirstState?.();
+  const [position] = await Array.fromAsync(db.snapshots.keys());
+  const stored = await db.snapshots.get(position!.slot, position!.blockRoot);
+  expect(Buffer.compare(stored!, readFileSync(genesisState))).toBe(0);
+  expect(Buffer.compare(state!.serialize(), stored!)).toBe(0);
+  expect(first.takeFirstState?.()).toBeUndefined();
+
+  const second = await open();
+  expect(second.takeFirstState?.()).toBeUndefined();
 });

@@ -5,6 +5,7 @@ import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseSchemaError, DatabaseWriteError } from "../db/errors.ts";
 import { openDatabase } from "../db/open-database.ts";
 import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
 import { StartError } from "./start-error.ts";
 
 /** Nobody else needs to read the key by which other nodes know this one. */
@@ -25,14 +26,18 @@ export async function openDataDirectory(
   { sync, logger }: { sync: boolean; logger?: Logger },
 ): Promise<BeaconDb> {
   const path = databasePath(dataDir);
+  const checking = logger && new Progress({ message: "Checking the files of the database", logger });
   try {
     await makeDirectory(path);
     // One that was there may be open to others. The data directory itself may hold things that are not ours to close.
     await chmod(path, OWNER_ONLY);
-    return await openDatabase(path, {
+    const db = await openDatabase(path, {
       sync,
+      onCheck: ({ bytes, ofBytes }) => checking?.report(bytes, ofBytes),
       onTornWrite: (bytes) => logger?.notice("A write that a crash cut short is left out", { bytes }),
     });
+    checking?.finish();
+    return db;
   } catch (error) {
     const known = asStartError(dataDir, error);
     if (known) throw known;

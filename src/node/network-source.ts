@@ -1,5 +1,6 @@
 import { type BeaconConfig, type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import { initialiseDatabase } from "../chain/anchor.ts";
 import { WallClock } from "../chain/clock/wall-clock.ts";
@@ -46,12 +47,14 @@ export interface NodeIdentity extends GenesisIdentity {
 interface FoundChain {
   identity: NodeIdentity;
   config: BeaconConfig;
+  /** Of a chain that was not there before. */
+  firstState?: BeaconStateAllForks;
 }
 
 /** The chain of a network, which goes by the time of day. */
 export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOptions): Promise<NetworkSource> {
   const { logger } = options;
-  const { identity, config } = await findChain(db, options);
+  const { identity, config, firstState } = await findChain(db, options);
   const { genesisTime } = identity;
   const clock = new WallClock({
     genesisTime,
@@ -68,6 +71,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
     clock,
     engine,
     readGenesisState: genesisReader(config, identity, options),
+    takeFirstState: once(firstState),
     stopClock: () => clock.close(),
   };
 }
@@ -148,7 +152,7 @@ async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: Netwo
   const source = stateSource(options);
   const loaded = await loadState(source, createChainForkConfig(chainConfig), { logger, signal });
   requireStateOfNetwork(loaded, source, network);
-  const { state, config } = loaded;
+  const { state, bytes, config } = loaded;
   if (checkpoint === undefined && state.slot !== GENESIS_SLOT) {
     throw notGenesis(source, state);
   }
@@ -159,9 +163,19 @@ async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: Netwo
     ...identityOf(state),
     genesisForkVersion: toHex(config.GENESIS_FORK_VERSION),
   };
-  await initialiseDatabase(db, config, { state, block }, identity);
+  await initialiseDatabase(db, config, { state, bytes, block }, identity);
   logger.info("The chain starts from a given state", { slot: state.slot, fork: config.getForkName(state.slot) });
-  return { identity, config };
+  return { identity, config, firstState: state };
+}
+
+/** Gives something once and holds it no longer. */
+function once<T>(value: T | undefined): () => T | undefined {
+  let held = value;
+  return () => {
+    const given = held;
+    held = undefined;
+    return given;
+  };
 }
 
 /** A checkpoint state is preferred: from it, less has to be synced. */

@@ -18,8 +18,7 @@ interface ReadOptions extends ReadLimits {
 
 /** The SSZ bytes of a file, or of what an http(s) server answers. */
 export async function readSource(source: string, options: ReadOptions): Promise<Uint8Array> {
-  // Not a Buffer, whose slices are no copies: what is decoded from it must not depend on it.
-  if (!isUrl(source)) return new Uint8Array(await readFile(source, { signal: options.signal }));
+  if (!isUrl(source)) return plainBytes(await readFile(source, { signal: options.signal }));
   const idle = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, idle.signal]) : idle.signal;
   const giveUp = setTimeout(
@@ -78,6 +77,11 @@ async function readBody(
     position += chunk.length;
   }
   return bytes;
+}
+
+/** The same bytes, but not as a Buffer, whose slices are no copies: what is decoded from them must not depend on them. */
+function plainBytes({ buffer, byteOffset, byteLength }: Buffer<ArrayBuffer>): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function tooLarge(maxBytes: number): Error {

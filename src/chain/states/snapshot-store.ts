@@ -1,8 +1,8 @@
 import type { BeaconConfig } from "@lodestar/config";
 import {
+  type BeaconStateAllForks,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
-  createCachedBeaconState,
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import { BadPubkeyError } from "../../bls/flat-pubkeys.ts";
@@ -10,6 +10,8 @@ import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
 import type { Pubkeys } from "../pubkeys.ts";
+import { withCaches } from "./cached-state.ts";
+import type { OnRead } from "./read-state.ts";
 import { readStoredState } from "./stored-state.ts";
 
 const DEFAULT_INTERVAL_EPOCHS = 32;
@@ -80,18 +82,30 @@ export class SnapshotStore {
    * The latest snapshot after that block that was not advanced past the latest slot of use. Throws a `DatabaseCorruptError`
    * when what is stored is not that state.
    */
-  async load(blockRoot: RootHex, latestSlot = Number.POSITIVE_INFINITY): Promise<CachedBeaconStateAllForks | null> {
+  async load(blockRoot: RootHex, latestSlot?: Slot): Promise<CachedBeaconStateAllForks | null> {
+    const state = await this.read(blockRoot, { latestSlot });
+    return state && this.prepare(state);
+  }
+
+  /** Makes a stored state ready for use. */
+  async prepare(state: BeaconStateAllForks): Promise<CachedBeaconStateAllForks> {
+    try {
+      return await withCaches(state, { config: this.#config, pubkeyCache: this.#pubkeyCache });
+    } catch (error) {
+      throw error instanceof BadPubkeyError ? new DatabaseCorruptError(this.#db.path, error) : error;
+    }
+  }
+
+  /** The same state without what is computed of it. */
+  async read(
+    blockRoot: RootHex,
+    { latestSlot = Number.POSITIVE_INFINITY, onRead }: { latestSlot?: Slot; onRead?: OnRead } = {},
+  ): Promise<BeaconStateAllForks | null> {
     const slot = this.#slots.get(blockRoot)?.findLast((stored) => stored <= latestSlot);
     if (slot === undefined) return null;
     const bytes = await this.#db.snapshots.get(slot, blockRoot);
     if (!bytes) return null;
-    const view = await readStoredState({ config: this.#config, db: this.#db }, { slot, blockRoot }, bytes);
-    try {
-      await this.#pubkeyCache.learn(view.validators);
-      return createCachedBeaconState(view, { config: this.#config, pubkeyCache: this.#pubkeyCache });
-    } catch (error) {
-      throw error instanceof BadPubkeyError ? new DatabaseCorruptError(this.#db.path, error) : error;
-    }
+    return readStoredState({ config: this.#config, db: this.#db }, { slot, blockRoot }, bytes, onRead);
   }
 
   put(batch: BeaconDbBatch, blockRoot: RootHex, state: CachedBeaconStateAllForks): void {

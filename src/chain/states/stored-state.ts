@@ -6,6 +6,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
 import { latestBlockHeader } from "../anchor.ts";
+import { type OnRead, readState } from "./read-state.ts";
 
 /**
  * The state whose bytes lie at a position. Right after a block, the block's root says which state it is; a state that was
@@ -15,8 +16,9 @@ export async function readStoredState(
   { config, db }: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "stateIndex"> },
   { slot, blockRoot }: StatePosition,
   bytes: Uint8Array,
+  onRead?: OnRead,
 ): Promise<BeaconStateAllForks> {
-  const state = deserialize(config, slot, bytes);
+  const state = await readState(config.getForkTypes(slot).BeaconState, bytes, onRead).catch(() => undefined);
   if (state === undefined) throw new DatabaseCorruptError(db.path, `the state of slot ${slot} cannot be read`);
   const header = latestBlockHeader(state);
   const isAfterBlock = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header)) === blockRoot;
@@ -26,12 +28,4 @@ export async function readStoredState(
     if (indexed?.slot === slot && indexed.blockRoot === blockRoot) return state;
   }
   throw new DatabaseCorruptError(db.path, `the state of slot ${slot} does not fit the block ${blockRoot}`);
-}
-
-function deserialize(config: BeaconConfig, slot: number, bytes: Uint8Array): BeaconStateAllForks | undefined {
-  try {
-    return config.getForkTypes(slot).BeaconState.deserializeToViewDU(bytes) as BeaconStateAllForks;
-  } catch {
-    return undefined;
-  }
 }

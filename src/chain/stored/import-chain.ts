@@ -5,6 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch, RawEntry } from "../../db/beacon-db.ts";
 import { latestBlockHeader } from "../anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../blocks/block-encoding.ts";
+import { readState } from "../states/read-state.ts";
 import { readAbout } from "./about-chain.ts";
 import { ChainFileError, EntryKind, readChainFile } from "./chain-file.ts";
 import { checkChain } from "./check-chain.ts";
@@ -33,8 +34,8 @@ export async function importChain(path: string, { config, db, onProgress }: Impo
   let end: ExportedCounts | undefined;
   for await (const { kind, bytes } of readChainFile(path)) {
     const batch = db.batch();
-    if (kind === EntryKind.end) end = readJson<ExportedCounts>(bytes);
-    else importEntry(kind, bytes, { config, batch, counts, raw });
+    if (kind === EntryKind.end) end = await readJson<ExportedCounts>(bytes);
+    else await importEntry(kind, bytes, { config, batch, counts, raw });
     await batch.write();
   }
   if (end === undefined || JSON.stringify(end) !== JSON.stringify(counts)) throw new ChainFileError("it is not whole");
@@ -60,13 +61,13 @@ interface EntryParts {
   raw: RawEntry[];
 }
 
-function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts, raw }: EntryParts): void {
+async function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts, raw }: EntryParts): Promise<void> {
   switch (kind) {
     case EntryKind.about:
       return;
     case EntryKind.finalizedBlock:
     case EntryKind.hotBlock: {
-      const { message } = decode(() => deserializeSignedBlock(config, bytes), "a block");
+      const { message } = await decode(() => deserializeSignedBlock(config, bytes), "a block");
       const { slot, parentRoot, stateRoot } = message;
       const root = blockRoot(config, message);
       batch.blocks.put(root, bytes);
@@ -77,7 +78,7 @@ function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts, r
       return;
     }
     case EntryKind.state: {
-      const state = decode(() => readState(config, bytes), "a state");
+      const state = await decode(() => readStateEntry(config, bytes), "a state");
       const header = latestBlockHeader(state);
       const root = ssz.phase0.BeaconBlockHeader.hashTreeRoot(header);
       batch.snapshots.put(state.slot, root, bytes);
@@ -96,7 +97,7 @@ function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts, r
       }
       return;
     case EntryKind.raw:
-      raw.push(decode(() => readRawEntry(bytes), "an entry of the database"));
+      raw.push(await decode(() => readRawEntry(bytes), "an entry of the database"));
       counts.raw = raw.length;
       return;
     default:
@@ -104,19 +105,19 @@ function importEntry(kind: number, bytes: Uint8Array, { config, batch, counts, r
   }
 }
 
-function readState(config: BeaconConfig, bytes: Uint8Array): BeaconStateAllForks {
+async function readStateEntry(config: BeaconConfig, bytes: Uint8Array): Promise<BeaconStateAllForks> {
   const slot = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(STATE_SLOT_OFFSET, true));
-  return config.getForkTypes(slot).BeaconState.deserializeToViewDU(bytes) as BeaconStateAllForks;
+  return readState(config.getForkTypes(slot).BeaconState, bytes);
 }
 
-function decode<T>(read: () => T, what: string): T {
+async function decode<T>(read: () => T | Promise<T>, what: string): Promise<T> {
   try {
-    return read();
+    return await read();
   } catch {
     throw new ChainFileError(`${what} in it cannot be read`);
   }
 }
 
-function readJson<T>(bytes: Uint8Array): T {
+function readJson<T>(bytes: Uint8Array): Promise<T> {
   return decode(() => JSON.parse(new TextDecoder().decode(bytes)) as T, "a description");
 }

@@ -9,7 +9,14 @@ import { sequencesOf } from "./write-record.ts";
 export interface FileCheckOptions {
   /** How much of the tables that hold nothing but blocks or states is read, newest first; the others are always read. */
   bulkBytes: number;
-  onProgress?(done: { tables: number; of: number }): void;
+  onProgress?(done: CheckProgress): void;
+}
+
+export interface CheckProgress {
+  tables: number;
+  of: number;
+  bytes: number;
+  ofBytes: number;
 }
 
 export interface CheckedFiles {
@@ -58,19 +65,23 @@ async function readCurrentManifest(files: DatabaseFiles): Promise<Manifest> {
 }
 
 async function checkTables(files: DatabaseFiles, { tables }: Manifest, options: FileCheckOptions): Promise<number> {
-  let bulkBytes = 0;
-  let done = 0;
-  let unread = 0;
   const newestFirst = [...tables.values()].sort((a, b) => b.number - a.number);
-  for (const table of newestFirst) {
-    const name = files.tables.get(table.number);
-    if (name === undefined) throw new Damage(`the table ${table.number} is missing`);
-    if (isBulk(table)) bulkBytes += table.size;
-    if (isBulk(table) && bulkBytes > options.bulkBytes) unread++;
-    else await checkTableFile(files, name, table);
-    options.onProgress?.({ tables: ++done, of: tables.size });
+  let bulkBytes = 0;
+  const toRead = newestFirst.filter((table) => {
+    if (!isBulk(table)) return true;
+    bulkBytes += table.size;
+    return bulkBytes <= options.bulkBytes;
+  });
+  const missing = newestFirst.find(({ number }) => !files.tables.has(number));
+  if (missing) throw new Damage(`the table ${missing.number} is missing`);
+  const ofBytes = toRead.reduce((sum, { size }) => sum + size, 0);
+  let bytes = 0;
+  for (const [index, table] of toRead.entries()) {
+    await checkTableFile(files, files.tables.get(table.number)!, table);
+    bytes += table.size;
+    options.onProgress?.({ tables: index + 1, of: toRead.length, bytes, ofBytes });
   }
-  return unread;
+  return tables.size - toRead.length;
 }
 
 async function checkTableFile(files: DatabaseFiles, name: string, { size }: LiveTable): Promise<void> {

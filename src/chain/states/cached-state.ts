@@ -1,0 +1,29 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { GENESIS_EPOCH } from "@lodestar/params";
+import {
+  type BeaconStateAllForks,
+  type CachedBeaconStateAllForks,
+  computeEpochAtSlot,
+  computeEpochShufflingAsync,
+  createCachedBeaconState,
+  getActiveValidatorIndices,
+} from "@lodestar/state-transition";
+import type { Pubkeys } from "../pubkeys.ts";
+
+/**
+ * The same state with all that is computed of it once an epoch. Most of that is the shuffling of its committees, which is done in
+ * other threads.
+ */
+export async function withCaches(
+  state: BeaconStateAllForks,
+  caches: { config: BeaconConfig; pubkeyCache: Pubkeys },
+): Promise<CachedBeaconStateAllForks> {
+  await caches.pubkeyCache.learn(state.validators);
+  const current = computeEpochAtSlot(state.slot);
+  const epochs = [current - 1, current, current + 1].filter((epoch) => epoch >= GENESIS_EPOCH);
+  const shufflings = await Promise.all(
+    epochs.map((epoch) => computeEpochShufflingAsync(state, getActiveValidatorIndices(state, epoch), epoch)),
+  );
+  const shufflingGetter = (epoch: number) => shufflings.find((shuffling) => shuffling.epoch === epoch) ?? null;
+  return createCachedBeaconState(state, caches, { shufflingGetter });
+}

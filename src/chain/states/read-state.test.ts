@@ -1,0 +1,111 @@
+import { ForkName } from "@lodestar/params";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { type phase0, ssz } from "@lodestar/types";
+import { expect, test } from "vitest";
+import { readState } from "./read-state.ts";
+
+const FAR_FUTURE = Number.POSITIVE_INFINITY;
+/** A chunk of each list and some more, of which the last leaf of packed ones is not full. */
+const MANY = 4096 * 4 + 3;
+
+function validator(index: number): phase0.Validator {
+  return {
+    pubkey: new Uint8Array(48).map((_, i) => index * 7 + i),
+    withdrawalCredentials: new Uint8Array(32).map((_, i) => (i === 0 ? index % 3 : index + i)),
+    effectiveBalance: 32e9 + 1e9 * (index % 5),
+    slashed: index % 4 === 1,
+    activationEligibilityEpoch: index,
+    activationEpoch: index % 3 === 0 ? FAR_FUTURE : index + 2 ** 33,
+    exitEpoch: index % 2 === 0 ? FAR_FUTURE : index + 9,
+    withdrawableEpoch: FAR_FUTURE,
+  };
+}
+
+function stateOf(fork: ForkName, validators: number): BeaconStateAllForks {
+  const state = ssz[fork].BeaconState.defaultViewDU() as BeaconStateAllForks;
+  const fields = ssz[fork].BeaconState.fields;
+  const values = Array.from({ length: validators }, (_, index) => validator(index));
+  state.slot = 5;
+  state.validators = fields.validators.toViewDU(values) as typeof state.validators;
+  state.balances = fields.balances.toViewDU(values.map((_, index) => 32e9 + index)) as typeof state.balances;
+  if ("currentEpochParticipation" in fields) {
+    const participation = fields.currentEpochParticipation.toViewDU(values.map((_, index) => index % 8));
+    Object.assign(state, { currentEpochParticipation: participation });
+  }
+  state.commit();
+  return state;
+}
+
+const FORKS = Object.values(ForkName).filter((fork) => fork !== ForkName.heze);
+
+test.each([...FORKS.map((fork) => [fork, 5] as const), [ForkName.fulu, 0], [ForkName.fulu, MANY]] as const)(
+  "a %s state of %i validators is the one that the library reads",
+  async (fork, validators) => {
+    const written = stateOf(fork, validators);
+    const type = ssz[fork].BeaconState;
+    const bytes = written.serialize();
+    const told: number[] = [];
+    const state = await readState(type, new Uint8Array(bytes), (done, total) => told.push(done / total));
+
+    expect(state.hashTreeRoot()).toEqual(written.hashTreeRoot());
+    expect(Buffer.compare(state.serialize(), bytes)).toBe(0);
+    for (let index = 0; index < validators; index += 1 + (index >> 3)) {
+      expect(ssz.phase0.Validator.toJson(state.validators.getReadonly(index).toValue())).toEqual(
+        ssz.phase0.Validator.toJson(validator(index)),
+      );
+    }
+    // What stands for each list of another length is no part of any field.
+    if (fork !== ForkName.gloas) expect(told.at(-1)).toBeGreaterThan(0.98);
+    expect(told.toSorted((a, b) => a - b)).toEqual(told);
+  },
+);
+
+test("what changes in a state that was read changes its root as in any other", async () => {
+  const [read, library] = [
+    await readState(ssz.fulu.BeaconState, stateOf(ForkName.fulu, 20).serialize()),
+    stateOf(ForkName.fulu, 20),
+  ];
+  for (const state of [read, library]) {
+    state.validators.get(3).exitEpoch = 77;
+    state.validators.get(4).withdrawalCredentials = new Uint8Array(32).fill(9);
+    state.validators.push(ssz.phase0.Validator.toViewDU(validator(20)));
+    state.balances.set(5, 1);
+    state.commit();
+  }
+  expect(read.hashTreeRoot()).toEqual(library.hashTreeRoot());
+  expect(read.validators.getReadonly(3).pubkey).toEqual(validator(3).pubkey);
+});
+
+test("a proof leads through a validator that stays packed", async () => {
+  const state = await readState(ssz.fulu.BeaconState, stateOf(ForkName.fulu, 3).serialize());
+  const { node } = state.validators.get(1);
+  expect(node.left.left.right.root).toEqual(validator(1).withdrawalCredentials);
+});
+
+test("bytes that are no state are refused", async () => {
+  const { BeaconState } = ssz.fulu;
+  const bytes = stateOf(ForkName.fulu, 2).serialize();
+  const ranges = BeaconState.getFieldRanges(
+    new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+    0,
+    bytes.length,
+  );
+  const registry = ranges[Object.keys(BeaconState.fields).indexOf("validators")]!;
+  const damaged = new Uint8Array(bytes);
+  damaged[registry.start + 88] = 2;
+  await expect(readState(BeaconState, damaged)).rejects.toThrow("validator 0 is neither slashed nor not");
+  await expect(readState(BeaconState, bytes.slice(0, 1000))).rejects.toThrow();
+
+  // One byte more for the registry: whatever comes after it begins one byte later.
+  const longer = new Uint8Array(bytes.length + 1);
+  longer.set(bytes.subarray(0, registry.end));
+  longer.set(bytes.subarray(registry.end), registry.end + 1);
+  const offsets = new DataView(longer.buffer);
+  for (let at = 0; at < registry.start; at++) {
+    if (ranges.some(({ start }) => start >= registry.end && start === offsets.getUint32(at, true))) {
+      offsets.setUint32(at, offsets.getUint32(at, true) + 1, true);
+      at += 3;
+    }
+  }
+  await expect(readState(BeaconState, longer)).rejects.toThrow("of 243 bytes");
+});

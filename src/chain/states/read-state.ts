@@ -1,0 +1,103 @@
+import {
+  BranchNode,
+  LeafNode,
+  type Node,
+  packedRootsBytesToLeafNodes,
+  subtreeFillToContents,
+} from "@chainsafe/persistent-merkle-tree";
+import { ContainerType, ListBasicType, ListCompositeType, type Type } from "@chainsafe/ssz";
+import type { ForkAll } from "@lodestar/params";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { type SSZTypesFor, ssz } from "@lodestar/types";
+import { TimeSlice } from "../../time-slice.ts";
+import { type HashedNodes, hashedSubtree, ROOT_BYTES } from "./hashed-subtree.ts";
+import { readValidators } from "./packed-registry.ts";
+import { VALIDATOR_BYTES } from "./packed-validator.ts";
+
+/** Of the subtrees that are read at once. */
+const CHUNK_DEPTH = 12;
+
+/** Told how many of the bytes are read. */
+export type OnRead = (done: number, total: number) => void;
+
+/** A list that grows with the number of validators, and how the leaves of its tree lie in its bytes. */
+interface LargeList {
+  type: { limit: number; chunkDepth: number; typeName: string };
+  elementBytes: number;
+  leafBytes: number;
+  readLeaves(bytes: Uint8Array<ArrayBuffer>): HashedNodes;
+}
+
+/**
+ * Reads a state from its SSZ bytes in slices of time. It is the one that the library would read, but lists that grow with the number of
+ * validators are hashed on the way, and validators stay packed. The bytes are not needed any more afterwards.
+ */
+export async function readState(
+  type: SSZTypesFor<ForkAll, "BeaconState">,
+  bytes: Uint8Array,
+  onRead?: OnRead,
+): Promise<BeaconStateAllForks> {
+  // The states of later forks are trees of another form.
+  if (!(type instanceof ContainerType)) return type.deserializeToViewDU(bytes);
+  const data = { uint8Array: bytes, dataView: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+  const ranges = type.getFieldRanges(data.dataView, 0, bytes.length);
+  const slice = new TimeSlice();
+  const tick = (done: number) => {
+    onRead?.(done, bytes.length);
+    return slice.breathe();
+  };
+  const fields: Node[] = [];
+  let before = 0;
+  for (const [index, { fieldType }] of type.fieldsEntries.entries()) {
+    const { start, end } = ranges[index]!;
+    const list = asLargeList(fieldType);
+    fields.push(
+      list
+        ? await readList(list, bytes.subarray(start, end), (done) => tick(before + done))
+        : fieldType.tree_deserializeFromBytes(data, start, end),
+    );
+    before += end - start;
+    await tick(before);
+  }
+  return type.getViewDU(subtreeFillToContents(fields, type.depth)) as BeaconStateAllForks;
+}
+
+function asLargeList(type: Type<unknown>): LargeList | undefined {
+  if (type instanceof ListBasicType) {
+    return { type, elementBytes: type.elementType.byteLength, leafBytes: ROOT_BYTES, readLeaves: readPacked };
+  }
+  if (type instanceof ListCompositeType && type.elementType === ssz.phase0.Validator) {
+    return { type, elementBytes: VALIDATOR_BYTES, leafBytes: VALIDATOR_BYTES, readLeaves: readValidators };
+  }
+  return undefined;
+}
+
+async function readList(
+  { type, elementBytes, leafBytes, readLeaves }: LargeList,
+  bytes: Uint8Array,
+  tick: (done: number) => Promise<void>,
+): Promise<Node> {
+  const length = bytes.length / elementBytes;
+  if (!Number.isInteger(length) || length > type.limit) {
+    throw new Error(`${type.typeName} of ${bytes.length} bytes, of which each element takes ${elementBytes}`);
+  }
+  const depth = Math.min(CHUNK_DEPTH, type.chunkDepth);
+  const chunkBytes = 2 ** depth * leafBytes;
+  const chunks: Node[] = [];
+  for (let start = 0; start < bytes.length; start += chunkBytes) {
+    const end = Math.min(start + chunkBytes, bytes.length);
+    chunks.push(hashedSubtree(readLeaves(new Uint8Array(bytes.subarray(start, end))), depth));
+    await tick(end);
+  }
+  const roots = Buffer.concat(chunks.map(({ root }) => root));
+  const contents = hashedSubtree({ nodes: chunks, roots }, type.chunkDepth - depth, depth);
+  return new BranchNode(contents, LeafNode.fromUint32(length));
+}
+
+/** Leaves that hold several numbers each. */
+function readPacked(bytes: Uint8Array<ArrayBuffer>): HashedNodes {
+  const nodes = packedRootsBytesToLeafNodes(new DataView(bytes.buffer), 0, bytes.length);
+  const roots = new Uint8Array(nodes.length * ROOT_BYTES);
+  roots.set(bytes);
+  return { nodes, roots };
+}
