@@ -47,27 +47,38 @@ const FAR_FUTURE = constant("18446744073709551615");
  * buffer: whoever writes keeps room, and up to three bytes more, which the next write overwrites.
  */
 export class ByteWriter {
-  readonly bytes: Buffer;
-  readonly #view: DataView;
+  #bytes: Buffer;
+  #view: DataView;
   /** Where the next byte goes. */
   at = 0;
 
   constructor(bytes: Buffer) {
-    this.bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** Goes on at the start of another buffer. */
+  continueIn(bytes: Buffer): void {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+    this.at = 0;
   }
 
   /** What is written so far, without a copy. */
   get written(): Buffer {
-    return this.bytes.subarray(0, this.at);
+    return this.#bytes.subarray(0, this.at);
   }
 
   get room(): number {
-    return this.bytes.length - this.at;
+    return this.#bytes.length - this.at;
   }
 
   byte(value: number): void {
-    this.bytes[this.at++] = value;
+    this.#bytes[this.at++] = value;
   }
 
   constant({ words, length }: Constant): void {
@@ -78,7 +89,7 @@ export class ByteWriter {
 
   /** Latin-1 text of any kind; slower than a constant. */
   text(value: string): void {
-    this.at += this.bytes.write(value, this.at, "latin1");
+    this.at += this.#bytes.write(value, this.at, "latin1");
   }
 
   /** Two digits a byte, without a prefix. */
@@ -135,4 +146,8 @@ export class ByteWriter {
     this.#view.setUint32(this.at, FOUR_DIGITS[value]!, true);
     this.at += 4;
   }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
 }

@@ -1,0 +1,82 @@
+import { ownTurn, TimeSlice } from "../time-slice.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import { writeBalances } from "./registry-writers.ts";
+import { ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
+
+/** Large enough that what is done once a buffer does not count, small enough to be written in less than a millisecond. */
+const BUFFER_BYTES = 256 * 1024;
+
+/** All writers by the names that recipes have for them. */
+const writers = { balances: writeBalances };
+
+type Writers = typeof writers;
+
+/** What a stream is made of: a structured clone of it makes the same bytes in another thread. */
+export type Recipe = {
+  [Name in keyof Writers]: { readonly writer: Name; readonly input: Parameters<Writers[Name]>[0] };
+}[keyof Writers];
+
+/**
+ * Bytes that are written as they are read, a buffer in each turn of the event loop. Instead of the bytes, another thread can
+ * be given the recipe; this one is then told by `release` that the other has read them or does not want them.
+ */
+export class SharedStream implements AsyncIterable<Buffer> {
+  readonly recipe: Recipe;
+  readonly #listeners: (() => void)[] = [];
+  #isReleased = false;
+
+  private constructor(recipe: Recipe) {
+    this.recipe = recipe;
+  }
+
+  static of(recipe: Recipe): SharedStream {
+    return new SharedStream(recipe);
+  }
+
+  /** Called once, when the stream was read to its end, has failed, was given up or released. */
+  onEnd(listener: () => void): void {
+    if (this.#isReleased) listener();
+    else this.#listeners.push(listener);
+  }
+
+  /** Nobody reads on here. */
+  release(): void {
+    this.#isReleased = true;
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+
+  /** An iterator by hand, because a generator that was never begun does not hear that it is given up. */
+  [Symbol.asyncIterator](): AsyncIterator<Buffer> {
+    const out = new ByteWriter(Buffer.alloc(0));
+    // The type of a recipe says that its input is one for its writer.
+    const steps = (writers[this.recipe.writer] as StreamWriter<unknown>)(this.recipe.input, out);
+    const end = (): IteratorResult<Buffer> => {
+      this.release();
+      return { done: true, value: undefined };
+    };
+    return {
+      next: async () => {
+        try {
+          const buffer = await this.#fill(out, steps);
+          return buffer === undefined ? end() : { done: false, value: buffer };
+        } catch (error) {
+          this.release();
+          throw error;
+        }
+      },
+      return: async () => end(),
+    };
+  }
+
+  /** The next buffer; undefined when there is nothing more to write, or nobody to write it for. */
+  async #fill(out: ByteWriter, steps: Generator<void, void, void>): Promise<Buffer | undefined> {
+    await ownTurn();
+    const slice = new TimeSlice();
+    out.continueIn(Buffer.allocUnsafeSlow(BUFFER_BYTES));
+    while (!this.#isReleased && out.room >= ROOM_BYTES) {
+      if (steps.next().done) return out.at > 0 ? out.written : undefined;
+      await slice.breathe();
+    }
+    return this.#isReleased ? undefined : out.written;
+  }
+}
