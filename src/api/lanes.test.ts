@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SharedStream } from "../json/shared-stream.ts";
 import { DEFAULT_CALL_LIMITS, Lanes } from "./lanes.ts";
 
 const waitingFor = (controller: AbortController) => ({ signal: controller.signal });
@@ -93,6 +94,15 @@ describe("streams", () => {
     await left[Symbol.asyncIterator]().return?.();
     await expect(broken[Symbol.asyncIterator]().next()).rejects.toThrow("broken");
     await turn();
+    expect(lanes.load.streams).toBe(0);
+  });
+
+  it("stay such that another thread can read them, and count until it has", () => {
+    const lanes = new Lanes();
+    const shared = SharedStream.of({ writer: "balances", input: { balanceChunks: [] } });
+    expect(lanes.stream(shared)).toBe(shared);
+    expect(lanes.load.streams).toBe(1);
+    shared.release();
     expect(lanes.load.streams).toBe(0);
   });
 });

@@ -1,4 +1,5 @@
 import { overloaded } from "../failure.ts";
+import { SharedStream } from "../json/shared-stream.ts";
 import type { Cost, Waiting } from "../server/method-table.ts";
 
 export interface LaneLimits {
@@ -44,13 +45,18 @@ export class Lanes {
     return (cost === "duty" ? this.#duty : this.#heavy).run(waiting, work);
   }
 
-  /** The same stream, counted until it ends or is given up. */
+  /** The same stream, counted until it ends or is given up. One that another thread can read stays such a one. */
   stream(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     if (this.#streams >= this.#limits.streams) {
       throw overloaded(`${this.#streams} large answers are being read already; ask again when some of them are.`);
     }
     this.#streams++;
-    return counted(body, () => this.#streams--);
+    const onEnd = () => {
+      this.#streams--;
+    };
+    if (!(body instanceof SharedStream)) return counted(body, onEnd);
+    body.onEnd(onEnd);
+    return body;
   }
 
   /** By lane, for who watches the node. */
