@@ -5,7 +5,7 @@ import { type Args, bind } from "./bind.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
 import type { CallContext, Method, Param } from "./definition.ts";
-import { type JsonExecutor, jsonExecutor } from "./encoding.ts";
+import { type Executor, jsonExecutor, sszExecutor } from "./encoding.ts";
 import { Lanes } from "./lanes.ts";
 import { methods as allMethods } from "./method-groups.ts";
 
@@ -18,7 +18,9 @@ export interface BoundMethod extends CallableMethod {
   readonly codec: ResponseCodec<unknown, unknown> | undefined;
   /** What reads it from an SSZ body, where that can be. */
   readonly requestCodec: RequestCodec | undefined;
-  readonly executeJson: JsonExecutor;
+  readonly executeJson: Executor;
+  /** Where one of its paths has an SSZ answer. */
+  readonly executeSsz: Executor;
   /** Runs a call of the method when its turn has come. */
   inTurn<T>(args: Args, waiting: Waiting | undefined, work: () => Promise<T>): Promise<T>;
 }
@@ -88,6 +90,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     codec,
     requestCodec: definition.requestCodec?.(codecs, context) ?? route?.req,
     executeJson,
+    executeSsz: sszExecutor(definition, codec, context, lanes),
     inTurn,
     name,
     cost,

@@ -84,11 +84,13 @@ export interface Method {
   /** The events that REST streams at the method's path. */
   feed?(context: ApiContext, args: Record<string, unknown>): Feed;
   /** Gives the SSZ bytes of an answer that is too large to be made of objects. */
-  ssz?(
-    context: ApiContext,
-    args: Record<string, unknown>,
-    call?: CallContext,
-  ): Promise<{ data: Uint8Array; meta: unknown }>;
+  ssz?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): Promise<SszResponse>;
+}
+
+/** The bytes whole or as a stream, which may not be empty. */
+export interface SszResponse {
+  data: Uint8Array | AsyncIterable<Buffer>;
+  meta: unknown;
 }
 
 /** Who calls, and whether somebody still waits; callers inside the process are nobody and wait for ever. */
@@ -253,7 +255,7 @@ interface Encoding<Definitions extends ParamDefinitions, Data, Meta> {
   /** Instead of making JSON of what the handler gives. */
   json?: Writer<Definitions, Data, Meta>;
   /** Instead of making SSZ of what the handler gives. */
-  ssz?: Handler<Definitions, Promise<{ data: Uint8Array; meta: unknown }>>;
+  ssz?: Handler<Definitions, Promise<SszResponse>>;
   keepsEncoded?: true;
   resultOfStatus?: (status: number) => unknown;
 }

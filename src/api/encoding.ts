@@ -16,8 +16,8 @@ export interface Response {
   meta?: unknown;
 }
 
-/** Calls a method and encodes its answer as JSON. */
-export type JsonExecutor = (args: Args, call?: CallContext) => Promise<Answer>;
+/** Calls a method and encodes its answer. */
+export type Executor = (args: Args, call?: CallContext) => Promise<Answer>;
 
 /** The small calls are most calls, so that each form has as few promises on its way as it can. */
 export function jsonExecutor(
@@ -25,7 +25,7 @@ export function jsonExecutor(
   codec: Codec | undefined,
   context: ApiContext,
   lanes: Pick<Lanes, "stream">,
-): JsonExecutor {
+): Executor {
   const { json, handler, resultOfStatus = () => true } = method;
   if (json) {
     return failingAsCall(async (args, call) => {
@@ -42,6 +42,29 @@ export function jsonExecutor(
       throw toFailure(error);
     }
   };
+}
+
+/** For methods whose operation has an SSZ form. */
+export function sszExecutor(
+  { ssz, handler }: Method,
+  codec: Codec | undefined,
+  context: ApiContext,
+  lanes: Pick<Lanes, "stream">,
+): Executor {
+  return failingAsCall(async (args, call) => {
+    const { data, meta } = (await (ssz ?? handler!)(context, args, call)) as Response;
+    return { body: sszBody(codec!, { data, meta }, lanes), ...besideData(codec!.meta, meta) };
+  });
+}
+
+function sszBody(codec: Codec, { data, meta }: Response, lanes: Pick<Lanes, "stream">): Answer["body"] {
+  if (isStream(data)) return lanes.stream(data);
+  const bytes = data instanceof Uint8Array ? data : codec.data.serialize!(data, meta);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function isStream(data: unknown): data is AsyncIterable<Buffer> {
+  return typeof data === "object" && data !== null && Symbol.asyncIterator in data;
 }
 
 /** What makes an answer of what a handler gives. */

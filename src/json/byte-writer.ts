@@ -43,7 +43,7 @@ export function constant(text: string): Constant {
 const FAR_FUTURE = constant("18446744073709551615");
 
 /**
- * Writes ASCII into a buffer, with nothing in between: no strings, no objects. Nothing is checked against the end of the
+ * Writes into a buffer, mostly ASCII, with nothing in between: no strings, no objects. Nothing is checked against the end of the
  * buffer: whoever writes keeps room, and up to three bytes more, which the next write overwrites.
  */
 export class ByteWriter {
@@ -90,6 +90,20 @@ export class ByteWriter {
   /** Latin-1 text of any kind; slower than a constant. */
   text(value: string): void {
     this.at += this.#bytes.write(value, this.at, "latin1");
+  }
+
+  /** Bytes as they are; meant for a few. */
+  copy(source: Uint8Array, start: number, length: number): void {
+    const { at } = this;
+    for (let offset = 0; offset < length; offset++) this.#bytes[at + offset] = source[start + offset]!;
+    this.at = at + length;
+  }
+
+  /** A safe integer that is not negative, as the eight bytes that SSZ has for it. */
+  littleEndian64(value: number): void {
+    this.#view.setUint32(this.at, value % TWO_TO_32, true);
+    this.#view.setUint32(this.at + 4, value / TWO_TO_32, true);
+    this.at += 8;
   }
 
   /** Two digits a byte, without a prefix. */

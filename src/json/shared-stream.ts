@@ -1,13 +1,25 @@
 import { ownTurn, TimeSlice } from "../time-slice.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { writeBalances } from "./registry-writers.ts";
+import {
+  writeBalances,
+  writeBalancesSsz,
+  writeIdentities,
+  writeIdentitiesSsz,
+  writeValidators,
+} from "./registry-writers.ts";
 import { ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
 
 /** Large enough that what is done once a buffer does not count, small enough to be written in less than a millisecond. */
 const BUFFER_BYTES = 256 * 1024;
 
 /** All writers by the names that recipes have for them. */
-const writers = { balances: writeBalances };
+const writers = {
+  validators: writeValidators,
+  balances: writeBalances,
+  balancesSsz: writeBalancesSsz,
+  identities: writeIdentities,
+  identitiesSsz: writeIdentitiesSsz,
+};
 
 type Writers = typeof writers;
 
@@ -48,8 +60,7 @@ export class SharedStream implements AsyncIterable<Buffer> {
   /** An iterator by hand, because a generator that was never begun does not hear that it is given up. */
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
     const out = new ByteWriter(Buffer.alloc(0));
-    // The type of a recipe says that its input is one for its writer.
-    const steps = (writers[this.recipe.writer] as StreamWriter<unknown>)(this.recipe.input, out);
+    const steps = begin(this.recipe, out);
     const end = (): IteratorResult<Buffer> => {
       this.release();
       return { done: true, value: undefined };
@@ -79,4 +90,24 @@ export class SharedStream implements AsyncIterable<Buffer> {
     }
     return this.#isReleased ? undefined : out.written;
   }
+}
+
+/** Where small answers are written before they are copied out. */
+const scratch = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+
+/** All bytes at once, for what is small. */
+export function writtenAtOnce(recipe: Recipe): Buffer {
+  const out = new ByteWriter(scratch);
+  const pieces: Buffer[] = [];
+  for (const _ of begin(recipe, out)) {
+    if (out.room >= ROOM_BYTES) continue;
+    pieces.push(Buffer.from(out.written));
+    out.continueIn(scratch);
+  }
+  return Buffer.concat([...pieces, out.written]);
+}
+
+/** The type of a recipe says that its input is one for its writer. */
+function begin({ writer, input }: Recipe, out: ByteWriter): Generator<void, void, void> {
+  return (writers[writer] as StreamWriter<unknown>)(input, out);
 }

@@ -37,14 +37,12 @@ export function transformedAnswer(codec: Codec, { data, meta }: Response, reques
 }
 
 /** The bytes of an SSZ value, with its metadata in headers. */
-export function sszAnswer(codec: Codec, { data, meta }: Response, request: RestRequest): RestAnswer {
-  const bytes = data instanceof Uint8Array ? data : codec.data.serialize!(data, meta);
-  const beside = besideData(codec.meta, meta);
+export function sszAnswer({ body, meta, headers }: Answer, request: RestRequest): RestAnswer {
   return {
     status: 200,
-    headers: beside.headers,
-    content: { format: "ssz", parts: [Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)] },
-    lasting: lastingOf(request, beside.meta),
+    headers,
+    content: { format: "ssz", parts: [body] },
+    lasting: lastingOf(request, meta),
   };
 }
 

@@ -101,17 +101,14 @@ function requireServed({ context }: BoundMethod, { verb, path, until }: RestPath
 const answer = failingAsCall(answerAs);
 
 async function answerAs(
-  { definition, context, codec, executeJson }: BoundMethod,
+  { definition, context, codec, executeJson, executeSsz }: BoundMethod,
   args: Record<string, unknown>,
   request: RestRequest,
 ): Promise<RestAnswer> {
   const call = new Call(undefined, request.waiting);
   const respond = async () => (await definition.handler!(context, args, call)) as Response | undefined;
   if (codec?.isEmpty) return { status: (await respond())?.status ?? 200 };
-  if (request.format === "ssz") {
-    const response = definition.ssz ? await definition.ssz(context, args, call) : await respond();
-    return sszAnswer(codec!, response!, request);
-  }
+  if (request.format === "ssz") return sszAnswer(await executeSsz(args, call), request);
   if (definition.restStatusOf) {
     const result = await respond();
     const whole = dataAnswer({ body: encodeJson(result) }, request);
