@@ -1,5 +1,6 @@
 import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
 import type { ByteViews, CompositeTypeAny, Type } from "@chainsafe/ssz";
+import { ownTurn } from "../time-slice.ts";
 import {
   type ArrayOfElements,
   type CompositeArray,
@@ -29,6 +30,17 @@ export function* sszPieces(type: CompositeTypeAny, node: Node): Generator<Buffer
   const piece = new Piece();
   yield* serialize(type, node, piece);
   if (piece.at > 0) yield piece.written;
+}
+
+/** The same pieces, each made in a turn of the event loop of its own. */
+export async function* streamSsz(type: CompositeTypeAny, node: Node): AsyncGenerator<Buffer, void, undefined> {
+  const pieces = sszPieces(type, node);
+  for (;;) {
+    await ownTurn();
+    const next = pieces.next();
+    if (next.done) return;
+    yield next.value;
+  }
 }
 
 /** The bytes that are being written. */

@@ -27,7 +27,7 @@ export const OFFSET_BYTES = 4;
 const LEAF_BYTES = 32;
 
 /** Looking up a few together costs less than each alone. */
-const NODES_AT_ONCE = 64;
+const NODES_AT_ONCE = 512;
 
 type Fields = Record<string, Type<unknown>>;
 
