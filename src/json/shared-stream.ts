@@ -1,5 +1,6 @@
 import { ownTurn, TimeSlice } from "../time-slice.ts";
 import { ByteWriter } from "./byte-writer.ts";
+import { writeAttesterDuties, writeCommittees } from "./committee-writers.ts";
 import {
   writeBalances,
   writeBalancesSsz,
@@ -7,10 +8,7 @@ import {
   writeIdentitiesSsz,
   writeValidators,
 } from "./registry-writers.ts";
-import { ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
-
-/** Large enough that what is done once a buffer does not count, small enough to be written in less than a millisecond. */
-const BUFFER_BYTES = 256 * 1024;
+import { BUFFER_BYTES, ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
 
 /** All writers by the names that recipes have for them. */
 const writers = {
@@ -19,6 +17,8 @@ const writers = {
   balancesSsz: writeBalancesSsz,
   identities: writeIdentities,
   identitiesSsz: writeIdentitiesSsz,
+  committees: writeCommittees,
+  attesterDuties: writeAttesterDuties,
 };
 
 type Writers = typeof writers;

@@ -11,7 +11,7 @@ export const ROOM_BYTES = 4096;
 export type StreamWriter<Input> = (input: Input, out: ByteWriter) => Generator<void, void, void>;
 
 /** Large enough that what is done once a buffer does not count, small enough to be written in less than a millisecond. */
-const BUFFER_BYTES = 256 * 1024;
+export const BUFFER_BYTES = 256 * 1024;
 
 /** What a writer writes, a buffer in each turn of the event loop: an answer of any size delays nobody. */
 export async function* writtenBuffers<Input>(
