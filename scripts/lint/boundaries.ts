@@ -49,12 +49,13 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "execution",
     "db",
     "json",
+    "ssz",
     "log",
     "debug (types)",
   ],
   sync: ["network", "chain", "db", "log"],
   network: ["chain", "db", "log"],
-  chain: ["execution", "bls", "db", "log"],
+  chain: ["execution", "bls", "db", "ssz", "log"],
   execution: ["db", "log (types)"],
   // Worker threads that fail are told to the log.
   bls: ["log (types)"],
@@ -62,7 +63,8 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // It runs in browsers.
   web: ["client"],
   db: [],
-  json: [],
+  json: ["ssz"],
+  ssz: [],
   log: [],
   debug: [],
 };

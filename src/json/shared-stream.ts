@@ -1,6 +1,7 @@
 import { ownTurn, TimeSlice } from "../time-slice.ts";
 import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
+import { writeAttesterDuties, writeCommittees } from "./committee-writers.ts";
 import {
   writeBalances,
   writeBalancesSsz,
@@ -17,6 +18,8 @@ const writers = {
   balancesSsz: writeBalancesSsz,
   identities: writeIdentities,
   identitiesSsz: writeIdentitiesSsz,
+  committees: writeCommittees,
+  attesterDuties: writeAttesterDuties,
 };
 
 type Writers = typeof writers;

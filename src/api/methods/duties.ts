@@ -10,16 +10,29 @@ import { type Epoch, type RootHex, ssz, type ValidatorIndex } from "@lodestar/ty
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../../chain/anchor.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { committeePosition } from "../../chain/committee-positions.ts";
+import { committeePositions } from "../../chain/committee-positions.ts";
 import { invalidParams } from "../../failure.ts";
+import { AttesterDutyRows } from "../../json/committee-writers.ts";
+import { SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { TimeSlice } from "../../time-slice.ts";
+import type { ResponseCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineOperation, get, post, required } from "../definition.ts";
+import { besideData } from "../encoding.ts";
 import { type ValidatorId, validatorIds, validatorIndices } from "../params/identifiers.ts";
 import { epoch } from "../params/scalars.ts";
 import { requireSynced } from "../preconditions.ts";
 import { boolean, list, object, shape } from "../schemas.ts";
 import { lastKnownEpoch, stateForDuties, stateForSyncCommittee } from "./duty-state.ts";
 import { livenessIn } from "./liveness.ts";
+
+/** What is done for so many does not take long. */
+const VALIDATORS_BETWEEN_TURNS = 1024;
+
+/** No more duties than this are written at once, which costs less than a stream. */
+const MAX_DUTIES_AT_ONCE = 256;
+
+type AttesterDutiesCodec = ResponseCodec<unknown, { dependentRoot: RootHex; executionOptimistic: boolean }>;
 
 interface DutiesRequest {
   epoch: Epoch;
@@ -39,17 +52,36 @@ const ATTESTER_DUTIES = {
   failures: ["not-found", "unavailable"],
   cost: "duty",
   access: "read",
-  async handler({ chain }: ApiContext, { epoch, indices }: DutiesRequest) {
-    requireSynced(chain);
-    requireKnownEpoch(chain, epoch);
-    const state = await stateForDuties(chain, epoch);
-    return {
-      data: attesterDuties(state, epoch, indices),
-      meta: {
-        dependentRoot: rootBeforeEpoch(state, epoch - 1),
-        executionOptimistic: chain.status.isOptimistic,
-      },
+  async handler({ chain }: ApiContext, request: DutiesRequest) {
+    const { state, shuffling, positions, meta } = await findAttesters(chain, request);
+    const firstSlot = computeStartSlotAtEpoch(request.epoch);
+    const data = positions.map(({ validatorIndex, committeeIndex, committeeLength, position, slotInEpoch }) => ({
+      pubkey: pubkeyOf(state, validatorIndex),
+      validatorIndex,
+      committeeIndex,
+      committeeLength,
+      committeesAtSlot: shuffling.committeesPerSlot,
+      validatorCommitteeIndex: position,
+      slot: firstSlot + slotInEpoch,
+    }));
+    return { data, meta };
+  },
+  async json({ chain }: ApiContext, request: DutiesRequest, codec: AttesterDutiesCodec) {
+    const { state, shuffling, positions, meta } = await findAttesters(chain, request);
+    const duties = new AttesterDutyRows(positions.length);
+    const slice = new TimeSlice();
+    for (const [index, position] of positions.entries()) {
+      duties.add(pubkeyOf(state, position.validatorIndex), position);
+      if (index % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+    }
+    const input = {
+      firstSlot: computeStartSlotAtEpoch(request.epoch),
+      committeesAtSlot: shuffling.committeesPerSlot,
+      ...duties.columns,
     };
+    const recipe = { writer: "attesterDuties", input } as const;
+    const body = positions.length <= MAX_DUTIES_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+    return { body, ...besideData(codec.meta, meta) };
   },
 } as const;
 
@@ -131,7 +163,7 @@ const getSyncCommitteeDuties = defineOperation("validator.getSyncCommitteeDuties
     const state = await stateForSyncCommittee(chain, epoch);
     const { validatorIndexMap } = state.epochCtx.getIndexedSyncCommitteeAtEpoch(epoch);
     const data: routes.validator.SyncDuty[] = [];
-    for (const validatorIndex of indicesOf(state, indices)) {
+    for (const validatorIndex of await indicesOf(state, indices)) {
       const positions = validatorIndexMap.get(validatorIndex);
       if (!positions) continue;
       data.push({
@@ -211,38 +243,27 @@ function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
 }
 
 /** By slot, then committee, then position; whoever has no duty in the epoch is left out. */
-function attesterDuties(
-  state: CachedBeaconStateAllForks,
-  epoch: Epoch,
-  validators: readonly ValidatorId[],
-): routes.validator.AttesterDuty[] {
+async function findAttesters(chain: BeaconChain, { epoch, indices }: DutiesRequest) {
+  requireSynced(chain);
+  requireKnownEpoch(chain, epoch);
+  const state = await stateForDuties(chain, epoch);
+  const meta = { dependentRoot: rootBeforeEpoch(state, epoch - 1), executionOptimistic: chain.status.isOptimistic };
   const shuffling = state.epochCtx.getShufflingAtEpoch(epoch);
-  const duties = [];
-  for (const validatorIndex of indicesOf(state, validators)) {
-    const place = committeePosition(shuffling, validatorIndex);
-    if (!place) continue;
-    duties.push({
-      pubkey: pubkeyOf(state, validatorIndex),
-      validatorIndex,
-      committeeIndex: place.committeeIndex,
-      committeeLength: place.committeeLength,
-      committeesAtSlot: shuffling.committeesPerSlot,
-      validatorCommitteeIndex: place.position,
-      slot: place.slot,
-    });
-  }
-  return duties.sort(
-    (a, b) =>
-      a.slot - b.slot || a.committeeIndex - b.committeeIndex || a.validatorCommitteeIndex - b.validatorCommitteeIndex,
-  );
+  const positions = await committeePositions(shuffling, await indicesOf(state, indices));
+  return { state, shuffling, positions, meta };
 }
 
 /** Each once; keys that no validator has are left out. */
-function indicesOf({ epochCtx }: CachedBeaconStateAllForks, validators: readonly ValidatorId[]): Set<ValidatorIndex> {
+async function indicesOf(
+  { epochCtx }: CachedBeaconStateAllForks,
+  validators: readonly ValidatorId[],
+): Promise<Set<ValidatorIndex>> {
   const indices = new Set<ValidatorIndex>();
-  for (const id of validators) {
+  const slice = new TimeSlice();
+  for (const [position, id] of validators.entries()) {
     const index = typeof id === "string" ? epochCtx.getValidatorIndex(fromHex(id)) : id;
     if (index !== null) indices.add(index);
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
   }
   return indices;
 }
