@@ -52,6 +52,7 @@ import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
+import { SnapshotWriter } from "./states/snapshot-writer.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
@@ -126,6 +127,7 @@ export class BeaconChain {
   readonly #importQueue: ImportQueue;
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
+  readonly #snapshotWriter: SnapshotWriter;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
@@ -151,6 +153,7 @@ export class BeaconChain {
     if (!anchorState) {
       throw new DatabaseCorruptError(db.path, `the state of the finalized block ${finalized.root} is missing`);
     }
+    await snapshots.resumeFrom(finalized.root, anchorState);
     const unverifiedFrom = await db.meta.getUnverifiedFrom();
     const forkChoice = ForkChoice.fromAnchor({
       config,
@@ -202,8 +205,10 @@ export class BeaconChain {
       forkChoice.head,
       anchorState,
     );
+    const snapshotWriter = new SnapshotWriter({ snapshots, changes: this.#changes, logger: log });
+    this.#snapshotWriter = snapshotWriter;
     this.#archiver = new FinalityArchiver(
-      { db, forkChoice, states: this.states, snapshots, payloads, logger: log },
+      { db, forkChoice, states: this.states, snapshots, snapshotWriter, payloads, logger: log },
       forkChoice.finalized,
     );
     const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
@@ -230,7 +235,7 @@ export class BeaconChain {
       verdicts,
       events: this.events,
       logger: log,
-      hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
+      hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, snapshotWriter, states: this.states }),
       producedState: (root) => this.producer.postState(root),
       changes: this.#changes,
       settle: () => this.#settle(),
@@ -325,6 +330,7 @@ export class BeaconChain {
       blocks: this.blocks,
       states: this.states,
       snapshots,
+      snapshotWriter,
       pubkeys: pubkeyCache,
       pools: this.pools,
       deposits,
@@ -412,7 +418,7 @@ export class BeaconChain {
 
   /** Stores what lives in memory only, so that all of the chain is in the database. */
   store(): Promise<void> {
-    return this.#changes.run(() => this.pools.save(this.#db, this.config));
+    return this.#changes.run(() => this.#store());
   }
 
   /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */
@@ -425,13 +431,17 @@ export class BeaconChain {
     this.#stopTicking?.();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
-    await this.#changes.idle();
-    await this.#archiver.idle();
     try {
-      await this.pools.save(this.#db, this.config);
+      await this.store();
     } finally {
+      await this.#archiver.idle();
       await this.#bls.close();
     }
+  }
+
+  async #store(): Promise<void> {
+    await this.#snapshotWriter.finish();
+    await this.pools.save(this.#db, this.config);
   }
 
   async #restore(signal: AbortSignal | undefined): Promise<void> {

@@ -37,8 +37,9 @@ async function scene() {
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
   /** Stores the state as the chain does: what was advanced past its block can be found in the index. */
   const store = async (snapshots: SnapshotStore, advanced: CachedBeaconStateAllForks) => {
+    const prepared = await snapshots.prepare(root, advanced);
     const batch = db.batch();
-    snapshots.put(batch, root, advanced);
+    snapshots.put(batch, prepared);
     batch.stateIndex.put(advanced.hashTreeRoot(), { slot: advanced.slot, blockRoot: root });
     await batch.write();
   };
@@ -117,9 +118,9 @@ test("of a chain the last state of each interval stays, and the oldest of all", 
   await first.write();
   const store = await openStore();
   const batch = db.batch();
-  store.put(batch, SECOND, processSlots(state, 4));
-  store.put(batch, THIRD, processSlots(state, SLOTS_PER_EPOCH));
-  store.put(batch, FOURTH, processSlots(state, 2 * SLOTS_PER_EPOCH));
+  store.put(batch, await store.prepare(SECOND, processSlots(state, 4)));
+  store.put(batch, await store.prepare(THIRD, processSlots(state, SLOTS_PER_EPOCH)));
+  store.put(batch, await store.prepare(FOURTH, processSlots(state, 2 * SLOTS_PER_EPOCH)));
   const unstored = `0x${"55".repeat(32)}`;
   store.thin(
     batch,

@@ -7,11 +7,20 @@ import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
 import { latestBlockHeader } from "../anchor.ts";
 
+/** The state that is stored at a position; null when there is none. Throws a `DatabaseCorruptError` when it is another one. */
+export async function readSnapshot(
+  stored: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "snapshots" | "stateIndex"> },
+  position: StatePosition,
+): Promise<BeaconStateAllForks | null> {
+  const bytes = await stored.db.snapshots.get(position.slot, position.blockRoot);
+  return bytes && readStoredState(stored, position, bytes);
+}
+
 /**
  * The state whose bytes lie at a position. Right after a block, the block's root says which state it is; a state that was
  * advanced past its block is in the index of states. Throws a `DatabaseCorruptError` when it is another one.
  */
-export async function readStoredState(
+async function readStoredState(
   { config, db }: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "stateIndex"> },
   { slot, blockRoot }: StatePosition,
   bytes: Uint8Array,
