@@ -94,7 +94,7 @@ export class FinalityArchiver {
       if (!canonical.has(root)) this.#snapshots.deleteAllOf(batch, root);
     }
     this.#snapshots.thin(batch, this.#forkChoice.ancestors(finalized.root));
-    putCountedVotes(batch, this.#forkChoice);
+    await putCountedVotes(batch, this.#forkChoice);
     batch.meta.putFinalized(finalized);
     const unverifiedFrom = this.#payloads.oldestUnverified(finalized.root);
     batch.meta.putUnverifiedFrom(unverifiedFrom);

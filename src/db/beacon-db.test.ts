@@ -233,6 +233,16 @@ describe("BeaconDb", () => {
     await reopen();
   });
 
+  it("reads what version 1 wrote, and marks it as its own", async () => {
+    await write((batch) => {
+      batch.meta.putSchemaVersion(1);
+      batch.snapshots.put(8, root(1), bytes(8));
+    });
+    await reopen();
+    expect(await db.meta.getSchemaVersion()).toBe(SCHEMA_VERSION);
+    expect(await db.snapshots.get(8, root(1))).toEqual(bytes(8));
+  });
+
   it("refuses a newer schema and leaves the database as it was", async () => {
     await write((batch) => {
       batch.meta.putSchemaVersion(SCHEMA_VERSION + 1);
@@ -244,7 +254,9 @@ describe("BeaconDb", () => {
     );
     const store = await LevelStore.open(dir.path, { sync: true });
     expect(await collect(store.entries(Bucket.meta))).toHaveLength(1);
-    expect(new TextDecoder().decode((await collect(store.entries(Bucket.meta)))[0]?.[1])).toBe("2");
+    expect(new TextDecoder().decode((await collect(store.entries(Bucket.meta)))[0]?.[1])).toBe(
+      String(SCHEMA_VERSION + 1),
+    );
     expect(await collect(store.entries(Bucket.blocks))).toHaveLength(1);
     await store.close();
   });

@@ -89,8 +89,9 @@ export class SnapshotRepository {
 
   async #base(slot: Slot, base: StatePosition): Promise<Uint8Array> {
     const packing = await this.#packing(base.slot, base.blockRoot);
-    const isBase = packing?.base === null || packing === null;
-    const bytes = isBase ? await this.get(base.slot, base.blockRoot) : null;
+    // A base is never a patch itself.
+    if (packing?.base === null) return this.#unpack(base.slot, base.blockRoot, packing);
+    const bytes = packing ? null : await this.#plain(base.slot, base.blockRoot);
     if (bytes) return bytes;
     const reason = `the state of slot ${base.slot}, of which that of slot ${slot} is made, is missing`;
     throw new DatabaseCorruptError(this.#store.path, reason);

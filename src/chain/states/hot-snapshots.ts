@@ -53,7 +53,7 @@ export class HotSnapshots {
     if (block) {
       this.#snapshots.put(batch, snapshot);
       this.#snapshots.thin(batch, this.#earlierIntervals(block));
-      putCountedVotes(batch, this.#forkChoice);
+      await putCountedVotes(batch, this.#forkChoice);
     } else {
       this.#snapshots.discard(batch, snapshot);
     }
