@@ -1,7 +1,7 @@
 /**
  * How bytes are made of others: operations one after the other, each a byte that says which, a length as a varint
  * (LEB128), and what it brings along. Those that read the other bytes, the base, do it from where the one before ended;
- * behind their end there are zeros. docs/database.md describes them.
+ * behind their end there are zeros. docs/decisions/states-as-patches.md describes them.
  */
 const Operation = {
   /** The next bytes of the base. */
