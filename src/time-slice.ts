@@ -22,10 +22,15 @@ function giveTurn(): void {
 
 /** Lets long synchronous work, such as thousands of signatures, give way to everything else the process has to do. */
 export class TimeSlice {
+  readonly #sliceMs: number;
   #startedAt = performance.now();
 
+  constructor(sliceMs = SLICE_MS) {
+    this.#sliceMs = sliceMs;
+  }
+
   async breathe(): Promise<void> {
-    if (performance.now() - this.#startedAt < SLICE_MS) return;
+    if (performance.now() - this.#startedAt < this.#sliceMs) return;
     await ownTurn();
     this.#startedAt = performance.now();
   }

@@ -149,6 +149,7 @@ test("every long branch has its own stored states, and a short one none", async 
     }
   }
   const stub = await byHand.propose(clock.currentSlot, chain.forkChoice.get(tips[0]!)!.parentRoot, 3);
+  await chain.store();
   const stored = await collect(db.snapshots.keys());
   expect(epochsOf(stored)).toEqual([0, 8, 8, 16, 16]);
   for (const tip of tips) {
@@ -169,6 +170,7 @@ test("when finality comes, one state an interval stays, and none of another bran
   const byHand = new ByHand(first.devChain);
   let tip = first.devChain.chain.forkChoice.finalized.root;
   for (let epoch = 1; epoch <= 9; epoch++) tip = (await byHand.propose(epoch * SLOTS_PER_EPOCH, tip)).root;
+  await first.devChain.chain.store();
   expect(epochsOf(await collect(first.db.snapshots.keys()))).toEqual([0, 8, 8, 16]);
   await first.close();
 
@@ -177,6 +179,7 @@ test("when finality comes, one state an interval stays, and none of another bran
   await clock.advanceTo((EPOCHS + 5) * SLOTS_PER_EPOCH);
   const { finalized } = chain.forkChoice;
   expect(finalized.epoch).toBeGreaterThan(EPOCHS);
+  await chain.store();
   const stored = await collect(db.snapshots.keys());
   expect(epochsOf(stored)).toEqual([0, 8, 16, finalized.epoch]);
   for (const { slot, blockRoot } of stored) expect(await chain.blocks.rootAtOrBefore(slot)).toBe(blockRoot);

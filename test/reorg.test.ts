@@ -219,6 +219,7 @@ test("finality leaves one branch, and the blocks and states of the other can sti
   await clock.advanceTo(5 * SLOTS_PER_EPOCH);
 
   expect(chain.forkChoice.finalized.epoch).toBeGreaterThanOrEqual(2);
+  await chain.store();
   expect(await leavesOf(devChain)).toEqual([chain.head.root]);
   expect(await headersAt(devChain, forkSlot)).toEqual([{ root: kept.root, canonical: true }]);
   expect((await chain.blocks.childrenOf(parent)).map(({ root }) => root)).toEqual([kept.root]);

@@ -36,6 +36,7 @@ test("a branch that finality passes while the node is stopped does not keep it f
   const again = await openStoredChain(stored, { slot: LAST_UNFINALIZED_SLOT + 3 });
   expect(again.chain.head.root).toBe(main.root);
   expect(again.chain.forkChoice.finalized.epoch).toBe(2);
+  await again.chain.store();
   expect(again.chain.forkChoice.has(side.root)).toBe(false);
   expect(again.complaints).toEqual([]);
   await again.close();
@@ -58,6 +59,7 @@ test("a crash between the commit of a block and the archiving of what it finaliz
 
   const again = await openStoredChain(stored, { slot: LAST_UNFINALIZED_SLOT + 1 });
   expect(again.chain.head).toEqual(head);
+  await again.chain.store();
   expect(await again.db.meta.getFinalized()).toMatchObject({ epoch: 2 });
   expect(again.chain.forkChoice.has(side.root)).toBe(false);
   expect(again.complaints).toEqual([]);
@@ -148,6 +150,7 @@ test("stored blocks that cannot be read, that are not valid or that lead nowhere
   const later = await openDevChain({}, directory);
   await later.devChain.clock.advanceTo(8 * SLOTS_PER_EPOCH);
   expect(later.devChain.chain.forkChoice.finalized.epoch).toBe(6);
+  await later.devChain.chain.store();
   const [oldest] = await collect(later.db.hotBlocks.entries());
   expect(oldest!.slot).toBeGreaterThan(slot);
 });

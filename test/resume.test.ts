@@ -9,13 +9,17 @@ import { tempDirectory } from "./support/temp-directory.ts";
 
 function standing({ chain, clock }: DevChain) {
   const { head, forkChoice } = chain;
+  const { finalized } = forkChoice;
   return {
     slot: clock.currentSlot,
     time: clock.nowSeconds(),
     head,
     justified: forkChoice.justified,
-    finalized: forkChoice.finalized,
-    blocks: [...forkChoice.all()].map(({ root }) => root),
+    finalized,
+    // Fork choice keeps what is final until it is archived.
+    blocks: [...forkChoice.all()]
+      .map(({ root }) => root)
+      .filter((root) => forkChoice.isDescendant(finalized.root, root)),
     genesis: chain.genesis,
   };
 }

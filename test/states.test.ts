@@ -110,6 +110,7 @@ test("of finalized history the first state and the last of every interval stay s
   await clock.advanceTo(12 * SLOTS_PER_EPOCH);
 
   expect(chain.forkChoice.finalized.epoch).toBe(10);
+  await chain.store();
   const stored = (await collect(db.snapshots.keys())).map(({ slot }) => slot / SLOTS_PER_EPOCH);
   expect(stored).toEqual([0, 3, 7, 10]);
 });

@@ -19,7 +19,8 @@ interface Write {
 const KINDS: Record<string, (write: Write) => boolean> = {
   "a block": ({ key, type }) => key[0] === Bucket.blocks && type === "put",
   "the finalized chain": ({ key, type }) => key[0] === Bucket.finalizedBlocks && type === "put",
-  "a state": ({ key, type }) => key[0] === Bucket.snapshots && type === "put",
+  "a part of a state": ({ key, type }) => key[0] === Bucket.snapshotParts && type === "put",
+  "a state": ({ key, type }) => key[0] === Bucket.packedSnapshots && type === "put",
   "the votes": ({ key }) => nameOf(key) === "votes",
   "the slot of the clock": ({ key }) => nameOf(key) === "clockSlot",
   "what validators signed": ({ key }) => nameOf(key)?.startsWith("free/signed/") === true,

@@ -54,6 +54,7 @@ import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
+import { SnapshotWriter } from "./states/snapshot-writer.ts";
 import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
@@ -134,6 +135,7 @@ export class BeaconChain {
   readonly #importQueue: ImportQueue;
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
+  readonly #snapshotWriter: SnapshotWriter;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
@@ -158,7 +160,8 @@ export class BeaconChain {
     const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
     await snapshots.open();
     const finalizedState = parts.anchorState ?? (await readFinalizedState(parts, snapshots, finalized.root));
-    const anchorState = await snapshots.prepare(finalizedState);
+    const anchorState = await snapshots.withCaches(finalizedState);
+    await snapshots.resumeFrom(finalized.root, anchorState);
     const unverifiedFrom = await db.meta.getUnverifiedFrom();
     const forkChoice = ForkChoice.fromAnchor({
       config,
@@ -211,8 +214,10 @@ export class BeaconChain {
       forkChoice.head,
       anchorState,
     );
+    const snapshotWriter = new SnapshotWriter({ snapshots, changes: this.#changes, logger: log });
+    this.#snapshotWriter = snapshotWriter;
     this.#archiver = new FinalityArchiver(
-      { db, forkChoice, states: this.states, snapshots, payloads, logger: log },
+      { db, forkChoice, states: this.states, snapshots, snapshotWriter, payloads, logger: log },
       forkChoice.finalized,
     );
     const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
@@ -239,7 +244,7 @@ export class BeaconChain {
       verdicts,
       events: this.events,
       logger: log,
-      hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, states: this.states }),
+      hotSnapshots: new HotSnapshots({ db, forkChoice, snapshots, snapshotWriter, states: this.states }),
       producedState: (root) => this.producer.postState(root),
       changes: this.#changes,
       settle: () => this.#settle(),
@@ -334,6 +339,7 @@ export class BeaconChain {
       blocks: this.blocks,
       states: this.states,
       snapshots,
+      snapshotWriter,
       pubkeys: pubkeyCache,
       pools: this.pools,
       deposits,
@@ -421,7 +427,7 @@ export class BeaconChain {
 
   /** Stores what lives in memory only, so that all of the chain is in the database. */
   store(): Promise<void> {
-    return this.#changes.run(() => this.pools.save(this.#db, this.config));
+    return this.#changes.run(() => this.#store());
   }
 
   /** Ends what is under way and stores what lives in memory only. The database stays open; its owner closes it. */
@@ -434,14 +440,18 @@ export class BeaconChain {
     this.#stopTicking?.();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
-    await this.#changes.idle();
-    await this.#archiver.idle();
     try {
-      await this.pools.save(this.#db, this.config);
+      await this.store();
     } finally {
+      await this.#archiver.idle();
       await this.#bls.close();
       await this.#pubkeys.close();
     }
+  }
+
+  async #store(): Promise<void> {
+    await this.#snapshotWriter.finish();
+    await this.pools.save(this.#db, this.config);
   }
 
   async #restore(signal: AbortSignal | undefined): Promise<void> {

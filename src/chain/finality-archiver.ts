@@ -6,7 +6,8 @@ import type { Logger } from "../log/logger.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, sameCheckpoint } from "./fork-choice/types.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
-import type { SnapshotStore } from "./states/snapshot-store.ts";
+import type { PreparedSnapshot, SnapshotStore } from "./states/snapshot-store.ts";
+import type { SnapshotWriter } from "./states/snapshot-writer.ts";
 import type { StateStore } from "./states/state-store.ts";
 import { putCountedVotes } from "./stored-fork-choice.ts";
 
@@ -18,16 +19,22 @@ interface FinalityArchiverParts {
   forkChoice: ForkChoice;
   states: StateStore;
   snapshots: SnapshotStore;
+  snapshotWriter: SnapshotWriter;
   payloads: PayloadVerification;
   logger: Logger;
 }
 
-/** Moves what became final out of fork choice into the database's finalized part, in one atomic write. */
+/**
+ * Moves what became final out of fork choice into the database's finalized part, in one atomic write. That comes when the state of
+ * the checkpoint is ready to be stored with it; a start before then finds the checkpoint before, and what is final since by the
+ * blocks after it.
+ */
 export class FinalityArchiver {
   readonly #db: BeaconDb;
   readonly #forkChoice: ForkChoice;
   readonly #states: StateStore;
   readonly #snapshots: SnapshotStore;
+  readonly #snapshotWriter: SnapshotWriter;
   readonly #payloads: PayloadVerification;
   readonly #logger: Logger;
   #archived: Checkpoint;
@@ -38,6 +45,7 @@ export class FinalityArchiver {
     this.#forkChoice = parts.forkChoice;
     this.#states = parts.states;
     this.#snapshots = parts.snapshots;
+    this.#snapshotWriter = parts.snapshotWriter;
     this.#payloads = parts.payloads;
     this.#logger = parts.logger;
     this.#archived = archived;
@@ -56,10 +64,26 @@ export class FinalityArchiver {
     this.#archived = archived;
   }
 
-  /** Archives up to the finalized checkpoint and returns the checkpoint's state. */
+  /** Begins to archive up to the finalized checkpoint and returns the checkpoint's state. */
   async archive() {
     const { finalized, state } = await this.#finalizedState();
+    const before = this.#archived;
+    await this.#snapshotWriter.begin({
+      blockRoot: finalized.root,
+      state,
+      commit: async (snapshot) => {
+        await this.#commit(finalized, snapshot);
+        if (finalized.epoch - before.epoch >= LONG_WITHOUT_FINALITY_EPOCHS) this.#compact();
+      },
+    });
+    this.#archived = finalized;
+    return { checkpoint: finalized, state };
+  }
+
+  async #commit(finalized: Checkpoint, snapshot: PreparedSnapshot): Promise<void> {
     const batch = this.#db.batch();
+    // Before any is deleted, so that the one it is a patch of is not.
+    this.#snapshots.put(batch, snapshot);
     const canonical = new Set<RootHex>();
     for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) {
       batch.finalizedBlocks.put(slot, root);
@@ -69,20 +93,16 @@ export class FinalityArchiver {
       batch.hotBlocks.delete(slot, root);
       if (!canonical.has(root)) this.#snapshots.deleteAllOf(batch, root);
     }
-    this.#snapshots.put(batch, finalized.root, state);
     this.#snapshots.thin(batch, this.#forkChoice.ancestors(finalized.root));
-    putCountedVotes(batch, this.#forkChoice);
+    await putCountedVotes(batch, this.#forkChoice);
     batch.meta.putFinalized(finalized);
     const unverifiedFrom = this.#payloads.oldestUnverified(finalized.root);
     batch.meta.putUnverifiedFrom(unverifiedFrom);
     await batch.write();
     this.#payloads.noteArchived(unverifiedFrom);
-    // Only now, so that every block can be found in one place or the other. A tick may have finalized more in the
-    // meantime; then fork choice keeps what the next call is to archive.
+    // Only now, so that every block can be found in one place or the other. More may be final by now; then fork choice keeps
+    // what the next call is to archive.
     if (sameCheckpoint(finalized, this.#forkChoice.finalized)) this.#forkChoice.prune();
-    if (finalized.epoch - this.#archived.epoch >= LONG_WITHOUT_FINALITY_EPOCHS) this.#compact();
-    this.#archived = finalized;
-    return { checkpoint: finalized, state };
   }
 
   /** Resolves when nothing is being done to the database behind the chain's back. */

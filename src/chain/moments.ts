@@ -13,6 +13,7 @@ import type { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import type { Pubkeys } from "./pubkeys.ts";
 import type { SerialQueue } from "./serial-queue.ts";
 import type { SnapshotStore } from "./states/snapshot-store.ts";
+import type { SnapshotWriter } from "./states/snapshot-writer.ts";
 import type { StateStore } from "./states/state-store.ts";
 import type { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import type { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
@@ -26,6 +27,7 @@ interface ChangingParts {
   blocks: BlockStore;
   states: StateStore;
   snapshots: SnapshotStore;
+  snapshotWriter: SnapshotWriter;
   pubkeys: Pubkeys;
   pools: Pools;
   deposits: DepositChain;
@@ -45,7 +47,10 @@ export interface Moment {
 
 type Memory = ReturnType<Moments["capture"]>;
 
-/** Moments of a chain, to which it can be made to go back, also to before what is final. They live as long as the process. */
+/**
+ * Moments of a chain, to which it can be made to go back, also to before what is final. They live as long as the process. A state
+ * that is being stored is finished before, so that it does not lie partly in one layer and partly in another.
+ */
 export class Moments {
   readonly #parts: ChangingParts;
 
@@ -55,8 +60,11 @@ export class Moments {
 
   /** Notes how the chain stands, in memory and in the database. */
   take(): Promise<Moment> {
-    const { db, changes } = this.#parts;
-    return changes.run(async () => ({ layer: await db.addLayer(), memory: this.capture() }));
+    const { db, changes, snapshotWriter } = this.#parts;
+    return changes.run(async () => {
+      await snapshotWriter.finish();
+      return { layer: await db.addLayer(), memory: this.capture() };
+    });
   }
 
   /**
@@ -72,13 +80,16 @@ export class Moments {
    * Goes to where another chain of the same configuration and genesis stands, which is not used any more: with all that its
    * database holds of it, of which a crash leaves all or nothing. Moments of before can still be gone back to.
    */
-  takeOver(other: Moments, others: () => void): Promise<void> {
-    return this.#goTo(other.capture(), () => this.#parts.db.takeChainOf(other.#parts.db), others);
+  async takeOver(other: Moments, others: () => void): Promise<void> {
+    const { db, changes, snapshotWriter } = other.#parts;
+    await changes.run(() => snapshotWriter.finish());
+    await this.#goTo(other.capture(), () => this.#parts.db.takeChainOf(db), others);
   }
 
   #goTo(memory: Memory, commit: () => Promise<void>, others: () => void): Promise<void> {
     return this.#parts.changes.run(async () => {
       const forkSlot = await this.#forkSlot(memory);
+      await this.#parts.snapshotWriter.finish();
       await commit();
       others();
       this.#restore(memory, forkSlot);

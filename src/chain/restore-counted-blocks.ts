@@ -19,7 +19,7 @@ export async function restoreCountedBlocks({ db, forkChoice, logger }: RestorePa
   const votes = await db.meta.getVotes();
   if (votes === null) return 0;
   try {
-    const { leaves, ...counted } = deserializeVotes(votes);
+    const { leaves, ...counted } = await deserializeVotes(votes);
     const restored = await restoreBlocks(leaves, { db, forkChoice, logger });
     forkChoice.importVotes(counted);
     return restored;

@@ -1,3 +1,4 @@
+import { inflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { addBlock, makeBlock, makeForkChoice, optimistic, root } from "./fork-choice/blocks.test-support.ts";
 import type { ForkChoiceBlock } from "./fork-choice/types.ts";
@@ -18,7 +19,7 @@ test.each([
   expect(deserializeBlockFacts(serializeBlockFacts(block), { slot, root: own, parentRoot })).toEqual(block);
 });
 
-test("votes come back the same, also those that lie nowhere", () => {
+test("votes come back the same, also those that lie nowhere, and those that were stored as they are", async () => {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 1);
   forkChoice.onTick(2);
@@ -26,5 +27,7 @@ test("votes come back the same, also those that lie nowhere", () => {
   forkChoice.onAttesterSlashing([3]);
   const votes = { ...forkChoice.exportVotes(), leaves: [root(2)] };
   expect([...votes.messages.nodes]).toEqual([-1, 0, -1, -1]);
-  expect(deserializeVotes(serializeVotes(votes))).toEqual(votes);
+  const stored = await serializeVotes(votes);
+  expect(await deserializeVotes(stored)).toEqual(votes);
+  expect(await deserializeVotes(new Uint8Array(inflateSync(stored)))).toEqual(votes);
 });

@@ -166,7 +166,7 @@ describe("BeaconDb", () => {
       batch.snapshots.put(300, root(4), bytes(24));
     });
     expect(await db.snapshots.get(256, root(255))).toEqual(bytes(17));
-    await write((batch) => batch.snapshots.delete(256, root(255)));
+    await write((batch) => batch.snapshots.delete({ slot: 256, blockRoot: root(255), packing: null }));
     expect(await db.snapshots.get(256, root(255))).toBeNull();
     expect((await collect(db.snapshots.keys())).map(({ slot }) => slot)).toEqual([8, 256, 300]);
   });
@@ -174,7 +174,8 @@ describe("BeaconDb", () => {
   it("gives back the room of deleted states", async () => {
     const states = Array.from({ length: 64 }, (_, slot) => ({ slot, bytes: randomBytes(2 ** 17) }));
     for (const state of states) await write((batch) => batch.snapshots.put(state.slot, root(1), state.bytes));
-    for (const { slot } of states) await write((batch) => batch.snapshots.delete(slot, root(1)));
+    for (const { slot } of states)
+      await write((batch) => batch.snapshots.delete({ slot, blockRoot: root(1), packing: null }));
     await db.compact();
     const sizes = readdirSync(dir.path).map((name) => statSync(join(dir.path, name)).size);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(2 ** 20);
@@ -232,6 +233,16 @@ describe("BeaconDb", () => {
     await reopen();
   });
 
+  it("reads what version 1 wrote, and marks it as its own", async () => {
+    await write((batch) => {
+      batch.meta.putSchemaVersion(1);
+      batch.snapshots.put(8, root(1), bytes(8));
+    });
+    await reopen();
+    expect(await db.meta.getSchemaVersion()).toBe(SCHEMA_VERSION);
+    expect(await db.snapshots.get(8, root(1))).toEqual(bytes(8));
+  });
+
   it("refuses a newer schema and leaves the database as it was", async () => {
     await write((batch) => {
       batch.meta.putSchemaVersion(SCHEMA_VERSION + 1);
@@ -243,7 +254,9 @@ describe("BeaconDb", () => {
     );
     const store = await LevelStore.open(dir.path, { sync: true });
     expect(await collect(store.entries(Bucket.meta))).toHaveLength(1);
-    expect(new TextDecoder().decode((await collect(store.entries(Bucket.meta)))[0]?.[1])).toBe("2");
+    expect(new TextDecoder().decode((await collect(store.entries(Bucket.meta)))[0]?.[1])).toBe(
+      String(SCHEMA_VERSION + 1),
+    );
     expect(await collect(store.entries(Bucket.blocks))).toHaveLength(1);
     await store.close();
   });

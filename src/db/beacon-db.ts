@@ -14,7 +14,8 @@ import { type LevelStore, prefixed, type WriteBatch } from "./level-store.ts";
 import { LightClientRepository } from "./light-client-repository.ts";
 import { MetaRepository, MetaWrites } from "./meta-repository.ts";
 import { OperationRepository } from "./operation-repository.ts";
-import { SnapshotRepository, SnapshotWrites, StateIndexRepository, StateIndexWrites } from "./state-repositories.ts";
+import { SnapshotRepository, SnapshotWrites } from "./snapshot-repository.ts";
+import { StateIndexRepository, StateIndexWrites } from "./state-repositories.ts";
 
 /** Writes to several repositories that come to be all together or not at all. */
 export class BeaconDbBatch {
@@ -161,7 +162,7 @@ export class BeaconDb {
 
   /** Gives the room back that deleted states and entries of unfinalized blocks still take; reads and writes go on. */
   async compact(): Promise<void> {
-    for (const bucket of [Bucket.hotBlocks, Bucket.snapshots]) await this.#store.compact(bucket);
+    for (const bucket of [Bucket.hotBlocks, Bucket.snapshots, Bucket.snapshotParts]) await this.#store.compact(bucket);
   }
 
   /** The same for everything, which takes longer. */

@@ -14,6 +14,8 @@ export const Bucket = {
   eth1Blocks: 8,
   eth1Deposits: 9,
   eth1Snapshot: 10,
+  packedSnapshots: 11,
+  snapshotParts: 12,
 } as const;
 
 /** The leading byte of what stands in layers over the buckets; never one of a bucket. */

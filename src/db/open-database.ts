@@ -4,7 +4,10 @@ import { type CheckProgress, checkFiles } from "./files/check-files.ts";
 import { LevelStore, type StoreOptions } from "./level-store.ts";
 
 /** To be raised with every change after which older programs would misread the database. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
+
+/** What this program reads as it is, although an older one wrote it: version 1 has no states that are patches of others. */
+const OLDER_READABLE_VERSION = 1;
 
 /** Of tables with nothing but blocks or states this much is read at a start, which takes a second or two. */
 const BULK_BYTES_AT_START = 2 ** 28;
@@ -33,11 +36,12 @@ export async function openDatabase(path: string, { onTornWrite, onCheck, ...opti
   }
 }
 
-/** Marks a new database with the schema version; refuses one of another version without a write. */
+/** Marks a new database, or one that can be read as it is, with the schema version; refuses any other without a write. */
 async function settleSchema(db: BeaconDb, store: LevelStore): Promise<void> {
   const found = await db.meta.getSchemaVersion();
   if (found === SCHEMA_VERSION) return;
-  if (found !== null || !(await store.isEmpty())) throw new DatabaseSchemaError(store.path, found, SCHEMA_VERSION);
+  const canBeMarked = found === OLDER_READABLE_VERSION || (found === null && (await store.isEmpty()));
+  if (!canBeMarked) throw new DatabaseSchemaError(store.path, found, SCHEMA_VERSION);
   const batch = db.batch();
   batch.meta.putSchemaVersion(SCHEMA_VERSION);
   await batch.write();

@@ -46,41 +46,7 @@ export class StateIndexWrites {
   }
 }
 
-/** SSZ of whole states, from which the states in between are computed again. */
-export class SnapshotRepository {
-  readonly #store: LevelStore;
-
-  constructor(store: LevelStore) {
-    this.#store = store;
-  }
-
-  get(slot: Slot, blockRoot: Root): Promise<Uint8Array | null> {
-    return this.#store.get(Bucket.snapshots, slotAndRootKey(slot, blockRoot));
-  }
-
-  /** In the order of slots. */
-  async *keys(): AsyncGenerator<StatePosition> {
-    for await (const key of this.#store.keys(Bucket.snapshots)) yield positionOf(key);
-  }
-}
-
-export class SnapshotWrites {
-  readonly #batch: WriteBatch;
-
-  constructor(batch: WriteBatch) {
-    this.#batch = batch;
-  }
-
-  put(slot: Slot, blockRoot: Root, state: Uint8Array): void {
-    this.#batch.put(Bucket.snapshots, slotAndRootKey(slot, blockRoot), state);
-  }
-
-  delete(slot: Slot, blockRoot: Root): void {
-    this.#batch.delete(Bucket.snapshots, slotAndRootKey(slot, blockRoot));
-  }
-}
-
-function positionOf(key: Uint8Array): StatePosition {
+export function positionOf(key: Uint8Array): StatePosition {
   const { slot, root } = slotAndRootOfKey(key);
   return { slot, blockRoot: root };
 }

@@ -4,7 +4,8 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { putCountedVotes } from "../stored-fork-choice.ts";
-import type { SnapshotStore } from "./snapshot-store.ts";
+import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
+import type { SnapshotWriter } from "./snapshot-writer.ts";
 import type { StateStore } from "./state-store.ts";
 
 /** How far a chain goes on without a stored state. While finality keeps up, its own stored state is never that far behind. */
@@ -14,6 +15,7 @@ interface HotSnapshotsParts {
   db: BeaconDb;
   forkChoice: ForkChoice;
   snapshots: SnapshotStore;
+  snapshotWriter: SnapshotWriter;
   states: StateStore;
 }
 
@@ -25,24 +27,36 @@ export class HotSnapshots {
   readonly #db: BeaconDb;
   readonly #forkChoice: ForkChoice;
   readonly #snapshots: SnapshotStore;
+  readonly #snapshotWriter: SnapshotWriter;
   readonly #states: StateStore;
 
-  constructor({ db, forkChoice, snapshots, states }: HotSnapshotsParts) {
+  constructor({ db, forkChoice, snapshots, snapshotWriter, states }: HotSnapshotsParts) {
     this.#db = db;
     this.#forkChoice = forkChoice;
     this.#snapshots = snapshots;
+    this.#snapshotWriter = snapshotWriter;
     this.#states = states;
   }
 
-  /** Stores the state after a block that was imported, if it is time for one on the block's branch. */
+  /** Begins to store the state after a block that was imported, if it is time for one on the block's branch. */
   async offer(root: RootHex): Promise<void> {
     const block = this.#forkChoice.get(root);
     if (!block || !this.#isDue(block)) return;
     const state = await this.#states.afterBlock(root);
+    await this.#snapshotWriter.begin({ blockRoot: root, state, commit: (snapshot) => this.#commit(root, snapshot) });
+  }
+
+  /** The block's branch may have been left behind in the meantime. */
+  async #commit(root: RootHex, snapshot: PreparedSnapshot): Promise<void> {
+    const block = this.#forkChoice.get(root);
     const batch = this.#db.batch();
-    this.#snapshots.put(batch, root, state);
-    this.#snapshots.thin(batch, this.#earlierIntervals(block));
-    putCountedVotes(batch, this.#forkChoice);
+    if (block) {
+      this.#snapshots.put(batch, snapshot);
+      this.#snapshots.thin(batch, this.#earlierIntervals(block));
+      await putCountedVotes(batch, this.#forkChoice);
+    } else {
+      this.#snapshots.discard(batch, snapshot);
+    }
     await batch.write();
   }
 
@@ -52,7 +66,7 @@ export class HotSnapshots {
     if (fork && fork.root !== block.root && !isFarFrom(fork, block)) return false;
     for (const ancestor of this.#forkChoice.ancestors(block.root)) {
       if (isFarFrom(ancestor, block)) return true;
-      if (this.#snapshots.has(ancestor.root)) return false;
+      if (this.#snapshots.has(ancestor.root) || this.#snapshotWriter.isStoring(ancestor.root)) return false;
     }
     return false;
   }

@@ -1,8 +1,11 @@
+import { deflateSync } from "node:zlib";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, processSlots } from "@lodestar/state-transition";
 import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, onTestFinished, test } from "vitest";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import type { BeaconDbBatch } from "../../db/beacon-db.ts";
 import { collect } from "../../db/collect.test-support.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { openDatabase } from "../../db/open-database.ts";
@@ -40,8 +43,9 @@ async function scene() {
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
   /** Stores the state as the chain does: what was advanced past its block can be found in the index. */
   const store = async (snapshots: SnapshotStore, advanced: CachedBeaconStateAllForks) => {
+    const prepared = await snapshots.prepare(root, advanced);
     const batch = db.batch();
-    snapshots.put(batch, root, advanced);
+    snapshots.put(batch, prepared);
     batch.stateIndex.put(advanced.hashTreeRoot(), { slot: advanced.slot, blockRoot: root });
     await batch.write();
   };
@@ -75,9 +79,11 @@ test("bytes that are not those of the state are never given for it", async () =>
     changed[changed.length - 60]! ^= 1;
     for (const wrong of [changed, bytes.subarray(0, 1000), processSlots(original, original.slot + 1).serialize()]) {
       const batch = db.batch();
+      // As an older program stores states.
+      for await (const stored of db.snapshots.entries()) batch.snapshots.delete(stored);
       batch.snapshots.put(original.slot, root, wrong);
       await batch.write();
-      await expect(snapshots.load(root)).rejects.toThrow(DatabaseCorruptError);
+      await expect((await openStore()).load(root)).rejects.toThrow(DatabaseCorruptError);
     }
   }
 });
@@ -94,6 +100,135 @@ test("a state with a validator whose public key is none is told apart from one t
   await expect(loading).rejects.toThrow(
     /is damaged: the public key 0x0+ of validator 5 is not a point of the curve\.$/,
   );
+});
+
+/** Three states of one fork: the first is the base of the others. */
+async function threeStored() {
+  const opened = await scene();
+  const snapshots = await opened.openStore();
+  const states = [9, 10, 11].map((slot) => processSlots(opened.state, slot));
+  await opened.store(snapshots, processSlots(opened.state, 1));
+  for (const state of states) await opened.store(snapshots, state);
+  const packings = async () => {
+    const entries = await collect(opened.db.snapshots.entries());
+    return entries.map(({ slot, packing }) => ({ slot, base: packing?.base?.slot, isOnlyBase: packing?.isOnlyBase }));
+  };
+  /** What is stored, and what comes back. */
+  const slotsOf = (store: SnapshotStore) =>
+    Promise.all([1, 9, 10, 11].map(async (slot) => (await store.load(opened.root, slot))?.slot));
+  return { ...opened, snapshots, packings, slotsOf };
+}
+
+test("a state is stored as a patch of an earlier one of its fork, which is a patch of none", async () => {
+  const { packings, slotsOf, snapshots } = await threeStored();
+  expect(await packings()).toEqual([
+    { slot: 1, base: undefined, isOnlyBase: false },
+    { slot: 9, base: undefined, isOnlyBase: false },
+    { slot: 10, base: 9, isOnlyBase: false },
+    { slot: 11, base: 9, isOnlyBase: false },
+  ]);
+  expect(await slotsOf(snapshots)).toEqual([1, 9, 10, 11]);
+});
+
+test("the base of others stays, also over a restart, until the last of them is deleted", async () => {
+  const { db, root, packings, snapshots, openStore, slotsOf } = await threeStored();
+  const deleteFrom = async (store: SnapshotStore, slot: number) => {
+    const batch = db.batch();
+    store.delete(batch, { slot, blockRoot: root });
+    await batch.write();
+  };
+  await deleteFrom(snapshots, 9);
+  await deleteFrom(snapshots, 10);
+  expect(await packings()).toEqual([
+    { slot: 1, base: undefined, isOnlyBase: false },
+    { slot: 9, base: undefined, isOnlyBase: true },
+    { slot: 11, base: 9, isOnlyBase: false },
+  ]);
+  expect(await slotsOf(await openStore())).toEqual([1, 9, 9, 11]);
+  await deleteFrom(await openStore(), 11);
+  expect((await packings()).map(({ slot }) => slot)).toEqual([1]);
+  expect((await collect(db.snapshots.partKeys())).map(({ slot }) => slot)).toEqual([1]);
+});
+
+test("a state whose base or one of whose parts is damaged or missing is never given", async () => {
+  const { db, root, snapshots } = await threeStored();
+  const [, base, patch] = await collect(db.snapshots.entries());
+  const damages: ((batch: BeaconDbBatch) => void)[] = [
+    (batch) => batch.snapshots.putPart(10, root, 0, Uint8Array.of(1, 2, 3)),
+    (batch) => batch.snapshots.putPart(10, root, 0, deflateSync(Uint8Array.of(2, 1, 7))),
+    (batch) => batch.snapshots.deletePart(10, root, 0),
+    (batch) => batch.snapshots.putPacking(10, root, { ...patch!.packing!, base: { slot: 11, blockRoot: root } }),
+    (batch) => batch.snapshots.putPacking(10, root, { ...patch!.packing!, base: { slot: 1, blockRoot: root } }),
+    (batch) => batch.snapshots.delete(base!),
+  ];
+  for (const damage of damages) {
+    const batch = db.batch();
+    damage(batch);
+    await batch.write();
+    await expect(snapshots.load(root, 10)).rejects.toThrow(DatabaseCorruptError);
+  }
+});
+
+test("what a crash leaves of a state that was not put is cleared away, and the others can be had", async () => {
+  const { db, state, root, snapshots, openStore, slotsOf } = await threeStored();
+  const parts = await collect(db.snapshots.partKeys());
+  await snapshots.prepare(root, processSlots(state, 12));
+  expect(await collect(db.snapshots.partKeys())).toHaveLength(parts.length + 1);
+  const again = await openStore();
+  expect(await collect(db.snapshots.partKeys())).toEqual(parts);
+  expect(await slotsOf(again)).toEqual([1, 9, 10, 11]);
+});
+
+test("a state that is not wanted any more leaves nothing, and one that is stored already is not stored again", async () => {
+  const { db, state, root, snapshots, packings } = await threeStored();
+  const before = [await packings(), await collect(db.snapshots.partKeys())];
+  const batch = db.batch();
+  snapshots.discard(batch, await snapshots.prepare(root, processSlots(state, 12)));
+  snapshots.put(batch, await snapshots.prepare(root, processSlots(state, 10)));
+  await batch.write();
+  expect([await packings(), await collect(db.snapshots.partKeys())]).toEqual(before);
+});
+
+test("a start goes on with the base it has loaded, and otherwise with a new one", async () => {
+  const { state, root, openStore, store, packings } = await threeStored();
+  const fromBase = await openStore();
+  await fromBase.resumeFrom(root, (await fromBase.load(root, 9))!);
+  await store(fromBase, processSlots(state, 13));
+  const fromPatch = await openStore();
+  await fromPatch.resumeFrom(root, (await fromPatch.load(root, 11))!);
+  await store(fromPatch, processSlots(state, 14));
+  const added = (await packings()).filter(({ slot }) => slot > 11);
+  expect(added.map(({ slot, base }) => [slot, base])).toEqual([
+    [13, 9],
+    [14, undefined],
+  ]);
+});
+
+test("there is a new base as soon as a patch is longer than the states are on the average", async () => {
+  const { db, state, openStore } = await scene();
+  const snapshots = await openStore();
+  const random = seededRandom(3);
+  const bases: (number | undefined)[] = [];
+  for (let slot = 1; slot <= 12; slot++) {
+    const later = state.clone();
+    later.slot = slot;
+    // Roots cannot be compressed, and each state has more of them that are not the base's.
+    for (let n = 0; n < 4 * slot; n++)
+      later.randaoMixes.set(
+        n,
+        Uint8Array.from({ length: 32 }, () => 256 * random()),
+      );
+    later.commit();
+    const prepared = await snapshots.prepare(`0x${String(slot).padStart(64, "0")}`, later);
+    const batch = db.batch();
+    snapshots.put(batch, prepared);
+    await batch.write();
+    bases.push(prepared.snapshot.packing?.base?.slot);
+  }
+  const renewals = bases.flatMap((base, index) => (base === undefined ? index + 1 : []));
+  expect(renewals[0]).toBe(1);
+  expect(renewals.length).toBeGreaterThan(1);
+  expect(renewals.length).toBeLessThan(6);
 });
 
 test("a state that lies too late is of no use", async () => {
@@ -134,9 +269,9 @@ test("of a chain the last state of each interval stays, and the oldest of all", 
   await first.write();
   const store = await openStore();
   const batch = db.batch();
-  store.put(batch, SECOND, processSlots(state, 4));
-  store.put(batch, THIRD, processSlots(state, SLOTS_PER_EPOCH));
-  store.put(batch, FOURTH, processSlots(state, 2 * SLOTS_PER_EPOCH));
+  store.put(batch, await store.prepare(SECOND, processSlots(state, 4)));
+  store.put(batch, await store.prepare(THIRD, processSlots(state, SLOTS_PER_EPOCH)));
+  store.put(batch, await store.prepare(FOURTH, processSlots(state, 2 * SLOTS_PER_EPOCH)));
   const unstored = `0x${"55".repeat(32)}`;
   store.thin(
     batch,

@@ -8,11 +8,21 @@ import type { StatePosition } from "../../db/state-repositories.ts";
 import { latestBlockHeader } from "../anchor.ts";
 import { type OnRead, readState } from "./read-state.ts";
 
+/** The state that is stored at a position; null when there is none. Throws a `DatabaseCorruptError` when it is another one. */
+export async function readSnapshot(
+  stored: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "snapshots" | "stateIndex"> },
+  position: StatePosition,
+  onRead?: OnRead,
+): Promise<BeaconStateAllForks | null> {
+  const bytes = await stored.db.snapshots.get(position.slot, position.blockRoot);
+  return bytes && readStoredState(stored, position, bytes, onRead);
+}
+
 /**
  * The state whose bytes lie at a position. Right after a block, the block's root says which state it is; a state that was
  * advanced past its block is in the index of states. Throws a `DatabaseCorruptError` when it is another one.
  */
-export async function readStoredState(
+async function readStoredState(
   { config, db }: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "stateIndex"> },
   { slot, blockRoot }: StatePosition,
   bytes: Uint8Array,

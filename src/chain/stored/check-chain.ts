@@ -4,7 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { readStoredBlock } from "../blocks/stored-block.ts";
-import { readStoredState } from "../states/stored-state.ts";
+import { readSnapshot } from "../states/stored-state.ts";
 
 /** Where a block that is as it should be hangs on the chain. */
 export interface BlockLink {
@@ -69,8 +69,7 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
   let states = 0;
   let hasFinalizedState = false;
   for await (const position of db.snapshots.keys()) {
-    const bytes = await db.snapshots.get(position.slot, position.blockRoot);
-    const state = bytes && (await attempt(() => readStoredState({ config, db }, position, bytes), note));
+    const state = await attempt(() => readSnapshot({ config, db }, position), note);
     if (state && position.blockRoot === finalized?.root) hasFinalizedState = true;
     onProgress({ blocks, states: ++states });
   }

@@ -1,9 +1,9 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { type BeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
-import { readStoredState } from "../states/stored-state.ts";
+import { readSnapshot } from "../states/stored-state.ts";
 import { attempt, type BlockLink, linkOf } from "./check-chain.ts";
 
 interface MendParts {
@@ -95,13 +95,10 @@ async function wholeStates(parts: MendParts, dropped: string[]): Promise<WholeSt
   const { db } = parts;
   const states: WholeState[] = [];
   for await (const position of db.snapshots.keys()) {
-    const bytes = await db.snapshots.get(position.slot, position.blockRoot);
-    const state: BeaconStateAllForks | undefined | null =
-      bytes &&
-      (await attempt(
-        () => readStoredState(parts, position, bytes),
-        (problem) => dropped.push(problem),
-      ));
+    const state = await attempt(
+      () => readSnapshot(parts, position),
+      (problem) => dropped.push(problem),
+    );
     if (state) states.push({ ...position, blockSlot: state.latestBlockHeader.slot });
   }
   return states;
@@ -142,12 +139,21 @@ async function deleteIndices(db: BeaconDb): Promise<void> {
   await inBatches(db, hot, (batch, { slot, root }) => batch.hotBlocks.delete(slot, root));
 }
 
+/** What those that are kept are patches of stays for their sake. */
 async function deleteStatesBut(db: BeaconDb, kept: readonly StatePosition[]): Promise<void> {
-  const isKept = (position: StatePosition) =>
-    kept.some(({ slot, blockRoot }) => slot === position.slot && blockRoot === position.blockRoot);
-  const others = (await Array.fromAsync(db.snapshots.keys())).filter((position) => !isKept(position));
-  await inBatches(db, others, (batch, { slot, blockRoot }) => batch.snapshots.delete(slot, blockRoot));
+  const stored = await Array.fromAsync(db.snapshots.entries());
+  const isKept = (position: StatePosition) => includes(kept, position);
+  const bases = stored.filter(isKept).flatMap(({ packing }) => packing?.base ?? []);
+  await inBatches(db, stored, (batch, snapshot) => {
+    const { slot, blockRoot, packing } = snapshot;
+    if (isKept(snapshot)) return;
+    if (!includes(bases, snapshot)) batch.snapshots.delete(snapshot);
+    else if (packing) batch.snapshots.putPacking(slot, blockRoot, { ...packing, isOnlyBase: true });
+  });
 }
+
+const includes = (positions: readonly StatePosition[], { slot, blockRoot }: StatePosition) =>
+  positions.some((position) => position.slot === slot && position.blockRoot === blockRoot);
 
 const BATCH_ENTRIES = 1000;
 

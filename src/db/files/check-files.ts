@@ -94,10 +94,12 @@ async function checkTableFile(files: DatabaseFiles, name: string, { size }: Live
   }
 }
 
+const BULK_BUCKETS: ReadonlySet<number | undefined> = new Set([Bucket.blocks, Bucket.snapshots, Bucket.snapshotParts]);
+
 /** Blocks and states show by their hashes whether they are as they were, whenever they are read. */
 function isBulk({ smallestKey, largestKey }: LiveTable): boolean {
   const [first, last] = [smallestKey[0], largestKey[0]];
-  return first === last && (first === Bucket.blocks || first === Bucket.snapshots);
+  return first === last && BULK_BUCKETS.has(first);
 }
 
 /** Every write has the number after that of the one before, so that none can be missing unnoticed; tells the torn bytes. */

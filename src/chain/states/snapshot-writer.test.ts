@@ -1,0 +1,67 @@
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import { expect, test, vi } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { SerialQueue } from "../serial-queue.ts";
+import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
+import { SnapshotWriter } from "./snapshot-writer.ts";
+
+function scene() {
+  const preparations: PromiseWithResolvers<PreparedSnapshot>[] = [];
+  const prepare = () => {
+    const preparation = Promise.withResolvers<PreparedSnapshot>();
+    preparations.push(preparation);
+    return preparation.promise;
+  };
+  const changes = new SerialQueue();
+  const logger = createRecordingLogger();
+  const writer = new SnapshotWriter({ snapshots: { prepare } as unknown as SnapshotStore, changes, logger });
+  const committed: string[] = [];
+  const begin = (blockRoot: string) =>
+    changes.run(() =>
+      writer.begin({
+        blockRoot,
+        state: { slot: 7 } as CachedBeaconStateAllForks,
+        commit: async () => void committed.push(blockRoot),
+      }),
+    );
+  return { preparations, changes, logger, writer, committed, begin };
+}
+
+const PREPARED = {} as PreparedSnapshot;
+
+test("a state is stored when it is ready, and changes go on until then", async () => {
+  const { preparations, changes, writer, committed, begin } = scene();
+  await begin("first");
+  await changes.run(() => {});
+  expect([committed, writer.isStoring("first")]).toEqual([[], true]);
+  preparations[0]!.resolve(PREPARED);
+  await vi.waitFor(() => expect(committed).toEqual(["first"]));
+  expect(writer.isStoring("first")).toBe(false);
+});
+
+test("the next state waits for the one before, and whoever needs all to be stored for the last", async () => {
+  const { preparations, changes, writer, committed, begin } = scene();
+  await begin("first");
+  const second = begin("second");
+  preparations[0]!.resolve(PREPARED);
+  await second;
+  expect(committed).toEqual(["first"]);
+  const finished = changes.run(() => writer.finish());
+  preparations[1]!.resolve(PREPARED);
+  await finished;
+  await changes.idle();
+  expect(committed).toEqual(["first", "second"]);
+});
+
+test("a state that cannot be stored is told of, and the next one can be", async () => {
+  const { preparations, logger, writer, committed, begin } = scene();
+  await begin("first");
+  preparations[0]!.reject(new Error("No space left"));
+  await vi.waitFor(() =>
+    expect(logger.records).toMatchObject([{ level: "warn", message: "A state could not be stored" }]),
+  );
+  expect(writer.isStoring("first")).toBe(false);
+  await begin("second");
+  preparations[1]!.resolve(PREPARED);
+  await vi.waitFor(() => expect(committed).toEqual(["second"]));
+});

@@ -1,0 +1,143 @@
+import {
+  BasicType,
+  BitArray,
+  BitListType,
+  BitVectorType,
+  BooleanType,
+  ByteListType,
+  ByteVectorType,
+  ContainerType,
+  ListBasicType,
+  ListCompositeType,
+  type Type,
+  UintBigintType,
+  VectorBasicType,
+  VectorCompositeType,
+} from "@chainsafe/ssz";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { packed, unpacked } from "../../db/snapshot-packing.ts";
+import { DEV_FORKS } from "../../dev/forks.ts";
+import { type PatchBase, patchBaseOf, statePatch } from "./state-patch.ts";
+
+const random = seededRandom(1515);
+const upTo = (limit: number) => Math.floor(random() * limit);
+const noise = (length: number) => Uint8Array.from({ length }, () => upTo(256));
+/** Of the registry and its lists, so that they fill more than one group. */
+const REGISTRY_LENGTH = 1500;
+
+function randomValue(type: Type<unknown>): unknown {
+  if (type instanceof BooleanType) return random() < 0.5;
+  if (type instanceof UintBigintType) return BigInt(upTo(2 ** 32)) ** 2n;
+  if (type instanceof BasicType)
+    return type.byteLength === 1 ? upTo(256) : upTo(2 ** 32) * (random() < 0.5 ? 1 : 2 ** 20);
+  if (type instanceof ByteVectorType) return noise(type.lengthBytes);
+  if (type instanceof ByteListType) return noise(upTo(20));
+  if (type instanceof BitVectorType)
+    return BitArray.fromBoolArray(Array.from({ length: type.lengthBits }, () => random() < 0.5));
+  if (type instanceof BitListType)
+    return BitArray.fromBoolArray(Array.from({ length: upTo(20) }, () => random() < 0.5));
+  if (type instanceof VectorBasicType || type instanceof VectorCompositeType) return randomValues(type, type.length);
+  if (isList(type)) return randomValues(type, upTo(8));
+  if (type instanceof ContainerType) {
+    const fields: Record<string, Type<unknown>> = type.fields;
+    return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, randomValue(field)]));
+  }
+  throw new Error(`A state has a field of the type ${type.typeName}, which is none of the known ones.`);
+}
+
+const isList = (type: Type<unknown>) => type instanceof ListBasicType || type instanceof ListCompositeType;
+
+const randomValues = ({ elementType }: { elementType: Type<unknown> }, length: number) =>
+  Array.from({ length }, () => randomValue(elementType));
+
+const REGISTRY_FIELDS = /^(validators|balances|inactivityScores|.*Participation)$/;
+
+type Value = Record<string, unknown>;
+
+function randomState(type: ContainerType<Record<string, Type<unknown>>>): Value {
+  const value = randomValue(type) as Value;
+  for (const [name, field] of Object.entries(type.fields)) {
+    const { elementType } = field as unknown as { elementType: Type<unknown> };
+    if (REGISTRY_FIELDS.test(name)) value[name] = randomValues({ elementType }, REGISTRY_LENGTH + upTo(50));
+  }
+  return value;
+}
+
+/** The same state some time later: fields that did not change, lists of which some elements did, that grew, or whose front went. */
+function laterState(type: ContainerType<Record<string, Type<unknown>>>, value: Value): Value {
+  const later = { ...value };
+  for (const [name, field] of Object.entries(type.fields)) {
+    if (random() < 0.3) continue;
+    if (!Array.isArray(value[name])) {
+      later[name] = randomValue(field);
+      continue;
+    }
+    const { elementType } = field as unknown as { elementType: Type<unknown> };
+    const elements = value[name].slice(isList(field) && random() < 0.3 ? upTo(6) : 0);
+    for (let n = upTo(10); n > 0 && elements.length > 0; n--)
+      elements[upTo(elements.length)] = randomValue(elementType);
+    if (isList(field)) elements.push(...randomValues({ elementType }, upTo(5)));
+    if (isList(field) && random() < 0.1) elements.length = 0;
+    later[name] = elements;
+  }
+  return later;
+}
+
+async function restored(state: BeaconStateAllForks, base?: { bytes: Uint8Array; patchBase: PatchBase }) {
+  const { size, pieces } = statePatch(state, base?.patchBase);
+  return unpacked(packed(pieces), base?.bytes ?? new Uint8Array(), size);
+}
+
+describe.each(DEV_FORKS)("of %s", (fork) => {
+  const type = ssz[fork].BeaconState as unknown as ContainerType<Record<string, Type<unknown>>>;
+  const viewOf = (value: Value) => type.toViewDU(value as never) as unknown as BeaconStateAllForks;
+
+  test("a state comes back the same from its patch, of nothing and of any other state", async () => {
+    let value = randomState(type);
+    const first = viewOf(value);
+    const bytes = first.serialize();
+    expect(await restored(first)).toEqual(new Uint8Array(bytes));
+    const base = { bytes, patchBase: await patchBaseOf(first) };
+    for (let step = 0; step < 6; step++) {
+      value = laterState(type, value);
+      const later = viewOf(value);
+      expect(await restored(later, base)).toEqual(new Uint8Array(later.serialize()));
+    }
+    const other = viewOf(randomState(type));
+    expect(await restored(other, base)).toEqual(new Uint8Array(other.serialize()));
+    expect(await restored(first, base)).toEqual(new Uint8Array(bytes));
+  });
+});
+
+test("a patch has what differs, not what is the same or has only moved up", async () => {
+  const type = ssz.fulu.BeaconState as unknown as ContainerType<Record<string, Type<unknown>>>;
+  const value = randomState(type);
+  value.pendingDeposits = randomValues({ elementType: ssz.electra.PendingDeposit }, 50);
+  const first = type.toViewDU(value as never) as unknown as BeaconStateAllForks;
+  const patchBase = await patchBaseOf(first);
+  const later = first.clone();
+  later.slot += 1;
+  later.validators.get(7).effectiveBalance += 1;
+  const moved = ssz.fulu.BeaconState.toViewDU({
+    ...ssz.fulu.BeaconState.toValueFromViewDU(later as never),
+    pendingDeposits: (value.pendingDeposits as never[]).slice(3),
+  }) as unknown as BeaconStateAllForks;
+  for (const [state, atMost] of [
+    [first, 8],
+    [later, 8 + 200],
+    [moved, 8 + 200 + 50],
+  ] as const) {
+    let length = 0;
+    for await (const piece of statePatch(state, patchBase).pieces) length += piece.length;
+    expect(length).toBeLessThanOrEqual(atMost);
+  }
+});
+
+test("a patch does not lead from one fork to another", async () => {
+  const patchBase = await patchBaseOf(ssz.electra.BeaconState.defaultViewDU() as unknown as BeaconStateAllForks);
+  const state = ssz.fulu.BeaconState.defaultViewDU() as unknown as BeaconStateAllForks;
+  expect(() => statePatch(state, patchBase)).toThrow("from one fork to another");
+});

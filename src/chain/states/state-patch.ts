@@ -1,0 +1,332 @@
+import { getNodesAtDepth, LeafNode, type Node, packedNodeRootsToBytes } from "@chainsafe/persistent-merkle-tree";
+import {
+  type BasicType,
+  type ContainerType,
+  ListBasicType,
+  ListCompositeType,
+  type Type,
+  VectorBasicType,
+  VectorCompositeType,
+} from "@chainsafe/ssz";
+import type { BeaconStateAllForks } from "@lodestar/state-transition";
+import { combine, MAX_OPERATION_BYTES, PatchWriter } from "../../db/patch.ts";
+import { TimeSlice } from "../../time-slice.ts";
+
+type StateType = ContainerType<Record<string, Type<unknown>>>;
+type NumbersType = ListBasicType<BasicType<unknown>> | VectorBasicType<BasicType<unknown>>;
+/** A list or vector type whose elements are all of one size. */
+interface ElementsType extends Type<unknown> {
+  elementType: Type<unknown> & { fixedSize: number };
+  chunkDepth: number;
+  tree_getLength(node: Node): number;
+  tree_getChunksNode(node: Node): Node;
+}
+
+/** A state's field in its tree. */
+interface Field {
+  type: Type<unknown>;
+  node: Node;
+  size: number;
+}
+
+interface BaseField extends Field {
+  /** The bytes of lists of numbers, of which hardly a node is in the next epoch's tree: they take less room than the nodes. */
+  numbers?: Uint8Array;
+}
+
+/** A state against which patches are made. */
+export interface PatchBase {
+  type: unknown;
+  fields: BaseField[];
+}
+
+/** How a state's bytes are made of those of the base, or of nothing. */
+interface StatePatch {
+  /** How many bytes the state has. */
+  size: number;
+  pieces: AsyncIterable<Uint8Array>;
+}
+
+/** The rest of the process gets its turns in between, so that none of them comes much later than it would otherwise. */
+const SLICE_MS = 5;
+const OFFSET_BYTES = 4;
+const LEAF_BYTES = 32;
+const NUMBER_BYTES = 8;
+/** How many elements, or leaves with numbers, are worked on in one go: two to the power of this. */
+const GROUP_DEPTH = 10;
+const PIECE_BYTES = 2 ** 17;
+
+/** What is held of a state so that patches can be made against it. */
+export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase> {
+  const slice = new TimeSlice(SLICE_MS);
+  const fields: BaseField[] = [];
+  for (const field of fieldsOf(state)) {
+    const { type } = field;
+    if (!isNumbers(type)) {
+      fields.push(field);
+      continue;
+    }
+    const node = LeafNode.fromHashObject(field.node.rootHashObject);
+    fields.push({ ...field, node, numbers: await numbersOf(type, field.node, slice) });
+  }
+  return { type: state.type, fields };
+}
+
+/**
+ * The patch that makes a state of the base, which must be of the same fork, or of nothing. What both have in common is found by
+ * the roots of their trees, so that its size and the time it takes grow with what differs, and with the lists of numbers. It is
+ * made a slice at a time, as its pieces are taken.
+ */
+export function statePatch(state: BeaconStateAllForks, base?: PatchBase): StatePatch {
+  if (base && base.type !== state.type) throw new Error("A patch cannot lead from one fork to another.");
+  const fields = fieldsOf(state);
+  const size = fields.reduce((sum, field) => sum + field.size + (isFixed(field) ? 0 : OFFSET_BYTES), 0);
+  return { size, pieces: piecesOf(fields, base?.fields) };
+}
+
+async function* piecesOf(fields: readonly Field[], base: readonly BaseField[] | undefined): AsyncGenerator<Uint8Array> {
+  const writer = new PatchWriter();
+  const slice = new TimeSlice(SLICE_MS);
+  const offsets = offsetsOf(fields);
+  const baseOffsets = base && offsetsOf(base);
+  for (const [index, field] of fields.entries()) {
+    if (isFixed(field)) yield* patchField(writer, slice, field, base?.[index]);
+    else writeOffset(writer, offsets[index]!, baseOffsets?.[index]);
+  }
+  for (const [index, field] of fields.entries()) {
+    if (!isFixed(field)) yield* patchField(writer, slice, field, base?.[index]);
+  }
+  yield writer.take();
+}
+
+function writeOffset(writer: PatchWriter, offset: number, baseOffset: number | undefined): void {
+  if (offset === baseOffset) {
+    writer.copy(OFFSET_BYTES);
+    return;
+  }
+  if (baseOffset !== undefined) writer.skip(OFFSET_BYTES);
+  const { dataView } = viewsOf(writer.raw(OFFSET_BYTES));
+  dataView.setUint32(0, offset, true);
+}
+
+async function* patchField(
+  writer: PatchWriter,
+  slice: TimeSlice,
+  field: Field,
+  base: BaseField | undefined,
+): AsyncGenerator<Uint8Array> {
+  const { type } = field;
+  if (base && isSame(field.node, base.node)) writer.copy(field.size);
+  else if (isNumbers(type)) yield* patchNumbers(writer, slice, { ...field, type }, base?.numbers);
+  else if (isElements(type))
+    yield* patchElements(writer, slice, elementsOf(type, field), base && elementsOf(type, base));
+  else yield* patchOther(writer, field, base);
+}
+
+async function* patchNumbers(
+  writer: PatchWriter,
+  slice: TimeSlice,
+  { type, node }: Field & { type: NumbersType },
+  base: Uint8Array | undefined,
+): AsyncGenerator<Uint8Array> {
+  const numbers = await numbersOf(type, node, slice);
+  const common = base ? Math.min(numbers.length, base.length) : numbers.length;
+  for (let from = 0; from < common; from += PIECE_BYTES) {
+    const [own, others] = [numbers, base].map((bytes) => bytes?.subarray(from, Math.min(from + PIECE_BYTES, common)));
+    if (type.elementType.byteLength === NUMBER_BYTES) writer.numbers(own!, others);
+    else writeCombined(writer, own!, others);
+    yield* full(writer);
+    await slice.breathe();
+  }
+  writer.skip((base?.length ?? common) - common);
+  yield* patchRaw(writer, numbers.subarray(common));
+}
+
+function writeCombined(writer: PatchWriter, bytes: Uint8Array, base: Uint8Array | undefined): void {
+  const combined = writer.xor(bytes.length);
+  combined.set(bytes);
+  if (base) combine(combined, base);
+}
+
+/** A list or vector of elements of one size. */
+interface Elements {
+  chunks: Node;
+  depth: number;
+  count: number;
+  size: number;
+  write(bytes: Uint8Array, node: Node): void;
+}
+
+async function* patchElements(
+  writer: PatchWriter,
+  slice: TimeSlice,
+  elements: Elements,
+  base: Elements | undefined,
+): AsyncGenerator<Uint8Array> {
+  const { count, size } = elements;
+  const gone = base ? await goneFromFront(elements, base, slice) : 0;
+  const common = base ? Math.min(count, base.count - gone) : 0;
+  writer.skip(gone * size);
+  const groupSize = 2 ** groupDepthOf(elements);
+  for (let from = 0; from < count; from += groupSize) {
+    const to = Math.min(from + groupSize, count);
+    if (base && gone === 0 && to <= common && isSame(groupNode(elements, from), groupNode(base, from))) {
+      writer.copy((to - from) * size);
+    } else {
+      const others = base && common > from ? nodesOf(base, from + gone, Math.min(to, common) + gone) : [];
+      patchGroup(writer, elements, nodesOf(elements, from, to), others);
+    }
+    yield* full(writer);
+    await slice.breathe();
+  }
+  if (base) writer.skip((base.count - gone - common) * size);
+}
+
+/** Those that are the same are copied, those that differ are combined with the base's, and new ones are added, in runs. */
+function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Node[], base: readonly Node[]): void {
+  const { size, write } = elements;
+  const isCopied = (index: number) => isSame(nodes[index]!, base[index]!);
+  for (let from = 0; from < nodes.length; ) {
+    let to = from + 1;
+    if (from >= base.length) {
+      to = nodes.length;
+      const bytes = writer.raw((to - from) * size);
+      for (let at = from; at < to; at++) write(bytes.subarray((at - from) * size), nodes[at]!);
+    } else if (isCopied(from)) {
+      writer.copy(size);
+    } else {
+      while (to < base.length && !isCopied(to)) to++;
+      const bytes = writer.xor((to - from) * size);
+      const other = new Uint8Array(size);
+      for (let at = from; at < to; at++) {
+        const element = bytes.subarray((at - from) * size, (at - from + 1) * size);
+        write(element, nodes[at]!);
+        write(other, base[at]!);
+        combine(element, other);
+      }
+    }
+    from = to;
+  }
+}
+
+/** How many elements of the base were taken from its front since: a queue moves up. */
+async function goneFromFront(elements: Elements, base: Elements, slice: TimeSlice): Promise<number> {
+  if (elements.count === 0) return 0;
+  const [first] = nodesOf(elements, 0, 1);
+  const groupSize = 2 ** groupDepthOf(base);
+  for (let from = 0; from < base.count; from += groupSize) {
+    const found = nodesOf(base, from, Math.min(from + groupSize, base.count)).findIndex((node) => isSame(node, first!));
+    if (found >= 0) return from + found;
+    await slice.breathe();
+  }
+  return 0;
+}
+
+async function* patchOther(writer: PatchWriter, field: Field, base: BaseField | undefined): AsyncGenerator<Uint8Array> {
+  const bytes = new Uint8Array(field.size);
+  field.type.tree_serializeToBytes(viewsOf(bytes), 0, field.node);
+  writer.skip(base?.size ?? 0);
+  yield* patchRaw(writer, bytes);
+}
+
+function* patchRaw(writer: PatchWriter, bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+    const piece = bytes.subarray(from, from + PIECE_BYTES);
+    writer.raw(piece.length).set(piece);
+    yield* full(writer);
+  }
+}
+
+function* full(writer: PatchWriter): Generator<Uint8Array> {
+  if (writer.length >= PIECE_BYTES) yield writer.take();
+}
+
+function fieldsOf(state: BeaconStateAllForks): Field[] {
+  state.commit();
+  const { fieldsEntries, depth } = state.type as unknown as StateType;
+  const nodes = getNodesAtDepth(state.node, depth, 0, fieldsEntries.length);
+  return fieldsEntries.map(({ fieldType: type }, index) => {
+    const node = nodes[index]!;
+    return { type, node, size: type.fixedSize ?? type.tree_serializedSize(node) };
+  });
+}
+
+const isFixed = ({ type }: Field) => type.fixedSize !== null;
+
+/** Where the bytes of each field of a variable size begin. */
+function offsetsOf(fields: readonly Field[]): number[] {
+  let next = fields.reduce((sum, field) => sum + (isFixed(field) ? field.size : OFFSET_BYTES), 0);
+  return fields.map((field) => {
+    const offset = next;
+    if (!isFixed(field)) next += field.size;
+    return offset;
+  });
+}
+
+function isNumbers(type: Type<unknown>): type is NumbersType {
+  return type instanceof ListBasicType || type instanceof VectorBasicType;
+}
+
+function isElements(type: Type<unknown>): type is ElementsType {
+  const isOfComposites = type instanceof ListCompositeType || type instanceof VectorCompositeType;
+  return isOfComposites && (type.elementType.fixedSize ?? Number.POSITIVE_INFINITY) <= MAX_OPERATION_BYTES;
+}
+
+async function numbersOf(type: NumbersType, node: Node, slice: TimeSlice): Promise<Uint8Array> {
+  const bytes = new Uint8Array(type.tree_serializedSize(node));
+  const { dataView } = viewsOf(bytes);
+  const chunks = type.tree_getChunksNode(node);
+  const groupBytes = LEAF_BYTES * 2 ** GROUP_DEPTH;
+  for (let from = 0; from < bytes.length; from += groupBytes) {
+    const size = Math.min(groupBytes, bytes.length - from);
+    const leaves = getNodesAtDepth(chunks, type.chunkDepth, from / LEAF_BYTES, Math.ceil(size / LEAF_BYTES));
+    packedNodeRootsToBytes(dataView, from, size, leaves);
+    await slice.breathe();
+  }
+  return bytes;
+}
+
+function elementsOf(type: ElementsType, { node }: Field): Elements {
+  const { elementType, chunkDepth } = type;
+  return {
+    chunks: type.tree_getChunksNode(node),
+    depth: chunkDepth,
+    count: type.tree_getLength(node),
+    size: elementType.fixedSize,
+    write: (bytes, element) => elementType.tree_serializeToBytes(viewsOf(bytes), 0, element),
+  };
+}
+
+/** A group of elements is small enough for one operation. */
+const groupDepthOf = ({ depth, size }: Elements) =>
+  Math.min(depth, GROUP_DEPTH, Math.floor(Math.log2(MAX_OPERATION_BYTES / size)));
+
+const nodesOf = ({ chunks, depth }: Elements, from: number, to: number) =>
+  getNodesAtDepth(chunks, depth, from, to - from);
+
+/** The node above all elements of a group. */
+function groupNode(elements: Elements, from: number): Node {
+  const groupDepth = groupDepthOf(elements);
+  return getNodesAtDepth(elements.chunks, elements.depth - groupDepth, from / 2 ** groupDepth, 1)[0]!;
+}
+
+function isSame(node: Node, other: Node): boolean {
+  if (node === other) return true;
+  const { h0, h1, h2, h3, h4, h5, h6, h7 } = node.rootHashObject;
+  const root = other.rootHashObject;
+  return (
+    h0 === root.h0 &&
+    h1 === root.h1 &&
+    h2 === root.h2 &&
+    h3 === root.h3 &&
+    h4 === root.h4 &&
+    h5 === root.h5 &&
+    h6 === root.h6 &&
+    h7 === root.h7
+  );
+}
+
+const viewsOf = (bytes: Uint8Array) => ({
+  uint8Array: bytes,
+  dataView: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+});
