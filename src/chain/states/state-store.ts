@@ -178,7 +178,7 @@ export class StateStore {
     if (historical) return historical;
     return this.#share(keyOf(blockRoot, slot), waiting?.signal, async (goOn) => {
       const base = this.#latestHeld(blockRoot, slot) ?? (await this.#regenerate(blockRoot, slot, goOn));
-      const state = await advanceToSlot(base, slot);
+      const state = await advanceToSlot(base, slot, { keepsCaches: !keep });
       if (keep) this.#keep(blockRoot, state);
       return state;
     });
