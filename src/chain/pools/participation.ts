@@ -3,13 +3,14 @@ import { ForkSeq, PARTICIPATION_FLAG_WEIGHTS } from "@lodestar/params";
 import {
   BeaconStateView,
   type CachedBeaconStateAllForks,
+  type CachedBeaconStateAltair,
   type CachedBeaconStatePhase0,
   getAttestationParticipationStatus,
-  isStatePostAltair,
   isStatePostGloas,
   RootCache,
 } from "@lodestar/state-transition";
-import type { Epoch, phase0 } from "@lodestar/types";
+import type { Epoch, phase0, ValidatorIndex } from "@lodestar/types";
+import { denseCaches } from "../states/dense-caches.ts";
 
 /** The bit patterns of a participation entry: three flags. */
 const FLAG_PATTERNS = 8;
@@ -30,7 +31,11 @@ export interface Participation {
 
 export function createParticipation(state: CachedBeaconStateAllForks): Participation {
   const fork = state.epochCtx.config.getForkSeq(state.slot);
-  const flagsByEpoch = fork === ForkSeq.phase0 ? phase0Attesters(state as CachedBeaconStatePhase0) : altairFlags(state);
+  const onChain = fork === ForkSeq.phase0 ? phase0Attesters(state as CachedBeaconStatePhase0) : altairFlags(state);
+  const { epoch: currentEpoch } = state.epochCtx;
+  const current = new FlagsOfEpoch(onChain.current, state.validators.length);
+  const previous = new FlagsOfEpoch(onChain.previous, state.validators.length);
+  const flagsOf = (epoch: Epoch) => (epoch === currentEpoch ? current : previous);
   const weights = fork === ForkSeq.phase0 ? [0, 1] : weightOfFlagPatterns();
   const increments = state.epochCtx.effectiveBalanceIncrements;
 
@@ -38,20 +43,18 @@ export function createParticipation(state: CachedBeaconStateAllForks): Participa
     flagsFor: fork === ForkSeq.phase0 ? () => 1 : altairFlagsFor(fork, state),
 
     gain(epoch, flags, committee, bits) {
-      const onChain = flagsByEpoch(epoch);
+      const known = flagsOf(epoch);
       let gain = 0;
       forEachAttester(committee, bits, (attester) => {
-        const newFlags = flags & ~(onChain[attester] ?? 0);
+        const newFlags = flags & ~known.get(attester);
         if (newFlags !== 0) gain += (increments[attester] ?? 0) * weights[newFlags]!;
       });
       return gain;
     },
 
     mark(epoch, flags, committee, bits) {
-      const onChain = flagsByEpoch(epoch);
-      forEachAttester(committee, bits, (attester) => {
-        onChain[attester] = (onChain[attester] ?? 0) | flags;
-      });
+      const known = flagsOf(epoch);
+      forEachAttester(committee, bits, (attester) => known.add(attester, flags));
     },
   };
 }
@@ -89,41 +92,60 @@ function altairFlagsFor(fork: ForkSeq, state: CachedBeaconStateAllForks): Partic
   };
 }
 
-/** Read only for the epochs that attestations are found for: each costs a walk over the whole registry. */
-function altairFlags(state: CachedBeaconStateAllForks): (epoch: Epoch) => Uint8Array {
-  const view = new BeaconStateView(state);
-  if (!isStatePostAltair(view)) throw new Error(`A state of the fork ${view.forkName} has no participation flags.`);
-  let current: Uint8Array | undefined;
-  let previous: Uint8Array | undefined;
-  return (epoch) => {
-    if (epoch === state.epochCtx.epoch) {
-      current ??= view.currentEpochParticipation.slice();
-      return current;
-    }
-    previous ??= view.previousEpochParticipation.slice();
-    return previous;
+/** The flags of an epoch's attesters, as they are on chain. */
+type ReadFlags = (attester: ValidatorIndex) => number;
+
+/** The flags of an epoch's attesters: those on chain, each of which is read when it is asked for, and further ones. */
+class FlagsOfEpoch {
+  readonly #onChain: ReadFlags;
+  readonly #validators: number;
+  #further: Uint8Array | undefined;
+
+  constructor(onChain: ReadFlags, validators: number) {
+    this.#onChain = onChain;
+    this.#validators = validators;
+  }
+
+  get(attester: ValidatorIndex): number {
+    return this.#onChain(attester) | (this.#further?.[attester] ?? 0);
+  }
+
+  add(attester: ValidatorIndex, flags: number): void {
+    this.#further ??= new Uint8Array(this.#validators);
+    this.#further[attester]! |= flags;
+  }
+}
+
+function altairFlags(state: CachedBeaconStateAllForks): { current: ReadFlags; previous: ReadFlags } {
+  denseCaches(state);
+  const { currentEpochParticipation, previousEpochParticipation } = state as CachedBeaconStateAltair;
+  return {
+    current: (attester) => currentEpochParticipation.get(attester),
+    previous: (attester) => previousEpochParticipation.get(attester),
   };
 }
 
-function phase0Attesters(state: CachedBeaconStatePhase0): (epoch: Epoch) => Uint8Array {
-  const attestersOf = (pending: phase0.PendingAttestation[]) => {
-    const attested = new Uint8Array(state.validators.length);
-    for (const { data, aggregationBits } of pending) {
-      const committee = state.epochCtx.getBeaconCommittee(data.slot, data.index);
-      forEachAttester(committee, aggregationBits, (attester) => {
-        attested[attester] = 1;
-      });
-    }
-    return attested;
+function phase0Attesters(state: CachedBeaconStatePhase0): { current: ReadFlags; previous: ReadFlags } {
+  const attestersOf = (list: CachedBeaconStatePhase0["currentEpochAttestations"]): ReadFlags => {
+    let attested: Uint8Array | undefined;
+    return (attester) => {
+      attested ??= attestersIn(list.getAllReadonlyValues(), state);
+      return attested[attester] ?? 0;
+    };
   };
-  let current: Uint8Array | undefined;
-  let previous: Uint8Array | undefined;
-  return (epoch) => {
-    if (epoch === state.epochCtx.epoch) {
-      current ??= attestersOf(state.currentEpochAttestations.getAllReadonlyValues());
-      return current;
-    }
-    previous ??= attestersOf(state.previousEpochAttestations.getAllReadonlyValues());
-    return previous;
+  return {
+    current: attestersOf(state.currentEpochAttestations),
+    previous: attestersOf(state.previousEpochAttestations),
   };
+}
+
+function attestersIn(pending: phase0.PendingAttestation[], state: CachedBeaconStatePhase0): Uint8Array {
+  const attested = new Uint8Array(state.validators.length);
+  for (const { data, aggregationBits } of pending) {
+    const committee = state.epochCtx.getBeaconCommittee(data.slot, data.index);
+    forEachAttester(committee, aggregationBits, (attester) => {
+      attested[attester] = 1;
+    });
+  }
+  return attested;
 }
