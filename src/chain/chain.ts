@@ -23,6 +23,7 @@ import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
+import { EpochPreparer } from "./epoch-preparer.ts";
 import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
@@ -127,6 +128,7 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #payloadAnnouncer: PayloadAnnouncer;
+  readonly #epochPreparer: EpochPreparer;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
   readonly #engine: ExecutionEngine;
@@ -317,6 +319,14 @@ export class BeaconChain {
       logger: log,
       reviewHead: () => this.#engineNotifier.notify(),
     });
+    this.#epochPreparer = new EpochPreparer({
+      clock,
+      tracker: this.#tracker,
+      states: this.states,
+      status: this.status,
+      events: this.events,
+      logger: log,
+    });
     this.moments = new Moments({
       db,
       changes: this.#changes,
@@ -471,7 +481,9 @@ export class BeaconChain {
         void this.#importQueue.retryWaiting();
         this.#payloadAnnouncer.resume();
       }),
-      ...[this.#payloadAnnouncer, ...(this.#builderInUse?.followers ?? [])].map((follower) => follower.start()),
+      ...[this.#payloadAnnouncer, this.#epochPreparer, ...(this.#builderInUse?.followers ?? [])].map((follower) =>
+        follower.start(),
+      ),
     ];
     return () => {
       for (const end of ends) end();

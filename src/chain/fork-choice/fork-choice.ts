@@ -7,7 +7,13 @@ import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
 import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid } from "./payload-status.ts";
 import { NO_NODE, ProtoArray, type ProtoNode } from "./proto-array.ts";
-import { type AttestationVotes, type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
+import {
+  type AttestationVotes,
+  type Checkpoint,
+  type ForkChoiceBlock,
+  type JustifiedBalances,
+  sameCheckpoint,
+} from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
 import { type LatestMessages, Votes, type VotesMoment } from "./votes.ts";
 
@@ -49,12 +55,6 @@ export interface ForkChoiceMoment {
   head: ForkChoiceBlock;
   queued: AttestationVotes[];
   refused: RootHex[];
-}
-
-interface JustifiedBalances {
-  checkpoint: Checkpoint;
-  balances: Uint16Array;
-  totalActive: number;
 }
 
 /** The store of phase0/fork-choice.md and its handlers, with payload status by sync/optimistic.md. */
