@@ -1,3 +1,4 @@
+import type { Node } from "@chainsafe/persistent-merkle-tree";
 import type { BitArray } from "@chainsafe/ssz";
 import { ForkSeq, PARTICIPATION_FLAG_WEIGHTS } from "@lodestar/params";
 import {
@@ -10,7 +11,6 @@ import {
   RootCache,
 } from "@lodestar/state-transition";
 import type { Epoch, phase0, ValidatorIndex } from "@lodestar/types";
-import { denseCaches } from "../states/dense-caches.ts";
 
 /** The bit patterns of a participation entry: three flags. */
 const FLAG_PATTERNS = 8;
@@ -33,8 +33,8 @@ export function createParticipation(state: CachedBeaconStateAllForks): Participa
   const fork = state.epochCtx.config.getForkSeq(state.slot);
   const onChain = fork === ForkSeq.phase0 ? phase0Attesters(state as CachedBeaconStatePhase0) : altairFlags(state);
   const { epoch: currentEpoch } = state.epochCtx;
-  const current = new FlagsOfEpoch(onChain.current, state.validators.length);
-  const previous = new FlagsOfEpoch(onChain.previous, state.validators.length);
+  const current = new FlagsOfEpoch(onChain.current);
+  const previous = new FlagsOfEpoch(onChain.previous);
   const flagsOf = (epoch: Epoch) => (epoch === currentEpoch ? current : previous);
   const weights = fork === ForkSeq.phase0 ? [0, 1] : weightOfFlagPatterns();
   const increments = state.epochCtx.effectiveBalanceIncrements;
@@ -92,50 +92,50 @@ function altairFlagsFor(fork: ForkSeq, state: CachedBeaconStateAllForks): Partic
   };
 }
 
-/** The flags of an epoch's attesters, as they are on chain. */
-type ReadFlags = (attester: ValidatorIndex) => number;
+/** The flags of all validators for an epoch, as they are on chain; must not be changed. */
+type ReadFlags = () => Uint8Array;
 
-/** The flags of an epoch's attesters: those on chain, each of which is read when it is asked for, and further ones. */
+/** The flags of an epoch's attesters: those on chain, which are read once they are asked for, and further ones. */
 class FlagsOfEpoch {
-  readonly #onChain: ReadFlags;
-  readonly #validators: number;
+  readonly #read: ReadFlags;
+  #onChain: Uint8Array | undefined;
   #further: Uint8Array | undefined;
 
-  constructor(onChain: ReadFlags, validators: number) {
-    this.#onChain = onChain;
-    this.#validators = validators;
+  constructor(read: ReadFlags) {
+    this.#read = read;
   }
 
   get(attester: ValidatorIndex): number {
-    return this.#onChain(attester) | (this.#further?.[attester] ?? 0);
+    this.#onChain ??= this.#read();
+    return (this.#onChain[attester] ?? 0) | (this.#further?.[attester] ?? 0);
   }
 
   add(attester: ValidatorIndex, flags: number): void {
-    this.#further ??= new Uint8Array(this.#validators);
+    this.#onChain ??= this.#read();
+    this.#further ??= new Uint8Array(this.#onChain.length);
     this.#further[attester]! |= flags;
   }
 }
 
+/** Lists that are the same node of a tree have the same flags: those of the previous epoch change little from block to block. */
+const flagsOfLists = new WeakMap<Node, Uint8Array>();
+
 function altairFlags(state: CachedBeaconStateAllForks): { current: ReadFlags; previous: ReadFlags } {
-  denseCaches(state);
-  const { currentEpochParticipation, previousEpochParticipation } = state as CachedBeaconStateAltair;
-  return {
-    current: (attester) => currentEpochParticipation.get(attester),
-    previous: (attester) => previousEpochParticipation.get(attester),
+  const flagsOf = (list: CachedBeaconStateAltair["currentEpochParticipation"]) => {
+    const known = flagsOfLists.get(list.node);
+    if (known) return known;
+    const flags = list.serialize();
+    flagsOfLists.set(list.node, flags);
+    return flags;
   };
+  const { currentEpochParticipation, previousEpochParticipation } = state as CachedBeaconStateAltair;
+  return { current: () => flagsOf(currentEpochParticipation), previous: () => flagsOf(previousEpochParticipation) };
 }
 
 function phase0Attesters(state: CachedBeaconStatePhase0): { current: ReadFlags; previous: ReadFlags } {
-  const attestersOf = (list: CachedBeaconStatePhase0["currentEpochAttestations"]): ReadFlags => {
-    let attested: Uint8Array | undefined;
-    return (attester) => {
-      attested ??= attestersIn(list.getAllReadonlyValues(), state);
-      return attested[attester] ?? 0;
-    };
-  };
   return {
-    current: attestersOf(state.currentEpochAttestations),
-    previous: attestersOf(state.previousEpochAttestations),
+    current: () => attestersIn(state.currentEpochAttestations.getAllReadonlyValues(), state),
+    previous: () => attestersIn(state.previousEpochAttestations.getAllReadonlyValues(), state),
   };
 }
 
