@@ -53,7 +53,7 @@ import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
-import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
+import { StateStore, type StateStoreLimits, stateLimitsFor } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
@@ -186,7 +186,7 @@ export class BeaconChain {
     this.payloads = payloads;
     this.genesis = { time: anchorState.genesisTime, validatorsRoot: anchorState.genesisValidatorsRoot };
     this.events = new ChainEvents(log);
-    const { readGenesisState: read, stateLimits: limits } = options;
+    const { readGenesisState: read, stateLimits: limits = stateLimitsFor(anchorState.validators.length) } = options;
     const isDistant = snapshots.oldest.slot > GENESIS_SLOT;
     const genesis = isDistant && read ? new DistantGenesis({ config, pubkeyCache, read }) : undefined;
     this.blocks = new BlockStore({ config, db, forkChoice, payloads, genesis });

@@ -298,13 +298,11 @@ export class ForkChoice extends BlockTree {
 
   exportVotes(): ExportedVotes {
     const roots: RootHex[] = [];
-    const positions = new Map<number, number>([[NO_NODE, NO_NODE]]);
+    const positions = new Int32Array(this.tree.size).fill(NO_NODE);
     const positionOf = (node: number): number => {
-      const known = positions.get(node);
-      if (known !== undefined) return known;
-      const position = roots.push(this.tree.nodeAt(node).block.root) - 1;
-      positions.set(node, position);
-      return position;
+      if (node === NO_NODE) return NO_NODE;
+      if (positions[node] === NO_NODE) positions[node] = roots.push(this.tree.nodeAt(node).block.root) - 1;
+      return positions[node]!;
     };
     const messages = this.#votes.latestMessages();
     return { roots, messages: { ...messages, nodes: messages.nodes.map(positionOf) } };
