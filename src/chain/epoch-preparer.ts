@@ -7,6 +7,7 @@ import type { Clock } from "./clock/clock.ts";
 import { momentOfSlot, untilMomentOfSlot } from "./clock/moment-of-slot.ts";
 import type { ChainEvents } from "./events.ts";
 import type { HeadTracker } from "./head-tracker.ts";
+import { denseCaches } from "./states/dense-caches.ts";
 import { hashInTurns } from "./states/hash-in-turns.ts";
 import type { StateStore } from "./states/state-store.ts";
 import type { SyncStatus } from "./sync-status.ts";
@@ -75,6 +76,7 @@ export class EpochPreparer {
     if (!isNeeded || this.#stopping.signal.aborted) return;
     try {
       const state = await states.afterBlock(root, start);
+      denseCaches(state);
       await hashInTurns(state.node);
       await tracker.prepareBalances();
       const secondsAhead = Number((clock.slotStartSeconds(start) - clock.nowSeconds()).toFixed(3));
