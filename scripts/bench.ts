@@ -18,6 +18,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   import: {
     about: "what the import of a block costs beside the state transition",
   },
+  slots: {
+    about: "what slots and epochs cost a node at which a million validators vote",
+    before: [...COLLECTING, "--max-old-space-size=8192"],
+  },
   "sync-import": {
     about: "how fast history is imported, against the state transition alone",
   },

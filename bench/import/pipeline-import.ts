@@ -34,7 +34,7 @@ export class PipelineImport {
         const clock = new VirtualClock({
           genesisTime,
           secondsPerSlot: config.SECONDS_PER_SLOT,
-          startSlot: 0,
+          startSlot: state.slot,
           speed: 1,
           onListenerError: (error, slot) => logger.error("The work of a slot failed", { slot, error }),
         });

@@ -25,6 +25,7 @@ import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
+import { EpochPreparer } from "./epoch-preparer.ts";
 import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
@@ -55,7 +56,7 @@ import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
 import { SnapshotWriter } from "./states/snapshot-writer.ts";
-import { StateStore, type StateStoreLimits } from "./states/state-store.ts";
+import { StateStore, type StateStoreLimits, stateLimitsFor } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
@@ -137,6 +138,7 @@ export class BeaconChain {
   readonly #archiver: FinalityArchiver;
   readonly #snapshotWriter: SnapshotWriter;
   readonly #payloadAnnouncer: PayloadAnnouncer;
+  readonly #epochPreparer: EpochPreparer;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
   readonly #engine: ExecutionEngine;
@@ -195,7 +197,7 @@ export class BeaconChain {
     this.payloads = payloads;
     this.genesis = { time: anchorState.genesisTime, validatorsRoot: anchorState.genesisValidatorsRoot };
     this.events = new ChainEvents(log);
-    const { readGenesisState: read, stateLimits: limits } = options;
+    const { readGenesisState: read, stateLimits: limits = stateLimitsFor(anchorState.validators.length) } = options;
     const isDistant = snapshots.oldest.slot > GENESIS_SLOT;
     const genesis = isDistant && read ? new DistantGenesis({ config, pubkeyCache, read }) : undefined;
     this.blocks = new BlockStore({ config, db, forkChoice, payloads, genesis });
@@ -330,6 +332,14 @@ export class BeaconChain {
       events: this.events,
       logger: log,
       reviewHead: () => this.#engineNotifier.notify(),
+    });
+    this.#epochPreparer = new EpochPreparer({
+      clock,
+      tracker: this.#tracker,
+      states: this.states,
+      status: this.status,
+      events: this.events,
+      logger: log,
     });
     this.moments = new Moments({
       db,
@@ -491,7 +501,9 @@ export class BeaconChain {
         void this.#importQueue.retryWaiting();
         this.#payloadAnnouncer.resume();
       }),
-      ...[this.#payloadAnnouncer, ...(this.#builderInUse?.followers ?? [])].map((follower) => follower.start()),
+      ...[this.#payloadAnnouncer, this.#epochPreparer, ...(this.#builderInUse?.followers ?? [])].map((follower) =>
+        follower.start(),
+      ),
     ];
     return () => {
       for (const end of ends) end();

@@ -9,7 +9,7 @@ import type { Logger } from "../log/logger.ts";
 import type { ChainEvents } from "./events.ts";
 import { ForkChoiceError } from "./fork-choice/error.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
+import { type Checkpoint, type ForkChoiceBlock, type JustifiedBalances, sameCheckpoint } from "./fork-choice/types.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
 import type { StateStore } from "./states/state-store.ts";
 
@@ -34,6 +34,7 @@ export class HeadTracker {
   #headState: CachedBeaconStateAllForks;
   #justified: Checkpoint;
   #isLost = false;
+  #balances: JustifiedBalances | undefined;
 
   constructor(parts: HeadTrackerParts, head: ForkChoiceBlock, headState: CachedBeaconStateAllForks) {
     this.#parts = parts;
@@ -69,9 +70,8 @@ export class HeadTracker {
     const { forkChoice, states, events } = this.#parts;
     const outdated = forkChoice.needsBalances();
     if (outdated) {
-      const justifiedState = await states.atCheckpoint(outdated);
-      const balances = getEffectiveBalanceIncrementsZeroInactive(justifiedState);
-      forkChoice.setJustifiedBalances(outdated, balances, justifiedState.epochCtx.totalActiveBalanceIncrements);
+      const { balances, totalActive } = await this.#balancesAt(outdated);
+      forkChoice.setJustifiedBalances(outdated, balances, totalActive);
     }
     const previous = this.#head;
     const head = this.#chosen();
@@ -88,6 +88,21 @@ export class HeadTracker {
       this.#justified = forkChoice.justified;
       events.publish("justified", this.#justified);
     }
+  }
+
+  /** Reads off its state what fork choice will want to know of the checkpoint that the next epoch finds justified. */
+  async prepareBalances(): Promise<void> {
+    const { justified, unrealizedJustified } = this.#parts.forkChoice;
+    if (!sameCheckpoint(justified, unrealizedJustified)) await this.#balancesAt(unrealizedJustified);
+  }
+
+  /** Each costs a walk over the whole registry, so that the latest is kept. */
+  async #balancesAt(checkpoint: Checkpoint): Promise<JustifiedBalances> {
+    if (this.#balances && sameCheckpoint(this.#balances.checkpoint, checkpoint)) return this.#balances;
+    const state = await this.#parts.states.atCheckpoint(checkpoint);
+    const balances = getEffectiveBalanceIncrementsZeroInactive(state);
+    this.#balances = { checkpoint, balances, totalActive: state.epochCtx.totalActiveBalanceIncrements };
+    return this.#balances;
   }
 
   #announce(previous: ForkChoiceBlock, forkSlot: Slot): void {

@@ -1,3 +1,4 @@
+import { Signature } from "@chainsafe/blst";
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
@@ -51,6 +52,8 @@ async function restoreOne(
   const { epochCtx } = await states.atCheckpoint(target);
   const committee = epochCtx.getBeaconCommittee(data.slot, committeeIndex);
   const indices = aggregationBits.intersectValues(committee);
+  // The pool looks at a signature only when it is wanted.
+  Signature.fromBytes(signature);
   pools.attestations.addAggregate({
     data,
     dataRoot: toRootHex(ssz.phase0.AttestationData.hashTreeRoot(data)),

@@ -7,7 +7,13 @@ import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
 import { markAncestorsInvalid, markPayloadInvalid, markPayloadValid } from "./payload-status.ts";
 import { NO_NODE, ProtoArray, type ProtoNode } from "./proto-array.ts";
-import { type AttestationVotes, type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.ts";
+import {
+  type AttestationVotes,
+  type Checkpoint,
+  type ForkChoiceBlock,
+  type JustifiedBalances,
+  sameCheckpoint,
+} from "./types.ts";
 import { descentFromFinalized } from "./viability.ts";
 import { type LatestMessages, Votes, type VotesMoment } from "./votes.ts";
 
@@ -49,12 +55,6 @@ export interface ForkChoiceMoment {
   head: ForkChoiceBlock;
   queued: AttestationVotes[];
   refused: RootHex[];
-}
-
-interface JustifiedBalances {
-  checkpoint: Checkpoint;
-  balances: Uint16Array;
-  totalActive: number;
 }
 
 /** The store of phase0/fork-choice.md and its handlers, with payload status by sync/optimistic.md. */
@@ -298,13 +298,11 @@ export class ForkChoice extends BlockTree {
 
   exportVotes(): ExportedVotes {
     const roots: RootHex[] = [];
-    const positions = new Map<number, number>([[NO_NODE, NO_NODE]]);
+    const positions = new Int32Array(this.tree.size).fill(NO_NODE);
     const positionOf = (node: number): number => {
-      const known = positions.get(node);
-      if (known !== undefined) return known;
-      const position = roots.push(this.tree.nodeAt(node).block.root) - 1;
-      positions.set(node, position);
-      return position;
+      if (node === NO_NODE) return NO_NODE;
+      if (positions[node] === NO_NODE) positions[node] = roots.push(this.tree.nodeAt(node).block.root) - 1;
+      return positions[node]!;
     };
     const messages = this.#votes.latestMessages();
     return { roots, messages: { ...messages, nodes: messages.nodes.map(positionOf) } };

@@ -42,3 +42,12 @@ export interface AttestationVotes {
 }
 
 export const sameCheckpoint = (a: Checkpoint, b: Checkpoint): boolean => a.epoch === b.epoch && a.root === b.root;
+
+/** What fork choice has to know of the state of the justified checkpoint. */
+export interface JustifiedBalances {
+  checkpoint: Checkpoint;
+  /** Effective balances in increments of 1 ETH, zero for inactive or slashed validators. */
+  balances: Uint16Array;
+  /** Balance of all active validators, slashed ones included. */
+  totalActive: number;
+}

@@ -3,18 +3,16 @@ import { ForkSeq } from "@lodestar/params";
 import {
   BeaconStateView,
   type CachedBeaconStateAllForks,
-  DataAvailabilityStatus,
-  ExecutionPayloadStatus,
   getBlockSignatureSets,
   type ISignatureSet,
   isExecutionEnabled,
   isExecutionStateType,
   isMergeTransitionComplete,
   SyncCommitteeCacheEmpty,
-  stateTransition,
 } from "@lodestar/state-transition";
 import type { deneb, IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { withBlock } from "../states/advance.ts";
 import { BlockRejection } from "./block-rejection.ts";
 
 export interface ReadBlock {
@@ -86,13 +84,7 @@ export function applyBlock(
   if (producedState) return producedState;
   let postState: CachedBeaconStateAllForks;
   try {
-    postState = stateTransition(preState, signed, {
-      verifyStateRoot: false,
-      verifyProposer: false,
-      verifySignatures: false,
-      executionPayloadStatus: ExecutionPayloadStatus.valid,
-      dataAvailabilityStatus: DataAvailabilityStatus.Available,
-    });
+    postState = withBlock(preState, signed);
   } catch (error) {
     throw invalidTransition(slot, error);
   }

@@ -1,7 +1,6 @@
-import { aggregateSignatures, Signature } from "@chainsafe/blst";
 import { BitArray } from "@chainsafe/ssz";
 import { areDisjoint, countBits, isSubset } from "./bit-sets.ts";
-import { addUp, type GivenSignature, type PooledSignature, toPooled } from "./pooled-signature.ts";
+import { type GivenSignature, type PooledSignature, SignatureSum, sumBytes, toPooled } from "./pooled-signature.ts";
 
 export type AddOutcome = "added" | "known";
 
@@ -31,13 +30,13 @@ export interface Covering {
 const MAX_AGGREGATES = 8;
 
 /**
- * Everything known of who of one committee signed one message: single signatures, added up as they come, and the
+ * Everything known of who of one committee signed one message: single signatures, as one aggregate, and the
  * aggregates of others. A signature in an aggregate cannot be taken out again, so two aggregates are only ever added up
  * when they share no signer. All signatures were verified by the caller.
  */
 export class AggregateSet {
   readonly bitLength: number;
-  #singles: HeldAggregate<Signature> | null = null;
+  #singles: HeldAggregate<SignatureSum> | null = null;
   /** Largest first; none is a subset of another or of the singles. */
   #aggregates: HeldAggregate[] = [];
 
@@ -61,15 +60,14 @@ export class AggregateSet {
   addSingle(position: number, signature: Uint8Array): AddOutcome {
     if (this.#singles === null) {
       const bits = BitArray.fromSingleBit(this.bitLength, position);
-      this.#singles = { bits, count: 1, signature: Signature.fromBytes(signature) };
+      this.#singles = { bits, count: 1, signature: new SignatureSum(signature) };
     } else if (this.#singles.bits.get(position)) {
       return "known";
     } else {
       // A new array each time: what was handed out before must not change.
       const bits = this.#singles.bits.clone();
       bits.set(position, true);
-      const sum = aggregateSignatures([this.#singles.signature, Signature.fromBytes(signature)]);
-      this.#singles = { bits, count: this.#singles.count + 1, signature: sum };
+      this.#singles = { bits, count: this.#singles.count + 1, signature: this.#singles.signature.with(signature) };
     }
     this.#dropSubsetsOf(this.#singles.bits);
     return "added";
@@ -91,7 +89,7 @@ export class AggregateSet {
 
   /** What was received, without additions: the aggregates, and the singles as one more. */
   list(): Aggregate[] {
-    return this.#held().map(({ bits, signature }) => ({ bits, signature: addUp([signature]).toBytes() }));
+    return this.#held().map(({ bits, signature }) => ({ bits, signature: sumBytes([signature]) }));
   }
 
   /**
@@ -121,7 +119,7 @@ export class AggregateSet {
   /** The covering with the most signers. */
   best(): Aggregate | undefined {
     const [best] = this.coverings();
-    return best && { bits: best.bits, signature: addUp(best.signatures).toBytes() };
+    return best && { bits: best.bits, signature: sumBytes(best.signatures) };
   }
 
   #held(): HeldAggregate[] {

@@ -14,7 +14,7 @@ import type { Covering } from "./aggregate-set.ts";
 import type { AttestationGroup, AttestationPool } from "./attestation-pool.ts";
 import { type CoverSource, maxCover } from "./max-cover.ts";
 import { createParticipation, type Participation } from "./participation.ts";
-import { addUp } from "./pooled-signature.ts";
+import { sumBytes } from "./pooled-signature.ts";
 
 /** What a block includes of one committee. */
 interface ChosenAggregate {
@@ -116,7 +116,7 @@ function hasCommitteeOf(state: CachedBeaconStateAllForks, { data, committeeIndex
 
 function toPhase0Attestation(choice: Choice): phase0.Attestation {
   const { group, covering } = choice[0]!;
-  return { aggregationBits: covering.bits, data: group.data, signature: addUp(covering.signatures).toBytes() };
+  return { aggregationBits: covering.bits, data: group.data, signature: sumBytes(covering.signatures) };
 }
 
 function toElectraAttestation(choice: Choice): electra.Attestation {
@@ -129,6 +129,6 @@ function toElectraAttestation(choice: Choice): electra.Attestation {
     for (const position of covering.bits.getTrueBitIndexes()) aggregationBits.set(offset + position, true);
     offset += group.committee.length;
   }
-  const signature = addUp(choice.flatMap(({ covering }) => covering.signatures)).toBytes();
+  const signature = sumBytes(choice.flatMap(({ covering }) => covering.signatures));
   return { aggregationBits, data: choice[0]!.group.data, signature, committeeBits };
 }

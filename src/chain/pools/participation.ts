@@ -1,15 +1,16 @@
+import type { Node } from "@chainsafe/persistent-merkle-tree";
 import type { BitArray } from "@chainsafe/ssz";
 import { ForkSeq, PARTICIPATION_FLAG_WEIGHTS } from "@lodestar/params";
 import {
   BeaconStateView,
   type CachedBeaconStateAllForks,
+  type CachedBeaconStateAltair,
   type CachedBeaconStatePhase0,
   getAttestationParticipationStatus,
-  isStatePostAltair,
   isStatePostGloas,
   RootCache,
 } from "@lodestar/state-transition";
-import type { Epoch, phase0 } from "@lodestar/types";
+import type { Epoch, phase0, ValidatorIndex } from "@lodestar/types";
 
 /** The bit patterns of a participation entry: three flags. */
 const FLAG_PATTERNS = 8;
@@ -30,7 +31,11 @@ export interface Participation {
 
 export function createParticipation(state: CachedBeaconStateAllForks): Participation {
   const fork = state.epochCtx.config.getForkSeq(state.slot);
-  const flagsByEpoch = fork === ForkSeq.phase0 ? phase0Attesters(state as CachedBeaconStatePhase0) : altairFlags(state);
+  const onChain = fork === ForkSeq.phase0 ? phase0Attesters(state as CachedBeaconStatePhase0) : altairFlags(state);
+  const { epoch: currentEpoch } = state.epochCtx;
+  const current = new FlagsOfEpoch(onChain.current);
+  const previous = new FlagsOfEpoch(onChain.previous);
+  const flagsOf = (epoch: Epoch) => (epoch === currentEpoch ? current : previous);
   const weights = fork === ForkSeq.phase0 ? [0, 1] : weightOfFlagPatterns();
   const increments = state.epochCtx.effectiveBalanceIncrements;
 
@@ -38,20 +43,18 @@ export function createParticipation(state: CachedBeaconStateAllForks): Participa
     flagsFor: fork === ForkSeq.phase0 ? () => 1 : altairFlagsFor(fork, state),
 
     gain(epoch, flags, committee, bits) {
-      const onChain = flagsByEpoch(epoch);
+      const known = flagsOf(epoch);
       let gain = 0;
       forEachAttester(committee, bits, (attester) => {
-        const newFlags = flags & ~(onChain[attester] ?? 0);
+        const newFlags = flags & ~known.get(attester);
         if (newFlags !== 0) gain += (increments[attester] ?? 0) * weights[newFlags]!;
       });
       return gain;
     },
 
     mark(epoch, flags, committee, bits) {
-      const onChain = flagsByEpoch(epoch);
-      forEachAttester(committee, bits, (attester) => {
-        onChain[attester] = (onChain[attester] ?? 0) | flags;
-      });
+      const known = flagsOf(epoch);
+      forEachAttester(committee, bits, (attester) => known.add(attester, flags));
     },
   };
 }
@@ -89,41 +92,60 @@ function altairFlagsFor(fork: ForkSeq, state: CachedBeaconStateAllForks): Partic
   };
 }
 
-/** Read only for the epochs that attestations are found for: each costs a walk over the whole registry. */
-function altairFlags(state: CachedBeaconStateAllForks): (epoch: Epoch) => Uint8Array {
-  const view = new BeaconStateView(state);
-  if (!isStatePostAltair(view)) throw new Error(`A state of the fork ${view.forkName} has no participation flags.`);
-  let current: Uint8Array | undefined;
-  let previous: Uint8Array | undefined;
-  return (epoch) => {
-    if (epoch === state.epochCtx.epoch) {
-      current ??= view.currentEpochParticipation.slice();
-      return current;
-    }
-    previous ??= view.previousEpochParticipation.slice();
-    return previous;
+/** The flags of all validators for an epoch, as they are on chain; must not be changed. */
+type ReadFlags = () => Uint8Array;
+
+/** The flags of an epoch's attesters: those on chain, which are read once they are asked for, and further ones. */
+class FlagsOfEpoch {
+  readonly #read: ReadFlags;
+  #onChain: Uint8Array | undefined;
+  #further: Uint8Array | undefined;
+
+  constructor(read: ReadFlags) {
+    this.#read = read;
+  }
+
+  get(attester: ValidatorIndex): number {
+    this.#onChain ??= this.#read();
+    return (this.#onChain[attester] ?? 0) | (this.#further?.[attester] ?? 0);
+  }
+
+  add(attester: ValidatorIndex, flags: number): void {
+    this.#onChain ??= this.#read();
+    this.#further ??= new Uint8Array(this.#onChain.length);
+    this.#further[attester]! |= flags;
+  }
+}
+
+/** Lists that are the same node of a tree have the same flags: those of the previous epoch change little from block to block. */
+const flagsOfLists = new WeakMap<Node, Uint8Array>();
+
+function altairFlags(state: CachedBeaconStateAllForks): { current: ReadFlags; previous: ReadFlags } {
+  const flagsOf = (list: CachedBeaconStateAltair["currentEpochParticipation"]) => {
+    const known = flagsOfLists.get(list.node);
+    if (known) return known;
+    const flags = list.serialize();
+    flagsOfLists.set(list.node, flags);
+    return flags;
+  };
+  const { currentEpochParticipation, previousEpochParticipation } = state as CachedBeaconStateAltair;
+  return { current: () => flagsOf(currentEpochParticipation), previous: () => flagsOf(previousEpochParticipation) };
+}
+
+function phase0Attesters(state: CachedBeaconStatePhase0): { current: ReadFlags; previous: ReadFlags } {
+  return {
+    current: () => attestersIn(state.currentEpochAttestations.getAllReadonlyValues(), state),
+    previous: () => attestersIn(state.previousEpochAttestations.getAllReadonlyValues(), state),
   };
 }
 
-function phase0Attesters(state: CachedBeaconStatePhase0): (epoch: Epoch) => Uint8Array {
-  const attestersOf = (pending: phase0.PendingAttestation[]) => {
-    const attested = new Uint8Array(state.validators.length);
-    for (const { data, aggregationBits } of pending) {
-      const committee = state.epochCtx.getBeaconCommittee(data.slot, data.index);
-      forEachAttester(committee, aggregationBits, (attester) => {
-        attested[attester] = 1;
-      });
-    }
-    return attested;
-  };
-  let current: Uint8Array | undefined;
-  let previous: Uint8Array | undefined;
-  return (epoch) => {
-    if (epoch === state.epochCtx.epoch) {
-      current ??= attestersOf(state.currentEpochAttestations.getAllReadonlyValues());
-      return current;
-    }
-    previous ??= attestersOf(state.previousEpochAttestations.getAllReadonlyValues());
-    return previous;
-  };
+function attestersIn(pending: phase0.PendingAttestation[], state: CachedBeaconStatePhase0): Uint8Array {
+  const attested = new Uint8Array(state.validators.length);
+  for (const { data, aggregationBits } of pending) {
+    const committee = state.epochCtx.getBeaconCommittee(data.slot, data.index);
+    forEachAttester(committee, aggregationBits, (attester) => {
+      attested[attester] = 1;
+    });
+  }
+  return attested;
 }

@@ -5,7 +5,7 @@ import type { altair, RootHex, Slot } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { copyOfMap } from "../copy-of-map.ts";
 import { type AddOutcome, AggregateSet } from "./aggregate-set.ts";
-import { addUp, type GivenSignature, type PooledSignature } from "./pooled-signature.ts";
+import { type GivenSignature, type PooledSignature, sumBytes } from "./pooled-signature.ts";
 
 interface SyncMessage {
   slot: Slot;
@@ -120,7 +120,7 @@ export class SyncCommitteePool {
         for (const position of best.bits.getTrueBitIndexes()) syncCommitteeBits.set(offset + position, true);
         signatures.push(...best.signatures);
       });
-    const syncCommitteeSignature = signatures.length === 0 ? G2_POINT_AT_INFINITY : addUp(signatures).toBytes();
+    const syncCommitteeSignature = signatures.length === 0 ? G2_POINT_AT_INFINITY : sumBytes(signatures);
     return { syncCommitteeBits, syncCommitteeSignature };
   }
 

@@ -1,11 +1,6 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { type ForkName, ForkSeq, isForkPostBellatrix } from "@lodestar/params";
-import {
-  type CachedBeaconStateAllForks,
-  DataAvailabilityStatus,
-  ExecutionPayloadStatus,
-  stateTransition,
-} from "@lodestar/state-transition";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import {
   type altair,
   type BeaconBlock,
@@ -30,6 +25,7 @@ import { packAttestations } from "../pools/attestation-packing.ts";
 import type { AttestationPool } from "../pools/attestation-pool.ts";
 import type { OperationPool } from "../pools/operation-pool.ts";
 import type { SyncCommitteePool } from "../pools/sync-committee-pool.ts";
+import { withBlock } from "../states/advance.ts";
 import type { StateStore } from "../states/state-store.ts";
 import { mayMergeAt } from "../terminal-block-hash.ts";
 import type { BlockRequest } from "./block-request.ts";
@@ -39,7 +35,7 @@ import { latestPayload, payloadRequest } from "./payload-request.ts";
 
 interface BlockProducerParts {
   config: BeaconConfig;
-  states: StateStore;
+  states: Pick<StateStore, "afterBlock">;
   engine: ExecutionEngine;
   payloadBuilder: PayloadBuilder;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
@@ -154,17 +150,7 @@ export class BlockProducer {
       stateRoot: ssz.Root.defaultValue(),
       body: this.#assembleBody(preState, request, payload, eth1),
     };
-    const postState = stateTransition(
-      preState,
-      { message: block, signature: ssz.BLSSignature.defaultValue() },
-      {
-        verifyStateRoot: false,
-        verifyProposer: false,
-        verifySignatures: false,
-        executionPayloadStatus: ExecutionPayloadStatus.valid,
-        dataAvailabilityStatus: DataAvailabilityStatus.Available,
-      },
-    );
+    const postState = withBlock(preState, { message: block, signature: ssz.BLSSignature.defaultValue() });
     block.stateRoot = postState.hashTreeRoot();
     const { attestations, syncAggregate, slashing } = postState.proposerRewards;
     return {

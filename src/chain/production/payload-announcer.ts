@@ -1,10 +1,11 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkPostBellatrix, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
+import { type ForkPostBellatrix, ForkSeq, isForkPostBellatrix, isForkPostGloas } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type RootHex, type Slot, type SSEPayloadAttributes, ssz, type ValidatorIndex } from "@lodestar/types";
 import type { PayloadRequest } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
-import { type Clock, ClockStoppedError } from "../clock/clock.ts";
+import type { Clock } from "../clock/clock.ts";
+import { momentOfSlot, untilMomentOfSlot } from "../clock/moment-of-slot.ts";
 import type { ChainEvents } from "../events.ts";
 import type { HeadTracker } from "../head-tracker.ts";
 import type { StateStore } from "../states/state-store.ts";
@@ -72,7 +73,8 @@ export class PayloadAnnouncer {
   resume(): void {
     const { clock } = this.#parts;
     const { currentSlot } = clock;
-    if (clock.nowSeconds() >= this.#dueSeconds(currentSlot)) void this.#announce(currentSlot + 1);
+    const due = momentOfSlot(clock, currentSlot, SHARE_OF_SLOT_TO_WAIT);
+    if (clock.nowSeconds() >= due) void this.#announce(currentSlot + 1);
   }
 
   /** Whether there may be something to tell, and anybody to tell it to. */
@@ -85,20 +87,10 @@ export class PayloadAnnouncer {
     return this.#parts.events.isHeard("payloadAttributes");
   }
 
-  #dueSeconds(slot: Slot): number {
-    const { clock } = this.#parts;
-    return clock.slotStartSeconds(slot) + clock.secondsPerSlot * SHARE_OF_SLOT_TO_WAIT;
-  }
-
   async #announceInTime(slot: Slot): Promise<void> {
-    const { signal: stopping } = this.#stopping;
-    try {
-      await this.#parts.clock.untilTime(this.#dueSeconds(slot), stopping);
-    } catch (error) {
-      if (stopping.aborted || error instanceof ClockStoppedError) return;
-      throw error;
-    }
-    await this.#announce(slot + 1);
+    const { clock } = this.#parts;
+    const isTime = await untilMomentOfSlot(clock, slot, SHARE_OF_SLOT_TO_WAIT, this.#stopping.signal);
+    if (isTime) await this.#announce(slot + 1);
   }
 
   /** Never rejects. */
@@ -141,9 +133,11 @@ export class PayloadAnnouncer {
   async #nextPayload(parentRoot: RootHex, slot: Slot, fork: ForkPostBellatrix): Promise<NextPayload | null> {
     const { config, clock, tracker, states, preparations } = this.#parts;
     const { headState } = tracker;
-    // The head state knows the proposers of its epoch, so that it is advanced only for those that were prepared.
-    const isSameEpoch = computeEpochAtSlot(headState.slot) === computeEpochAtSlot(slot);
-    const { epochCtx } = isSameEpoch ? headState : await states.afterBlock(parentRoot, slot);
+    // The head state knows the proposers of its epoch, so that it is advanced only for those that were prepared; and from
+    // fulu on those of the next one (EIP-7917).
+    const knownEpochs = config.getForkSeq(headState.slot) >= ForkSeq.fulu ? 2 : 1;
+    const isKnown = computeEpochAtSlot(slot) < computeEpochAtSlot(headState.slot) + knownEpochs;
+    const { epochCtx } = isKnown ? headState : await states.afterBlock(parentRoot, slot);
     const proposerIndex = epochCtx.getBeaconProposer(slot);
     const feeRecipient = preparations.feeRecipient(proposerIndex, clock.currentEpoch);
     if (!feeRecipient) return null;

@@ -7,8 +7,9 @@ import {
   processSlots,
   stateTransition,
 } from "@lodestar/state-transition";
-import type { Epoch, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { Epoch, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@lodestar/types";
 import { ForeseenError } from "../../foreseen-error.ts";
+import { denseCaches } from "./dense-caches.ts";
 
 /** A chain without validators has no proposers, and no state from then on. */
 export class NobodyActiveError extends ForeseenError {
@@ -21,26 +22,50 @@ export class NobodyActiveError extends ForeseenError {
 /** How the library says it. */
 const NOBODY_ACTIVE = "Validator indices must not be empty";
 
+interface AdvanceOptions {
+  /** Whether the state keeps what was read of it at hand; by default the one that is made of it takes that over. */
+  keepsCaches?: boolean;
+}
+
 /** Advances a state through empty slots, letting others run between two epoch transitions. */
-export async function advanceToSlot(state: CachedBeaconStateAllForks, slot: Slot): Promise<CachedBeaconStateAllForks> {
+export async function advanceToSlot(
+  state: CachedBeaconStateAllForks,
+  slot: Slot,
+  { keepsCaches = false }: AdvanceOptions = {},
+): Promise<CachedBeaconStateAllForks> {
   let current = state;
   while (current.slot < slot) {
     const nextEpochStart = (Math.floor(current.slot / SLOTS_PER_EPOCH) + 1) * SLOTS_PER_EPOCH;
-    current = throughEpoch(current, Math.min(slot, nextEpochStart));
+    current = throughEpoch(current, Math.min(slot, nextEpochStart), keepsCaches && current === state);
     if (current.slot < slot) await nextTurn();
   }
   return current;
 }
 
-function throughEpoch(state: CachedBeaconStateAllForks, slot: Slot): CachedBeaconStateAllForks {
+function throughEpoch(state: CachedBeaconStateAllForks, slot: Slot, keepsCaches: boolean): CachedBeaconStateAllForks {
   try {
-    return processSlots(state, slot);
+    return processSlots(state, slot, { dontTransferCache: keepsCaches });
   } catch (error) {
     if (error instanceof Error && error.message === NOBODY_ACTIVE) {
       throw new NobodyActiveError(Math.floor(slot / SLOTS_PER_EPOCH));
     }
     throw error;
   }
+}
+
+/** The state after a block on one of the block's slot. Nothing is verified but what the transition itself depends on. */
+export function withBlock(
+  state: CachedBeaconStateAllForks,
+  block: SignedBeaconBlock | SignedBlindedBeaconBlock,
+): CachedBeaconStateAllForks {
+  denseCaches(state);
+  return stateTransition(state, block, {
+    verifyStateRoot: false,
+    verifyProposer: false,
+    verifySignatures: false,
+    executionPayloadStatus: ExecutionPayloadStatus.valid,
+    dataAvailabilityStatus: DataAvailabilityStatus.Available,
+  });
 }
 
 /**
@@ -52,13 +77,7 @@ export async function replayBlock(
   block: SignedBeaconBlock,
 ): Promise<{ before: CachedBeaconStateAllForks; after: CachedBeaconStateAllForks }> {
   const before = await advanceToSlot(state, block.message.slot);
-  const after = stateTransition(before, block, {
-    verifyStateRoot: false,
-    verifyProposer: false,
-    verifySignatures: false,
-    executionPayloadStatus: ExecutionPayloadStatus.valid,
-    dataAvailabilityStatus: DataAvailabilityStatus.Available,
-  });
+  const after = withBlock(before, block);
   await nextTurn();
   return { before, after };
 }

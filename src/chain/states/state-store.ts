@@ -37,6 +37,22 @@ const DEFAULT_STATE_LIMITS: StateStoreLimits = {
   replayedStates: 64,
 };
 
+/** A state of history shares little with others, so that with more validators than these fewer are held. */
+const MANY_VALIDATORS = 250_000;
+const LEAST_HISTORICAL_STATES = 1;
+const LEAST_REPLAYED_STATES = 16;
+
+/** How many states a chain holds on which there are so many validators. */
+export function stateLimitsFor(validators: number): StateStoreLimits {
+  const { historicalStates, replayedStates, ...recent } = DEFAULT_STATE_LIMITS;
+  const share = Math.min(1, MANY_VALIDATORS / validators);
+  return {
+    ...recent,
+    historicalStates: Math.max(LEAST_HISTORICAL_STATES, Math.floor(historicalStates * share)),
+    replayedStates: Math.max(LEAST_REPLAYED_STATES, Math.floor(replayedStates * share)),
+  };
+}
+
 /** What lies farther behind the head counts as history, final or not. */
 const RECENT_SLOTS = 16 * SLOTS_PER_EPOCH;
 const HISTORY = "history";
@@ -178,7 +194,7 @@ export class StateStore {
     if (historical) return historical;
     return this.#underway.share(keyOf(blockRoot, slot), waiting?.signal, async (goOn) => {
       const base = this.#latestHeld(blockRoot, slot) ?? (await this.#regenerate(blockRoot, slot, goOn));
-      const state = await advanceToSlot(base, slot);
+      const state = await advanceToSlot(base, slot, { keepsCaches: !keep });
       if (keep) this.#keep(blockRoot, state);
       return state;
     });

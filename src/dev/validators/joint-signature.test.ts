@@ -1,7 +1,7 @@
 import { aggregateSignatures, SecretKey } from "@chainsafe/blst";
 import { interopSecretKeys } from "@lodestar/state-transition";
 import { describe, expect, it } from "vitest";
-import { addUp } from "../../chain/pools/pooled-signature.ts";
+import { addUp, toPooled } from "../../chain/pools/pooled-signature.ts";
 import { JointSignature, toScalar } from "./joint-signature.ts";
 
 const keys = interopSecretKeys(4);
@@ -31,7 +31,7 @@ describe("JointSignature", () => {
   });
 
   it("adds up with signatures that others made", () => {
-    const parts = [joint(keys.slice(0, 1)), keys[1]!.sign(message), joint(keys.slice(2))];
+    const parts = [joint(keys.slice(0, 1)), toPooled(keys[1]!.sign(message).toBytes()), joint(keys.slice(2))];
     expect(addUp(parts).toHex()).toBe(sumOf(keys));
   });
 });
