@@ -65,6 +65,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   snapshots: {
     about: "how long a dev chain takes to remember a moment and to go back to it",
   },
+  scale: {
+    about: "starts, long answers, epochs and disk of a node with a million validators",
+  },
   abuse: {
     about: "what attacks by clients cost those who only ask for the head",
   },

@@ -1,0 +1,81 @@
+/** A client with one connection that makes a small call every 10 ms, and tells how long each took. */
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parentGone, report } from "../support/child.ts";
+
+export interface ProbedCall {
+  title: string;
+  body: string;
+}
+
+/** Where to call from now on, or nowhere, whereupon it reports. */
+export type ProbeOrder = { url: string; calls: readonly ProbedCall[] } | { url: null };
+
+export interface Probed {
+  title: string;
+  /** In the time of day, in milliseconds. */
+  at: number;
+  millis: number;
+}
+
+export interface ProbeReport {
+  probed: Probed[];
+}
+
+const INTERVAL_MS = 10;
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+let stop = (): Promise<Probed[]> => Promise.resolve([]);
+
+process.on("message", (order: ProbeOrder) => {
+  if (order.url === null) {
+    void stop().then((probed) => report({ probed } satisfies ProbeReport));
+    return;
+  }
+  stop = probe(order.url, order.calls);
+  report({ started: true });
+});
+report({ ready: true });
+await parentGone();
+agent.destroy();
+
+function probe(url: string, calls: readonly ProbedCall[]): () => Promise<Probed[]> {
+  let isStopped = false;
+  const run = async () => {
+    const probed: Probed[] = [];
+    let due = performance.now();
+    while (!isStopped) {
+      const { title, body } = calls[probed.length % calls.length]!;
+      const early = due - performance.now();
+      if (early > 0) await sleep(early);
+      // One that is late because of the one before it has waited since it was due.
+      const began = early > 0 ? performance.now() : due;
+      await call(url, body);
+      probed.push({ title, at: performance.timeOrigin + began, millis: performance.now() - began });
+      due = began + INTERVAL_MS;
+    }
+    return probed;
+  };
+  const done = run();
+  return () => {
+    isStopped = true;
+    return done;
+  };
+}
+
+function call(url: string, body: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+  const sent = request(url, { agent, method: "POST", headers }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => chunks.push(chunk));
+    response.on("end", () => {
+      const text = Buffer.concat(chunks).toString();
+      if (text.includes('"result":')) resolve();
+      else reject(new Error(`A small call was answered: ${text}`));
+    });
+    response.on("error", reject);
+  });
+  sent.on("error", reject);
+  sent.end(body);
+  return promise;
+}
