@@ -51,8 +51,14 @@ function answers(validators: number): Answer[] {
     rest("whole state", "/eth/v2/debug/beacon/states/head"),
     rest("whole state as SSZ", "/eth/v2/debug/beacon/states/head", "application/octet-stream"),
     rpc("committees of an epoch", "get_v1_beacon_states_stateId_committees_epoch", ["head"]),
-    rpc(`attester duties of ${DUTIES} indices`, "post_v1_validator_duties_attester", [epoch, every(Math.min(DUTIES, validators))]),
-    rpc(`${IDS} validators`, VALIDATORS, ["head", every(Math.min(IDS, validators))], { concurrency: 1, times: SHORT_TIMES }),
+    rpc(`attester duties of ${DUTIES} indices`, "post_v1_validator_duties_attester", [
+      epoch,
+      every(Math.min(DUTIES, validators)),
+    ]),
+    rpc(`${IDS} validators`, VALIDATORS, ["head", every(Math.min(IDS, validators))], {
+      concurrency: 1,
+      times: SHORT_TIMES,
+    }),
     rpc("validators that have exited", VALIDATORS, ["head", [], ["exited"]]),
   ];
 }
@@ -91,7 +97,8 @@ function benchProgram(program: Program, { kept, rounds, isWanted }: Bench): Prom
         await measure(answer, { node, bare, reader, probe, rounds, savedFile: join(directory, "answer") });
       }
     } finally {
-      await Promise.all([node.stop(), bare.end(), reader.end(), probe.end()]);
+      await Promise.all([bare.end(), reader.end(), probe.end()]);
+      await node.stop();
     }
   });
 }

@@ -93,7 +93,8 @@ async function benchProgram(program: Program, { kept }: Bench, directory: string
       `\nThe ${CLIENTS} clients read ${lists.millis.length} lists, each in ${seconds(median(lists.millis))}.`,
     );
   } finally {
-    await Promise.all([node.stop(), probe.end(), ...readers.map((reader) => reader.end())]);
+    await Promise.all([probe.end(), ...readers.map((reader) => reader.end())]);
+    await node.stop();
   }
 }
 
@@ -124,7 +125,7 @@ class ListLoop {
   readonly millis: number[] = [];
   readonly #node: ScaleNode;
   readonly #readers: readonly Reader[];
-  #loops: Promise<void>[] = [];
+  #loops: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
   constructor(node: ScaleNode, readers: readonly Reader[]) {
@@ -133,12 +134,14 @@ class ListLoop {
   }
 
   begin(): void {
-    this.#loops = this.#readers.map((reader) => this.#loop(reader));
+    this.#loops = Promise.all(this.#readers.map((reader) => this.#loop(reader)));
+    // A failure is told when they end.
+    this.#loops.catch(() => {});
   }
 
   async end(): Promise<void> {
     this.#isOver = true;
-    await Promise.all(this.#loops);
+    await this.#loops;
   }
 
   async #loop(reader: Reader): Promise<void> {

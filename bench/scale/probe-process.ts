@@ -36,7 +36,8 @@ process.on("message", (order: ProbeOrder) => {
 });
 report({ ready: true });
 await parentGone();
-agent.destroy();
+// Whatever it waits for is of no use to anybody any more.
+process.exit();
 
 function probe(url: string, calls: readonly ProbedCall[]): () => Promise<Probed[]> {
   let isStopped = false;

@@ -24,7 +24,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
 };
 
 export async function benchScale({ validators, only, beside, rounds }: Options): Promise<void> {
-  console.log(`${describeMachine()}; a fulu state of ${validators} validators, mainnet preset, ${rounds} rounds`);
+  console.log(`${describeMachine()}; a fulu state of ${validators} validators, mainnet preset; rounds: ${rounds}`);
   const kept = await keptState(validators);
   const programs = [{ title: "this checkout", directory: join(import.meta.dirname, "../..") }];
   if (beside !== undefined) programs.push({ title: `checkout ${beside}`, directory: beside });
