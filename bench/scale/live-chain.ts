@@ -8,7 +8,7 @@ import { Probe, Reader, rpcBody } from "./clients.ts";
 import type { Probed, ProbedCall } from "./probe-process.ts";
 import { RecordedBlocks } from "./recorded-blocks.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
-import { STATE_SLOT } from "./state.ts";
+import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
 import { type Bench, milliseconds, printHeader, printRow, seconds } from "./subject.ts";
 
 const CLIENTS = 4;
@@ -65,9 +65,10 @@ export async function benchLiveChain(bench: Bench): Promise<void> {
   }
 }
 
-async function benchProgram(program: Program, { kept }: Bench, directory: string): Promise<void> {
+async function benchProgram(program: Program, { kept, leadSeconds }: Bench, directory: string): Promise<void> {
   const slots = Array.from({ length: LAST_SLOT - STATE_SLOT }, (_, position) => STATE_SLOT + 1 + position);
-  const blocks = await RecordedBlocks.record(kept, STATE_SLOT, slots, directory);
+  const now = STATE_SLOT - Math.ceil(leadSeconds / SECONDS_PER_SLOT);
+  const blocks = await RecordedBlocks.record(kept, now, slots, directory);
   const files = { ...kept, stateFile: blocks.stateFile, dataDir: join(directory, "data") };
   const [node, probe, ...readers] = await Promise.all([
     ScaleNode.start(program, files),
@@ -104,9 +105,7 @@ async function catchUp(node: ScaleNode, blocks: RecordedBlocks): Promise<void> {
     if (blocks.startOf(slot) > Date.now()) return;
     await blocks.publish(slot, node.restUrl);
   }
-  throw new Error(
-    "The chain was over before the node had caught up with it: the machine is too slow for this measurement.",
-  );
+  throw new Error("The chain was over before the node had caught up with it: give it more time with --lead SECONDS.");
 }
 
 async function publish(node: ScaleNode, blocks: RecordedBlocks, slot: Slot): Promise<Published> {

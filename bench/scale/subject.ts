@@ -7,6 +7,8 @@ export interface Bench {
   /** This checkout's, and perhaps that of another one. */
   programs: readonly Program[];
   rounds: number;
+  /** From when blocks begin to be recorded to the slot of the first; nodes start meanwhile. */
+  leadSeconds: number;
   /** Whether a part of the subject is wanted. */
   isWanted: (title: string) => boolean;
 }
