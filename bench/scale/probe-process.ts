@@ -43,16 +43,17 @@ function probe(url: string, calls: readonly ProbedCall[]): () => Promise<Probed[
   let isStopped = false;
   const run = async () => {
     const probed: Probed[] = [];
-    let due = performance.now();
-    while (!isStopped) {
-      const { title, body } = calls[probed.length % calls.length]!;
-      const early = due - performance.now();
-      if (early > 0) await sleep(early);
-      // One that is late because of the one before it has waited since it was due.
-      const began = early > 0 ? performance.now() : due;
+    for (let count = 0; !isStopped; count++) {
+      const { title, body } = calls[count % calls.length]!;
+      const began = performance.now();
       await call(url, body);
-      probed.push({ title, at: performance.timeOrigin + began, millis: performance.now() - began });
-      due = began + INTERVAL_MS;
+      const millis = performance.now() - began;
+      // The calls that were due meanwhile would have waited for the rest of the time.
+      for (let missed = 0; missed * INTERVAL_MS <= millis; missed++) {
+        const at = performance.timeOrigin + began + missed * INTERVAL_MS;
+        probed.push({ title, at, millis: millis - missed * INTERVAL_MS });
+      }
+      if (millis < INTERVAL_MS) await sleep(INTERVAL_MS - millis);
     }
     return probed;
   };
