@@ -1,4 +1,3 @@
-import { setInterval as every } from "node:timers";
 import { Child } from "../support/child.ts";
 import { usageOf } from "../support/process-usage.ts";
 import type { Probed, ProbedCall, ProbeOrder, ProbeReport } from "./probe-process.ts";
@@ -58,7 +57,7 @@ export class Probe {
 export async function withMemory<T>(pid: number, work: () => Promise<T>): Promise<{ result: T; grownBytes: number }> {
   const before = usageOf(pid).residentBytes;
   let most = before;
-  const timer = every(() => {
+  const timer = setInterval(() => {
     most = Math.max(most, usageOf(pid).residentBytes);
   }, MEMORY_INTERVAL_MS);
   try {

@@ -48,7 +48,7 @@ export async function benchEpochsOnDisk(bench: Bench): Promise<void> {
 }
 
 interface Written {
-  /** Bytes that the process gave the system for the disk. */
+  /** Bytes that the process wrote, nearly all of them to files. */
   written: number;
   /** Bytes by which the files of the database have grown. */
   grown: number;

@@ -112,11 +112,12 @@ async function publish(node: ScaleNode, blocks: RecordedBlocks, slot: Slot): Pro
   const at = Date.now();
   const began = performance.now();
   const isHead = ({ head_slot }: { head_slot: string }) => Number(head_slot) >= slot;
-  await Promise.all([
-    blocks.publish(slot, node.restUrl),
-    node.callUntil("getChainHead", isHead, { pollMs: HEAD_POLL_MS, seconds: 60 }),
-  ]);
-  return { slot, at, toHeadMs: performance.now() - began };
+  const untilHead = async () => {
+    await node.callUntil("getChainHead", isHead, { pollMs: HEAD_POLL_MS, seconds: 60 });
+    return performance.now() - began;
+  };
+  const [toHeadMs] = await Promise.all([untilHead(), blocks.publish(slot, node.restUrl)]);
+  return { slot, at, toHeadMs };
 }
 
 /** Clients that read all validators, again as soon as they have them. */

@@ -25,10 +25,11 @@ import {
 import { type electra, type fulu, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { latestPayload, payloadRequest } from "../../src/chain/production/payload-request.ts";
+import { JointSignature } from "../../src/dev/validators/joint-signature.ts";
 import { createDevPayload } from "../../src/execution/dev-payload.ts";
 import { IndicesByKey } from "./indices-by-key.ts";
 import { scaleConfig } from "./state.ts";
-import { jointSecretKey } from "./validator-keys.ts";
+import { secretScalar } from "./validator-keys.ts";
 
 const FEE_RECIPIENT = new Uint8Array(20).fill(0xfa);
 
@@ -153,7 +154,8 @@ export class RecordedChain {
     ) as electra.BeaconBlockBody["executionPayload"];
   }
 
+  /** One signature that stands for those of all of them. */
   #sign(validators: Iterable<number>, signingRoot: Uint8Array): Uint8Array {
-    return jointSecretKey(validators).sign(signingRoot).toBytes();
+    return new JointSignature(signingRoot, Array.from(validators, secretScalar)).sign().toBytes();
   }
 }
