@@ -72,6 +72,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   page: {
     about: "what the page for browsers weighs, how soon it shows a head, and what many of them cost the node",
   },
+  scale: {
+    about: "starts, long answers, epochs and disk of a node with a million validators",
+  },
   abuse: {
     about: "what attacks by clients cost those who only ask for the head",
   },

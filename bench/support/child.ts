@@ -12,11 +12,15 @@ export class Child {
   }
 
   /** Starts the file of this name beside a module, and waits for its first report. */
-  static async start<Report>(name: string, beside: string): Promise<{ child: Child; report: Report }> {
+  static async start<Report>(
+    name: string,
+    beside: string,
+    preset: "minimal" | "mainnet" = "minimal",
+  ): Promise<{ child: Child; report: Report }> {
     const started = fork(fileURLToPath(new URL(`${name}.ts`, beside)), {
       // Options such as --cpu-prof go to all of them.
       execArgv: process.execArgv,
-      env: { ...process.env, LODESTAR_PRESET: "minimal" },
+      env: { ...process.env, LODESTAR_PRESET: preset },
     });
     const child = new Child(started);
     return { child, report: await child.#report<Report>() };

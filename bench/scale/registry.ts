@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { EFFECTIVE_BALANCE_INCREMENT } from "@lodestar/params";
+import type { Epoch } from "@lodestar/types";
+import { seededRandom } from "../../test/support/seeded-random.ts";
+import { KEY_BYTES } from "./validator-keys.ts";
+
+const FAR_FUTURE = 2n ** 64n - 1n;
+/** Of SSZ of a validator: key, withdrawal credentials, effective balance, slashed, four epochs. */
+const VALIDATOR_BYTES = 121;
+const CREDENTIALS = 48;
+const EFFECTIVE_BALANCE = 80;
+const SLASHED = 88;
+const ELIGIBILITY = 89;
+const ACTIVATION = 97;
+const EXIT = 105;
+const WITHDRAWABLE = 113;
+
+const GWEI_PER_ETHER = 1e9;
+const ALL_FLAGS = 7;
+
+/** SSZ of the lists of a state that have an entry a validator. */
+export interface Registry {
+  validators: Uint8Array;
+  balances: Uint8Array;
+  participation: Uint8Array;
+  inactivityScores: Uint8Array;
+}
+
+interface Life {
+  effectiveEther: number;
+  slashed?: boolean;
+  eligibility: bigint;
+  activation: bigint;
+  exit: bigint;
+  withdrawable: bigint;
+}
+
+/** Validators as a network has them after some time: nearly all active, some of every other kind, no two with the same balance. */
+export function makeRegistry(keys: Uint8Array, epoch: Epoch): Registry {
+  const count = keys.length / KEY_BYTES;
+  const validators = Buffer.alloc(count * VALIDATOR_BYTES);
+  const balances = Buffer.alloc(count * 8);
+  const participation = Buffer.alloc(count);
+  const random = seededRandom(count);
+  for (let index = 0; index < count; index++) {
+    const { effectiveEther, slashed, eligibility, activation, exit, withdrawable } = lifeOf(index, epoch, random);
+    const at = index * VALIDATOR_BYTES;
+    validators.set(keys.subarray(index * KEY_BYTES, (index + 1) * KEY_BYTES), at);
+    writeCredentials(validators.subarray(at + CREDENTIALS, at + EFFECTIVE_BALANCE), index);
+    writeUint64(validators, effectiveEther * EFFECTIVE_BALANCE_INCREMENT, at + EFFECTIVE_BALANCE);
+    validators[at + SLASHED] = slashed ? 1 : 0;
+    validators.writeBigUInt64LE(eligibility, at + ELIGIBILITY);
+    validators.writeBigUInt64LE(activation, at + ACTIVATION);
+    validators.writeBigUInt64LE(exit, at + EXIT);
+    validators.writeBigUInt64LE(withdrawable, at + WITHDRAWABLE);
+    const surplus = effectiveEther > 0 ? Math.floor(random() * 0.04 * GWEI_PER_ETHER) : 0;
+    writeUint64(balances, effectiveEther * GWEI_PER_ETHER + surplus, index * 8);
+    const isActive = activation <= BigInt(epoch) && BigInt(epoch) < exit;
+    participation[index] = isActive && random() < 0.995 ? ALL_FLAGS : 0;
+  }
+  return { validators, balances, participation, inactivityScores: Buffer.alloc(count * 8) };
+}
+
+/** As many stakes may grow above 32 ether as of the validators of a network that chose so. */
+const isCompounding = (index: number) => index % 10 === 3;
+
+function lifeOf(index: number, epoch: Epoch, random: () => number): Life {
+  const now = BigInt(epoch);
+  const eligibility = BigInt(Math.floor(random() * (epoch / 2)));
+  const active = {
+    effectiveEther: isCompounding(index) ? 33 + Math.floor(random() ** 8 * 2000) : random() < 0.01 ? 31 : 32,
+    eligibility,
+    activation: eligibility + 5n,
+    exit: FAR_FUTURE,
+    withdrawable: FAR_FUTURE,
+  };
+  switch (index % 500) {
+    case 100: // Its balance was withdrawn.
+      return { ...active, effectiveEther: 0, exit: now - 300n, withdrawable: now - 44n };
+    case 200: // It has left, and waits for its balance.
+      return { ...active, exit: now - 20n, withdrawable: now + 236n };
+    case 300: // It is about to leave.
+      return { ...active, exit: now + 40n, withdrawable: now + 296n };
+    case 400:
+      return { ...active, slashed: true, exit: now - 100n, withdrawable: now + 8000n };
+    case 450: // Its deposit is too small.
+      return { ...active, effectiveEther: 16, eligibility: FAR_FUTURE, activation: FAR_FUTURE };
+    case 499: // It waits for its activation.
+      return { ...active, effectiveEther: 32, eligibility: now + 1n, activation: FAR_FUTURE };
+    default:
+      return active;
+  }
+}
+
+function writeCredentials(credentials: Uint8Array, index: number): void {
+  const address = createHash("sha256").update(String(index)).digest().subarray(0, 20);
+  credentials[0] = isCompounding(index) ? 2 : 1;
+  credentials.set(address, 12);
+}
+
+/** A number below 2 ** 53, which costs less than as a bigint. */
+function writeUint64(bytes: Buffer, value: number, at: number): void {
+  bytes.writeUInt32LE(value % 2 ** 32, at);
+  bytes.writeUInt32LE(Math.floor(value / 2 ** 32), at + 4);
+}
