@@ -5,7 +5,14 @@ import {
   packedRootsBytesToLeafNodes,
   subtreeFillToContents,
 } from "@chainsafe/persistent-merkle-tree";
-import { ContainerType, ListBasicType, ListCompositeType, type Type } from "@chainsafe/ssz";
+import {
+  ByteVectorType,
+  ContainerType,
+  ListBasicType,
+  ListCompositeType,
+  type Type,
+  VectorCompositeType,
+} from "@chainsafe/ssz";
 import type { ForkAll } from "@lodestar/params";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { type SSZTypesFor, ssz } from "@lodestar/types";
@@ -20,17 +27,18 @@ const CHUNK_DEPTH = 12;
 /** Told how many of the bytes are read. */
 export type OnRead = (done: number, total: number) => void;
 
-/** A list that grows with the number of validators, and how the leaves of its tree lie in its bytes. */
-interface LargeList {
-  type: { limit: number; chunkDepth: number; typeName: string };
+/** A long list or vector, and how the leaves of its tree lie in its bytes. */
+interface LongArray {
+  /** Only lists have a limit; the length of a vector is known. */
+  type: { limit?: number; chunkDepth: number; typeName: string };
   elementBytes: number;
   leafBytes: number;
   readLeaves(bytes: Uint8Array<ArrayBuffer>): HashedNodes;
 }
 
 /**
- * Reads a state from its SSZ bytes in slices of time. It is the one that the library would read, but lists that grow with the number of
- * validators are hashed on the way, and validators stay packed. The bytes are not needed any more afterwards.
+ * Reads a state from its SSZ bytes in slices of time. It is the one that the library would read, but what is long in it is hashed on the
+ * way, in batches, and validators stay packed. The bytes are not needed any more afterwards.
  */
 export async function readState(
   type: SSZTypesFor<ForkAll, "BeaconState">,
@@ -50,10 +58,10 @@ export async function readState(
   let before = 0;
   for (const [index, { fieldType }] of type.fieldsEntries.entries()) {
     const { start, end } = ranges[index]!;
-    const list = asLargeList(fieldType);
+    const array = asLongArray(fieldType);
     fields.push(
-      list
-        ? await readList(list, bytes.subarray(start, end), (done) => tick(before + done))
+      array
+        ? await readArray(array, bytes.subarray(start, end), (done) => tick(before + done))
         : fieldType.tree_deserializeFromBytes(data, start, end),
     );
     before += end - start;
@@ -62,23 +70,30 @@ export async function readState(
   return type.getViewDU(subtreeFillToContents(fields, type.depth)) as BeaconStateAllForks;
 }
 
-function asLargeList(type: Type<unknown>): LargeList | undefined {
+function asLongArray(type: Type<unknown>): LongArray | undefined {
   if (type instanceof ListBasicType) {
     return { type, elementBytes: type.elementType.byteLength, leafBytes: ROOT_BYTES, readLeaves: readPacked };
   }
   if (type instanceof ListCompositeType && type.elementType === ssz.phase0.Validator) {
     return { type, elementBytes: VALIDATOR_BYTES, leafBytes: VALIDATOR_BYTES, readLeaves: readValidators };
   }
+  if ((type instanceof ListCompositeType || type instanceof VectorCompositeType) && isRoot(type.elementType)) {
+    return { type, elementBytes: ROOT_BYTES, leafBytes: ROOT_BYTES, readLeaves: readPacked };
+  }
   return undefined;
 }
 
-async function readList(
-  { type, elementBytes, leafBytes, readLeaves }: LargeList,
+function isRoot(type: Type<unknown>): boolean {
+  return type instanceof ByteVectorType && type.fixedSize === ROOT_BYTES;
+}
+
+async function readArray(
+  { type, elementBytes, leafBytes, readLeaves }: LongArray,
   bytes: Uint8Array,
   tick: (done: number) => Promise<void>,
 ): Promise<Node> {
   const length = bytes.length / elementBytes;
-  if (!Number.isInteger(length) || length > type.limit) {
+  if (!Number.isInteger(length) || length > (type.limit ?? length)) {
     throw new Error(`${type.typeName} of ${bytes.length} bytes, of which each element takes ${elementBytes}`);
   }
   const depth = Math.min(CHUNK_DEPTH, type.chunkDepth);
@@ -91,10 +106,10 @@ async function readList(
   }
   const roots = Buffer.concat(chunks.map(({ root }) => root));
   const contents = hashedSubtree({ nodes: chunks, roots }, type.chunkDepth - depth, depth);
-  return new BranchNode(contents, LeafNode.fromUint32(length));
+  return type.limit === undefined ? contents : new BranchNode(contents, LeafNode.fromUint32(length));
 }
 
-/** Leaves that hold several numbers each. */
+/** Leaves that hold the bytes as they are. */
 function readPacked(bytes: Uint8Array<ArrayBuffer>): HashedNodes {
   const nodes = packedRootsBytesToLeafNodes(new DataView(bytes.buffer), 0, bytes.length);
   const roots = new Uint8Array(nodes.length * ROOT_BYTES);
