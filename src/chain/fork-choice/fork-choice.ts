@@ -298,13 +298,12 @@ export class ForkChoice extends BlockTree {
 
   exportVotes(): ExportedVotes {
     const roots: RootHex[] = [];
-    const positions = new Map<number, number>([[NO_NODE, NO_NODE]]);
+    // By node, of which there are few, while there may be a million votes.
+    const positions: number[] = [];
     const positionOf = (node: number): number => {
-      const known = positions.get(node);
-      if (known !== undefined) return known;
-      const position = roots.push(this.tree.nodeAt(node).block.root) - 1;
-      positions.set(node, position);
-      return position;
+      if (node === NO_NODE) return NO_NODE;
+      positions[node] ??= roots.push(this.tree.nodeAt(node).block.root) - 1;
+      return positions[node];
     };
     const messages = this.#votes.latestMessages();
     return { roots, messages: { ...messages, nodes: messages.nodes.map(positionOf) } };
