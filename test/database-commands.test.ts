@@ -100,6 +100,24 @@ test("what the files do not show is found by reading the chain, and mended by dr
   expect(answers.slice(first)).toEqual(whole.slice(first));
 });
 
+test("a state is mended to be one of its own when what it was a patch of is dropped", async () => {
+  const directory = tempDirectory();
+  await makeHistory(HEAD_SLOT, {}, directory);
+  const before = await answersOfDirectory(copied(directory, tempDirectory()));
+  const finalState = () =>
+    inDataDirectory(directory, async (stored) => (await Array.fromAsync(stored.snapshots.entries())).at(-1)!);
+  expect((await finalState()).packing?.base?.slot).toBe(0);
+  await inDataDirectory(directory, async (stored) => {
+    const batch = stored.batch();
+    batch.blocks.delete(before[3]!.root!);
+    await batch.write();
+  });
+  const first = Number((await db(directory, "repair")).match(/from slot (\d+)/)![1]);
+  expect((await finalState()).packing).toBeNull();
+  expect(first).toBeGreaterThan(3);
+  expect((await answersOfDirectory(directory)).slice(first)).toEqual(before.slice(first));
+});
+
 test("a damaged database is repaired to a chain that is true, and kept beside it", async () => {
   for (const [pattern, change] of [
     [/\.ldb$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 3)]! ^= 4)],

@@ -106,6 +106,7 @@ test("a segment leaves the same chain and the same database as its blocks one by
   await expect(whole.chain.importSegment(blocks())).resolves.toEqual({ imported: COUNT, known: 0 });
 
   expect(single.chain.forkChoice.finalized.epoch).toBeGreaterThan(1);
+  for (const { chain } of [single, whole]) await chain.store();
   expect(standing(whole.chain)).toEqual(standing(single.chain));
   expect(whole.chain.headState.hashTreeRoot()).toEqual(single.chain.headState.hashTreeRoot());
   expect(whole.announced).toEqual(history.map(({ root }) => root));
@@ -121,6 +122,7 @@ test("what the node has of a segment is left alone, be it finalized or not", asy
   const { chain, announced } = await openFollower();
   await chain.importBlock(blocks()[0]!);
   await expect(chain.importSegment(blocks(0, 36))).resolves.toEqual({ imported: 35, known: 1 });
+  await chain.store();
   expect(chain.forkChoice.has(history[4]!.root)).toBe(false);
   await expect(chain.importSegment(blocks(4))).resolves.toEqual({ imported: COUNT - 36, known: 32 });
   await expect(chain.importSegment(blocks())).resolves.toEqual({ imported: 0, known: COUNT });
@@ -247,6 +249,7 @@ test("blocks that came another way and became final while they were verified are
   const segment = chain.importSegment(blocks(0, 10));
   await verifying.promise;
   for (const signed of blocks(0, 33)) await chain.importBlock(signed);
+  await chain.store();
   expect(chain.forkChoice.has(history[9]!.root)).toBe(false);
   others.resolve();
   await expect(segment).resolves.toEqual({ imported: 0, known: 10 });

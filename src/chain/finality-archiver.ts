@@ -9,7 +9,7 @@ import type { PayloadVerification } from "./payload-verification.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./states/snapshot-store.ts";
 import type { SnapshotWriter } from "./states/snapshot-writer.ts";
 import type { StateStore } from "./states/state-store.ts";
-import { putCountedVotes } from "./stored-fork-choice.ts";
+import { type CountedVotes, countedVotes, putCountedVotes } from "./stored-fork-choice.ts";
 
 /** So many epochs that become final at once leave a hole in the database that is worth being closed at once. */
 const LONG_WITHOUT_FINALITY_EPOCHS = 32;
@@ -68,11 +68,12 @@ export class FinalityArchiver {
   async archive() {
     const { finalized, state } = await this.#finalizedState();
     const before = this.#archived;
+    const votes = countedVotes(this.#forkChoice);
     await this.#snapshotWriter.begin({
       blockRoot: finalized.root,
       state,
       commit: async (snapshot) => {
-        await this.#commit(finalized, snapshot);
+        await this.#commit(finalized, snapshot, votes);
         if (finalized.epoch - before.epoch >= LONG_WITHOUT_FINALITY_EPOCHS) this.#compact();
       },
     });
@@ -80,7 +81,7 @@ export class FinalityArchiver {
     return { checkpoint: finalized, state };
   }
 
-  async #commit(finalized: Checkpoint, snapshot: PreparedSnapshot): Promise<void> {
+  async #commit(finalized: Checkpoint, snapshot: PreparedSnapshot, votes: CountedVotes): Promise<void> {
     const batch = this.#db.batch();
     // Before any is deleted, so that the one it is a patch of is not.
     this.#snapshots.put(batch, snapshot);
@@ -94,7 +95,7 @@ export class FinalityArchiver {
       if (!canonical.has(root)) this.#snapshots.deleteAllOf(batch, root);
     }
     this.#snapshots.thin(batch, this.#forkChoice.ancestors(finalized.root));
-    await putCountedVotes(batch, this.#forkChoice);
+    await putCountedVotes(batch, votes);
     batch.meta.putFinalized(finalized);
     const unverifiedFrom = this.#payloads.oldestUnverified(finalized.root);
     batch.meta.putUnverifiedFrom(unverifiedFrom);

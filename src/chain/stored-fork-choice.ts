@@ -121,10 +121,13 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =
 /** Numbers of four bytes can only be read where their place in memory is a multiple of four. */
 const ownBuffer = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
-/** Notes all votes counted up to now, so that a start need not execute the blocks of now to count them again. */
-export async function putCountedVotes(batch: BeaconDbBatch, forkChoice: ForkChoice): Promise<void> {
-  const leaves = forkChoice.leaves().map(({ root }) => root);
-  batch.meta.putVotes(await serializeVotes({ ...forkChoice.exportVotes(), leaves }));
+/** All votes counted up to now. Stored, they save a start from executing the blocks of now to count them again. */
+export function countedVotes(forkChoice: ForkChoice): CountedVotes {
+  return { ...forkChoice.exportVotes(), leaves: forkChoice.leaves().map(({ root }) => root) };
+}
+
+export async function putCountedVotes(batch: BeaconDbBatch, votes: CountedVotes): Promise<void> {
+  batch.meta.putVotes(await serializeVotes(votes));
 }
 
 const checkpointBytes = ({ epoch, root }: Checkpoint) => ({ epoch, root: fromHex(root) });

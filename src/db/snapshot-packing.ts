@@ -5,7 +5,7 @@ import { PatchReader } from "./patch.ts";
 /** LevelDB writes an entry in one go, and whoever else has to write waits meanwhile. */
 const PART_BYTES = 2 ** 20;
 const CHUNK_BYTES = 2 ** 18;
-/** Public keys and roots cannot be compressed, and all else can be by any level: the lowest takes a third of the time. */
+/** Public keys and roots cannot be compressed, and all else can be by any level: the lowest takes the least time. */
 const LEVEL = 1;
 
 /** The pieces of a patch, compressed in another thread, as parts of one length but for the last. */

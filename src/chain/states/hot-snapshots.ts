@@ -3,7 +3,7 @@ import type { RootHex } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
-import { putCountedVotes } from "../stored-fork-choice.ts";
+import { type CountedVotes, countedVotes, putCountedVotes } from "../stored-fork-choice.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 import type { SnapshotWriter } from "./snapshot-writer.ts";
 import type { StateStore } from "./state-store.ts";
@@ -43,17 +43,22 @@ export class HotSnapshots {
     const block = this.#forkChoice.get(root);
     if (!block || !this.#isDue(block)) return;
     const state = await this.#states.afterBlock(root);
-    await this.#snapshotWriter.begin({ blockRoot: root, state, commit: (snapshot) => this.#commit(root, snapshot) });
+    const votes = countedVotes(this.#forkChoice);
+    await this.#snapshotWriter.begin({
+      blockRoot: root,
+      state,
+      commit: (snapshot) => this.#commit(root, snapshot, votes),
+    });
   }
 
   /** The block's branch may have been left behind in the meantime. */
-  async #commit(root: RootHex, snapshot: PreparedSnapshot): Promise<void> {
+  async #commit(root: RootHex, snapshot: PreparedSnapshot, votes: CountedVotes): Promise<void> {
     const block = this.#forkChoice.get(root);
     const batch = this.#db.batch();
     if (block) {
       this.#snapshots.put(batch, snapshot);
       this.#snapshots.thin(batch, this.#earlierIntervals(block));
-      await putCountedVotes(batch, this.#forkChoice);
+      await putCountedVotes(batch, votes);
     } else {
       this.#snapshots.discard(batch, snapshot);
     }

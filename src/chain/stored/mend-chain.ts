@@ -139,17 +139,21 @@ async function deleteIndices(db: BeaconDb): Promise<void> {
   await inBatches(db, hot, (batch, { slot, root }) => batch.hotBlocks.delete(slot, root));
 }
 
-/** What those that are kept are patches of stays for their sake. */
+/** What is a patch of a state that goes is stored as it is. */
 async function deleteStatesBut(db: BeaconDb, kept: readonly StatePosition[]): Promise<void> {
   const stored = await Array.fromAsync(db.snapshots.entries());
-  const isKept = (position: StatePosition) => includes(kept, position);
-  const bases = stored.filter(isKept).flatMap(({ packing }) => packing?.base ?? []);
-  await inBatches(db, stored, (batch, snapshot) => {
+  for (const snapshot of stored) {
     const { slot, blockRoot, packing } = snapshot;
-    if (isKept(snapshot)) return;
-    if (!includes(bases, snapshot)) batch.snapshots.delete(snapshot);
-    else if (packing) batch.snapshots.putPacking(slot, blockRoot, { ...packing, isOnlyBase: true });
-  });
+    if (!packing?.base || !includes(kept, snapshot) || includes(kept, packing.base)) continue;
+    const bytes = await db.snapshots.get(slot, blockRoot);
+    if (!bytes) continue;
+    const batch = db.batch();
+    batch.snapshots.delete(snapshot);
+    batch.snapshots.put(slot, blockRoot, bytes);
+    await batch.write();
+  }
+  const others = stored.filter((snapshot) => !includes(kept, snapshot));
+  await inBatches(db, others, (batch, snapshot) => batch.snapshots.delete(snapshot));
 }
 
 const includes = (positions: readonly StatePosition[], { slot, blockRoot }: StatePosition) =>
