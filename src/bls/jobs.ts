@@ -1,21 +1,13 @@
-import { aggregateSerializedPublicKeys, PublicKey } from "@chainsafe/blst";
-import { COMPRESSED_LENGTH, isSameKey, KEY_LENGTH, KeyMemory } from "./key-memory.ts";
-import { unpackSets } from "./packed-sets.ts";
+import { PublicKey } from "@chainsafe/blst";
+import { COMPRESSED_LENGTH, isSameKey, KEY_LENGTH } from "./key-memory.ts";
+import { type PackedSets, unpackSets } from "./packed-sets.ts";
 import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 
 /** What threads do, by name: what they are given and what they answer. All of it can be sent from one thread to another. */
 export interface Jobs {
   /** "all" is answered with one verdict for the whole job, "each" with one for every set. */
-  verify: { input: { question: "all" | "each"; packed: Uint8Array }; answer: boolean[] };
-  sumKeys: { input: KeysToSum; answer: Uint8Array[] };
+  verify: { input: { question: "all" | "each"; packed: PackedSets }; answer: boolean[] };
   completeKeys: { input: KeysToComplete; answer: CompletedKeys };
-}
-
-interface KeysToSum {
-  /** The memory of all keys. */
-  chunks: readonly SharedArrayBuffer[];
-  /** The indices of the keys of each sum. */
-  indices: readonly Uint32Array[];
 }
 
 interface KeysToComplete {
@@ -37,11 +29,6 @@ const JOBS: { [Kind in keyof Jobs]: (input: Jobs[Kind]["input"]) => Jobs[Kind]["
     return question === "all" ? [verifyBatch(sets)] : verifyEachInBatch(sets);
   },
 
-  sumKeys({ chunks, indices }) {
-    const memory = new KeyMemory(chunks);
-    return indices.map((list) => sumOfKeys(memory, list).toBytes(false));
-  },
-
   completeKeys({ compressed, keys }) {
     let made = 0;
     for (let i = 0; i * KEY_LENGTH < keys.length; i++) {
@@ -60,11 +47,6 @@ const JOBS: { [Kind in keyof Jobs]: (input: Jobs[Kind]["input"]) => Jobs[Kind]["
 
 export function doJob<Kind extends keyof Jobs>(kind: Kind, input: Jobs[Kind]["input"]): Jobs[Kind]["answer"] {
   return JOBS[kind](input);
-}
-
-/** There has to be at least one. */
-export function sumOfKeys(memory: KeyMemory, indices: Iterable<number>): PublicKey {
-  return aggregateSerializedPublicKeys(Array.from(indices, (index) => memory.at(index)));
 }
 
 /** Null for what is no point of the curve. Whether it is one of the group was asked when it was registered. */

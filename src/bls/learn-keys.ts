@@ -5,8 +5,6 @@ import type { WorkerPool } from "./worker-pool.ts";
 
 /** An eighth of a second of decompression. Those of a portion lie together in the memory. */
 const KEYS_PER_PORTION = KEYS_PER_CHUNK / 4;
-/** One that is worked on, and one that waits, so that a thread never does. */
-const PORTIONS_PER_THREAD = 2;
 
 export interface LearnOptions {
   workers: WorkerPool;
@@ -53,7 +51,8 @@ export async function learnKeys(
     }
   }
 
-  await Promise.all(Array.from({ length: workers.threads * PORTIONS_PER_THREAD }, work));
+  // A thread that had the next portion waiting would never come to give back the memory of the key objects it made.
+  await Promise.all(Array.from({ length: workers.threads }, work));
   await pubkeys.takeUp(validators.length);
   return learned;
 }

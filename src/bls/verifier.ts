@@ -2,9 +2,9 @@ import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import type { ISignatureSet } from "@lodestar/state-transition";
 import type { Logger } from "../log/logger.ts";
-import { countKeys, keySignatureSets, type SharedPubkeys } from "./keyed-sets.ts";
-import { packSets } from "./packed-sets.ts";
-import { type KeyedSignature, verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
+import { countKeys, findSigners, type SharedPubkeys } from "./keyed-sets.ts";
+import { addUpKeys, packSets, type SignatureToKey } from "./packed-sets.ts";
+import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 import { closedError, WorkerPool } from "./worker-pool.ts";
 
 /** Input never makes these methods reject: what is malformed is simply not a good signature. Only closing does. */
@@ -34,37 +34,48 @@ const MAIN_THREAD_COST = 16;
 const SHARED_MESSAGE_COST = 0.35;
 const KEY_COST = 1 / 360;
 /** Smaller parts lose in repeated pairings and messages what they gain by running side by side. */
-const MIN_SETS_PER_JOB = 16;
+const MIN_COST_PER_JOB = 16;
 /** Bounds the halving that one bad signature causes, and lets threads take turns between callers. */
 const MAX_SETS_PER_JOB = 256;
 
 export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }: BlsVerifierOptions): BlsVerifier {
   const workers = new WorkerPool({ threads: Math.max(1, threads ?? defaultThreads()), logger, startWorker });
 
-  async function keyed(sets: ISignatureSet[]): Promise<(KeyedSignature | null)[]> {
+  function signed(sets: ISignatureSet[]): (SignatureToKey | null)[] {
     if (workers.closed) throw closedError();
-    return keySignatureSets(sets, pubkeyCache, workers);
+    return findSigners(sets, pubkeyCache);
   }
 
-  async function inThreads(question: "all" | "each", signatures: readonly KeyedSignature[]): Promise<boolean[]> {
-    const jobs = splitIntoJobs(signatures, workers.threads);
-    const verdicts = jobs.map((job) => workers.run("verify", { question, packed: packSets(job) }));
+  async function inThreads(
+    question: "all" | "each",
+    sets: readonly SignatureToKey[],
+    cost: number,
+  ): Promise<boolean[]> {
+    const verdicts = splitIntoJobs(sets, cost, workers.threads).map((job) =>
+      workers.run("verify", { question, packed: packSets(job, pubkeyCache.memory) }),
+    );
     return (await Promise.all(verdicts)).flat();
   }
 
+  // Whatever goes to threads is on its way before these return, so that the caller can go on with other work at once.
   return {
     async verify(sets) {
       if (sets.length === 0) return true;
-      const signatures = await keyed(sets);
+      const signatures = signed(sets);
       if (!isComplete(signatures)) return false;
-      if (costOf(sets) <= MAIN_THREAD_COST) return verifyBatch(signatures);
-      return (await inThreads("all", signatures)).every(Boolean);
+      const cost = costOf(sets);
+      if (cost <= MAIN_THREAD_COST) return verifyBatch(addUpKeys(signatures, pubkeyCache.memory));
+      return (await inThreads("all", signatures, cost)).every(Boolean);
     },
 
     async verifyEach(sets) {
-      const signatures = await keyed(sets);
+      const signatures = signed(sets);
       const present = signatures.filter((signature) => signature !== null);
-      const verdicts = costOf(sets) <= MAIN_THREAD_COST ? verifyEachInBatch(present) : await inThreads("each", present);
+      const cost = costOf(sets);
+      const verdicts =
+        cost <= MAIN_THREAD_COST
+          ? verifyEachInBatch(addUpKeys(present, pubkeyCache.memory))
+          : await inThreads("each", present, cost);
       let next = 0;
       return signatures.map((signature) => signature !== null && verdicts[next++] === true);
     },
@@ -82,7 +93,7 @@ function defaultThreads(): number {
   return Math.max(processors - 1, Math.min(processors, 2));
 }
 
-function isComplete(signatures: (KeyedSignature | null)[]): signatures is KeyedSignature[] {
+function isComplete(signatures: (SignatureToKey | null)[]): signatures is SignatureToKey[] {
   return !signatures.includes(null);
 }
 
@@ -98,10 +109,10 @@ function costOf(sets: readonly ISignatureSet[]): number {
   return cost;
 }
 
-function splitIntoJobs<T>(items: readonly T[], threads: number): T[][] {
+function splitIntoJobs<T>(items: readonly T[], cost: number, threads: number): T[][] {
   const jobs = Math.max(
     Math.ceil(items.length / MAX_SETS_PER_JOB),
-    Math.min(threads, Math.floor(items.length / MIN_SETS_PER_JOB)),
+    Math.min(threads, items.length, Math.floor(cost / MIN_COST_PER_JOB)),
     1,
   );
   const boundary = (index: number) => Math.floor((index * items.length) / jobs);
