@@ -1,6 +1,7 @@
 import { ownTurn, TimeSlice } from "../time-slice.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { writeAttesterDuties, writeCommittees } from "./committee-writers.ts";
+import { writeLiveness } from "./liveness-writer.ts";
 import {
   writeBalances,
   writeBalancesSsz,
@@ -8,6 +9,7 @@ import {
   writeIdentitiesSsz,
   writeValidators,
 } from "./registry-writers.ts";
+import { writeAttestationRewards } from "./reward-writers.ts";
 import { BUFFER_BYTES, ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
 
 /** All writers by the names that recipes have for them. */
@@ -19,6 +21,8 @@ const writers = {
   identitiesSsz: writeIdentitiesSsz,
   committees: writeCommittees,
   attesterDuties: writeAttesterDuties,
+  attestationRewards: writeAttestationRewards,
+  liveness: writeLiveness,
 };
 
 type Writers = typeof writers;

@@ -1,6 +1,6 @@
 import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
 import type { ByteViews, CompositeTypeAny, Type } from "@chainsafe/ssz";
-import { ownTurn } from "../time-slice.ts";
+import { ownTurn, TimeSlice } from "../time-slice.ts";
 import {
   type ArrayOfElements,
   type CompositeArray,
@@ -30,6 +30,19 @@ export function* sszPieces(type: CompositeTypeAny, node: Node): Generator<Buffer
   const piece = new Piece();
   yield* serialize(type, node, piece);
   if (piece.at > 0) yield piece.written;
+}
+
+/** All of them together, without holding up anybody else for long. */
+export async function serializeInSlices(type: CompositeTypeAny, node: Node): Promise<Uint8Array> {
+  const bytes = new Uint8Array(serializedLength(type, node));
+  const slice = new TimeSlice();
+  let at = 0;
+  for (const piece of sszPieces(type, node)) {
+    bytes.set(piece, at);
+    at += piece.length;
+    await slice.breathe();
+  }
+  return bytes;
 }
 
 /** The same pieces, each made in a turn of the event loop of its own. */
