@@ -1,7 +1,8 @@
+import type { EpochShuffling } from "@lodestar/state-transition";
 import { expect, test } from "vitest";
 import { devChainConfig } from "../dev/chain-config.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
-import { committeePosition } from "./committee-positions.ts";
+import { committeePositions } from "./committee-positions.ts";
 
 const VALIDATORS = 100;
 
@@ -11,7 +12,7 @@ function genesisEpochContext() {
   return createDevGenesis({ chainConfig, validatorCount: VALIDATORS, genesisTime }).state.epochCtx;
 }
 
-test("every validator is found where the library puts it, in this epoch and in the next", () => {
+test("every validator is found where the library puts it, in this epoch and in the next", async () => {
   const epochCtx = genesisEpochContext();
   const everybody = Array.from({ length: VALIDATORS }, (_, index) => index);
   for (const epoch of [0, 1]) {
@@ -19,27 +20,33 @@ test("every validator is found where the library puts it, in this epoch and in t
     // More than one committee a slot, so that their order counts.
     expect(shuffling.committeesPerSlot).toBeGreaterThan(1);
     const assignments = epochCtx.getCommitteeAssignments(epoch, everybody);
-    expect(assignments.size).toBe(VALIDATORS);
-    for (const [index, duty] of assignments) {
-      expect(committeePosition(shuffling, index)).toEqual({
-        slot: duty.slot,
+    const positions = await committeePositions(shuffling, everybody);
+    expect(positions).toHaveLength(VALIDATORS);
+    for (const { validatorIndex, ...position } of positions) {
+      const duty = assignments.get(validatorIndex)!;
+      expect(position).toEqual({
+        slotInEpoch: duty.slot % shuffling.committees.length,
         committeeIndex: duty.committeeIndex,
         position: duty.validatorCommitteeIndex,
         committeeLength: duty.committeeLength,
       });
     }
+    expect(positions.map(({ validatorIndex }) => validatorIndex)).toEqual(
+      shuffling.committees.flat().flatMap((c) => [...c]),
+    );
   }
 });
 
-test("whoever is not active, or is nobody, has no place", () => {
+test("whoever is asked for twice comes once, and whoever is not active, or is nobody, not at all", async () => {
   const shuffling = genesisEpochContext().getShufflingAtEpoch(0);
-  const idle = shuffling.committees[0]![0]![0]!;
-  const committees = shuffling.committees.map((slot) => slot.map((members) => members.filter((i) => i !== idle)));
-  const withoutIdle = { ...shuffling, committees, activeIndices: shuffling.activeIndices.filter((i) => i !== idle) };
+  const [first, second, ...others] = shuffling.shuffling;
+  const asked = [second!, first!, second!, VALIDATORS, Number.MAX_SAFE_INTEGER];
+  const found = async (of: EpochShuffling) => (await committeePositions(of, asked)).map((each) => each.validatorIndex);
 
-  expect(committeePosition(withoutIdle, idle)).toBeNull();
-  expect(committeePosition(shuffling, idle)).not.toBeNull();
-  expect(committeePosition(shuffling, VALIDATORS)).toBeNull();
-  expect(committeePosition(shuffling, Number.MAX_SAFE_INTEGER)).toBeNull();
-  expect(committeePosition({ ...shuffling, committees: [], activeIndices: new Uint32Array() }, 0)).toBeNull();
+  expect(await found(shuffling)).toEqual([first, second]);
+  const fewer = Uint32Array.of(second!, ...others);
+  const withoutFirst = { ...shuffling, shuffling: fewer, activeIndices: fewer.toSorted(), committees: [[fewer]] };
+  expect(await found(withoutFirst)).toEqual([second]);
+  const nobody = new Uint32Array();
+  expect(await found({ ...shuffling, shuffling: nobody, activeIndices: nobody, committees: [] })).toEqual([]);
 });

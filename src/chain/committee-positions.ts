@@ -1,47 +1,70 @@
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { EpochShuffling } from "@lodestar/state-transition";
-import type { Slot, ValidatorIndex } from "@lodestar/types";
+import type { ValidatorIndex } from "@lodestar/types";
+import { TimeSlice } from "../time-slice.ts";
 
-interface CommitteePosition {
-  slot: Slot;
+/** Where a validator attests in the epoch of a shuffling. */
+export interface CommitteePosition {
+  validatorIndex: ValidatorIndex;
+  slotInEpoch: number;
   committeeIndex: number;
   position: number;
   committeeLength: number;
 }
 
-const NONE = 0xffffffff;
+const NOWHERE = 0xffffffff;
 
-/** Built once for each shuffling, in one pass over the validators; shufflings are shared by all states of an epoch. */
-const tables = new WeakMap<EpochShuffling, Uint32Array>();
+/** What is done before it is asked whether others have to have a turn. */
+const AT_ONCE = 16_384;
 
-/** Where a validator attests in the shuffling's epoch; null for one that is not active then. */
-export function committeePosition(shuffling: EpochShuffling, validator: ValidatorIndex): CommitteePosition | null {
-  const place = tableOf(shuffling)[validator] ?? NONE;
-  if (place === NONE) return null;
-  const slotInEpoch = Math.floor(place / shuffling.committeesPerSlot);
-  const committeeIndex = place % shuffling.committeesPerSlot;
-  const committee = shuffling.committees[slotInEpoch]?.[committeeIndex];
-  if (!committee) return null;
-  return {
-    slot: shuffling.epoch * SLOTS_PER_EPOCH + slotInEpoch,
-    committeeIndex,
-    position: committee.indexOf(validator),
-    committeeLength: committee.length,
-  };
+/** Built once for each shuffling, which is shared by all states of an epoch. */
+const tables = new WeakMap<EpochShuffling, Promise<Uint32Array>>();
+
+/** Where these validators attest, by slot, committee and position; who is not active then is left out. */
+export async function committeePositions(
+  shuffling: EpochShuffling,
+  validators: Iterable<ValidatorIndex>,
+): Promise<CommitteePosition[]> {
+  const table = await tableOf(shuffling);
+  // A mark for each place in the shuffling puts them in order and leaves out what comes twice.
+  const marks = new Uint8Array(shuffling.shuffling.length);
+  for (const validator of validators) {
+    const place = table[validator] ?? NOWHERE;
+    if (place !== NOWHERE) marks[place] = 1;
+  }
+  const positions: CommitteePosition[] = [];
+  const slice = new TimeSlice();
+  let start = 0;
+  let next = marks.indexOf(1);
+  for (const [slotInEpoch, committees] of shuffling.committees.entries()) {
+    for (const [committeeIndex, { length: committeeLength }] of committees.entries()) {
+      const end = start + committeeLength;
+      for (; next >= 0 && next < end; next = marks.indexOf(1, next + 1)) {
+        const validatorIndex = shuffling.shuffling[next]!;
+        positions.push({ validatorIndex, slotInEpoch, committeeIndex, position: next - start, committeeLength });
+      }
+      start = end;
+    }
+    await slice.breathe();
+  }
+  return positions;
 }
 
-/** For each validator the number of its committee, counted through the epoch. */
-function tableOf(shuffling: EpochShuffling): Uint32Array {
+function tableOf(shuffling: EpochShuffling): Promise<Uint32Array> {
   const known = tables.get(shuffling);
   if (known) return known;
-  const highest = shuffling.activeIndices.reduce((max, index) => Math.max(max, index), -1);
-  const table = new Uint32Array(highest + 1).fill(NONE);
-  shuffling.committees.forEach((committees, slotInEpoch) => {
-    committees.forEach((committee, committeeIndex) => {
-      const place = slotInEpoch * shuffling.committeesPerSlot + committeeIndex;
-      for (const validator of committee) table[validator] = place;
-    });
-  });
+  const table = buildTable(shuffling);
   tables.set(shuffling, table);
+  return table;
+}
+
+/** For each validator its place in the shuffling, of which committees are parts that follow each other. */
+async function buildTable({ shuffling, activeIndices }: EpochShuffling): Promise<Uint32Array> {
+  const table = new Uint32Array((activeIndices.at(-1) ?? -1) + 1).fill(NOWHERE);
+  const slice = new TimeSlice();
+  for (let start = 0; start < shuffling.length; start += AT_ONCE) {
+    const end = Math.min(start + AT_ONCE, shuffling.length);
+    for (let place = start; place < end; place++) table[shuffling[place]!] = place;
+    await slice.breathe();
+  }
   return table;
 }

@@ -1,97 +1,128 @@
-import { getNode, getNodesAtDepth, type LeafNode, type Node } from "@chainsafe/persistent-merkle-tree";
+import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
+import type { ByteViews, CompositeTypeAny, Type } from "@chainsafe/ssz";
 import {
-  type BasicType,
-  type CompositeTypeAny,
-  ContainerNodeStructType,
-  ContainerType,
-  isBasicType,
-  ListBasicType,
-  ListCompositeType,
-  ProgressiveContainerType,
-  type Type,
-  VectorBasicType,
-  VectorCompositeType,
-} from "@chainsafe/ssz";
-import { arrayPieces, streamPieces } from "./encode.ts";
+  type ArrayOfElements,
+  type Container,
+  elementNodes,
+  fixedSizeRuns,
+  hasFieldNodes,
+  isArray,
+  serializedLength,
+} from "../ssz/tree.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+import { FlatForm } from "./flat-form.ts";
+import { jsonFormOf } from "./ssz-json.ts";
+import { ROOM_BYTES, writtenBuffers } from "./stream-writer.ts";
 
-/** Elements turned to text at a time: few enough that one slice never holds the event loop for long. */
-const COMPOSITE_SLICE = 64;
-const BASIC_SLICE_CHUNKS = 512;
+const OPENING_BRACE = "{".charCodeAt(0);
+const CLOSING_BRACE = "}".charCodeAt(0);
+const OPENING_BRACKET = "[".charCodeAt(0);
+const CLOSING_BRACKET = "]".charCodeAt(0);
+const COMMA = ",".charCodeAt(0);
 
-type BasicArray = ListBasicType<BasicType<unknown>> | VectorBasicType<BasicType<unknown>>;
-type CompositeArray = ListCompositeType<CompositeTypeAny> | VectorCompositeType<CompositeTypeAny>;
+/** Of a value or of elements that are written one after the other. */
+const SERIALIZED_BYTES = 32 * 1024;
+
+/** What a writer may write beyond its end stays within the room. */
+const AT_ONCE_BYTES = ROOM_BYTES - 16;
+
+interface Tree {
+  type: Type<unknown>;
+  node: Node;
+}
 
 /**
- * The JSON of an SSZ tree, byte for byte what `JSON.stringify(type.toJson(value))` gives, in chunks and without ever
- * holding the whole value: containers go field by field, lists in slices.
+ * The JSON of an SSZ tree, byte for byte what `JSON.stringify(type.toJson(value))` gives, in buffers and without ever
+ * holding the whole value: containers go field by field, lists in runs of elements.
  */
 export function streamSszJson(type: CompositeTypeAny, node: Node): AsyncGenerator<Buffer, void, undefined> {
-  return streamPieces(jsonPieces(type, node));
+  return writtenBuffers(writeTree, { type, node });
 }
 
-function* jsonPieces(type: Type<unknown>, node: Node): Generator<string, void, undefined> {
-  if (isBasicType(type)) {
-    yield JSON.stringify(type.toJson(type.tree_getFromNode(node as LeafNode)));
-  } else if (isContainer(type)) {
-    yield* containerPieces(type, node);
-  } else if (type instanceof ListBasicType || type instanceof VectorBasicType) {
-    yield* arrayPieces(basicSlices(type, node));
-  } else if (type instanceof ListCompositeType || type instanceof VectorCompositeType) {
-    yield* arrayPieces(compositeSlices(type, node));
-  } else {
-    const whole = type as CompositeTypeAny;
-    yield JSON.stringify(whole.toJson(whole.tree_toValue(node)));
-  }
+function* writeTree(tree: Tree, out: ByteWriter): Generator<void, void, void> {
+  const bytes = new Uint8Array(2 * SERIALIZED_BYTES);
+  yield* write(tree, out, { uint8Array: bytes, dataView: new DataView(bytes.buffer) });
 }
 
-/** A container kept as a plain object in one node (a validator) has no subtree to walk: it is written whole. */
-function isContainer(
-  type: Type<unknown>,
-): type is ContainerType<Record<string, Type<unknown>>> | ProgressiveContainerType<Record<string, Type<unknown>>> {
-  return (
-    (type instanceof ContainerType && !(type instanceof ContainerNodeStructType)) ||
-    type instanceof ProgressiveContainerType
-  );
-}
-
-function* containerPieces(
-  type: ContainerType<Record<string, Type<unknown>>> | ProgressiveContainerType<Record<string, Type<unknown>>>,
-  node: Node,
-): Generator<string, void, undefined> {
-  let separator = "{";
-  for (const { fieldType, jsonKey, gindex } of type.fieldsEntries) {
-    yield `${separator}${JSON.stringify(jsonKey)}:`;
-    yield* jsonPieces(fieldType, getNode(node, gindex));
-    separator = ",";
-  }
-  yield separator === "{" ? "{}" : "}";
-}
-
-/** Several basic values share a leaf, so a slice is a number of leaves. */
-function* basicSlices(type: BasicArray, node: Node): Generator<unknown[], void, undefined> {
-  const { elementType, itemsPerChunk, chunkDepth } = type;
-  const length = type.tree_getLength(node);
-  const chunksNode = type.tree_getChunksNode(node);
-  const leafCount = Math.ceil(length / itemsPerChunk);
-  for (let start = 0; start < leafCount; start += BASIC_SLICE_CHUNKS) {
-    const leaves = getNodesAtDepth(chunksNode, chunkDepth, start, Math.min(BASIC_SLICE_CHUNKS, leafCount - start));
-    const slice: unknown[] = [];
-    for (const [position, leaf] of leaves.entries()) {
-      const inLeaf = Math.min(itemsPerChunk, length - (start + position) * itemsPerChunk);
-      for (let item = 0; item < inLeaf; item++) {
-        slice.push(elementType.toJson(elementType.tree_getFromPackedNode(leaf as LeafNode, item)));
-      }
+/** `serialized` is where the SSZ of what is written next goes. */
+function* write({ type, node }: Tree, out: ByteWriter, serialized: ByteViews): Generator<void, void, void> {
+  if (serializedLength(type, node) <= SERIALIZED_BYTES) {
+    const end = type.tree_serializeToBytes(serialized, 0, node);
+    const form = jsonFormOf(type);
+    if (form.maxLength(serialized, 0, end) <= AT_ONCE_BYTES) {
+      if (out.room < ROOM_BYTES) yield;
+      form.write(out, serialized, 0, end);
+      return;
     }
-    yield slice;
   }
+  if (hasFieldNodes(type)) yield* writeContainer(type, node, out, serialized);
+  else if (isArray(type)) yield* writeArray(type, node, out, serialized);
+  else throw new Error(`A value of the type ${type.typeName} is too large to be written at once.`);
 }
 
-function* compositeSlices(type: CompositeArray, node: Node): Generator<unknown[], void, undefined> {
-  const { elementType, chunkDepth } = type;
-  const length = type.tree_getLength(node);
-  const chunksNode = type.tree_getChunksNode(node);
-  for (let start = 0; start < length; start += COMPOSITE_SLICE) {
-    const nodes = getNodesAtDepth(chunksNode, chunkDepth, start, Math.min(COMPOSITE_SLICE, length - start));
-    yield nodes.map((element) => elementType.toJson(elementType.tree_toValue(element)));
+function writeArray(
+  type: ArrayOfElements,
+  node: Node,
+  out: ByteWriter,
+  serialized: ByteViews,
+): Generator<void, void, void> {
+  const form = jsonFormOf(type.elementType);
+  return form instanceof FlatForm && form.bound < AT_ONCE_BYTES
+    ? writeRuns(type, form, node, out, serialized)
+    : writeElements(type, node, out, serialized);
+}
+
+function* writeContainer(
+  type: Container,
+  node: Node,
+  out: ByteWriter,
+  serialized: ByteViews,
+): Generator<void, void, void> {
+  for (const [index, { fieldType, jsonKey, gindex }] of type.fieldsEntries.entries()) {
+    if (out.room < ROOM_BYTES) yield;
+    out.byte(index === 0 ? OPENING_BRACE : COMMA);
+    out.text(`${JSON.stringify(jsonKey)}:`);
+    yield* write({ type: fieldType, node: getNode(node, gindex) }, out, serialized);
   }
+  out.byte(CLOSING_BRACE);
+}
+
+function* writeElements(
+  type: ArrayOfElements,
+  node: Node,
+  out: ByteWriter,
+  serialized: ByteViews,
+): Generator<void, void, void> {
+  let separator = OPENING_BRACKET;
+  for (const element of elementNodes(type, node)) {
+    if (out.room < ROOM_BYTES) yield;
+    out.byte(separator);
+    separator = COMMA;
+    yield* write({ type: type.elementType, node: element }, out, serialized);
+  }
+  out.byte(CLOSING_BRACKET);
+}
+
+function* writeRuns(
+  type: ArrayOfElements,
+  form: FlatForm,
+  node: Node,
+  out: ByteWriter,
+  serialized: ByteViews,
+): Generator<void, void, void> {
+  const elementLength = type.elementType.fixedSize!;
+  // As many as fit into the room that there is for sure.
+  const portion = Math.floor(AT_ONCE_BYTES / (form.bound + 1)) * elementLength;
+  let separator = OPENING_BRACKET;
+  for (const run of fixedSizeRuns(type, node, SERIALIZED_BYTES)) {
+    run.serialize(serialized, 0);
+    for (let at = 0; at < run.length; at += portion) {
+      if (out.room < ROOM_BYTES) yield;
+      out.byte(separator);
+      separator = COMMA;
+      form.writeSeveral(out, serialized, at, Math.min(at + portion, run.length));
+    }
+    yield;
+  }
+  out.byte(CLOSING_BRACKET);
 }

@@ -1,4 +1,6 @@
-import type { ByteWriter } from "./byte-writer.ts";
+import { ownTurn, TimeSlice } from "../time-slice.ts";
+import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
+import { ByteWriter } from "./byte-writer.ts";
 
 /** What a writer of a stream has room for when it begins and whenever it is resumed. */
 export const ROOM_BYTES = 4096;
@@ -8,3 +10,26 @@ export const ROOM_BYTES = 4096;
  * while it writes little: whoever runs it then takes what is written, or lets others have a turn.
  */
 export type StreamWriter<Input> = (input: Input, out: ByteWriter) => Generator<void, void, void>;
+
+/**
+ * What a writer writes, a buffer in each turn of the event loop: an answer of any size delays nobody. Whoever has no more use
+ * for a buffer can give it back to the pool.
+ */
+export async function* writtenBuffers<Input>(
+  write: StreamWriter<Input>,
+  input: Input,
+): AsyncGenerator<Buffer, void, undefined> {
+  const out = new ByteWriter(Buffer.alloc(0));
+  const steps = write(input, out);
+  for (let isDone = false; !isDone; ) {
+    await ownTurn();
+    const slice = new TimeSlice();
+    out.continueIn(takeBuffer());
+    while (!isDone && out.room >= ROOM_BYTES) {
+      isDone = steps.next().done === true;
+      await slice.breathe();
+    }
+    if (out.at > 0) yield out.written;
+    else giveBackBuffer(out.bytes);
+  }
+}

@@ -1,33 +1,30 @@
-import { routes } from "@lodestar/api";
+import type { routes } from "@lodestar/api";
 import {
   EPOCHS_PER_HISTORICAL_VECTOR,
   ForkName,
   MAX_COMMITTEES_PER_SLOT,
   MIN_SEED_LOOKAHEAD,
-  SLOTS_PER_EPOCH,
   SYNC_COMMITTEE_SUBNET_SIZE,
 } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
-  computeEpochShufflingAsync,
   computeStartSlotAtEpoch,
   computeSyncPeriodAtEpoch,
   type EpochShuffling,
-  getActiveValidatorIndices,
 } from "@lodestar/state-transition";
 import type { CommitteeIndex, Epoch, Slot } from "@lodestar/types";
+import { distantShuffling } from "../../chain/states/distant-shuffling.ts";
 import { invalidParams, notFound } from "../../failure.ts";
+import { SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
 import type { ChainView } from "../chain-view.ts";
 import { type CallContext, defineOperation, get, optional } from "../definition.ts";
-import { metaOf, resolveState } from "../lookup.ts";
+import { besideData } from "../encoding.ts";
+import { metaOf, type ResolvedState, resolveState } from "../lookup.ts";
 import { STATE_ID } from "../params/common.ts";
 import { epoch, slot, uint64 } from "../params/scalars.ts";
 import { requireForkAt } from "../preconditions.ts";
 import { list, object, shape } from "../schemas.ts";
-import { type SlicedList, wholeList, writeList } from "../sliced-list.ts";
-
-type CommitteeResponse = routes.beacon.state.EpochCommitteeResponse;
 
 interface CommitteesQuery {
   stateId: routes.beacon.StateId;
@@ -36,6 +33,9 @@ interface CommitteesQuery {
   index?: CommitteeIndex;
   slot?: Slot;
 }
+
+/** Committees that have no more members together are written at once, which costs less than a stream. */
+const MAX_MEMBERS_AT_ONCE = 4096;
 
 const EPOCH = optional(epoch, "By default the epoch of the state.");
 
@@ -56,9 +56,15 @@ const getEpochCommittees = defineOperation("beacon.getEpochCommittees", {
   cost: "heavy",
   access: "read",
   example: { params: (chain) => ["head", String(chain.epoch), "0", String(chain.slot)] },
-  handler: async ({ chain }, query, call) => wholeList(await listCommittees(chain, query, call)),
-  json: async ({ chain }, query, codec, call) =>
-    writeList(await listCommittees(chain, query, call), committeeJson, codec.meta),
+  async handler({ chain }, query, call) {
+    const { committees, resolved } = await findCommittees(chain, query, call);
+    const data = committees.map(({ index, slot, members }) => ({ index, slot, validators: Array.from(members) }));
+    return { data, meta: metaOf(resolved) };
+  },
+  async json({ chain }, query, codec, call) {
+    const { committees, resolved } = await findCommittees(chain, query, call);
+    return { body: bodyOf(committees), ...besideData(codec.meta, metaOf(resolved)) };
+  },
 });
 
 const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", {
@@ -100,12 +106,17 @@ const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", 
 
 export const committeeMethods = [getEpochCommittees, getEpochSyncCommittees] as const;
 
-/** One slice for each slot. */
-async function listCommittees(
+interface Committee {
+  index: CommitteeIndex;
+  slot: Slot;
+  members: Uint32Array;
+}
+
+async function findCommittees(
   chain: ChainView,
   { stateId, epoch: givenEpoch, index, slot }: CommitteesQuery,
   call?: CallContext,
-): Promise<SlicedList<CommitteeResponse>> {
+): Promise<{ committees: Committee[]; resolved: ResolvedState }> {
   if (index !== undefined && index >= MAX_COMMITTEES_PER_SLOT) {
     throw invalidParams(`There is no committee ${index}: a slot has at most ${MAX_COMMITTEES_PER_SLOT} committees.`);
   }
@@ -116,12 +127,27 @@ async function listCommittees(
   if (slot !== undefined && computeEpochAtSlot(slot) !== epoch) {
     throw invalidParams(`Slot ${slot} is not in epoch ${epoch}, whose committees are asked for.`);
   }
-  const { committees, committeesPerSlot } = await shufflingAt(chain, resolved.state, epoch);
-  return {
-    slices: committeeSlices(committees, computeStartSlotAtEpoch(epoch), index, slot),
-    maxLength: committeesPerSlot * SLOTS_PER_EPOCH,
-    resolved,
-  };
+  const shuffling = await shufflingAt(chain, resolved.state, epoch, call);
+  const firstSlot = computeStartSlotAtEpoch(epoch);
+  const committees = shuffling.committees.flatMap((ofSlot, slotInEpoch) =>
+    ofSlot.map((members, position) => ({ index: position, slot: firstSlot + slotInEpoch, members })),
+  );
+  const isAskedFor = (committee: Committee) =>
+    (slot === undefined || committee.slot === slot) && (index === undefined || committee.index === index);
+  return { committees: committees.filter(isAskedFor), resolved };
+}
+
+function bodyOf(found: readonly Committee[]): Buffer | SharedStream {
+  const count = found.reduce((sum, { members }) => sum + members.length, 0);
+  const all = new Uint32Array(new SharedArrayBuffer(count * Uint32Array.BYTES_PER_ELEMENT));
+  let at = 0;
+  const committees = found.map(({ index, slot, members }) => {
+    all.set(members, at);
+    at += members.length;
+    return { index, slot, length: members.length };
+  });
+  const recipe = { writer: "committees", input: { committees, members: all } } as const;
+  return count <= MAX_MEMBERS_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
 }
 
 function refuseUnknownEpoch(epoch: Epoch, stateEpoch: Epoch): void {
@@ -139,38 +165,21 @@ function refuseUnknownEpoch(epoch: Epoch, stateEpoch: Epoch): void {
   }
 }
 
-async function shufflingAt(chain: ChainView, state: CachedBeaconStateAllForks, epoch: Epoch): Promise<EpochShuffling> {
+async function shufflingAt(
+  chain: ChainView,
+  state: CachedBeaconStateAllForks,
+  epoch: Epoch,
+  call: CallContext | undefined,
+): Promise<EpochShuffling> {
   const known = state.epochCtx.getShufflingAtEpochOrNull(epoch);
   if (known) return known;
   // The seed comes from the mix of this epoch (beacon-chain.md, get_seed), whose place in the state is used again
   // after a full round.
   const mixEpoch = epoch - MIN_SEED_LOOKAHEAD - 1;
   if (mixEpoch + EPOCHS_PER_HISTORICAL_VECTOR > computeEpochAtSlot(state.slot)) {
-    return computeEpochShufflingAsync(state, getActiveValidatorIndices(state, epoch), epoch);
+    return distantShuffling(state, epoch, call?.signal);
   }
   const stateThen = await chain.states.canonicalAtSlot(computeStartSlotAtEpoch(epoch));
   if (stateThen === null) throw notFound(`The node no longer has a state that knows the committees of epoch ${epoch}.`);
   return stateThen.epochCtx.getShufflingAtEpoch(epoch);
-}
-
-function* committeeSlices(
-  committees: readonly Uint32Array[][],
-  firstSlot: Slot,
-  index: CommitteeIndex | undefined,
-  slot: Slot | undefined,
-): Generator<CommitteeResponse[], void, undefined> {
-  for (const [slotInEpoch, ofSlot] of committees.entries()) {
-    const committeeSlot = firstSlot + slotInEpoch;
-    if (slot !== undefined && slot !== committeeSlot) continue;
-    const responses = ofSlot.map((committee, position) => ({
-      index: position,
-      slot: committeeSlot,
-      validators: Array.from(committee),
-    }));
-    yield index === undefined ? responses : responses.slice(index, index + 1);
-  }
-}
-
-function committeeJson(committee: CommitteeResponse): string {
-  return JSON.stringify(routes.beacon.state.EpochCommitteeResponseType.toJson(committee));
 }

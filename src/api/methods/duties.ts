@@ -10,16 +10,30 @@ import { type Epoch, type RootHex, ssz, type ValidatorIndex } from "@lodestar/ty
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { latestBlockHeader } from "../../chain/anchor.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { committeePosition } from "../../chain/committee-positions.ts";
+import { committeePositions } from "../../chain/committee-positions.ts";
 import { invalidParams } from "../../failure.ts";
+import { AttesterDutyRows } from "../../json/committee-writers.ts";
+import type { LivenessList } from "../../json/liveness-writer.ts";
+import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { TimeSlice } from "../../time-slice.ts";
+import type { ResponseCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineOperation, get, post, required } from "../definition.ts";
+import { besideData } from "../encoding.ts";
 import { type ValidatorId, validatorIds, validatorIndices } from "../params/identifiers.ts";
 import { epoch } from "../params/scalars.ts";
 import { requireSynced } from "../preconditions.ts";
 import { boolean, list, object, shape } from "../schemas.ts";
 import { lastKnownEpoch, stateForDuties, stateForSyncCommittee } from "./duty-state.ts";
 import { livenessIn } from "./liveness.ts";
+
+/** What is done for so many does not take long. */
+const VALIDATORS_BETWEEN_TURNS = 1024;
+
+/** An answer about no more validators than this is written at once, which costs less than a stream. */
+const MAX_WRITTEN_AT_ONCE = 256;
+
+type AttesterDutiesCodec = ResponseCodec<unknown, { dependentRoot: RootHex; executionOptimistic: boolean }>;
 
 interface DutiesRequest {
   epoch: Epoch;
@@ -39,17 +53,35 @@ const ATTESTER_DUTIES = {
   failures: ["not-found", "unavailable"],
   cost: "duty",
   access: "read",
-  async handler({ chain }: ApiContext, { epoch, indices }: DutiesRequest) {
-    requireSynced(chain);
-    requireKnownEpoch(chain, epoch);
-    const state = await stateForDuties(chain, epoch);
-    return {
-      data: attesterDuties(state, epoch, indices),
-      meta: {
-        dependentRoot: rootBeforeEpoch(state, epoch - 1),
-        executionOptimistic: chain.status.isOptimistic,
-      },
+  async handler({ chain }: ApiContext, request: DutiesRequest) {
+    const { state, shuffling, positions, meta } = await findAttesters(chain, request);
+    const firstSlot = computeStartSlotAtEpoch(request.epoch);
+    const data = positions.map(({ validatorIndex, committeeIndex, committeeLength, position, slotInEpoch }) => ({
+      pubkey: pubkeyOf(state, validatorIndex),
+      validatorIndex,
+      committeeIndex,
+      committeeLength,
+      committeesAtSlot: shuffling.committeesPerSlot,
+      validatorCommitteeIndex: position,
+      slot: firstSlot + slotInEpoch,
+    }));
+    return { data, meta };
+  },
+  async json({ chain }: ApiContext, request: DutiesRequest, codec: AttesterDutiesCodec) {
+    const { state, shuffling, positions, meta } = await findAttesters(chain, request);
+    const duties = new AttesterDutyRows(positions.length);
+    const slice = new TimeSlice();
+    for (const [index, position] of positions.entries()) {
+      duties.add(pubkeyOf(state, position.validatorIndex), position);
+      if (index % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+    }
+    const input = {
+      firstSlot: computeStartSlotAtEpoch(request.epoch),
+      committeesAtSlot: shuffling.committeesPerSlot,
+      ...duties.columns,
     };
+    const body = bodyOf(positions.length, { writer: "attesterDuties", input });
+    return { body, ...besideData(codec.meta, meta) };
   },
 } as const;
 
@@ -131,7 +163,7 @@ const getSyncCommitteeDuties = defineOperation("validator.getSyncCommitteeDuties
     const state = await stateForSyncCommittee(chain, epoch);
     const { validatorIndexMap } = state.epochCtx.getIndexedSyncCommitteeAtEpoch(epoch);
     const data: routes.validator.SyncDuty[] = [];
-    for (const validatorIndex of indicesOf(state, indices)) {
+    for (const validatorIndex of await indicesOf(state, indices)) {
       const positions = validatorIndexMap.get(validatorIndex);
       if (!positions) continue;
       data.push({
@@ -158,19 +190,13 @@ const getLiveness = defineOperation("validator.getLiveness", {
   cost: "cheap",
   access: "read",
   example: { params: (chain) => [String(chain.epoch), ["3", "4"]] },
-  async handler({ chain }, { epoch, indices }) {
-    requireSynced(chain);
-    const { currentEpoch } = chain.clock;
-    if (epoch > currentEpoch || epoch < currentEpoch - 1) {
-      throw invalidParams(
-        `Liveness can be told for the current epoch, ${currentEpoch}, and the one before it, but not for epoch ${epoch}.`,
-      );
-    }
-    const { length } = chain.headState.validators;
-    const unknown = indices.find((index) => index >= length);
-    if (unknown !== undefined) throw invalidParams(`No validator has the index ${unknown}.`);
-    const isLive = livenessIn(chain, epoch);
-    return { data: indices.map((index) => ({ index, isLive: isLive(index) })) };
+  async handler({ chain }, request) {
+    const { indices, live } = await findLiveness(chain, request);
+    return { data: Array.from(indices, (index, position) => ({ index, isLive: live[position] === 1 })) };
+  },
+  async json({ chain }, request) {
+    const input = await findLiveness(chain, request);
+    return { body: bodyOf(input.indices.length, { writer: "liveness", input }) };
   },
 });
 
@@ -182,6 +208,10 @@ export const dutyMethods = [
   getProposerDutiesV2,
   getLiveness,
 ] as const;
+
+function bodyOf(count: number, recipe: Recipe): Buffer | SharedStream {
+  return count <= MAX_WRITTEN_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+}
 
 /** `dependsOn` is the epoch before which the deciding block was made. */
 async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch) {
@@ -211,38 +241,51 @@ function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
 }
 
 /** By slot, then committee, then position; whoever has no duty in the epoch is left out. */
-function attesterDuties(
-  state: CachedBeaconStateAllForks,
-  epoch: Epoch,
-  validators: readonly ValidatorId[],
-): routes.validator.AttesterDuty[] {
+async function findAttesters(chain: BeaconChain, { epoch, indices }: DutiesRequest) {
+  requireSynced(chain);
+  requireKnownEpoch(chain, epoch);
+  const state = await stateForDuties(chain, epoch);
+  const meta = { dependentRoot: rootBeforeEpoch(state, epoch - 1), executionOptimistic: chain.status.isOptimistic };
   const shuffling = state.epochCtx.getShufflingAtEpoch(epoch);
-  const duties = [];
-  for (const validatorIndex of indicesOf(state, validators)) {
-    const place = committeePosition(shuffling, validatorIndex);
-    if (!place) continue;
-    duties.push({
-      pubkey: pubkeyOf(state, validatorIndex),
-      validatorIndex,
-      committeeIndex: place.committeeIndex,
-      committeeLength: place.committeeLength,
-      committeesAtSlot: shuffling.committeesPerSlot,
-      validatorCommitteeIndex: place.position,
-      slot: place.slot,
-    });
+  const positions = await committeePositions(shuffling, await indicesOf(state, indices));
+  return { state, shuffling, positions, meta };
+}
+
+async function findLiveness(
+  chain: BeaconChain,
+  { epoch, indices }: { epoch: Epoch; indices: ValidatorIndex[] },
+): Promise<LivenessList> {
+  requireSynced(chain);
+  const { currentEpoch } = chain.clock;
+  if (epoch > currentEpoch || epoch < currentEpoch - 1) {
+    throw invalidParams(
+      `Liveness can be told for the current epoch, ${currentEpoch}, and the one before it, but not for epoch ${epoch}.`,
+    );
   }
-  return duties.sort(
-    (a, b) =>
-      a.slot - b.slot || a.committeeIndex - b.committeeIndex || a.validatorCommitteeIndex - b.validatorCommitteeIndex,
-  );
+  const { length } = chain.headState.validators;
+  const unknown = indices.find((index) => index >= length);
+  if (unknown !== undefined) throw invalidParams(`No validator has the index ${unknown}.`);
+  const isLive = livenessIn(chain, epoch);
+  const live = new Uint8Array(indices.length);
+  const slice = new TimeSlice();
+  for (const [position, index] of indices.entries()) {
+    live[position] = isLive(index) ? 1 : 0;
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+  }
+  return { indices: Uint32Array.from(indices), live };
 }
 
 /** Each once; keys that no validator has are left out. */
-function indicesOf({ epochCtx }: CachedBeaconStateAllForks, validators: readonly ValidatorId[]): Set<ValidatorIndex> {
+async function indicesOf(
+  { epochCtx }: CachedBeaconStateAllForks,
+  validators: readonly ValidatorId[],
+): Promise<Set<ValidatorIndex>> {
   const indices = new Set<ValidatorIndex>();
-  for (const id of validators) {
+  const slice = new TimeSlice();
+  for (const [position, id] of validators.entries()) {
     const index = typeof id === "string" ? epochCtx.getValidatorIndex(fromHex(id)) : id;
     if (index !== null) indices.add(index);
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
   }
   return indices;
 }

@@ -12,6 +12,7 @@ import { invalidParams } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { streamSszJson } from "../../json/ssz-json-stream.ts";
 import type { Answer } from "../../server/method-table.ts";
+import { streamSsz } from "../../ssz/pieces.ts";
 import type { MetaCodec } from "../codecs.ts";
 import { type CallContext, defineEncoded, defineOperation, get, optional } from "../definition.ts";
 import { besideData } from "../encoding.ts";
@@ -302,7 +303,9 @@ const getState = defineOperation("debug.getStateV2", {
   async ssz({ chain }, { stateId }, call) {
     const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
-    return { data: state.serialize(), meta: versionedMetaOf(chain, state.slot, resolved) };
+    state.commit();
+    const data = streamSsz(state.type as CompositeTypeAny, state.node);
+    return { data, meta: versionedMetaOf(chain, state.slot, resolved) };
   },
 });
 
@@ -326,7 +329,7 @@ const getBeaconState = defineEncoded({
   },
 });
 
-/** A state is far too large to be one JSON text. */
+/** A state is far too large to be written at once. */
 function streamState(
   chain: BeaconChain,
   resolved: ResolvedState,

@@ -1,0 +1,59 @@
+import {
+  type CachedBeaconStateAllForks,
+  computeEpochShufflingAsync,
+  type EpochShuffling,
+} from "@lodestar/state-transition";
+import type { Epoch } from "@lodestar/types";
+import { SharedWorks } from "../../shared-work.ts";
+import { LruMap } from "../lru-map.ts";
+import { forEachValidator } from "./each-validator.ts";
+
+/** Of a million validators, one takes some 8 MB. */
+const KEPT_FOR_A_STATE = 2;
+
+interface OfState {
+  kept: LruMap<Epoch, EpochShuffling>;
+  underway: SharedWorks<Epoch, EpochShuffling>;
+}
+
+/** By the root of the state's tree. */
+const known = new WeakMap<CachedBeaconStateAllForks["node"], OfState>();
+
+/**
+ * The committees of an epoch of which a state still has the randomness, but which are not among those at hand. Of a million
+ * validators it takes a second to work them out: in slices and in a thread, and once for all who ask meanwhile.
+ */
+export async function distantShuffling(
+  state: CachedBeaconStateAllForks,
+  epoch: Epoch,
+  signal: AbortSignal | undefined,
+): Promise<EpochShuffling> {
+  const { kept, underway } = ofState(state);
+  return (
+    kept.get(epoch) ??
+    underway.share(epoch, signal, async (goOn) => {
+      const shuffling = await computeEpochShufflingAsync(state, await activeIndices(state, epoch, goOn), epoch);
+      kept.set(epoch, shuffling);
+      return shuffling;
+    })
+  );
+}
+
+function ofState({ node }: CachedBeaconStateAllForks): OfState {
+  let found = known.get(node);
+  if (found === undefined) {
+    found = { kept: new LruMap(KEPT_FOR_A_STATE), underway: new SharedWorks() };
+    known.set(node, found);
+  }
+  return found;
+}
+
+async function activeIndices(state: CachedBeaconStateAllForks, epoch: Epoch, goOn: () => void): Promise<Uint32Array> {
+  const indices = new Uint32Array(state.validators.length);
+  let count = 0;
+  const visit = ({ activationEpoch, exitEpoch }: { activationEpoch: Epoch; exitEpoch: Epoch }, index: number) => {
+    if (activationEpoch <= epoch && epoch < exitEpoch) indices[count++] = index;
+  };
+  await forEachValidator(state, visit, goOn);
+  return indices.slice(0, count);
+}

@@ -1,0 +1,31 @@
+import type { CompositeTypeAny } from "@chainsafe/ssz";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import type { phase0, ValidatorIndex } from "@lodestar/types";
+import { type ArrayOfElements, elementNodes } from "../../ssz/tree.ts";
+import { TimeSlice } from "../../time-slice.ts";
+
+/** What is done before it is asked whether others have to have a turn. */
+const AT_ONCE = 8192;
+
+/**
+ * Calls `visit` for every validator of a state, by index, and gives way to others now and then; `goOn` is called then, and may
+ * throw.
+ */
+export async function forEachValidator(
+  { validators }: CachedBeaconStateAllForks,
+  visit: (validator: phase0.Validator, index: ValidatorIndex) => void,
+  goOn?: () => void,
+): Promise<void> {
+  validators.commit();
+  const type = validators.type as ArrayOfElements;
+  const elementType = type.elementType as CompositeTypeAny;
+  const slice = new TimeSlice();
+  let index = 0;
+  for (const node of elementNodes(type, validators.node)) {
+    visit(elementType.tree_toValue(node) as phase0.Validator, index);
+    index++;
+    if (index % AT_ONCE !== 0) continue;
+    goOn?.();
+    await slice.breathe();
+  }
+}

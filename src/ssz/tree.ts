@@ -1,0 +1,158 @@
+import {
+  type BranchNode,
+  getNode,
+  getNodesAtDepth,
+  type Node,
+  packedNodeRootsToBytes,
+} from "@chainsafe/persistent-merkle-tree";
+import {
+  type BasicType,
+  type ByteViews,
+  type CompositeTypeAny,
+  ContainerNodeStructType,
+  ContainerType,
+  ListBasicType,
+  ListCompositeType,
+  ProgressiveContainerType,
+  ProgressiveListBasicType,
+  ProgressiveListCompositeType,
+  type Type,
+  VectorBasicType,
+  VectorCompositeType,
+} from "@chainsafe/ssz";
+
+/** Where the bytes of what has no fixed size begin is told in its place. */
+export const OFFSET_BYTES = 4;
+
+const LEAF_BYTES = 32;
+
+/** Looking up a few together costs less than each alone. */
+const NODES_AT_ONCE = 512;
+
+type Fields = Record<string, Type<unknown>>;
+
+export type Container = ContainerType<Fields> | ProgressiveContainerType<Fields>;
+
+/** Several elements share a leaf. */
+type BasicArray =
+  | ListBasicType<BasicType<unknown>>
+  | VectorBasicType<BasicType<unknown>>
+  | ProgressiveListBasicType<BasicType<unknown>>;
+
+export type CompositeArray =
+  | ListCompositeType<CompositeTypeAny>
+  | VectorCompositeType<CompositeTypeAny>
+  | ProgressiveListCompositeType<CompositeTypeAny>;
+
+export type ArrayOfElements = BasicArray | CompositeArray;
+
+export function isContainer(type: Type<unknown>): type is Container {
+  return type instanceof ContainerType || type instanceof ProgressiveContainerType;
+}
+
+/** A container that is kept as a plain object in one node, as a validator is, has no nodes of its own for its fields. */
+export function hasFieldNodes(type: Type<unknown>): type is Container {
+  return isContainer(type) && !(type instanceof ContainerNodeStructType);
+}
+
+export function isArray(type: Type<unknown>): type is ArrayOfElements {
+  return isBasicArray(type) || isCompositeArray(type);
+}
+
+function isBasicArray(type: Type<unknown>): type is BasicArray {
+  return type instanceof ListBasicType || type instanceof VectorBasicType || type instanceof ProgressiveListBasicType;
+}
+
+function isCompositeArray(type: Type<unknown>): type is CompositeArray {
+  return (
+    type instanceof ListCompositeType ||
+    type instanceof VectorCompositeType ||
+    type instanceof ProgressiveListCompositeType
+  );
+}
+
+/** Whether each element has a size of its own. */
+export function isOfVariableSize(type: ArrayOfElements): type is CompositeArray {
+  return type.elementType.fixedSize === null;
+}
+
+/** Elements of an array that follow each other. */
+export interface Run {
+  /** Of their SSZ. */
+  readonly length: number;
+  serialize(output: ByteViews, offset: number): void;
+}
+
+/** All elements of an array whose elements have a fixed size, in runs whose SSZ has about `length` bytes. */
+export function* fixedSizeRuns(type: ArrayOfElements, node: Node, length: number): Generator<Run, void, undefined> {
+  if (isBasicArray(type)) yield* leafRuns(type, node, length);
+  else yield* elementRuns(type, node, length);
+}
+
+function* leafRuns(type: BasicArray, node: Node, length: number): Generator<Run, void, undefined> {
+  let remaining = serializedLength(type, node);
+  for (const leaves of nodeRuns(type, node, Math.ceil(length / LEAF_BYTES))) {
+    const size = Math.min(remaining, leaves.length * LEAF_BYTES);
+    yield {
+      length: size,
+      serialize: ({ dataView }, offset) => packedNodeRootsToBytes(dataView, offset, size, leaves),
+    };
+    remaining -= size;
+  }
+}
+
+function* elementRuns(type: CompositeArray, node: Node, length: number): Generator<Run, void, undefined> {
+  const { elementType } = type;
+  const elementLength = elementType.fixedSize!;
+  for (const nodes of nodeRuns(type, node, Math.ceil(length / elementLength))) {
+    yield {
+      length: nodes.length * elementLength,
+      serialize: (output, offset) => {
+        let at = offset;
+        for (const element of nodes) at = elementType.tree_serializeToBytes(output, at, element);
+      },
+    };
+  }
+}
+
+/** The nodes of the elements of an array whose elements are not basic, one after the other. */
+export function* elementNodes(type: ArrayOfElements, node: Node): Generator<Node, void, undefined> {
+  for (const nodes of nodeRuns(type, node, NODES_AT_ONCE)) yield* nodes;
+}
+
+/** The nodes of an array in order, at most `count` at a time: of basic elements the leaves, else one for each element. */
+function* nodeRuns(type: ArrayOfElements, node: Node, count: number): Generator<Node[], void, undefined> {
+  const chunksNode = type.tree_getChunksNode(node);
+  const all = Math.ceil(type.tree_getLength(node) / type.itemsPerChunk);
+  if (!isProgressive(type)) {
+    yield* runsAtDepth(chunksNode, type.chunkDepth, all, count);
+    return;
+  }
+  // Subtrees of 1, 4, 16 and so on, each to the left of all that follow.
+  let subtree = chunksNode as BranchNode;
+  for (let [depth, remaining] = [0, all]; remaining > 0; depth += 2, subtree = subtree.right as BranchNode) {
+    yield* runsAtDepth(subtree.left, depth, Math.min(2 ** depth, remaining), count);
+    remaining -= 2 ** depth;
+  }
+}
+
+function isProgressive(type: ArrayOfElements): boolean {
+  return type instanceof ProgressiveListBasicType || type instanceof ProgressiveListCompositeType;
+}
+
+function* runsAtDepth(node: Node, depth: number, all: number, count: number): Generator<Node[], void, undefined> {
+  for (let start = 0; start < all; start += count) {
+    yield getNodesAtDepth(node, depth, start, Math.min(count, all - start));
+  }
+}
+
+/** The length of what `type` serializes of the tree, without a walk through lists whose elements all have the same. */
+export function serializedLength(type: Type<unknown>, node: Node): number {
+  if (type.fixedSize !== null) return type.fixedSize;
+  if (isArray(type) && !isOfVariableSize(type)) return type.tree_getLength(node) * type.elementType.fixedSize!;
+  if (!hasFieldNodes(type)) return type.tree_serializedSize(node);
+  return type.fieldsEntries.reduce((sum, { fieldType, gindex }) => {
+    const length = serializedLength(fieldType, getNode(node, gindex));
+    return sum + length + (fieldType.fixedSize === null ? OFFSET_BYTES : 0);
+  }, 0);
+}
