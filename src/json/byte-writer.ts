@@ -83,7 +83,8 @@ export class ByteWriter {
 
   constant({ words, length }: Constant): void {
     const { at } = this;
-    for (let index = 0; index < words.length; index++) this.#view.setUint32(at + index * 4, words[index]!, true);
+    const view = this.#view;
+    for (let index = 0; index < words.length; index++) view.setUint32(at + index * 4, words[index]!, true);
     this.at = at + length;
   }
 
@@ -95,7 +96,8 @@ export class ByteWriter {
   /** Bytes as they are; meant for a few. */
   copy(source: Uint8Array, start: number, length: number): void {
     const { at } = this;
-    for (let offset = 0; offset < length; offset++) this.#bytes[at + offset] = source[start + offset]!;
+    const bytes = this.#bytes;
+    for (let offset = 0; offset < length; offset++) bytes[at + offset] = source[start + offset]!;
     this.at = at + length;
   }
 
@@ -109,12 +111,13 @@ export class ByteWriter {
   /** Two digits a byte, without a prefix. */
   hex(source: Uint8Array, start: number, length: number): void {
     const even = length & ~1;
+    const view = this.#view;
     let { at } = this;
     for (let offset = start; offset < start + even; offset += 2, at += 4) {
-      this.#view.setUint32(at, HEX_OF_TWO_BYTES[source[offset]! | (source[offset + 1]! << 8)]!, true);
+      view.setUint32(at, HEX_OF_TWO_BYTES[source[offset]! | (source[offset + 1]! << 8)]!, true);
     }
     if (even < length) {
-      this.#view.setUint16(at, HEX_OF_TWO_BYTES[source[start + even]!]! & 0xffff, true);
+      view.setUint16(at, HEX_OF_TWO_BYTES[source[start + even]!]! & 0xffff, true);
       at += 2;
     }
     this.at = at;

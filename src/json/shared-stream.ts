@@ -1,4 +1,5 @@
 import { ownTurn, TimeSlice } from "../time-slice.ts";
+import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { writeAttesterDuties, writeCommittees } from "./committee-writers.ts";
 import { writeLiveness } from "./liveness-writer.ts";
@@ -10,7 +11,7 @@ import {
   writeValidators,
 } from "./registry-writers.ts";
 import { writeAttestationRewards } from "./reward-writers.ts";
-import { BUFFER_BYTES, ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
+import { ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
 
 /** All writers by the names that recipes have for them. */
 const writers = {
@@ -33,7 +34,8 @@ export type Recipe = {
 }[keyof Writers];
 
 /**
- * Bytes that are written as they are read, a buffer in each turn of the event loop. Instead of the bytes, another thread can
+ * Bytes that are written as they are read, a buffer in each turn of the event loop. Whoever has no more use for a buffer can
+ * give it back to the pool that it is from. Instead of the bytes, another thread can
  * be given the recipe; this one is then told by `release` that the other has read them or does not want them.
  */
 export class SharedStream implements AsyncIterable<Buffer> {
@@ -87,17 +89,20 @@ export class SharedStream implements AsyncIterable<Buffer> {
   async #fill(out: ByteWriter, steps: Generator<void, void, void>): Promise<Buffer | undefined> {
     await ownTurn();
     const slice = new TimeSlice();
-    out.continueIn(Buffer.allocUnsafeSlow(BUFFER_BYTES));
-    while (!this.#isReleased && out.room >= ROOM_BYTES) {
-      if (steps.next().done) return out.at > 0 ? out.written : undefined;
-      await slice.breathe();
+    out.continueIn(takeBuffer());
+    let isDone = false;
+    while (!isDone && !this.#isReleased && out.room >= ROOM_BYTES) {
+      isDone = steps.next().done === true;
+      if (!isDone) await slice.breathe();
     }
-    return this.#isReleased ? undefined : out.written;
+    if (!this.#isReleased && out.at > 0) return out.written;
+    giveBackBuffer(out.bytes);
+    return undefined;
   }
 }
 
 /** Where small answers are written before they are copied out. */
-const scratch = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+const scratch = takeBuffer();
 
 /** All bytes at once, for what is small. */
 export function writtenAtOnce(recipe: Recipe): Buffer {
