@@ -1,5 +1,5 @@
 import { ownTurn, TimeSlice } from "../time-slice.ts";
-import { takeBuffer } from "./buffer-pool.ts";
+import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
 /** What a writer of a stream has room for when it begins and whenever it is resumed. */
@@ -30,5 +30,6 @@ export async function* writtenBuffers<Input>(
       if (!isDone) await slice.breathe();
     }
     if (out.at > 0) yield out.written;
+    else giveBackBuffer(out.bytes);
   }
 }
