@@ -13,7 +13,7 @@ export type StreamWriter<Input> = (input: Input, out: ByteWriter) => Generator<v
 
 /**
  * What a writer writes, a buffer in each turn of the event loop: an answer of any size delays nobody. Whoever has no more use
- * for a buffer can give it back to the pool.
+ * for a buffer can give it back to the pool that it is from.
  */
 export async function* writtenBuffers<Input>(
   write: StreamWriter<Input>,
@@ -27,7 +27,7 @@ export async function* writtenBuffers<Input>(
     out.continueIn(takeBuffer());
     while (!isDone && out.room >= ROOM_BYTES) {
       isDone = steps.next().done === true;
-      await slice.breathe();
+      if (!isDone) await slice.breathe();
     }
     if (out.at > 0) yield out.written;
     else giveBackBuffer(out.bytes);
