@@ -122,10 +122,6 @@ export class AttesterDutyRows {
     this.#count++;
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
   get columns(): Pick<AttesterDutyList, "rows" | "pubkeys"> {
     return {
       rows: this.#rows.subarray(0, this.#count * ROW_LENGTH),

@@ -10,7 +10,7 @@ import {
   VALIDATORS_PER_CHUNK,
 } from "./registry-chunks.ts";
 import { ROOM_BYTES } from "./stream-writer.ts";
-import { statusAt, VALIDATOR_STATUSES } from "./validator-status.ts";
+import { isNever, statusAt, VALIDATOR_STATUSES } from "./validator-status.ts";
 
 export interface BalanceList extends Listed {
   balanceChunks: Chunks;
@@ -31,9 +31,10 @@ type Steps = Generator<void, void, void>;
 
 const INDEX = constant('{"index":"');
 const BALANCE = constant('","balance":"');
-const STATUS = constant('","status":"');
-const STATUS_WORDS = VALIDATOR_STATUSES.map(constant);
-const VALIDATOR = constant('","validator":{"pubkey":"0x');
+/** By the place of the status. */
+const STATUS_AND_PUBKEY = VALIDATOR_STATUSES.map((status) =>
+  constant(`","status":"${status}","validator":{"pubkey":"0x`),
+);
 const CREDENTIALS = constant('","withdrawal_credentials":"0x');
 const EFFECTIVE_BALANCE = constant('","effective_balance":"');
 const NOT_SLASHED = constant('","slashed":false,"activation_eligibility_epoch":"');
@@ -42,6 +43,8 @@ const ACTIVATION = constant('","activation_epoch":"');
 const EXIT = constant('","exit_epoch":"');
 const WITHDRAWABLE = constant('","withdrawable_epoch":"');
 const END_OF_VALIDATOR = constant('"}}');
+/** Of most validators, from where they are active. */
+const STAYS = constant('","exit_epoch":"18446744073709551615","withdrawable_epoch":"18446744073709551615"}}');
 const PUBKEY = constant('","pubkey":"0x');
 const END = constant('"}');
 
@@ -61,9 +64,7 @@ export function* writeValidators(list: ValidatorList, out: ByteWriter): Steps {
       out.uint(index);
       out.constant(BALANCE);
       writeUint64(out, balances, position * BALANCE_BYTES);
-      out.constant(STATUS);
-      out.constant(STATUS_WORDS[status]!);
-      out.constant(VALIDATOR);
+      out.constant(STATUS_AND_PUBKEY[status]!);
       out.hex(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
       out.constant(CREDENTIALS);
       out.hex(bytes, at + FIELDS.withdrawalCredentials, CREDENTIALS_BYTES);
@@ -73,6 +74,10 @@ export function* writeValidators(list: ValidatorList, out: ByteWriter): Steps {
       writeUint64(out, view, at + FIELDS.activationEligibilityEpoch);
       out.constant(ACTIVATION);
       writeUint64(out, view, at + FIELDS.activationEpoch);
+      if (isNever(view, at + FIELDS.exitEpoch) && isNever(view, at + FIELDS.withdrawableEpoch)) {
+        out.constant(STAYS);
+        return;
+      }
       out.constant(EXIT);
       writeUint64(out, view, at + FIELDS.exitEpoch);
       out.constant(WITHDRAWABLE);

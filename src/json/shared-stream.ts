@@ -1,7 +1,7 @@
-import { ownTurn, TimeSlice } from "../time-slice.ts";
 import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { writeAttesterDuties, writeCommittees } from "./committee-writers.ts";
+import { writeLiveness } from "./liveness-writer.ts";
 import {
   writeBalances,
   writeBalancesSsz,
@@ -9,7 +9,8 @@ import {
   writeIdentitiesSsz,
   writeValidators,
 } from "./registry-writers.ts";
-import { ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
+import { writeAttestationRewards } from "./reward-writers.ts";
+import { ROOM_BYTES, type StreamWriter, writtenBuffers } from "./stream-writer.ts";
 
 /** All writers by the names that recipes have for them. */
 const writers = {
@@ -20,6 +21,8 @@ const writers = {
   identitiesSsz: writeIdentitiesSsz,
   committees: writeCommittees,
   attesterDuties: writeAttesterDuties,
+  attestationRewards: writeAttestationRewards,
+  liveness: writeLiveness,
 };
 
 type Writers = typeof writers;
@@ -30,8 +33,7 @@ export type Recipe = {
 }[keyof Writers];
 
 /**
- * Bytes that are written as they are read, a buffer in each turn of the event loop. Whoever has no more use for a buffer can
- * give it back to the pool that it is from. Instead of the bytes, another thread can
+ * Bytes that are written as they are read, a buffer in each turn of the event loop. Instead of the bytes, another thread can
  * be given the recipe; this one is then told by `release` that the other has read them or does not want them.
  */
 export class SharedStream implements AsyncIterable<Buffer> {
@@ -61,17 +63,20 @@ export class SharedStream implements AsyncIterable<Buffer> {
 
   /** An iterator by hand, because a generator that was never begun does not hear that it is given up. */
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
-    const out = new ByteWriter(Buffer.alloc(0));
-    const steps = begin(this.recipe, out);
+    const source = writtenBuffers(writerOf(this.recipe), this.recipe.input);
     const end = (): IteratorResult<Buffer> => {
       this.release();
       return { done: true, value: undefined };
     };
     return {
       next: async () => {
+        if (this.#isReleased) return end();
         try {
-          const buffer = await this.#fill(out, steps);
-          return buffer === undefined ? end() : { done: false, value: buffer };
+          const next = await source.next();
+          if (next.done) return end();
+          if (!this.#isReleased) return next;
+          giveBackBuffer(next.value);
+          return end();
         } catch (error) {
           this.release();
           throw error;
@@ -79,21 +84,6 @@ export class SharedStream implements AsyncIterable<Buffer> {
       },
       return: async () => end(),
     };
-  }
-
-  /** The next buffer; undefined when there is nothing more to write, or nobody to write it for. */
-  async #fill(out: ByteWriter, steps: Generator<void, void, void>): Promise<Buffer | undefined> {
-    await ownTurn();
-    const slice = new TimeSlice();
-    out.continueIn(takeBuffer());
-    let isDone = false;
-    while (!isDone && !this.#isReleased && out.room >= ROOM_BYTES) {
-      isDone = steps.next().done === true;
-      if (!isDone) await slice.breathe();
-    }
-    if (!this.#isReleased && out.at > 0) return out.written;
-    giveBackBuffer(out.bytes);
-    return undefined;
   }
 }
 
@@ -104,7 +94,7 @@ const scratch = takeBuffer();
 export function writtenAtOnce(recipe: Recipe): Buffer {
   const out = new ByteWriter(scratch);
   const pieces: Buffer[] = [];
-  for (const _ of begin(recipe, out)) {
+  for (const _ of writerOf(recipe)(recipe.input, out)) {
     if (out.room >= ROOM_BYTES) continue;
     pieces.push(Buffer.from(out.written));
     out.continueIn(scratch);
@@ -113,6 +103,6 @@ export function writtenAtOnce(recipe: Recipe): Buffer {
 }
 
 /** The type of a recipe says that its input is one for its writer. */
-function begin({ writer, input }: Recipe, out: ByteWriter): Generator<void, void, void> {
-  return (writers[writer] as StreamWriter<unknown>)(input, out);
+function writerOf({ writer }: Recipe): StreamWriter<unknown> {
+  return writers[writer] as StreamWriter<unknown>;
 }

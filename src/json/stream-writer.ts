@@ -1,4 +1,5 @@
 import { ownTurn, TimeSlice } from "../time-slice.ts";
+import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
 /** What a writer of a stream has room for when it begins and whenever it is resumed. */
@@ -10,10 +11,10 @@ export const ROOM_BYTES = 4096;
  */
 export type StreamWriter<Input> = (input: Input, out: ByteWriter) => Generator<void, void, void>;
 
-/** Large enough that what is done once a buffer does not count, small enough to be written in less than a millisecond. */
-export const BUFFER_BYTES = 256 * 1024;
-
-/** What a writer writes, a buffer in each turn of the event loop: an answer of any size delays nobody. */
+/**
+ * What a writer writes, a buffer in each turn of the event loop: an answer of any size delays nobody. Whoever has no more use
+ * for a buffer can give it back to the pool that it is from.
+ */
 export async function* writtenBuffers<Input>(
   write: StreamWriter<Input>,
   input: Input,
@@ -23,11 +24,12 @@ export async function* writtenBuffers<Input>(
   for (let isDone = false; !isDone; ) {
     await ownTurn();
     const slice = new TimeSlice();
-    out.continueIn(Buffer.allocUnsafeSlow(BUFFER_BYTES));
+    out.continueIn(takeBuffer());
     while (!isDone && out.room >= ROOM_BYTES) {
       isDone = steps.next().done === true;
-      await slice.breathe();
+      if (!isDone) await slice.breathe();
     }
     if (out.at > 0) yield out.written;
+    else giveBackBuffer(out.bytes);
   }
 }

@@ -57,9 +57,13 @@ export function statusAt(bytes: DataView, at: number, epoch: number): number {
   return hasBalance ? WITHDRAWAL_POSSIBLE : WITHDRAWAL_DONE;
 }
 
-/** `Infinity` for an epoch that never comes. */
+/** Whether the epoch whose bytes begin there is one that never comes. */
+export function isNever(bytes: DataView, at: number): boolean {
+  return bytes.getUint32(at, true) === 0xffffffff && bytes.getUint32(at + 4, true) === 0xffffffff;
+}
+
+/** `Infinity` for one that never comes. */
 function epochAt(bytes: DataView, at: number): number {
-  const lower = bytes.getUint32(at, true);
-  const upper = bytes.getUint32(at + 4, true);
-  return upper === 0xffffffff && lower === 0xffffffff ? Number.POSITIVE_INFINITY : upper * TWO_TO_32 + lower;
+  if (isNever(bytes, at)) return Number.POSITIVE_INFINITY;
+  return bytes.getUint32(at + 4, true) * TWO_TO_32 + bytes.getUint32(at, true);
 }

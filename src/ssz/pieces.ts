@@ -1,6 +1,6 @@
 import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
 import type { ByteViews, CompositeTypeAny, Type } from "@chainsafe/ssz";
-import { ownTurn } from "../time-slice.ts";
+import { ownTurn, TimeSlice } from "../time-slice.ts";
 import {
   type ArrayOfElements,
   type CompositeArray,
@@ -14,8 +14,12 @@ import {
   serializedLength,
 } from "./tree.ts";
 
-/** A piece is made in about a millisecond. */
+/** A piece of this size is made in about a millisecond. */
 const PIECE_BYTES = 256 * 1024;
+
+type TakeBuffer = () => Buffer;
+
+const newBuffer: TakeBuffer = () => Buffer.allocUnsafeSlow(PIECE_BYTES);
 
 /** Values of up to this size are serialized at once. */
 const AT_ONCE_BYTES = 4096;
@@ -24,17 +28,38 @@ const RUN_BYTES = 32 * 1024;
 
 /**
  * What `type` serializes of a tree, byte for byte, in pieces: whoever takes them can give way to others in between, and never
- * holds the whole. `serializedLength` says how much it will be.
+ * holds the whole. `serializedLength` says how much it will be. `takeBuffer` gives the buffers for the pieces.
  */
-export function* sszPieces(type: CompositeTypeAny, node: Node): Generator<Buffer, void, undefined> {
-  const piece = new Piece();
+export function* sszPieces(
+  type: CompositeTypeAny,
+  node: Node,
+  takeBuffer = newBuffer,
+): Generator<Buffer, void, undefined> {
+  const piece = new Piece(takeBuffer);
   yield* serialize(type, node, piece);
   if (piece.at > 0) yield piece.written;
 }
 
+/** All of them together, without holding up anybody else for long. */
+export async function serializeInSlices(type: CompositeTypeAny, node: Node): Promise<Uint8Array> {
+  const bytes = new Uint8Array(serializedLength(type, node));
+  const slice = new TimeSlice();
+  let at = 0;
+  for (const piece of sszPieces(type, node)) {
+    bytes.set(piece, at);
+    at += piece.length;
+    await slice.breathe();
+  }
+  return bytes;
+}
+
 /** The same pieces, each made in a turn of the event loop of its own. */
-export async function* streamSsz(type: CompositeTypeAny, node: Node): AsyncGenerator<Buffer, void, undefined> {
-  const pieces = sszPieces(type, node);
+export async function* streamSsz(
+  type: CompositeTypeAny,
+  node: Node,
+  takeBuffer = newBuffer,
+): AsyncGenerator<Buffer, void, undefined> {
+  const pieces = sszPieces(type, node, takeBuffer);
   for (;;) {
     await ownTurn();
     const next = pieces.next();
@@ -45,9 +70,16 @@ export async function* streamSsz(type: CompositeTypeAny, node: Node): AsyncGener
 
 /** The bytes that are being written. */
 class Piece implements ByteViews {
-  uint8Array = Buffer.allocUnsafeSlow(PIECE_BYTES);
-  dataView = new DataView(this.uint8Array.buffer);
+  readonly #takeBuffer: TakeBuffer;
+  uint8Array: Buffer;
+  dataView: DataView;
   at = 0;
+
+  constructor(takeBuffer: TakeBuffer) {
+    this.#takeBuffer = takeBuffer;
+    this.uint8Array = takeBuffer();
+    this.dataView = viewOf(this.uint8Array);
+  }
 
   get written(): Buffer {
     return this.uint8Array.subarray(0, this.at);
@@ -60,11 +92,16 @@ class Piece implements ByteViews {
   /** Begins another one with room for that much, and gives what was written. */
   renew(length: number): Buffer {
     const { written } = this;
-    this.uint8Array = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, length));
-    this.dataView = new DataView(this.uint8Array.buffer);
+    const buffer = this.#takeBuffer();
+    this.uint8Array = buffer.length >= length ? buffer : Buffer.allocUnsafeSlow(length);
+    this.dataView = viewOf(this.uint8Array);
     this.at = 0;
     return written;
   }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
 }
 
 function* serialize(type: Type<unknown>, node: Node, piece: Piece): Generator<Buffer, void, undefined> {

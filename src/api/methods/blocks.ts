@@ -1,3 +1,4 @@
+import type { Type } from "@chainsafe/ssz";
 import type { routes } from "@lodestar/api";
 import { type ForkPostBellatrix, type ForkPreGloas, isForkPostBellatrix } from "@lodestar/params";
 import { signedBeaconBlockToBlinded, signedBlockToSignedHeader } from "@lodestar/state-transition";
@@ -6,6 +7,9 @@ import { fromHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { encodeJson } from "../../json/encode.ts";
+import { sszJson } from "../../json/ssz-json.ts";
+import type { Answer } from "../../server/method-table.ts";
+import type { MetaCodec } from "../codecs.ts";
 import { defineEncoded, defineOperation, get, optional } from "../definition.ts";
 import { besideData } from "../encoding.ts";
 import { findBlock, metaOf, onlyOne, resolveBlock, resolveBlockPosition, versionedMetaOf } from "../lookup.ts";
@@ -77,6 +81,7 @@ const getBlock = defineOperation("beacon.getBlockV2", {
     const block = await resolveBlock(chain, blockId);
     return { data: block.signed, meta: versionedMetaOf(chain, block.slot, block) };
   },
+  json: async ({ chain }, { blockId }, codec) => blockAnswer(chain, await resolveBlock(chain, blockId), codec.meta),
 });
 
 const getBlockRoot = defineOperation("beacon.getBlockRoot", {
@@ -169,11 +174,22 @@ const getBeaconBlock = defineEncoded({
   codec: (codecs) => codecs.beacon.getBlockV2.resp,
   async json({ chain }, args, codec) {
     const block = await findBlock(chain, onlyOne("getBeaconBlock", args));
-    if (block === null) return { body: encodeJson(null) };
-    const meta = versionedMetaOf(chain, block.slot, block);
-    return { body: encodeJson(codec.data.toJson(block.signed, meta)), ...besideData(codec.meta, meta) };
+    return block === null ? { body: encodeJson(null) } : blockAnswer(chain, block, codec.meta);
   },
 });
+
+/** A block of many transactions is written from its bytes in a fraction of the time that its codec takes. */
+function blockAnswer(
+  chain: BeaconChain,
+  block: ChainBlock,
+  codec: MetaCodec<ReturnType<typeof versionedMetaOf>>,
+): Answer {
+  const type = chain.config.getForkTypes(block.slot).SignedBeaconBlock as Type<unknown>;
+  return {
+    body: sszJson(type, type.serialize(block.signed)),
+    ...besideData(codec, versionedMetaOf(chain, block.slot, block)),
+  };
+}
 
 export const blockMethods = [
   getBlockHeaders,

@@ -13,7 +13,8 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { committeePositions } from "../../chain/committee-positions.ts";
 import { invalidParams } from "../../failure.ts";
 import { AttesterDutyRows } from "../../json/committee-writers.ts";
-import { SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import type { LivenessList } from "../../json/liveness-writer.ts";
+import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
 import { TimeSlice } from "../../time-slice.ts";
 import type { ResponseCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
@@ -29,8 +30,8 @@ import { livenessIn } from "./liveness.ts";
 /** What is done for so many does not take long. */
 const VALIDATORS_BETWEEN_TURNS = 1024;
 
-/** No more duties than this are written at once, which costs less than a stream. */
-const MAX_DUTIES_AT_ONCE = 256;
+/** An answer about no more validators than this is written at once, which costs less than a stream. */
+const MAX_WRITTEN_AT_ONCE = 256;
 
 type AttesterDutiesCodec = ResponseCodec<unknown, { dependentRoot: RootHex; executionOptimistic: boolean }>;
 
@@ -79,8 +80,7 @@ const ATTESTER_DUTIES = {
       committeesAtSlot: shuffling.committeesPerSlot,
       ...duties.columns,
     };
-    const recipe = { writer: "attesterDuties", input } as const;
-    const body = positions.length <= MAX_DUTIES_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+    const body = bodyOf(positions.length, { writer: "attesterDuties", input });
     return { body, ...besideData(codec.meta, meta) };
   },
 } as const;
@@ -190,19 +190,13 @@ const getLiveness = defineOperation("validator.getLiveness", {
   cost: "cheap",
   access: "read",
   example: { params: (chain) => [String(chain.epoch), ["3", "4"]] },
-  async handler({ chain }, { epoch, indices }) {
-    requireSynced(chain);
-    const { currentEpoch } = chain.clock;
-    if (epoch > currentEpoch || epoch < currentEpoch - 1) {
-      throw invalidParams(
-        `Liveness can be told for the current epoch, ${currentEpoch}, and the one before it, but not for epoch ${epoch}.`,
-      );
-    }
-    const { length } = chain.headState.validators;
-    const unknown = indices.find((index) => index >= length);
-    if (unknown !== undefined) throw invalidParams(`No validator has the index ${unknown}.`);
-    const isLive = livenessIn(chain, epoch);
-    return { data: indices.map((index) => ({ index, isLive: isLive(index) })) };
+  async handler({ chain }, request) {
+    const { indices, live } = await findLiveness(chain, request);
+    return { data: Array.from(indices, (index, position) => ({ index, isLive: live[position] === 1 })) };
+  },
+  async json({ chain }, request) {
+    const input = await findLiveness(chain, request);
+    return { body: bodyOf(input.indices.length, { writer: "liveness", input }) };
   },
 });
 
@@ -214,6 +208,10 @@ export const dutyMethods = [
   getProposerDutiesV2,
   getLiveness,
 ] as const;
+
+function bodyOf(count: number, recipe: Recipe): Buffer | SharedStream {
+  return count <= MAX_WRITTEN_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+}
 
 /** `dependsOn` is the epoch before which the deciding block was made. */
 async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch) {
@@ -251,6 +249,30 @@ async function findAttesters(chain: BeaconChain, { epoch, indices }: DutiesReque
   const shuffling = state.epochCtx.getShufflingAtEpoch(epoch);
   const positions = await committeePositions(shuffling, await indicesOf(state, indices));
   return { state, shuffling, positions, meta };
+}
+
+async function findLiveness(
+  chain: BeaconChain,
+  { epoch, indices }: { epoch: Epoch; indices: ValidatorIndex[] },
+): Promise<LivenessList> {
+  requireSynced(chain);
+  const { currentEpoch } = chain.clock;
+  if (epoch > currentEpoch || epoch < currentEpoch - 1) {
+    throw invalidParams(
+      `Liveness can be told for the current epoch, ${currentEpoch}, and the one before it, but not for epoch ${epoch}.`,
+    );
+  }
+  const { length } = chain.headState.validators;
+  const unknown = indices.find((index) => index >= length);
+  if (unknown !== undefined) throw invalidParams(`No validator has the index ${unknown}.`);
+  const isLive = livenessIn(chain, epoch);
+  const live = new Uint8Array(indices.length);
+  const slice = new TimeSlice();
+  for (const [position, index] of indices.entries()) {
+    live[position] = isLive(index) ? 1 : 0;
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+  }
+  return { indices: Uint32Array.from(indices), live };
 }
 
 /** Each once; keys that no validator has are left out. */

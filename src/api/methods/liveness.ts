@@ -1,10 +1,9 @@
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ForkSeq, SLOTS_PER_EPOCH } from "@lodestar/params";
 import {
-  BeaconStateView,
+  type CachedBeaconStateAltair,
   type CachedBeaconStatePhase0,
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
-  isStatePostAltair,
 } from "@lodestar/state-transition";
 import type { Epoch, ValidatorIndex } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -13,7 +12,7 @@ type WasSeen = (validator: ValidatorIndex) => boolean;
 
 /** Whether validators did anything in an epoch, as far as this node noticed: the standard asks for no more. */
 export function livenessIn(chain: BeaconChain, epoch: Epoch): WasSeen {
-  const sources = [seenSigning(chain, epoch), seenProposing(chain, epoch), attestedOnChain(chain, epoch)];
+  const sources = [seenSigning(chain, epoch), attestedOnChain(chain, epoch), seenProposing(chain, epoch)];
   return (validator) => sources.some((wasSeen) => wasSeen(validator));
 }
 
@@ -33,10 +32,11 @@ function seenProposing({ pools }: BeaconChain, epoch: Epoch): WasSeen {
 function attestedOnChain({ headState }: BeaconChain, epoch: Epoch): WasSeen {
   const stateEpoch = computeEpochAtSlot(headState.slot);
   if (epoch !== stateEpoch && epoch !== stateEpoch - 1) return () => false;
-  const view = new BeaconStateView(headState);
-  if (isStatePostAltair(view)) {
-    const flags = epoch === stateEpoch ? view.currentEpochParticipation : view.previousEpochParticipation;
-    return (validator) => (flags[validator] ?? 0) !== 0;
+  if (headState.config.getForkSeq(headState.slot) >= ForkSeq.altair) {
+    const { currentEpochParticipation, previousEpochParticipation } = headState as CachedBeaconStateAltair;
+    const flags = epoch === stateEpoch ? currentEpochParticipation : previousEpochParticipation;
+    // Read one by one: a copy of all flags would take longer than most answers.
+    return (validator) => validator < flags.length && flags.get(validator) !== 0;
   }
   const { currentEpochAttestations, previousEpochAttestations, epochCtx } = headState as CachedBeaconStatePhase0;
   const attestations = epoch === stateEpoch ? currentEpochAttestations : previousEpochAttestations;

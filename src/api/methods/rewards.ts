@@ -5,20 +5,28 @@ import { toRootHex } from "@lodestar/utils";
 import type { ChainBlock } from "../../chain/blocks/block-store.ts";
 import { type AttestationRewards, computeAttestationRewards } from "../../chain/rewards/attestation-rewards.ts";
 import { computeBlockRewards, genesisBlockRewards } from "../../chain/rewards/block-rewards.ts";
-import type { VoteRewards } from "../../chain/rewards/scale.ts";
 import {
   computeSyncCommitteeRewards,
   genesisSyncCommitteeRewards,
 } from "../../chain/rewards/sync-committee-rewards.ts";
 import { notFound } from "../../failure.ts";
+import { RewardRows } from "../../json/reward-writers.ts";
+import { SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { TimeSlice } from "../../time-slice.ts";
 import type { ChainView } from "../chain-view.ts";
-import type { ResponseCodec } from "../codecs.ts";
 import { type CallContext, defineEncoded, defineOperation, get, post, required } from "../definition.ts";
-import { findState, latestBlockRoot, metaOf, resolveBlock, resolveState, type StateMeta } from "../lookup.ts";
+import { besideData } from "../encoding.ts";
+import { findState, latestBlockRoot, metaOf, resolveBlock, resolveState } from "../lookup.ts";
 import { BLOCK_ID, VALIDATOR_IDS } from "../params/common.ts";
 import { epoch } from "../params/scalars.ts";
 import { described, list, object, shape } from "../schemas.ts";
 import { indicesInRegistry } from "./registry.ts";
+
+/** What is done for so many does not take long. */
+const VALIDATORS_BETWEEN_TURNS = 1024;
+
+/** The rewards of no more validators than this are written at once, which costs less than a stream. */
+const MAX_VALIDATORS_AT_ONCE = 256;
 
 const GWEI = described({ type: "string", pattern: "^(0|-?[1-9][0-9]*)$" }, "An amount in Gwei; a loss is negative.");
 const VOTE_REWARDS = { head: GWEI, target: GWEI, source: GWEI, inactivity: GWEI };
@@ -102,8 +110,8 @@ const getAttestationsRewards = defineEncoded({
   cost: "heavy",
   access: "read",
   example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]], isShownLater: true },
-  codec: ({ beacon }) => attestationRewardsCodec(beacon.getAttestationsRewards.resp.meta),
-  async handler({ chain }, { epoch, validatorIds = [] }, call) {
+  codec: ({ beacon }) => beacon.getAttestationsRewards.resp,
+  async json({ chain }, { epoch, validatorIds = [] }, codec, call) {
     // An attestation may be included until the end of the next epoch, and is paid for then.
     const lastSlot = computeEndSlotAtEpoch(epoch + 1);
     const resolved = lastSlot < chain.clock.currentSlot ? await findState(chain, lastSlot, call) : null;
@@ -114,45 +122,35 @@ const getAttestationsRewards = defineEncoded({
     }
     const { state } = resolved;
     const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1, { waiting: call });
-    const { idealRewards, totalRewards } = computeAttestationRewards(state, after);
-    return {
-      data: { idealRewards, totalRewards: totalRewards.filter(await whoIsAskedFor(state, validatorIds)) },
-      meta: metaOf(resolved),
-    };
+    const rewards = await computeAttestationRewards(state, after);
+    const indices = validatorIds.length === 0 ? allIndices(state) : await indicesInRegistry(state, validatorIds);
+    return { body: await attestationRewardsBody(rewards, indices), ...besideData(codec.meta, metaOf(resolved)) };
   },
 });
 
 export const rewardMethods = [getBlockRewards, getSyncCommitteeRewards, getAttestationsRewards] as const;
 
-/** The library's codec has inclusion delays on every fork. */
-function attestationRewardsCodec(
-  meta: ResponseCodec<AttestationRewards, StateMeta>["meta"],
-): ResponseCodec<AttestationRewards, StateMeta> {
-  return {
-    data: {
-      toJson: ({ idealRewards, totalRewards }) => ({
-        ideal_rewards: idealRewards.map(({ effectiveBalance, ...rewards }) => ({
-          effective_balance: String(effectiveBalance),
-          ...voteRewardsToJson(rewards),
-        })),
-        total_rewards: totalRewards.map(({ validatorIndex, ...rewards }) => ({
-          validator_index: String(validatorIndex),
-          ...voteRewardsToJson(rewards),
-        })),
-      }),
-    },
-    meta,
-  };
+function allIndices({ validators }: CachedBeaconStateAllForks): Uint32Array {
+  return Uint32Array.from({ length: validators.length }, (_, index) => index);
 }
 
-function voteRewardsToJson({ head, target, source, inclusionDelay, inactivity }: VoteRewards): Record<string, string> {
-  return {
-    head: String(head),
-    target: String(target),
-    source: String(source),
-    ...(inclusionDelay !== undefined && { inclusion_delay: String(inclusionDelay) }),
-    inactivity: String(inactivity),
-  };
+/** The library's codec has inclusion delays on every fork. */
+async function attestationRewardsBody(
+  { idealRewards, rewardOf }: AttestationRewards,
+  indices: Uint32Array,
+): Promise<Buffer | SharedStream> {
+  const ideal = new RewardRows(idealRewards.length);
+  for (const { effectiveBalance, ...rewards } of idealRewards) ideal.add({ key: effectiveBalance, ...rewards });
+  const total = new RewardRows(indices.length);
+  const slice = new TimeSlice();
+  for (const [position, validator] of indices.entries()) {
+    total.add({ key: validator, ...rewardOf(validator) });
+    if (position % VALIDATORS_BETWEEN_TURNS === 0) await slice.breathe();
+  }
+  const hasInclusionDelays = idealRewards.some(({ inclusionDelay }) => inclusionDelay !== undefined);
+  const input = { ideal: ideal.rows, total: total.rows, hasInclusionDelays };
+  const recipe = { writer: "attestationRewards", input } as const;
+  return indices.length <= MAX_VALIDATORS_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
 }
 
 function stateBefore(

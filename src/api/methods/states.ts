@@ -9,6 +9,7 @@ import {
 import type { BeaconState } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams } from "../../failure.ts";
+import { takeBuffer } from "../../json/buffer-pool.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { streamSszJson } from "../../json/ssz-json-stream.ts";
 import type { Answer } from "../../server/method-table.ts";
@@ -304,7 +305,7 @@ const getState = defineOperation("debug.getStateV2", {
     const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
     state.commit();
-    const data = streamSsz(state.type as CompositeTypeAny, state.node);
+    const data = streamSsz(state.type as CompositeTypeAny, state.node, takeBuffer);
     return { data, meta: versionedMetaOf(chain, state.slot, resolved) };
   },
 });

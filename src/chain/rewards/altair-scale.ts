@@ -12,8 +12,8 @@ import {
 import type { EpochEnd, Scale } from "./scale.ts";
 
 /** altair/beacon-chain.md, get_flag_index_deltas and get_inactivity_penalty_deltas; bellatrix has a quotient of its own. */
-export function altairScale(config: BeaconConfig, fork: ForkSeq, { transition, isInLeak }: EpochEnd): Scale {
-  const { totalActiveStakeByIncrement, baseRewardPerIncrement, prevEpochUnslashedStake } = transition;
+export function altairScale(config: BeaconConfig, fork: ForkSeq, { totals, isInLeak }: EpochEnd): Scale {
+  const { totalActiveStakeByIncrement, baseRewardPerIncrement, prevEpochUnslashedStake } = totals;
   const { sourceStakeByIncrement, targetStakeByIncrement, headStakeByIncrement } = prevEpochUnslashedStake;
   const quotient = fork === ForkSeq.altair ? INACTIVITY_PENALTY_QUOTIENT_ALTAIR : INACTIVITY_PENALTY_QUOTIENT_BELLATRIX;
 

@@ -1,3 +1,4 @@
+import type { CompositeTypeAny } from "@chainsafe/ssz";
 import {
   EFFECTIVE_BALANCE_INCREMENT,
   ForkSeq,
@@ -6,9 +7,9 @@ import {
   MIN_EPOCHS_TO_INACTIVITY_PENALTY,
 } from "@lodestar/params";
 import {
-  beforeProcessEpoch,
   type CachedBeaconStateAllForks,
   type CachedBeaconStateAltair,
+  type CachedBeaconStatePhase0,
   FLAG_ELIGIBLE_ATTESTER,
   FLAG_PREV_HEAD_ATTESTER_UNSLASHED,
   FLAG_PREV_SOURCE_ATTESTER_UNSLASHED,
@@ -16,42 +17,69 @@ import {
   hasMarkers,
 } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
+import { serializeInSlices } from "../../ssz/pieces.ts";
 import { altairScale } from "./altair-scale.ts";
 import { phase0BaseReward, phase0ProposerReward, phase0Scale } from "./phase0-scale.ts";
-import type { EpochEnd, Scale, VoteRewards } from "./scale.ts";
+import type { Attester, EpochEnd, Scale, VoteRewards } from "./scale.ts";
+import { countAltairVotes, countPhase0Votes, type Phase0Votes, type Votes } from "./votes.ts";
 
 export interface AttestationRewards {
   /** What an attester that did everything right got, by its effective balance. */
   idealRewards: (VoteRewards & { effectiveBalance: number })[];
-  /** What every validator of the registry got, in its order; those that were not to vote got nothing. */
-  totalRewards: (VoteRewards & { validatorIndex: ValidatorIndex })[];
+  /** What a validator of the registry got; one that was not to vote got nothing. */
+  rewardOf(validator: ValidatorIndex): VoteRewards;
 }
 
 /**
  * What is paid for the votes of an epoch when the next one ends. `state` is the last of that next epoch, `after` the same
  * advanced by one slot: the epoch transition finds out what is final by then, and how inactive everybody was, before it pays.
  */
-export function computeAttestationRewards(
+export async function computeAttestationRewards(
   state: CachedBeaconStateAllForks,
   after: CachedBeaconStateAllForks,
-): AttestationRewards {
+): Promise<AttestationRewards> {
   const fork = state.config.getForkSeq(state.slot);
-  // The next epoch transition of whatever chain overwrites what this gives: nothing may be awaited from here on.
-  const transition = beforeProcessEpoch(state.clone(true));
-  const finalityDelay = transition.prevEpoch - after.finalizedCheckpoint.epoch;
-  const end = { transition, finalityDelay, isInLeak: finalityDelay > MIN_EPOCHS_TO_INACTIVITY_PENALTY };
+  const finalityDelay = state.epochCtx.previousShuffling.epoch - after.finalizedCheckpoint.epoch;
+  const end = { finalityDelay, isInLeak: finalityDelay > MIN_EPOCHS_TO_INACTIVITY_PENALTY };
+  return fork === ForkSeq.phase0
+    ? phase0Rewards(state as CachedBeaconStatePhase0, end)
+    : altairRewards(state as CachedBeaconStateAltair, after as CachedBeaconStateAltair, fork, end);
+}
 
-  if (fork === ForkSeq.phase0) {
-    const scale = phase0Scale(end);
-    const totalRewards = rewardsOfAll(state, end, scale, []);
-    payProposers(state, end, totalRewards);
-    return { idealRewards: idealRewards(fork, scale), totalRewards };
-  }
-  const scale = altairScale(state.config, fork, end);
-  const inactivityScores = (after as CachedBeaconStateAltair).inactivityScores.getAll();
+type Finality = Omit<EpochEnd, "totals">;
+
+function phase0Rewards(state: CachedBeaconStatePhase0, finality: Finality): AttestationRewards {
+  const votes = countPhase0Votes(state);
+  const scale = phase0Scale({ ...finality, totals: votes.totals });
+  const ofProposers = payProposers(state, votes);
+  return {
+    idealRewards: idealRewards(ForkSeq.phase0, scale),
+    rewardOf: (index) => {
+      const inclusionDelay = votes.inclusionDelays[index] ?? 0;
+      const rewards = scale({ ...attesterAt(state, votes, index), inclusionDelay, inactivityScore: 0 });
+      // A proposer need not have been among those that were to vote.
+      return { ...rewards, inclusionDelay: (rewards.inclusionDelay ?? 0) + (ofProposers.get(index) ?? 0) };
+    },
+  };
+}
+
+async function altairRewards(
+  state: CachedBeaconStateAltair,
+  { inactivityScores }: CachedBeaconStateAltair,
+  fork: ForkSeq,
+  finality: Finality,
+): Promise<AttestationRewards> {
+  const votes = await countAltairVotes(state);
+  const scores = new DataView(
+    (await serializeInSlices(inactivityScores.type as CompositeTypeAny, inactivityScores.node)).buffer,
+  );
+  const scale = altairScale(state.config, fork, { ...finality, totals: votes.totals });
   return {
     idealRewards: idealRewards(fork, scale),
-    totalRewards: rewardsOfAll(state, end, scale, inactivityScores),
+    rewardOf: (index) => {
+      const inactivityScore = Number(scores.getBigUint64(index * 8, true));
+      return scale({ ...attesterAt(state, votes, index), inclusionDelay: 0, inactivityScore });
+    },
   };
 }
 
@@ -64,44 +92,38 @@ function idealRewards(fork: ForkSeq, scale: Scale): AttestationRewards["idealRew
   });
 }
 
-function rewardsOfAll(
+function attesterAt(
   state: CachedBeaconStateAllForks,
-  { transition }: EpochEnd,
-  scale: Scale,
-  inactivityScores: readonly number[],
-): AttestationRewards["totalRewards"] {
-  const { flags, inclusionDelays } = transition;
-  return flags.map((flag, validatorIndex) => {
-    const rewards = scale({
-      // Who was not to vote has nothing at stake.
-      effectiveBalance: hasMarkers(flag, FLAG_ELIGIBLE_ATTESTER) ? effectiveBalance(state, validatorIndex) : 0,
-      votedSource: hasMarkers(flag, FLAG_PREV_SOURCE_ATTESTER_UNSLASHED),
-      votedTarget: hasMarkers(flag, FLAG_PREV_TARGET_ATTESTER_UNSLASHED),
-      votedHead: hasMarkers(flag, FLAG_PREV_HEAD_ATTESTER_UNSLASHED),
-      inclusionDelay: inclusionDelays[validatorIndex] ?? 0,
-      inactivityScore: inactivityScores[validatorIndex] ?? 0,
-    });
-    return { validatorIndex, ...rewards };
-  });
+  { flags }: Votes,
+  index: ValidatorIndex,
+): Omit<Attester, "inclusionDelay" | "inactivityScore"> {
+  const flag = flags[index]!;
+  return {
+    // Who was not to vote has nothing at stake.
+    effectiveBalance: hasMarkers(flag, FLAG_ELIGIBLE_ATTESTER) ? effectiveBalance(state, index) : 0,
+    votedSource: hasMarkers(flag, FLAG_PREV_SOURCE_ATTESTER_UNSLASHED),
+    votedTarget: hasMarkers(flag, FLAG_PREV_TARGET_ATTESTER_UNSLASHED),
+    votedHead: hasMarkers(flag, FLAG_PREV_HEAD_ATTESTER_UNSLASHED),
+  };
 }
 
 /**
  * Phase0 pays whoever included a vote first together with those who voted, and the specification counts it among what is
- * paid for inclusion delays (get_inclusion_delay_deltas). A proposer need not have been among those that were to vote.
+ * paid for inclusion delays (get_inclusion_delay_deltas).
  */
 function payProposers(
   state: CachedBeaconStateAllForks,
-  { transition }: EpochEnd,
-  totalRewards: AttestationRewards["totalRewards"],
-): void {
-  const { flags, proposerIndices } = transition;
-  const baseRewardOf = phase0BaseReward(transition);
+  { flags, totals, proposerIndices }: Phase0Votes,
+): Map<ValidatorIndex, number> {
+  const baseRewardOf = phase0BaseReward(totals);
+  const rewards = new Map<ValidatorIndex, number>();
   for (const [index, flag] of flags.entries()) {
     if (!hasMarkers(flag, FLAG_PREV_SOURCE_ATTESTER_UNSLASHED)) continue;
-    const proposer = totalRewards[proposerIndices[index]!]!;
+    const proposer = proposerIndices[index]!;
     const reward = phase0ProposerReward(baseRewardOf(effectiveBalance(state, index)));
-    proposer.inclusionDelay = (proposer.inclusionDelay ?? 0) + reward;
+    rewards.set(proposer, (rewards.get(proposer) ?? 0) + reward);
   }
+  return rewards;
 }
 
 function effectiveBalance({ epochCtx }: CachedBeaconStateAllForks, index: ValidatorIndex): number {

@@ -4,15 +4,15 @@ import {
   INACTIVITY_PENALTY_QUOTIENT,
   PROPOSER_REWARD_QUOTIENT,
 } from "@lodestar/params";
-import { BASE_REWARDS_PER_EPOCH, type EpochTransitionCache } from "@lodestar/state-transition";
+import { BASE_REWARDS_PER_EPOCH } from "@lodestar/state-transition";
 import { bigIntSqrt } from "@lodestar/utils";
-import type { EpochEnd, Scale } from "./scale.ts";
+import type { EpochEnd, Scale, VoteTotals } from "./scale.ts";
 
 /** phase0/beacon-chain.md, get_attestation_deltas, without what proposers get for including votes. */
-export function phase0Scale({ transition, finalityDelay, isInLeak }: EpochEnd): Scale {
-  const { totalActiveStakeByIncrement, prevEpochUnslashedStake } = transition;
+export function phase0Scale({ totals, finalityDelay, isInLeak }: EpochEnd): Scale {
+  const { totalActiveStakeByIncrement, prevEpochUnslashedStake } = totals;
   const { sourceStakeByIncrement, targetStakeByIncrement, headStakeByIncrement } = prevEpochUnslashedStake;
-  const baseRewardOf = phase0BaseReward(transition);
+  const baseRewardOf = phase0BaseReward(totals);
 
   /** get_attestation_component_deltas */
   const component = (baseReward: number, voted: boolean, attestingIncrements: number) => {
@@ -37,9 +37,7 @@ export function phase0Scale({ transition, finalityDelay, isInLeak }: EpochEnd): 
 }
 
 /** get_base_reward by effective balance. */
-export function phase0BaseReward({
-  totalActiveStakeByIncrement,
-}: EpochTransitionCache): (effectiveBalance: number) => number {
+export function phase0BaseReward({ totalActiveStakeByIncrement }: VoteTotals): (effectiveBalance: number) => number {
   const root = Number(bigIntSqrt(BigInt(totalActiveStakeByIncrement) * BigInt(EFFECTIVE_BALANCE_INCREMENT)));
   return (effectiveBalance) =>
     Math.floor(Math.floor((effectiveBalance * BASE_REWARD_FACTOR) / root) / BASE_REWARDS_PER_EPOCH);

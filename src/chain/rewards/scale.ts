@@ -22,9 +22,15 @@ export interface Attester {
   inactivityScore: number;
 }
 
+/** How much stake voted, and what a vote is worth. */
+export type VoteTotals = Pick<
+  EpochTransitionCache,
+  "totalActiveStakeByIncrement" | "baseRewardPerIncrement" | "prevEpochUnslashedStake"
+>;
+
 /** The end of the epoch after that of the votes, when they are paid for. */
 export interface EpochEnd {
-  transition: EpochTransitionCache;
+  totals: VoteTotals;
   /** Epochs from the last final one to that of the votes. */
   finalityDelay: number;
   isInLeak: boolean;
