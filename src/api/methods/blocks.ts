@@ -27,6 +27,7 @@ const getBlockHeaders = defineOperation("beacon.getBlockHeaders", {
   rest: [get("/eth/v1/beacon/headers")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: { params: (chain) => [String(chain.slot - 1)] },
   async handler({ chain }, { slot, parentRoot }) {
     const blocks = await blocksMatching(chain, slot, parentRoot);
@@ -50,6 +51,7 @@ const getBlockHeader = defineOperation("beacon.getBlockHeader", {
   rest: [get("/eth/v1/beacon/headers/{block_id}")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: { params: ["finalized"] },
   keepsEncoded: true,
   async handler({ chain }, { blockId }) {
@@ -72,6 +74,7 @@ const getBlock = defineOperation("beacon.getBlockV2", {
   ],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: { params: (chain) => [chain.headRoot] },
   async handler({ chain }, { blockId }) {
     const block = await resolveBlock(chain, blockId);
@@ -89,6 +92,7 @@ const getBlockRoot = defineOperation("beacon.getBlockRoot", {
   rest: [get("/eth/v1/beacon/blocks/{block_id}/root")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: { params: ["finalized"] },
   async handler({ chain }, { blockId }) {
     const position = await resolveBlockPosition(chain, blockId);

@@ -14,6 +14,7 @@ const getBeaconHead = defineMethod({
   rest: [get("/fanal/v1/beacon/head"), get("/nimbus/v1/beacon/head")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: {},
   handler: ({ chain }) => String(chain.head.slot),
 });
@@ -37,6 +38,7 @@ const getChainHead = defineMethod({
   rest: [get("/fanal/v1/chain/head"), get("/nimbus/v1/chain/head")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: {},
   handler({ chain }) {
     // Head and checkpoints are read at once, so that they belong together.
