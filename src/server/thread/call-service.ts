@@ -6,7 +6,7 @@ import { requestTo } from "../rest/request.ts";
 import type { BodyPart, RestAnswer, RouteTable } from "../rest/route-table.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passLargeCopy, received } from "./passed-bytes.ts";
-import type { KeptWhile, Outcome, PassedBody, PassedRequest, ToThread } from "./protocol.ts";
+import type { KeptWhile, Outcome, PassedBody, PassedBytes, PassedRequest, ToThread } from "./protocol.ts";
 import type { StreamSender } from "./stream-sender.ts";
 import { passThrown, receiveThrown } from "./thrown.ts";
 
@@ -99,34 +99,25 @@ export class CallService {
   #answer(running: RunningCall, { body, meta, headers }: Answer, kept: KeptWhile | undefined): void {
     const send = (passed: PassedBody) => {
       this.#running.delete(running.id);
-      this.#outbox.send(["answer", running.id, passed, meta, headers, kept]);
+      this.#outbox.send(["answer", running.id, passed, meta, headers, kept], passed);
     };
-    const passed = this.#pass(body);
-    if (passed instanceof Promise) void passed.then(send);
-    else send(passed);
+    const copy = Buffer.isBuffer(body) ? passLargeCopy(body) : this.#streams.open(body);
+    if (copy instanceof Promise) void copy.then(send);
+    else send(copy);
   }
 
   async #answerRequest(running: RunningCall, { content, feed, ...answer }: RestAnswer): Promise<void> {
-    const parts = content && (await Promise.all(joined(content.parts).map((part) => this.#pass(part))));
+    const copied = content && (await Promise.all(joined(content.parts).map(copyOfBuffer)));
     this.#running.delete(running.id);
-    this.#outbox.send([
-      "rest answer",
-      running.id,
-      {
-        ...answer,
-        content: content && parts && { format: content.format, parts },
-        topics: feed?.topics,
-      },
-    ]);
+    // A stream is opened when its answer is sent: its first chunks come right after it.
+    const parts = copied?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
+    const passed = { ...answer, content: content && parts && { format: content.format, parts }, topics: feed?.topics };
+    this.#outbox.send(["rest answer", running.id, passed], ...(parts ?? []));
   }
 
   #fail({ id }: RunningCall, error: unknown): void {
     this.#running.delete(id);
     this.#outbox.send(["thrown", id, passThrown(error)]);
-  }
-
-  #pass(part: BodyPart): PassedBody | Promise<PassedBody> {
-    return Buffer.isBuffer(part) ? passLargeCopy(part, this.#outbox) : this.#streams.open(part);
   }
 
   readonly #ask: Ask = (message) =>
@@ -184,6 +175,13 @@ function keptWhile(method: Method, params: Params, revision: number): KeptWhile 
   const dependence = method.dependence?.(params);
   if (dependence === undefined) return undefined;
   return dependence === "nothing" ? "always" : revision;
+}
+
+const isBytes = (part: PassedBytes | AsyncIterable<Buffer>): part is PassedBytes =>
+  typeof part === "string" || part instanceof Uint8Array;
+
+async function copyOfBuffer(part: BodyPart): Promise<PassedBytes | AsyncIterable<Buffer>> {
+  return Buffer.isBuffer(part) ? passLargeCopy(part) : part;
 }
 
 /** The beginning and the end of an answer are a few bytes each. */

@@ -20,6 +20,7 @@ export class FeedSender {
   follow(feed: number, topics: readonly string[]): void {
     const reader = new SharedReader(feed, this.#outbox);
     this.#open.set(feed, { reader, end: this.#find(topics).open(reader) });
+    this.#outbox.send(["following", feed]);
   }
 
   countReaders(feed: number, count: number): void {
@@ -49,7 +50,8 @@ class SharedReader implements EventReader {
   }
 
   deliver({ topic, data }: StreamEvent): void {
-    this.#outbox.send(["event", this.#feed, topic, passCopy(data, this.#outbox)]);
+    const bytes = passCopy(data);
+    this.#outbox.send(["event", this.#feed, topic, bytes], bytes);
   }
 
   cutOff(): void {

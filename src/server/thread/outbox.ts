@@ -15,13 +15,10 @@ export class ThreadOutbox<Message> {
     this.#port = port;
   }
 
-  send(message: Message): void {
+  /** `bytes` are those in the message; their memory is handed over with it, and is this thread's no longer. */
+  send(message: Message, ...bytes: readonly unknown[]): void {
+    for (const each of bytes) if (each instanceof Uint8Array) this.#transferred.push(each.buffer as ArrayBuffer);
     if (this.#messages.push(message) === 1) setImmediate(() => this.#flush());
-  }
-
-  /** To be called for memory in a message that is handed over with it and is this thread's no longer. */
-  handOver(bytes: Uint8Array): void {
-    this.#transferred.push(bytes.buffer as ArrayBuffer);
   }
 
   #flush(): void {

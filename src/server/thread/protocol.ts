@@ -128,6 +128,8 @@ export type ToThread =
   | [kind: "chunk", stream: number, bytes: PassedBytes]
   | [kind: "end", stream: number]
   | [kind: "break", stream: number, thrown: Thrown]
+  /** From now on all events of a feed are told. */
+  | [kind: "following", feed: number]
   | [kind: "event", feed: number, topic: string, data: PassedBytes]
   | [kind: "cut off", feed: number]
   | [kind: "report"]

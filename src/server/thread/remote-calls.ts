@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import type { Answer, Caller, Params, Waiting } from "../method-table.ts";
 import type { RestAnswer, RestRequest } from "../rest/route-table.ts";
@@ -64,8 +65,8 @@ export class RemoteCalls {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       this.#pendingCalls.set(id, { resolve, reject, caller, key, stopWaiting: this.#cancelWhenOver(id, waiting) });
-      const isShort = text.length < LARGE_MESSAGE_BYTES;
-      this.#outbox.send(["call", id, position, isShort ? text : passOwn(Buffer.from(text), this.#outbox)]);
+      const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
+      this.#outbox.send(["call", id, position, json], json);
     });
   }
 
@@ -73,8 +74,11 @@ export class RemoteCalls {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       this.#pendingRequests.set(id, { resolve, reject, stopWaiting: this.#cancelWhenOver(id, waiting) });
-      const passed = body && passOwn(body, this.#outbox);
-      this.#outbox.send(["request", id, position, { params, url, headers: { ...headers }, body: passed, format }]);
+      const passed = body && passOwn(body);
+      this.#outbox.send(
+        ["request", id, position, { params, url, headers: { ...headers }, body: passed, format }],
+        passed,
+      );
     });
   }
 
@@ -91,13 +95,24 @@ export class RemoteCalls {
     call.resolve(answer);
   }
 
-  answerRequest(id: number, { content, topics, ...answer }: PassedRestAnswer): void {
+  answerRequest(id: number, { content, topics, ...passed }: PassedRestAnswer): void {
     const { resolve } = end(this.#pendingRequests, id);
-    resolve({
-      ...answer,
-      content: content && { format: content.format, parts: content.parts.map((part) => this.#streams.bodyOf(part)) },
-      feed: topics && this.#feeds.feed(topics),
-    });
+    const parts = content?.parts.map((part) => this.#streams.bodyOf(part));
+    const answer: RestAnswer = { ...passed, content: content && parts && { format: content.format, parts } };
+    if (topics === undefined) resolve(answer);
+    else void this.#answerWithFeed(topics, answer, resolve);
+  }
+
+  /** Whoever learns that a stream of events is open hears of all that happens from then on. */
+  async #answerWithFeed(
+    topics: readonly string[],
+    answer: RestAnswer,
+    resolve: (answer: RestAnswer) => void,
+  ): Promise<void> {
+    const letGo = await this.#feeds.hold(topics);
+    resolve({ ...answer, feed: this.#feeds.feed(topics) });
+    // The server has opened the feed by then, if it ever does.
+    setImmediate(letGo);
   }
 
   fail(id: number, error: Error): void {

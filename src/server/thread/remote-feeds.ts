@@ -1,12 +1,18 @@
 import { FanOut, Subscriber } from "../events/fan-out.ts";
-import type { Feed, StreamEvent } from "../events/feed.ts";
+import type { EventReader, Feed, StreamEvent } from "../events/feed.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import type { ToMain } from "./protocol.ts";
 
 interface RemoteFeed {
   number: number;
   subscribers: Set<Subscriber>;
+  /** Whether the main thread tells what happens. */
+  isFollowed: boolean;
+  /** Those who wait for that. */
+  waiting: (() => void)[];
 }
+
+const NOBODY: EventReader = { deliver: () => {}, cutOff: () => {} };
 
 /** The feeds of the main thread. All readers of the same topics share one, so that an event comes once for all of them. */
 export class RemoteFeeds {
@@ -21,7 +27,7 @@ export class RemoteFeeds {
   }
 
   feed(topics: readonly string[]): Feed {
-    const key = [...new Set(topics)].sort().join();
+    const key = keyOf(topics);
     return {
       topics,
       open: (reader) => {
@@ -39,6 +45,23 @@ export class RemoteFeeds {
     };
   }
 
+  /** Resolves when everything that happens of the topics is told, and goes on to be until the function that it gives is called. */
+  hold(topics: readonly string[]): Promise<() => void> {
+    const end = this.feed(topics).open(NOBODY);
+    const { isFollowed, waiting } = this.#byTopics.get(keyOf(topics))!;
+    if (isFollowed) return Promise.resolve(end);
+    return new Promise((resolve) => {
+      waiting.push(() => resolve(end));
+    });
+  }
+
+  following(feed: number): void {
+    const open = this.#byNumber.get(feed);
+    if (!open) return;
+    open.isFollowed = true;
+    for (const goOn of open.waiting.splice(0)) goOn();
+  }
+
   deliver(feed: number, event: StreamEvent): void {
     const open = this.#byNumber.get(feed);
     if (open) this.#fanOut.tell(event, open.subscribers);
@@ -49,7 +72,7 @@ export class RemoteFeeds {
   }
 
   #follow(key: string, topics: readonly string[]): RemoteFeed {
-    const feed = { number: ++this.#last, subscribers: new Set<Subscriber>() };
+    const feed: RemoteFeed = { number: ++this.#last, subscribers: new Set(), isFollowed: false, waiting: [] };
     this.#byTopics.set(key, feed);
     this.#byNumber.set(feed.number, feed);
     this.#outbox.send(["follow", feed.number, topics]);
@@ -66,3 +89,5 @@ export class RemoteFeeds {
     this.#outbox.send(["readers", number, subscribers.size]);
   }
 }
+
+const keyOf = (topics: readonly string[]): string => [...new Set(topics)].sort().join();

@@ -59,6 +59,7 @@ export class Serving {
     chunk: (stream, bytes) => this.#streams.add(stream, bytes),
     end: (stream) => this.#streams.end(stream),
     break: (stream, thrown) => this.#streams.end(stream, receiveThrown(thrown)),
+    following: (feed) => this.#feeds.following(feed),
     event: (feed, topic, data) => this.#feeds.deliver(feed, { topic, data: received(data) }),
     "cut off": (feed) => this.#feeds.cutOff(feed),
     report: () => {

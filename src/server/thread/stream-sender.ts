@@ -71,7 +71,8 @@ export class StreamSender {
           this.#outbox.send(["end", stream]);
           return;
         }
-        this.#outbox.send(["chunk", stream, passCopy(value, this.#outbox)]);
+        const bytes = passCopy(value);
+        this.#outbox.send(["chunk", stream, bytes], bytes);
       }
     } catch (error) {
       if (this.#streams.delete(stream)) this.#outbox.send(["break", stream, passThrown(error)]);
