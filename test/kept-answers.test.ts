@@ -16,7 +16,7 @@ function keptCalls(roots: readonly string[]): [name: string, params: string[]][]
     .filter(({ dependsOn }) => dependsOn !== undefined)
     .flatMap(({ name, params }) =>
       params.some(({ required }) => required)
-        ? [...NAMES, ...roots].map((id): [string, string[]] => [name, [id]])
+        ? [...NAMES, ...roots].map((id): [string, string[]] => [name, params.length === 1 ? [id] : [id, "3"]])
         : [[name, []] as [string, string[]]],
     );
 }

@@ -68,9 +68,15 @@ export class Call implements CallContext {
   }
 }
 
-/** Of parameters that stand for a state or a block. */
-function isNameOrRoot(value: unknown): boolean {
-  return typeof value === "string" && !/^\d+$/.test(value);
+/** The parameters that stand for a state or a block. */
+const PLACES = ["stateId", "blockId", "slot"];
+
+/** Whether a state or a block is asked for by anything but a name or a root. */
+function asksForSlot(definition: Method, params: Params): boolean {
+  return definition.params.some(({ key, name }, position) => {
+    const value = Array.isArray(params) ? params[position] : params[name];
+    return PLACES.includes(key) && value !== undefined && !/^[a-z]+$|^0x/i.test(String(value));
+  });
 }
 
 interface Surroundings {
@@ -103,7 +109,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     access,
     takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
     keepsAnswers: dependsOn !== undefined,
-    dependence: (params) => (Object.values(params).every(isNameOrRoot) ? dependsOn : undefined),
+    dependence: (params) => (asksForSlot(definition, params) ? undefined : dependsOn),
     // Not an async function, which would take three turns more to settle than the promise that it returns.
     call: (params: Params, caller, waiting) => {
       try {
