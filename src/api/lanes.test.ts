@@ -99,7 +99,7 @@ describe("streams", () => {
 
   it("stay such that another thread can read them, and count until it has", () => {
     const lanes = new Lanes();
-    const shared = SharedStream.of({ writer: "balances", input: { count: 0, balanceChunks: [] } });
+    const shared = SharedStream.of({ writer: "balances", input: { balanceChunks: [] } });
     expect(lanes.stream(shared)).toBe(shared);
     expect(lanes.load.streams).toBe(1);
     shared.release();

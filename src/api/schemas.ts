@@ -1,4 +1,4 @@
-import { VALIDATOR_STATUSES } from "./params/identifiers.ts";
+import { VALIDATOR_STATUSES } from "../json/validator-status.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

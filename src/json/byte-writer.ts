@@ -43,7 +43,7 @@ export function constant(text: string): Constant {
 const FAR_FUTURE = constant("18446744073709551615");
 
 /**
- * Writes ASCII into a buffer, with nothing in between: no strings, no objects. Nothing is checked against the end of the
+ * Writes into a buffer, mostly ASCII, with nothing in between: no strings, no objects. Nothing is checked against the end of the
  * buffer: whoever writes keeps room, and up to three bytes more, which the next write overwrites.
  */
 export class ByteWriter {
@@ -83,7 +83,8 @@ export class ByteWriter {
 
   constant({ words, length }: Constant): void {
     const { at } = this;
-    for (let index = 0; index < words.length; index++) this.#view.setUint32(at + index * 4, words[index]!, true);
+    const view = this.#view;
+    for (let index = 0; index < words.length; index++) view.setUint32(at + index * 4, words[index]!, true);
     this.at = at + length;
   }
 
@@ -92,15 +93,31 @@ export class ByteWriter {
     this.at += this.#bytes.write(value, this.at, "latin1");
   }
 
+  /** Bytes as they are; meant for a few. */
+  copy(source: Uint8Array, start: number, length: number): void {
+    const { at } = this;
+    const bytes = this.#bytes;
+    for (let offset = 0; offset < length; offset++) bytes[at + offset] = source[start + offset]!;
+    this.at = at + length;
+  }
+
+  /** A safe integer that is not negative, as the eight bytes that SSZ has for it. */
+  littleEndian64(value: number): void {
+    this.#view.setUint32(this.at, value % TWO_TO_32, true);
+    this.#view.setUint32(this.at + 4, value / TWO_TO_32, true);
+    this.at += 8;
+  }
+
   /** Two digits a byte, without a prefix. */
   hex(source: Uint8Array, start: number, length: number): void {
     const even = length & ~1;
+    const view = this.#view;
     let { at } = this;
     for (let offset = start; offset < start + even; offset += 2, at += 4) {
-      this.#view.setUint32(at, HEX_OF_TWO_BYTES[source[offset]! | (source[offset + 1]! << 8)]!, true);
+      view.setUint32(at, HEX_OF_TWO_BYTES[source[offset]! | (source[offset + 1]! << 8)]!, true);
     }
     if (even < length) {
-      this.#view.setUint16(at, HEX_OF_TWO_BYTES[source[start + even]!]! & 0xffff, true);
+      view.setUint16(at, HEX_OF_TWO_BYTES[source[start + even]!]! & 0xffff, true);
       at += 2;
     }
     this.at = at;

@@ -1,34 +1,203 @@
 import { type ByteWriter, constant } from "./byte-writer.ts";
-import { BALANCE_BYTES, type RegistryChunks, VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
+import {
+  BALANCE_BYTES,
+  type Chunks,
+  CREDENTIALS_BYTES,
+  FIELDS,
+  type Listed,
+  PUBKEY_BYTES,
+  VALIDATOR_BYTES,
+  VALIDATORS_PER_CHUNK,
+} from "./registry-chunks.ts";
 import { ROOM_BYTES } from "./stream-writer.ts";
+import { isNever, statusAt, VALIDATOR_STATUSES } from "./validator-status.ts";
 
-const OPEN_LIST = "[".charCodeAt(0);
-const CLOSE_LIST = "]".charCodeAt(0);
-const COMMA = ",".charCodeAt(0);
+export interface BalanceList extends Listed {
+  balanceChunks: Chunks;
+}
+
+export interface IdentityList extends Listed {
+  validatorChunks: Chunks;
+}
+
+export interface ValidatorList extends BalanceList, IdentityList {
+  /** For which the statuses are. */
+  epoch: number;
+  /** Validators with others are left out. */
+  statuses: number;
+}
+
+type Steps = Generator<void, void, void>;
 
 const INDEX = constant('{"index":"');
 const BALANCE = constant('","balance":"');
+/** By the place of the status. */
+const STATUS_AND_PUBKEY = VALIDATOR_STATUSES.map((status) =>
+  constant(`","status":"${status}","validator":{"pubkey":"0x`),
+);
+const CREDENTIALS = constant('","withdrawal_credentials":"0x');
+const EFFECTIVE_BALANCE = constant('","effective_balance":"');
+const NOT_SLASHED = constant('","slashed":false,"activation_eligibility_epoch":"');
+const SLASHED = constant('","slashed":true,"activation_eligibility_epoch":"');
+const ACTIVATION = constant('","activation_epoch":"');
+const EXIT = constant('","exit_epoch":"');
+const WITHDRAWABLE = constant('","withdrawable_epoch":"');
+const END_OF_VALIDATOR = constant('"}}');
+/** Of most validators, from where they are active. */
+const STAYS = constant('","exit_epoch":"18446744073709551615","withdrawable_epoch":"18446744073709551615"}}');
+const PUBKEY = constant('","pubkey":"0x');
 const END = constant('"}');
 
-export type BalanceList = Pick<RegistryChunks, "count" | "balanceChunks">;
-
-export function* writeBalances({ count, balanceChunks }: BalanceList, out: ByteWriter): Generator<void, void, void> {
-  out.byte(OPEN_LIST);
-  for (const [chunk, bytes] of balanceChunks.entries()) {
-    const balances = new DataView(bytes);
-    const first = chunk * VALIDATORS_PER_CHUNK;
-    const end = Math.min(first + VALIDATORS_PER_CHUNK, count);
-    for (let index = first; index < end; index++) {
-      if (out.room < ROOM_BYTES) yield;
-      if (index > 0) out.byte(COMMA);
-      const at = (index - first) * BALANCE_BYTES;
+/** The standard's JSON of validators with their balances and statuses. */
+export function* writeValidators(list: ValidatorList, out: ByteWriter): Steps {
+  const { validatorChunks, balanceChunks, epoch, statuses } = list;
+  const brackets = new Brackets(out);
+  yield* eachRecord(validatorChunks, VALIDATOR_BYTES, list, out, (chunk) => {
+    const { bytes, view } = readable(validatorChunks[chunk]!);
+    const balances = new DataView(balanceChunks[chunk]!);
+    return (position, index) => {
+      const at = position * VALIDATOR_BYTES;
+      const status = statusAt(view, at, epoch);
+      if ((statuses & (1 << status)) === 0) return;
+      brackets.beforeItem();
       out.constant(INDEX);
       out.uint(index);
       out.constant(BALANCE);
-      out.uint64(balances.getUint32(at, true), balances.getUint32(at + 4, true));
+      writeUint64(out, balances, position * BALANCE_BYTES);
+      out.constant(STATUS_AND_PUBKEY[status]!);
+      out.hex(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
+      out.constant(CREDENTIALS);
+      out.hex(bytes, at + FIELDS.withdrawalCredentials, CREDENTIALS_BYTES);
+      out.constant(EFFECTIVE_BALANCE);
+      writeUint64(out, view, at + FIELDS.effectiveBalance);
+      out.constant(bytes[at + FIELDS.slashed] === 1 ? SLASHED : NOT_SLASHED);
+      writeUint64(out, view, at + FIELDS.activationEligibilityEpoch);
+      out.constant(ACTIVATION);
+      writeUint64(out, view, at + FIELDS.activationEpoch);
+      if (isNever(view, at + FIELDS.exitEpoch) && isNever(view, at + FIELDS.withdrawableEpoch)) {
+        out.constant(STAYS);
+        return;
+      }
+      out.constant(EXIT);
+      writeUint64(out, view, at + FIELDS.exitEpoch);
+      out.constant(WITHDRAWABLE);
+      writeUint64(out, view, at + FIELDS.withdrawableEpoch);
+      out.constant(END_OF_VALIDATOR);
+    };
+  });
+  brackets.close();
+}
+
+export function* writeBalances(list: BalanceList, out: ByteWriter): Steps {
+  const { balanceChunks } = list;
+  const brackets = new Brackets(out);
+  yield* eachRecord(balanceChunks, BALANCE_BYTES, list, out, (chunk) => {
+    const balances = new DataView(balanceChunks[chunk]!);
+    return (position, index) => {
+      brackets.beforeItem();
+      out.constant(INDEX);
+      out.uint(index);
+      out.constant(BALANCE);
+      writeUint64(out, balances, position * BALANCE_BYTES);
       out.constant(END);
+    };
+  });
+  brackets.close();
+}
+
+export function* writeBalancesSsz(list: BalanceList, out: ByteWriter): Steps {
+  const { balanceChunks } = list;
+  yield* eachRecord(balanceChunks, BALANCE_BYTES, list, out, (chunk) => {
+    const bytes = new Uint8Array(balanceChunks[chunk]!);
+    return (position, index) => {
+      out.littleEndian64(index);
+      out.copy(bytes, position * BALANCE_BYTES, BALANCE_BYTES);
+    };
+  });
+}
+
+/** What never changes about validators, and when they became active. */
+export function* writeIdentities(list: IdentityList, out: ByteWriter): Steps {
+  const { validatorChunks } = list;
+  const brackets = new Brackets(out);
+  yield* eachRecord(validatorChunks, VALIDATOR_BYTES, list, out, (chunk) => {
+    const { bytes, view } = readable(validatorChunks[chunk]!);
+    return (position, index) => {
+      const at = position * VALIDATOR_BYTES;
+      brackets.beforeItem();
+      out.constant(INDEX);
+      out.uint(index);
+      out.constant(PUBKEY);
+      out.hex(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
+      out.constant(ACTIVATION);
+      writeUint64(out, view, at + FIELDS.activationEpoch);
+      out.constant(END);
+    };
+  });
+  brackets.close();
+}
+
+export function* writeIdentitiesSsz(list: IdentityList, out: ByteWriter): Steps {
+  const { validatorChunks } = list;
+  yield* eachRecord(validatorChunks, VALIDATOR_BYTES, list, out, (chunk) => {
+    const bytes = new Uint8Array(validatorChunks[chunk]!);
+    return (position, index) => {
+      const at = position * VALIDATOR_BYTES;
+      out.littleEndian64(index);
+      out.copy(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
+      out.copy(bytes, at + FIELDS.activationEpoch, 8);
+    };
+  });
+}
+
+/** `open` makes of a chunk what writes the records in it, each by its position in the chunk and its validator's index. */
+function* eachRecord(
+  chunks: Chunks,
+  recordBytes: number,
+  { indices }: Listed,
+  out: ByteWriter,
+  open: (chunk: number) => (position: number, index: number) => void,
+): Steps {
+  for (const [chunk, { byteLength }] of chunks.entries()) {
+    const write = open(chunk);
+    const first = chunk * VALIDATORS_PER_CHUNK;
+    const length = byteLength / recordBytes;
+    for (let position = 0; position < length; position++) {
+      if (out.room < ROOM_BYTES) yield;
+      write(position, indices === undefined ? first + position : indices[first + position]!);
     }
     yield;
   }
-  out.byte(CLOSE_LIST);
 }
+
+function readable(chunk: SharedArrayBuffer): { bytes: Uint8Array; view: DataView } {
+  return { bytes: new Uint8Array(chunk), view: new DataView(chunk) };
+}
+
+function writeUint64(out: ByteWriter, source: DataView, at: number): void {
+  out.uint64(source.getUint32(at, true), source.getUint32(at + 4, true));
+}
+
+/** Those of a JSON array, and the commas in it. */
+class Brackets {
+  readonly #out: ByteWriter;
+  #isEmpty = true;
+
+  constructor(out: ByteWriter) {
+    this.#out = out;
+  }
+
+  beforeItem(): void {
+    this.#out.byte(this.#isEmpty ? OPEN : COMMA);
+    this.#isEmpty = false;
+  }
+
+  close(): void {
+    if (this.#isEmpty) this.#out.byte(OPEN);
+    this.#out.byte(CLOSE);
+  }
+}
+
+const OPEN = "[".charCodeAt(0);
+const CLOSE = "]".charCodeAt(0);
+const COMMA = ",".charCodeAt(0);

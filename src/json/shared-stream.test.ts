@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SharedStream } from "./shared-stream.ts";
+import { SharedStream, writtenAtOnce } from "./shared-stream.ts";
 
 /** Balances of so many validators, each its index in gwei above 32 ether. */
 function balancesOf(count: number) {
@@ -13,7 +13,7 @@ function balancesOf(count: number) {
   const json = JSON.stringify(
     Array.from({ length: count }, (_, index) => ({ index: `${index}`, balance: `${32_000_000_000 + index}` })),
   );
-  return { stream: SharedStream.of({ writer: "balances", input: { count, balanceChunks } }), json };
+  return { stream: SharedStream.of({ writer: "balances", input: { balanceChunks } }), json };
 }
 
 async function read(stream: AsyncIterable<Buffer>): Promise<Buffer[]> {
@@ -82,13 +82,16 @@ describe("a shared stream", () => {
   });
 
   it("tells its end when its writer fails", async () => {
-    const stream = SharedStream.of({
-      writer: "balances",
-      input: { count: 2, balanceChunks: [new SharedArrayBuffer(8)] },
-    });
+    // Nobody's balance has seven bytes.
+    const stream = SharedStream.of({ writer: "balances", input: { balanceChunks: [new SharedArrayBuffer(7)] } });
     let ends = 0;
     stream.onEnd(() => ends++);
     await expect(read(stream)).rejects.toThrow(RangeError);
     expect(ends).toBe(1);
+  });
+
+  it.each([1, 20_000])("can be written at once, for %d validators", (count) => {
+    const { stream, json } = balancesOf(count);
+    expect(writtenAtOnce(stream.recipe).toString()).toBe(json);
   });
 });

@@ -1,13 +1,23 @@
 import { ownTurn, TimeSlice } from "../time-slice.ts";
+import { giveBackBuffer, takeBuffer } from "./buffer-pool.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { writeBalances } from "./registry-writers.ts";
+import {
+  writeBalances,
+  writeBalancesSsz,
+  writeIdentities,
+  writeIdentitiesSsz,
+  writeValidators,
+} from "./registry-writers.ts";
 import { ROOM_BYTES, type StreamWriter } from "./stream-writer.ts";
 
-/** Large enough that what is done once a buffer does not count, small enough to be written in less than a millisecond. */
-const BUFFER_BYTES = 256 * 1024;
-
 /** All writers by the names that recipes have for them. */
-const writers = { balances: writeBalances };
+const writers = {
+  validators: writeValidators,
+  balances: writeBalances,
+  balancesSsz: writeBalancesSsz,
+  identities: writeIdentities,
+  identitiesSsz: writeIdentitiesSsz,
+};
 
 type Writers = typeof writers;
 
@@ -17,7 +27,8 @@ export type Recipe = {
 }[keyof Writers];
 
 /**
- * Bytes that are written as they are read, a buffer in each turn of the event loop. Instead of the bytes, another thread can
+ * Bytes that are written as they are read, a buffer in each turn of the event loop. Whoever has no more use for a buffer can
+ * give it back to the pool that it is from. Instead of the bytes, another thread can
  * be given the recipe; this one is then told by `release` that the other has read them or does not want them.
  */
 export class SharedStream implements AsyncIterable<Buffer> {
@@ -48,8 +59,7 @@ export class SharedStream implements AsyncIterable<Buffer> {
   /** An iterator by hand, because a generator that was never begun does not hear that it is given up. */
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
     const out = new ByteWriter(Buffer.alloc(0));
-    // The type of a recipe says that its input is one for its writer.
-    const steps = (writers[this.recipe.writer] as StreamWriter<unknown>)(this.recipe.input, out);
+    const steps = begin(this.recipe, out);
     const end = (): IteratorResult<Buffer> => {
       this.release();
       return { done: true, value: undefined };
@@ -72,11 +82,34 @@ export class SharedStream implements AsyncIterable<Buffer> {
   async #fill(out: ByteWriter, steps: Generator<void, void, void>): Promise<Buffer | undefined> {
     await ownTurn();
     const slice = new TimeSlice();
-    out.continueIn(Buffer.allocUnsafeSlow(BUFFER_BYTES));
-    while (!this.#isReleased && out.room >= ROOM_BYTES) {
-      if (steps.next().done) return out.at > 0 ? out.written : undefined;
-      await slice.breathe();
+    out.continueIn(takeBuffer());
+    let isDone = false;
+    while (!isDone && !this.#isReleased && out.room >= ROOM_BYTES) {
+      isDone = steps.next().done === true;
+      if (!isDone) await slice.breathe();
     }
-    return this.#isReleased ? undefined : out.written;
+    if (!this.#isReleased && out.at > 0) return out.written;
+    giveBackBuffer(out.bytes);
+    return undefined;
   }
+}
+
+/** Where small answers are written before they are copied out. */
+const scratch = takeBuffer();
+
+/** All bytes at once, for what is small. */
+export function writtenAtOnce(recipe: Recipe): Buffer {
+  const out = new ByteWriter(scratch);
+  const pieces: Buffer[] = [];
+  for (const _ of begin(recipe, out)) {
+    if (out.room >= ROOM_BYTES) continue;
+    pieces.push(Buffer.from(out.written));
+    out.continueIn(scratch);
+  }
+  return Buffer.concat([...pieces, out.written]);
+}
+
+/** The type of a recipe says that its input is one for its writer. */
+function begin({ writer, input }: Recipe, out: ByteWriter): Generator<void, void, void> {
+  return (writers[writer] as StreamWriter<unknown>)(input, out);
 }

@@ -1,10 +1,13 @@
 import { getNodesAtDepth, type LeafNode } from "@chainsafe/persistent-merkle-tree";
+import type { ByteViews } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import type { phase0, ValidatorIndex } from "@lodestar/types";
+import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
+import { BALANCE_BYTES, type Chunks, VALIDATOR_BYTES, VALIDATORS_PER_CHUNK } from "../../json/registry-chunks.ts";
+import { TimeSlice } from "../../time-slice.ts";
 
 /** Validators that are read at a time: few enough that a slice never holds the event loop for long. */
-export const REGISTRY_SLICE = 256;
+const REGISTRY_SLICE = 256;
 
 interface RegistrySlice {
   /** The index of the first validator. */
@@ -72,14 +75,47 @@ export function indexInRegistry(
 }
 
 /** The indices of all those ids that are known, ascending and each once. */
-export function indicesInRegistry(
+export async function indicesInRegistry(
   state: CachedBeaconStateAllForks,
   ids: readonly (string | number)[],
-): ValidatorIndex[] {
+): Promise<Uint32Array> {
   const indices = new Set<ValidatorIndex>();
-  for (const id of ids) {
+  const slice = new TimeSlice();
+  for (const [position, id] of ids.entries()) {
     const index = indexInRegistry(state, id);
     if (index !== undefined) indices.add(index);
+    if (position % REGISTRY_SLICE === 0) await slice.breathe();
   }
-  return [...indices].sort((a, b) => a - b);
+  return Uint32Array.from(indices).sort();
+}
+
+/** The validators of those indices, read one by one, as a snapshot of the registry has all. */
+export function validatorsAt({ validators }: CachedBeaconStateAllForks, indices: Uint32Array): Promise<Chunks> {
+  return gather(indices, VALIDATOR_BYTES, (index, into, at) => {
+    ssz.phase0.Validator.value_serializeToBytes(into, at, validators.getReadonly(index).toValue());
+  });
+}
+
+export function balancesAt({ balances }: CachedBeaconStateAllForks, indices: Uint32Array): Promise<Chunks> {
+  return gather(indices, BALANCE_BYTES, (index, into, at) => {
+    ssz.UintNum64.value_serializeToBytes(into, at, balances.get(index));
+  });
+}
+
+async function gather(
+  indices: Uint32Array,
+  recordBytes: number,
+  read: (index: ValidatorIndex, into: ByteViews, at: number) => void,
+): Promise<Chunks> {
+  const chunks: SharedArrayBuffer[] = [];
+  const slice = new TimeSlice();
+  for (let start = 0; start < indices.length; start += VALIDATORS_PER_CHUNK) {
+    const ofChunk = indices.subarray(start, start + VALIDATORS_PER_CHUNK);
+    const chunk = new SharedArrayBuffer(ofChunk.length * recordBytes);
+    const into = { uint8Array: new Uint8Array(chunk), dataView: new DataView(chunk) };
+    for (const [position, index] of ofChunk.entries()) read(index, into, position * recordBytes);
+    chunks.push(chunk);
+    await slice.breathe();
+  }
+  return chunks;
 }

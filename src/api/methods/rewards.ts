@@ -78,7 +78,7 @@ const getSyncCommitteeRewards = defineOperation("beacon.getSyncCommitteeRewards"
     const rewards = isGenesis
       ? genesisSyncCommitteeRewards(state)
       : await computeSyncCommitteeRewards(state, block.signed);
-    return { data: rewards.filter(isAskedFor(state, validatorIds)), meta: metaOf(block) };
+    return { data: rewards.filter(await whoIsAskedFor(state, validatorIds)), meta: metaOf(block) };
   },
 });
 
@@ -116,7 +116,7 @@ const getAttestationsRewards = defineEncoded({
     const after = await chain.states.afterBlock(latestBlockRoot(state), lastSlot + 1, { waiting: call });
     const { idealRewards, totalRewards } = computeAttestationRewards(state, after);
     return {
-      data: { idealRewards, totalRewards: totalRewards.filter(isAskedFor(state, validatorIds)) },
+      data: { idealRewards, totalRewards: totalRewards.filter(await whoIsAskedFor(state, validatorIds)) },
       meta: metaOf(resolved),
     };
   },
@@ -164,11 +164,11 @@ function stateBefore(
 }
 
 /** No ids at all stand for everybody; unknown ones for nobody. */
-function isAskedFor(
+async function whoIsAskedFor(
   state: CachedBeaconStateAllForks,
   ids: readonly (string | number)[],
-): (reward: { validatorIndex: ValidatorIndex }) => boolean {
+): Promise<(reward: { validatorIndex: ValidatorIndex }) => boolean> {
   if (ids.length === 0) return () => true;
-  const indices = new Set(indicesInRegistry(state, ids));
+  const indices = new Set(await indicesInRegistry(state, ids));
   return ({ validatorIndex }) => indices.has(validatorIndex);
 }

@@ -11,6 +11,7 @@ import { asBeaconChain, createFakeChain, fakeNetwork } from "../fake-chain.test-
 const LIST = "get_v1_beacon_states_stateId_validators";
 const ONE = "get_v1_beacon_states_stateId_validators_validatorId";
 const BALANCES = "get_v1_beacon_states_stateId_validator_balances";
+const IDENTITIES = "post_v1_beacon_states_stateId_validator_identities";
 
 const FAR = Number.POSITIVE_INFINITY;
 const EPOCH = 10;
@@ -227,6 +228,23 @@ describe("a registry that grows", () => {
       JSON.stringify(ValidatorBalanceListType.toJson(balances as never)),
     );
     expect(balances?.[16 + ADDED - 1]).toEqual({ index: 16 + ADDED - 1, balance: 1000 + ADDED - 1 });
+  });
+
+  it("is serialized as the codecs of the standard do, all of it or a few", async () => {
+    const { ValidatorBalanceListType, ValidatorIdentitiesType } = routes.beacon.state;
+    const methods = createMethodTable(api);
+    const sszOf = async (method: string, validatorIds: number[]) => {
+      const { body } = await methods.all
+        .find(({ name }) => name === method)!
+        .executeSsz({ stateId: "head", validatorIds });
+      return Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
+    };
+    for (const validatorIds of [[], [3, 611, 2]]) {
+      const balances = (await api.beacon.getStateValidatorBalances({ stateId: "head", validatorIds })).data;
+      expect((await sszOf(BALANCES, validatorIds)).equals(ValidatorBalanceListType.serialize(balances))).toBe(true);
+      const identities = (await api.beacon.postStateValidatorIdentities({ stateId: "head", validatorIds })).data;
+      expect((await sszOf(IDENTITIES, validatorIds)).equals(ValidatorIdentitiesType.serialize(identities))).toBe(true);
+    }
   });
 
   it("is filtered while it is streamed", async () => {

@@ -1,4 +1,4 @@
-import { routes } from "@lodestar/api";
+import type { routes } from "@lodestar/api";
 import { type CachedBeaconStateAllForks, computeEpochAtSlot } from "@lodestar/state-transition";
 import {
   type Epoch,
@@ -9,25 +9,29 @@ import {
   type ValidatorIndex,
   type ValidatorStatus,
 } from "@lodestar/types";
+import type { BeaconChain } from "../../chain/chain.ts";
 import { LruMap } from "../../chain/lru-map.ts";
 import { notFound } from "../../failure.ts";
-import { balanceJson, validatorJson } from "../../json/validator-json.ts";
+import type { Chunks } from "../../json/registry-chunks.ts";
+import { type Recipe, SharedStream, writtenAtOnce } from "../../json/shared-stream.ts";
+import { statusSet } from "../../json/validator-status.ts";
+import type { Answer } from "../../server/method-table.ts";
 import type { ChainView } from "../chain-view.ts";
-import { type CallContext, defineOperation, get, optional, post, required } from "../definition.ts";
+import type { MetaCodec } from "../codecs.ts";
+import { type CallContext, defineOperation, get, optional, post, required, type SszResponse } from "../definition.ts";
 import { besideData } from "../encoding.ts";
-import { metaOf, type ResolvedState, resolveState } from "../lookup.ts";
-import { perState } from "../memoize.ts";
+import { metaOf, type ResolvedState, resolveState, type StateMeta } from "../lookup.ts";
+import { perChain, perState } from "../memoize.ts";
 import { STATE_ID, VALIDATOR_IDS } from "../params/common.ts";
 import { validatorId, validatorStatus } from "../params/identifiers.ts";
 import { registryFilter } from "../params/registry-filter.ts";
 import { arrayOf } from "../params/scalars.ts";
+import { RegistrySnapshots } from "../registry-snapshots.ts";
 import { list, object, shape } from "../schemas.ts";
-import { type SlicedList, wholeList, writeList } from "../sliced-list.ts";
-import { indexInRegistry, indicesInRegistry, REGISTRY_SLICE, registrySlices } from "./registry.ts";
+import { balancesAt, indexInRegistry, indicesInRegistry, registrySlices, validatorsAt } from "./registry.ts";
 
 type ValidatorResponse = routes.beacon.state.ValidatorResponse;
 type ValidatorBalance = routes.beacon.state.ValidatorBalance;
-type ValidatorIdentity = routes.beacon.state.ValidatorIdentities[number];
 
 interface BalancesQuery {
   stateId: routes.beacon.StateId;
@@ -76,9 +80,8 @@ const getStateValidators = defineOperation("beacon.getStateValidators", {
   cost: "heavy",
   access: "read",
   example: { params: (chain) => ["head", ["2", chain.pubkey(5)], ["active", "pending_queued"]] },
-  handler: async ({ chain }, query, call) => wholeList(await listValidators(chain, query, call)),
-  json: async ({ chain }, query, codec, call) =>
-    writeList(await listValidators(chain, query, call), validatorJson, codec.meta),
+  handler: ({ chain }, query, call) => listValidators(chain, query, call),
+  json: ({ chain }, query, codec, call) => writeValidators(chain, query, codec.meta, call),
 });
 
 const postStateValidators = defineOperation("beacon.postStateValidators", {
@@ -98,9 +101,8 @@ const postStateValidators = defineOperation("beacon.postStateValidators", {
   cost: "heavy",
   access: "read",
   example: { params: ["head", { ids: ["2", "5"], statuses: ["active"] }] },
-  handler: async ({ chain }, query, call) => wholeList(await listValidators(chain, filtered(query), call)),
-  json: async ({ chain }, query, codec, call) =>
-    writeList(await listValidators(chain, filtered(query), call), validatorJson, codec.meta),
+  handler: ({ chain }, query, call) => listValidators(chain, filtered(query), call),
+  json: ({ chain }, query, codec, call) => writeValidators(chain, filtered(query), codec.meta, call),
 });
 
 /** Of each state, the encoded validators that were asked for one by one. */
@@ -128,7 +130,8 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
     const kept = validatorBodies(resolved.state);
     let body = kept.get(index);
     if (body === undefined) {
-      body = Buffer.from(validatorJson(validatorAt(resolved.state, index)));
+      const one = choiceOf(resolved, Uint32Array.of(index));
+      body = writtenAtOnce(await recipeOfValidators(one)).subarray(1, -1);
       kept.set(index, body);
     }
     return { body, ...besideData(codec.meta, metaOf(resolved)) };
@@ -146,9 +149,9 @@ const getStateValidatorBalances = defineOperation("beacon.getStateValidatorBalan
   cost: "heavy",
   access: "read",
   example: { params: ["head", ["0", "1", "2"]] },
-  handler: async ({ chain }, query, call) => wholeList(await listBalances(chain, query, call)),
-  json: async ({ chain }, query, codec, call) =>
-    writeList(await listBalances(chain, query, call), balanceJson, codec.meta),
+  handler: ({ chain }, query, call) => listBalances(chain, query, call),
+  json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),
+  ssz: ({ chain }, query, call) => serializeBalances(chain, query, call),
 });
 
 const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBalances", {
@@ -161,9 +164,9 @@ const postStateValidatorBalances = defineOperation("beacon.postStateValidatorBal
   cost: "heavy",
   access: "read",
   example: { params: (chain) => ["head", ["1", chain.pubkey(2)]] },
-  handler: async ({ chain }, query, call) => wholeList(await listBalances(chain, query, call)),
-  json: async ({ chain }, query, codec, call) =>
-    writeList(await listBalances(chain, query, call), balanceJson, codec.meta),
+  handler: ({ chain }, query, call) => listBalances(chain, query, call),
+  json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),
+  ssz: ({ chain }, query, call) => serializeBalances(chain, query, call),
 });
 
 const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorIdentities", {
@@ -179,9 +182,28 @@ const postStateValidatorIdentities = defineOperation("beacon.postStateValidatorI
   cost: "heavy",
   access: "read",
   example: { params: ["head", ["0", "1"]] },
-  handler: async ({ chain }, query, call) => wholeList(await listIdentities(chain, query, call)),
-  json: async ({ chain }, query, codec, call) =>
-    writeList(await listIdentities(chain, query, call), identityJson, codec.meta),
+  async handler({ chain }, query, call) {
+    const { data, meta } = await listValidators(chain, query, call);
+    const identities = data.map(({ index, validator: { pubkey, activationEpoch } }) => ({
+      index,
+      pubkey,
+      activationEpoch,
+    }));
+    return { data: identities, meta };
+  },
+  async json({ chain }, query, codec, call) {
+    const choice = await chooseValidators(chain, query, call);
+    const input = { indices: choice.indices, validatorChunks: await choice.validators() };
+    return {
+      body: bodyOf(choice, { writer: "identities", input }),
+      ...besideData(codec.meta, metaOf(choice.resolved)),
+    };
+  },
+  async ssz({ chain }, query, call) {
+    const choice = await chooseValidators(chain, query, call);
+    const input = { indices: choice.indices, validatorChunks: await choice.validators() };
+    return { data: bodyOf(choice, { writer: "identitiesSsz", input }), meta: metaOf(choice.resolved) };
+  },
 });
 
 export const validatorMethods = [
@@ -207,69 +229,124 @@ async function findValidator(
   return { resolved, index };
 }
 
-async function listValidators(
-  chain: ChainView,
-  { stateId, validatorIds = [], statuses = [] }: ValidatorsQuery,
+/** Validators that are asked for, and where their bytes come from. */
+interface Choice {
+  resolved: ResolvedState;
+  /** Undefined when it is all of the state. */
+  indices: Uint32Array | undefined;
+  validators(): Promise<Chunks>;
+  balances(): Promise<Chunks>;
+}
+
+const snapshotsOf = perChain(() => new RegistrySnapshots());
+
+async function chooseValidators(
+  chain: BeaconChain,
+  { stateId, validatorIds = [] }: BalancesQuery,
   call?: CallContext,
-): Promise<SlicedList<ValidatorResponse>> {
+): Promise<Choice> {
   const resolved = await resolveState(chain, stateId, call);
   const { state } = resolved;
-  const responses = validatorIds.length === 0 ? allResponses(state) : responsesOf(state, validatorIds);
-  const wanted = new Set<string>(statuses);
+  if (validatorIds.length > 0) return choiceOf(resolved, await indicesInRegistry(state, validatorIds));
+  const snapshots = snapshotsOf(chain);
   return {
-    slices: wanted.size === 0 ? responses : withStatus(responses, wanted),
-    maxLength: validatorIds.length === 0 ? state.validators.length : validatorIds.length,
     resolved,
+    indices: undefined,
+    validators: () => snapshots.validators(state, call?.signal),
+    balances: () => snapshots.balances(state, call?.signal),
   };
 }
 
-async function listBalances(
-  chain: ChainView,
-  { stateId, validatorIds = [] }: BalancesQuery,
-  call?: CallContext,
-): Promise<SlicedList<ValidatorBalance>> {
-  const resolved = await resolveState(chain, stateId, call);
+/** A few are read from the state itself, whatever its size. */
+function choiceOf(resolved: ResolvedState, indices: Uint32Array): Choice {
   const { state } = resolved;
-  if (validatorIds.length === 0) {
-    return { slices: allBalances(state), maxLength: state.validators.length, resolved };
-  }
-  const balances = indicesInRegistry(state, validatorIds).map((index) => ({
-    index,
-    balance: state.balances.get(index),
-  }));
-  return { slices: [balances], maxLength: balances.length, resolved };
+  return {
+    resolved,
+    indices,
+    validators: () => validatorsAt(state, indices),
+    balances: () => balancesAt(state, indices),
+  };
 }
 
-function* allResponses(state: CachedBeaconStateAllForks): Generator<ValidatorResponse[], void, undefined> {
+async function writeValidators(
+  chain: BeaconChain,
+  query: ValidatorsQuery,
+  meta: MetaCodec<StateMeta>,
+  call?: CallContext,
+): Promise<Answer> {
+  const choice = await chooseValidators(chain, query, call);
+  const body = bodyOf(choice, await recipeOfValidators(choice, query.statuses));
+  return { body, ...besideData(meta, metaOf(choice.resolved)) };
+}
+
+async function recipeOfValidators(
+  { resolved, indices, validators, balances }: Choice,
+  statuses: ValidatorsQuery["statuses"] = [],
+): Promise<Recipe> {
+  const input = {
+    indices,
+    validatorChunks: await validators(),
+    balanceChunks: await balances(),
+    epoch: computeEpochAtSlot(resolved.state.slot),
+    statuses: statusSet(statuses),
+  };
+  return { writer: "validators", input };
+}
+
+async function writeBalances(
+  chain: BeaconChain,
+  query: BalancesQuery,
+  meta: MetaCodec<StateMeta>,
+  call?: CallContext,
+): Promise<Answer> {
+  const choice = await chooseValidators(chain, query, call);
+  const input = { indices: choice.indices, balanceChunks: await choice.balances() };
+  return { body: bodyOf(choice, { writer: "balances", input }), ...besideData(meta, metaOf(choice.resolved)) };
+}
+
+async function serializeBalances(chain: BeaconChain, query: BalancesQuery, call?: CallContext): Promise<SszResponse> {
+  const choice = await chooseValidators(chain, query, call);
+  const input = { indices: choice.indices, balanceChunks: await choice.balances() };
+  return { data: bodyOf(choice, { writer: "balancesSsz", input }), meta: metaOf(choice.resolved) };
+}
+
+/** An answer about no more validators than this is written at once, which costs less than a stream. */
+const MAX_WRITTEN_AT_ONCE = 256;
+
+function bodyOf({ resolved, indices }: Choice, recipe: Recipe): Buffer | SharedStream {
+  const count = indices?.length ?? resolved.state.validators.length;
+  return count <= MAX_WRITTEN_AT_ONCE ? writtenAtOnce(recipe) : SharedStream.of(recipe);
+}
+
+/** For callers inside the process, who get all at once. */
+async function listValidators(
+  chain: BeaconChain,
+  query: ValidatorsQuery,
+  call?: CallContext,
+): Promise<{ data: ValidatorResponse[]; meta: StateMeta }> {
+  const { resolved, indices } = await chooseValidators(chain, query, call);
+  const { state } = resolved;
+  const all = indices ? Array.from(indices, (index) => validatorAt(state, index)) : allResponses(state);
+  const wanted = new Set<string>(query.statuses);
+  const data =
+    wanted.size === 0 ? all : all.filter(({ status }) => wanted.has(status) || wanted.has(mapToGeneralStatus(status)));
+  return { data, meta: metaOf(resolved) };
+}
+
+async function listBalances(
+  chain: BeaconChain,
+  query: BalancesQuery,
+  call?: CallContext,
+): Promise<{ data: ValidatorBalance[]; meta: StateMeta }> {
+  const { data, meta } = await listValidators(chain, query, call);
+  return { data: data.map(({ index, balance }) => ({ index, balance })), meta };
+}
+
+function allResponses(state: CachedBeaconStateAllForks): ValidatorResponse[] {
   const epoch = computeEpochAtSlot(state.slot);
-  for (const { start, validators, balances } of registrySlices(state)) {
-    yield validators.map((validator, position) => toResponse(start + position, validator, balances[position]!, epoch));
-  }
-}
-
-function* allBalances(state: CachedBeaconStateAllForks): Generator<ValidatorBalance[], void, undefined> {
-  for (const { start, balances } of registrySlices(state)) {
-    yield balances.map((balance, position) => ({ index: start + position, balance }));
-  }
-}
-
-function* responsesOf(
-  state: CachedBeaconStateAllForks,
-  ids: readonly (string | number)[],
-): Generator<ValidatorResponse[], void, undefined> {
-  const indices = indicesInRegistry(state, ids);
-  for (let start = 0; start < indices.length; start += REGISTRY_SLICE) {
-    yield indices.slice(start, start + REGISTRY_SLICE).map((index) => validatorAt(state, index));
-  }
-}
-
-function* withStatus(
-  slices: Iterable<ValidatorResponse[]>,
-  wanted: ReadonlySet<string>,
-): Generator<ValidatorResponse[], void, undefined> {
-  for (const slice of slices) {
-    yield slice.filter(({ status }) => wanted.has(status) || wanted.has(mapToGeneralStatus(status)));
-  }
+  return Array.from(registrySlices(state), ({ start, validators, balances }) =>
+    validators.map((validator, position) => toResponse(start + position, validator, balances[position]!, epoch)),
+  ).flat();
 }
 
 function validatorAt(state: CachedBeaconStateAllForks, index: ValidatorIndex): ValidatorResponse {
@@ -294,47 +371,4 @@ function filtered({
   filter: { ids?: routes.beacon.state.ValidatorId[]; statuses?: ValidatorsQuery["statuses"] };
 }): ValidatorsQuery {
   return { stateId, validatorIds: filter.ids, statuses: filter.statuses };
-}
-
-/** What never changes about validators, and when they became active. */
-async function listIdentities(
-  chain: ChainView,
-  { stateId, validatorIds = [] }: BalancesQuery,
-  call?: CallContext,
-): Promise<SlicedList<ValidatorIdentity>> {
-  const resolved = await resolveState(chain, stateId, call);
-  const { state } = resolved;
-  const isOfAll = validatorIds.length === 0;
-  return {
-    slices: isOfAll ? allIdentities(state) : identitiesOf(state, validatorIds),
-    maxLength: isOfAll ? state.validators.length : validatorIds.length,
-    resolved,
-  };
-}
-
-function* allIdentities(state: CachedBeaconStateAllForks): Generator<ValidatorIdentity[], void, undefined> {
-  for (const { start, validators } of registrySlices(state)) {
-    yield validators.map(({ pubkey, activationEpoch }, position) => ({
-      index: start + position,
-      pubkey,
-      activationEpoch,
-    }));
-  }
-}
-
-function* identitiesOf(
-  state: CachedBeaconStateAllForks,
-  ids: readonly (string | number)[],
-): Generator<ValidatorIdentity[], void, undefined> {
-  const indices = indicesInRegistry(state, ids);
-  for (let start = 0; start < indices.length; start += REGISTRY_SLICE) {
-    yield indices.slice(start, start + REGISTRY_SLICE).map((index) => {
-      const { pubkey, activationEpoch } = state.validators.getReadonly(index);
-      return { index, pubkey, activationEpoch };
-    });
-  }
-}
-
-function identityJson(identity: ValidatorIdentity): string {
-  return JSON.stringify(routes.beacon.state.ValidatorIdentityType.toJson(identity));
 }

@@ -1,5 +1,6 @@
 import type { routes } from "@lodestar/api";
 import { VALIDATOR_REGISTRY_LIMIT } from "@lodestar/params";
+import { VALIDATOR_STATUSES } from "../../json/validator-status.ts";
 import {
   listOf,
   PUBKEY_PATTERN,
@@ -73,19 +74,6 @@ function parseIndex(value: unknown): number | undefined {
 export const validatorIds = listOf(dutifulId, { one: "validator id", many: "validator ids" });
 
 export const validatorIndices = listOf(uint64, { one: "validator index", many: "validator indices" });
-
-/** What a validator can be, in the order of its life. */
-export const VALIDATOR_STATUSES = [
-  "pending_initialized",
-  "pending_queued",
-  "active_ongoing",
-  "active_exiting",
-  "active_slashed",
-  "exited_unslashed",
-  "exited_slashed",
-  "withdrawal_possible",
-  "withdrawal_done",
-] as const;
 
 /** Groups of statuses are legal in filters only. */
 const STATUS_GROUPS = ["pending", "active", "exited", "withdrawal"] as const;

@@ -7,6 +7,7 @@ import {
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import { SharedWorks } from "../../shared-work.ts";
 import type { BlockLink, BlockStore } from "../blocks/block-store.ts";
 import type { DistantGenesis } from "../distant-genesis.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
@@ -14,7 +15,6 @@ import type { Checkpoint } from "../fork-choice/types.ts";
 import { LruMap } from "../lru-map.ts";
 import { SerialQueues } from "../serial-queue.ts";
 import { advanceToSlot, replayBlock } from "./advance.ts";
-import { Regeneration, type RegenerationWork } from "./regeneration.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 
 type State = CachedBeaconStateAllForks;
@@ -88,7 +88,7 @@ export class StateStore {
   readonly #replayedStatesLimit: number;
   /** Of one stretch of history, so that they share most of their trees and many take little more room than one. */
   #replayedStates: LruMap<string, State>;
-  readonly #underway = new Map<string, Regeneration>();
+  readonly #underway = new SharedWorks<string, State>();
   /**
    * Replays from one state run one at a time, so that each can begin where the one before ended. Those of history run all
    * one at a time, so that many questions cannot exhaust the memory.
@@ -176,7 +176,7 @@ export class StateStore {
     // Of a block that fork choice does not know the slot was not known before.
     const historical = this.#heldAt(blockRoot, slot);
     if (historical) return historical;
-    return this.#share(keyOf(blockRoot, slot), waiting?.signal, async (goOn) => {
+    return this.#underway.share(keyOf(blockRoot, slot), waiting?.signal, async (goOn) => {
       const base = this.#latestHeld(blockRoot, slot) ?? (await this.#regenerate(blockRoot, slot, goOn));
       const state = await advanceToSlot(base, slot);
       if (keep) this.#keep(blockRoot, state);
@@ -237,18 +237,6 @@ export class StateStore {
   #anchorSlot(blockRoot: RootHex): Slot | undefined {
     const { oldest } = this.#snapshots;
     return oldest.blockRoot === blockRoot ? oldest.slot : undefined;
-  }
-
-  async #share(key: string, signal: AbortSignal | undefined, work: RegenerationWork): Promise<State> {
-    let underway = this.#underway.get(key);
-    if (underway === undefined) {
-      const made = new Regeneration(work, () => {
-        if (this.#underway.get(key) === made) this.#underway.delete(key);
-      });
-      this.#underway.set(key, made);
-      underway = made;
-    }
-    return underway.for(signal);
   }
 
   #heldAt(blockRoot: RootHex, slot: Slot): State | undefined {

@@ -1,10 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { giveBackBuffer } from "../../json/buffer-pool.ts";
 import type { ChunkStream } from "./chunk-stream.ts";
 
 /** Up to here, copying a body costs less than a second buffer to write. */
 const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
+
+/** How much of a stream may wait to be taken by the operating system: what the next chunk is made beside. */
+const AHEAD_BYTES = 512 * 1024;
 
 /** How long a client that is still sending has to read an answer behind which the connection closes. */
 const LINGER_MILLIS = 1000;
@@ -30,14 +34,49 @@ export function writeWhole(res: ServerResponse, pieces: readonly Buffer[], lengt
  * with what the stream throws; the connection is then already cut, which is all that is left to tell the client.
  */
 export async function writeStream(res: ServerResponse, chunks: ChunkStream, transform?: Transform): Promise<void> {
-  const source = Readable.from(chunks, { objectMode: false });
   try {
-    await (transform ? pipeline(source, transform, res) : pipeline(source, res));
+    if (transform) await pipeline(Readable.from(chunks, { objectMode: false }), transform, res);
+    else await writeChunks(res, chunks);
   } catch (error) {
     const left = res.destroyed && isPrematureClose(error);
     res.destroy();
     if (!left) throw error;
   }
+}
+
+/** By hand, because only who writes a chunk hears when its buffer is free for the next. */
+async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<void> {
+  const stop = () => void chunks.return();
+  res.once("close", stop);
+  try {
+    for await (const chunk of chunks) {
+      const isTaken = res.write(chunk, (error) => {
+        if (!error) giveBackBuffer(chunk);
+      });
+      if (!isTaken && res.writableLength >= AHEAD_BYTES) await drained(res);
+    }
+  } finally {
+    res.off("close", stop);
+  }
+  if (res.destroyed) return;
+  const finished = untilEither(res, "finish", "close");
+  res.end();
+  await finished;
+}
+
+/** Until the reader has taken everything, or is gone. */
+function drained(res: ServerResponse): Promise<void> {
+  return res.destroyed ? Promise.resolve() : untilEither(res, "drain", "close");
+}
+
+function untilEither(res: ServerResponse, ...events: [string, string]): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      for (const event of events) res.off(event, done);
+      resolve();
+    };
+    for (const event of events) res.on(event, done);
+  });
 }
 
 function isPrematureClose(error: unknown): boolean {

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { Failure, unavailable } from "../../failure.ts";
+import { SharedStream } from "../../json/shared-stream.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import type { CallTally } from "../call-tallies.ts";
 import { Channel } from "../events/channel.test-support.ts";
@@ -26,7 +27,7 @@ const calls: CallTally[] = [];
 const revision = new Int32Array(new SharedArrayBuffer(4));
 /** What the kept methods tell, and how often they were asked. */
 const chain = { head: "a", asked: 0 };
-const given = { up: createSignal(), pulled: 0, returned: createSignal() };
+const given = { up: createSignal(), pulled: 0, returned: createSignal(), shared: createSignal() };
 
 async function* endless(): AsyncGenerator<Buffer> {
   try {
@@ -59,6 +60,14 @@ const handlers: Record<string, Handler> = {
   },
   large: async () => json("é".repeat(LARGE_BYTES / 2)),
   stream: async () => ({ body: streamOf("[1,", "", "2]") }),
+  shared: async () => {
+    const balances = BigUint64Array.from({ length: 3 }, (_, index) => BigInt(index));
+    const chunk = new SharedArrayBuffer(balances.byteLength);
+    new BigUint64Array(chunk).set(balances);
+    const stream = SharedStream.of({ writer: "balances", input: { balanceChunks: [chunk] } });
+    stream.onEnd(given.shared.happen);
+    return { body: stream };
+  },
   broken: async () => ({ body: broken() }),
   brokenLate: async () => ({ body: broken("[1,") }),
   endless: async () => ({ body: endless() }),
@@ -172,6 +181,12 @@ it("answers calls with what the methods of the main thread give, whatever its si
   expect((await call("described", [1, 2], { meta: true })).meta).toEqual({ finalized: true });
   expect(((await call("large")).result as string).length).toBe(LARGE_BYTES / 2);
   expect((await call("stream")).result).toEqual([1, 2]);
+});
+
+it("writes what is in shared memory itself, and tells when it has", async () => {
+  const balances = ["0", "1", "2"].map((index) => ({ index, balance: index }));
+  expect((await call("shared")).result).toEqual(balances);
+  await given.shared.happened;
 });
 
 it("tells failures as they are, and defects to the log of the main thread, with their stacks", async () => {

@@ -1,4 +1,5 @@
 import type { WebSocket } from "ws";
+import { giveBackBuffer } from "../../../json/buffer-pool.ts";
 import { type BudgetShare, HELD_FROM_BYTES, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { MessageResponse } from "../execute.ts";
 
@@ -110,7 +111,10 @@ export class Outbox {
   #write(data: Buffer, fin: boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.send(data, { binary: false, fin }, (error) => {
-        if (!error) this.#flushes++;
+        if (!error) {
+          this.#flushes++;
+          giveBackBuffer(data);
+        }
         resolve();
       });
     });

@@ -1,15 +1,14 @@
-import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { expect, it } from "vitest";
-import { Regeneration } from "./regeneration.ts";
+import { SharedWork } from "./shared-work.ts";
 
-const STATE = {} as CachedBeaconStateAllForks;
+const RESULT = {};
 
-/** A regeneration of so many steps, each of which waits to be let on. */
+/** Work of so many steps, each of which waits to be let on. */
 function stepwise(steps: number) {
   let done = 0;
   let ended = false;
   let letOn: () => void = () => {};
-  const regeneration = new Regeneration(
+  const shared = new SharedWork(
     async (goOn) => {
       for (; done < steps; done++) {
         goOn();
@@ -17,7 +16,7 @@ function stepwise(steps: number) {
           letOn = resolve;
         });
       }
-      return STATE;
+      return RESULT;
     },
     () => {
       ended = true;
@@ -27,13 +26,13 @@ function stepwise(steps: number) {
     letOn();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { regeneration, step, done: () => done, ended: () => ended };
+  return { shared, step, done: () => done, ended: () => ended };
 }
 
 it("is given up when the last one who waits has left", async () => {
-  const { regeneration, step, done, ended } = stepwise(10);
+  const { shared, step, done, ended } = stepwise(10);
   const [first, second] = [new AbortController(), new AbortController()];
-  const outcomes = Promise.allSettled([regeneration.for(first.signal), regeneration.for(second.signal)]);
+  const outcomes = Promise.allSettled([shared.for(first.signal), shared.for(second.signal)]);
   await step();
   await step();
   first.abort(new Error("left first"));
@@ -48,12 +47,12 @@ it("is given up when the last one who waits has left", async () => {
 });
 
 it("is made for who cannot leave", async () => {
-  const { regeneration, step } = stepwise(3);
+  const { shared, step } = stepwise(3);
   const leaving = new AbortController();
-  const left = regeneration.for(leaving.signal);
-  const stays = regeneration.for(undefined);
+  const left = shared.for(leaving.signal);
+  const stays = shared.for(undefined);
   leaving.abort(new Error("left"));
   for (let steps = 0; steps < 5; steps++) await step();
-  expect(await stays).toBe(STATE);
-  expect(await left).toBe(STATE);
+  expect(await stays).toBe(RESULT);
+  expect(await left).toBe(RESULT);
 });

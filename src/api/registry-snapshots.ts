@@ -1,0 +1,129 @@
+import { getNodesAtDepth, type Node, packedNodeRootsToBytes } from "@chainsafe/persistent-merkle-tree";
+import { type ByteViews, ListBasicType, ListCompositeType } from "@chainsafe/ssz";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
+import { LruMap } from "../chain/lru-map.ts";
+import { BALANCE_BYTES, type Chunks, VALIDATOR_BYTES, VALIDATORS_PER_CHUNK } from "../json/registry-chunks.ts";
+import { SharedWorks } from "../shared-work.ts";
+import { TimeSlice } from "../time-slice.ts";
+
+/** Those of the head and of one state more: of a million validators, one takes up to 130 MB. */
+const KEPT_SNAPSHOTS = 2;
+
+/** The validators and the balances of states as bytes that every thread can read. */
+export class RegistrySnapshots {
+  readonly #validators = new ListSnapshots({
+    recordBytes: VALIDATOR_BYTES,
+    recordsPerLeaf: 1,
+    readLeaves: (leaves, into) => {
+      for (const [index, leaf] of leaves.entries()) {
+        ssz.phase0.Validator.tree_serializeToBytes(into, index * VALIDATOR_BYTES, leaf);
+      }
+    },
+  });
+  readonly #balances = new ListSnapshots({
+    recordBytes: BALANCE_BYTES,
+    recordsPerLeaf: 4,
+    readLeaves: (leaves, { dataView }) => packedNodeRootsToBytes(dataView, 0, dataView.byteLength, leaves),
+  });
+
+  validators(state: CachedBeaconStateAllForks, signal?: AbortSignal): Promise<Chunks> {
+    state.commit();
+    return this.#validators.of(state.validators, signal);
+  }
+
+  balances(state: CachedBeaconStateAllForks, signal?: AbortSignal): Promise<Chunks> {
+    state.commit();
+    return this.#balances.of(state.balances, signal);
+  }
+}
+
+type List = CachedBeaconStateAllForks["validators"] | CachedBeaconStateAllForks["balances"];
+
+interface KindOfList {
+  recordBytes: number;
+  /** How many records share a leaf of the tree. */
+  recordsPerLeaf: number;
+  readLeaves(leaves: Node[], into: ByteViews): void;
+}
+
+interface Snapshot {
+  chunks: SharedArrayBuffer[];
+  /** By the roots of the subtrees that they were made of. */
+  bySubtree: ReadonlyMap<Node, SharedArrayBuffer>;
+}
+
+/**
+ * Lists of one kind, by the root of their tree. Trees never change, and a list that came of another shares all subtrees with
+ * it in which nothing is different: their chunks are taken from there.
+ */
+class ListSnapshots {
+  readonly #kind: KindOfList;
+  readonly #kept = new LruMap<Node, Snapshot>(KEPT_SNAPSHOTS);
+  readonly #underway = new SharedWorks<Node, Snapshot>();
+
+  constructor(kind: KindOfList) {
+    this.#kind = kind;
+  }
+
+  async of(list: List, signal: AbortSignal | undefined): Promise<Chunks> {
+    const { node } = list;
+    const kept = this.#kept.get(node);
+    if (kept !== undefined) return kept.chunks;
+    const { chunks } = await this.#underway.share(node, signal, async (goOn) => {
+      const snapshot = await this.#make(list.type, node, goOn);
+      this.#kept.set(node, snapshot);
+      return snapshot;
+    });
+    return chunks;
+  }
+
+  async #make(type: List["type"], root: Node, goOn: () => void): Promise<Snapshot> {
+    const { recordBytes, recordsPerLeaf, readLeaves } = this.#kind;
+    const length = type.tree_getLength(root);
+    // The lists of gloas grow in subtrees of different depths.
+    if (!(type instanceof ListBasicType || type instanceof ListCompositeType)) {
+      return cutWhole(type, root, VALIDATORS_PER_CHUNK * recordBytes);
+    }
+    const depth = Math.log2(VALIDATORS_PER_CHUNK / recordsPerLeaf);
+    const chunkCount = Math.ceil(length / VALIDATORS_PER_CHUNK);
+    const subtrees = getNodesAtDepth(type.tree_getChunksNode(root), type.chunkDepth - depth, 0, chunkCount);
+    const chunks: SharedArrayBuffer[] = [];
+    const bySubtree = new Map<Node, SharedArrayBuffer>();
+    const slice = new TimeSlice();
+    for (const [index, subtree] of subtrees.entries()) {
+      goOn();
+      const count = Math.min(VALIDATORS_PER_CHUNK, length - index * VALIDATORS_PER_CHUNK);
+      let chunk = this.#known(subtree, count * recordBytes);
+      if (chunk === undefined) {
+        chunk = new SharedArrayBuffer(count * recordBytes);
+        readLeaves(getNodesAtDepth(subtree, depth, 0, Math.ceil(count / recordsPerLeaf)), viewsOf(chunk));
+      }
+      chunks.push(chunk);
+      bySubtree.set(subtree, chunk);
+      await slice.breathe();
+    }
+    return { chunks, bySubtree };
+  }
+
+  #known(subtree: Node, size: number): SharedArrayBuffer | undefined {
+    for (const { bySubtree } of this.#kept.values()) {
+      const chunk = bySubtree.get(subtree);
+      if (chunk?.byteLength === size) return chunk;
+    }
+    return undefined;
+  }
+}
+
+function cutWhole(type: List["type"], root: Node, chunkBytes: number): Snapshot {
+  const whole = new SharedArrayBuffer(type.tree_serializedSize(root));
+  type.tree_serializeToBytes(viewsOf(whole), 0, root);
+  const chunks: SharedArrayBuffer[] = [];
+  for (let start = 0; start < whole.byteLength; start += chunkBytes)
+    chunks.push(whole.slice(start, start + chunkBytes));
+  return { chunks, bySubtree: new Map() };
+}
+
+function viewsOf(chunk: SharedArrayBuffer): ByteViews {
+  return { uint8Array: new Uint8Array(chunk), dataView: new DataView(chunk) };
+}
