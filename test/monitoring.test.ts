@@ -129,7 +129,7 @@ describe("what a node measures", () => {
     await call("madeUpByACaller");
     await fetch(`${servers.restUrl}/eth/v1/beacon/headers/head`).then((response) => response.text());
     await fetch(`${servers.restUrl}/made/up/by/a/caller`).then((response) => response.text());
-    const endEvents = opened.node.api.context.events.feed([routes.events.EventType.head])({
+    const endEvents = opened.node.api.context.events.feed([routes.events.EventType.head]).open({
       deliver: () => {},
       cutOff: () => {},
     });

@@ -36,7 +36,6 @@ async function makeOn(fork: ExampleFork, shown: readonly Method[]): Promise<Map<
     const caller: Caller = {
       subscribe: () => subscriptionId,
       unsubscribe: (id) => id === subscriptionId,
-      refusal: () => undefined,
     };
     for (const method of inExampleOrder(shown)) {
       const params = await exampleParams(method, chain);

@@ -21,6 +21,20 @@ async function call(name: string, params: unknown[] | Record<string, unknown>) {
   return JSON.parse(String(answer.body));
 }
 
+it("promises to keep answers about the head, but none about slots, which come with time", () => {
+  const dependence = (name: string, params: unknown[] | Record<string, unknown>) =>
+    table.find(name)!.dependence?.(params);
+  const name = "get_v1_beacon_states_stateId_validators_validatorId";
+  expect(dependence(name, ["head", "7"])).toBe("head");
+  expect(dependence(name, { state_id: `0x${"00".repeat(32)}`, validator_id: 7 })).toBe("head");
+  for (const slot of [7, "7"]) {
+    expect(dependence(name, [slot, "7"])).toBeUndefined();
+    expect(dependence(name, { state_id: slot, validator_id: "7" })).toBeUndefined();
+  }
+  expect(dependence("get_v1_config_spec", [])).toBe("nothing");
+  expect(dependence("get_v1_node_syncing", [])).toBeUndefined();
+});
+
 describe("the definitions", () => {
   it("has every method of the interface once", () => {
     const numbers = methods.flatMap(({ number }) => number ?? []);

@@ -1,5 +1,5 @@
 import { nearestName } from "../nearest-name.ts";
-import type { Method as CallableMethod, Caller, MethodTable, Params, Waiting } from "../server/method-table.ts";
+import type { Method as CallableMethod, Caller, ListedMethodTable, Params, Waiting } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
 import { type Args, bind } from "./bind.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
@@ -30,7 +30,7 @@ interface MethodTableOptions {
   lanes?: Lanes;
 }
 
-export interface BoundMethods extends Required<MethodTable> {
+export interface BoundMethods extends Required<ListedMethodTable> {
   readonly all: readonly BoundMethod[];
 }
 
@@ -47,6 +47,7 @@ export function createMethodTable({ context }: Api, options: MethodTableOptions 
   }
   return {
     all: bound,
+    entries: () => byName.entries(),
     find: (name) => byName.get(name),
     suggest: (name) => nearestName(name, byName.keys()),
   };
@@ -67,6 +68,17 @@ export class Call implements CallContext {
   }
 }
 
+/** The parameters that stand for a state or a block. */
+const PLACES = ["stateId", "blockId", "slot"];
+
+/** Whether a state or a block is asked for by anything but a name or a root. */
+function asksForSlot(definition: Method, params: Params): boolean {
+  return definition.params.some(({ key, name }, position) => {
+    const value = Array.isArray(params) ? params[position] : params[name];
+    return PLACES.includes(key) && value !== undefined && !/^[a-z]+$|^0x/i.test(String(value));
+  });
+}
+
 interface Surroundings {
   context: ApiContext;
   codecs: ReturnType<typeof createCodecs>;
@@ -74,7 +86,7 @@ interface Surroundings {
 }
 
 function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings): BoundMethod {
-  const { name, sameAs, arrange, cost, access, operation, rest } = definition;
+  const { name, sameAs, arrange, cost, access, operation, rest, dependsOn } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
   const ofChain = ({ schemaFor, ...param }: Param): Param =>
@@ -96,6 +108,8 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     cost,
     access,
     takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
+    keepsAnswers: dependsOn !== undefined,
+    dependence: (params) => (asksForSlot(definition, params) ? undefined : dependsOn),
     // Not an async function, which would take three turns more to settle than the promise that it returns.
     call: (params: Params, caller, waiting) => {
       try {

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Access } from "../access.ts";
 import type { FailureKind } from "../failure.ts";
 import type { Feed } from "../server/events/feed.ts";
-import type { Answer, Caller, Cost } from "../server/method-table.ts";
+import type { Answer, Caller, Cost, Dependence } from "../server/method-table.ts";
 import {
   type Codecs,
   codecOf,
@@ -69,6 +69,12 @@ export interface Method {
   readonly restStatusOf?: (result: unknown) => number;
   /** Whether the handler answers with the same object as long as nothing has changed, so that its JSON can be kept. */
   readonly keepsEncoded?: true;
+  /**
+   * What its answers follow from beside the parameters; undefined when from more than can be said, such as the time of day, the
+   * peers or the pools. Answers that depend on the head are kept while nothing changes, unless a slot was asked for: slots
+   * between the head and the clock come and go by the time alone.
+   */
+  readonly dependsOn?: Dependence;
   /**
    * `args` holds what the schemas of `params` made of a call's parameters, by their keys. A method that writes its JSON
    * itself and is not asked for anything else can do without.
@@ -209,7 +215,15 @@ interface Facts<Definitions extends ParamDefinitions>
     Partial<
       Pick<
         Method,
-        "number" | "aliases" | "rest" | "since" | "until" | "needsConnection" | "takesLargeBody" | "requestCodec"
+        | "number"
+        | "aliases"
+        | "rest"
+        | "since"
+        | "until"
+        | "needsConnection"
+        | "takesLargeBody"
+        | "requestCodec"
+        | "dependsOn"
       >
     > {
   /** In positional order. */

@@ -5,8 +5,7 @@ import type { LightClientHeader, Slot } from "@lodestar/types";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { ChainEvents } from "../chain/events.ts";
 import { encodeJson } from "../json/encode.ts";
-import type { Feed } from "../server/events/feed.ts";
-import { FanOut, Subscriber } from "./fan-out.ts";
+import type { EventReader, Feed } from "../server/events/feed.ts";
 
 const { EventType } = routes.events;
 
@@ -59,8 +58,7 @@ const ON_DEMAND: readonly FollowOnDemand[] = [
 ];
 
 export function createEventStream({ config, events }: Pick<BeaconChain, "config" | "events">): EventStream {
-  const readers = new Map<Topic, Set<Subscriber>>();
-  const fanOut = new FanOut();
+  const readers = new Map<Topic, Set<EventReader>>();
   const { toJson } = routes.events.getEventSerdes(config);
 
   let isFollowing = false;
@@ -82,28 +80,37 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
     const interested = readers.get(event.type);
     // Most topics have no reader most of the time, and to encode is what an event costs.
     if (interested === undefined || interested.size === 0) return;
-    fanOut.tell({ topic: event.type, data: encodeJson(toJson(event)) }, interested);
+    const told = { topic: event.type, data: encodeJson(toJson(event)) };
+    // The servers stand for all their readers, so that there are few here.
+    for (const reader of interested) reader.deliver(told);
   }
 
   return {
-    feed: (topics) => (reader) => {
-      if (!isFollowing) followChain(config, events, tell);
-      isFollowing = true;
-      const subscriber = new Subscriber(reader);
-      const sets = topics.map((topic) => {
-        const set = readers.get(topic) ?? new Set();
-        readers.set(topic, set.add(subscriber));
-        return set;
-      });
-      followOnDemand();
-      return () => {
-        subscriber.leave();
-        for (const set of sets) set.delete(subscriber);
+    feed: (topics) => ({
+      topics,
+      open(reader) {
+        if (!isFollowing) followChain(config, events, tell);
+        isFollowing = true;
+        const sets = topics.map((topic) => {
+          const set = readers.get(topic) ?? new Set();
+          readers.set(topic, set.add(reader));
+          return set;
+        });
         followOnDemand();
-      };
-    },
-    subscribers: () => new Map(Array.from(readers, ([topic, { size }]) => [topic, size])),
+        return () => {
+          for (const set of sets) set.delete(reader);
+          followOnDemand();
+        };
+      },
+    }),
+    subscribers: () => new Map(Array.from(readers, ([topic, ofTopic]) => [topic, countOf(ofTopic)])),
   };
+}
+
+function countOf(readers: Iterable<EventReader>): number {
+  let count = 0;
+  for (const reader of readers) count += reader.readers ?? 1;
+  return count;
 }
 
 /** Tells what happens on the chain in the words of the standard API. */

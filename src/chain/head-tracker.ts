@@ -62,6 +62,7 @@ export class HeadTracker {
     this.#headState = headState;
     this.#justified = justified;
     this.#isLost = false;
+    this.#parts.forkChoice.revision.raise();
     if (head.root !== previous.root) this.#announce(previous, forkSlot);
   }
 
@@ -78,9 +79,11 @@ export class HeadTracker {
     if (head.root !== previous.root) {
       this.#headState = await states.afterBlock(head.root);
       this.#head = head;
+      forkChoice.revision.raise();
       this.#announce(previous, forkChoice.commonAncestor(previous.root, head.root)?.slot ?? GENESIS_SLOT);
     } else {
       this.#head = head;
+      if (head !== previous) forkChoice.revision.raise();
       const isVerifiedNow = previous.execution.status === "optimistic" && head.execution.status === "valid";
       if (isVerifiedNow) events.publish("headVerified", { slot: head.slot, root: head.root });
     }

@@ -33,6 +33,7 @@ export class PayloadVerification {
 
   restore(unverifiedFrom: Slot | null): void {
     this.#unverifiedFrom = unverifiedFrom;
+    this.#forkChoice.revision.raise();
   }
 
   /** Whether nobody has found the payload of the block to be valid. */
@@ -61,6 +62,7 @@ export class PayloadVerification {
   /** To be told when that is in the database. */
   noteArchived(unverifiedFrom: Slot | null): void {
     this.#unverifiedFrom = unverifiedFrom;
+    this.#forkChoice.revision.raise();
   }
 }
 

@@ -12,7 +12,15 @@ export class IrregularNumber {
   toString(): string {
     return this.source;
   }
+
+  /** The number as it was sent. */
+  toJSON(): unknown {
+    return rawJson(this.source);
+  }
 }
+
+/** Known to V8, but not to the types of the language yet. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /** The bytes of a message are not a JSON text; the message says where or why. */
 export class UnreadableMessage extends Error {}

@@ -12,7 +12,7 @@ import type { Logger } from "../log/logger.ts";
 import { type Feed, TOO_MANY_READERS } from "../server/events/feed.ts";
 import { Deadline } from "../server/http/deadline.ts";
 import { createExecutor, type Execute } from "../server/jsonrpc/execute.ts";
-import type { Caller, MethodTable } from "../server/method-table.ts";
+import type { Client, MethodTable } from "../server/method-table.ts";
 
 /** Calls the methods of a node in the same process, and reads the JSON that a server would send. */
 export class InProcessTransport implements Transport {
@@ -40,7 +40,7 @@ export class InProcessTransport implements Transport {
       reader.end(reason);
     };
     const subscribe = (feed: Feed): string => {
-      stop = feed({
+      stop = feed.open({
         // Not from within the node, which a listener must neither stop nor make fail.
         deliver: ({ topic, data }) =>
           queueMicrotask(() => {
@@ -50,7 +50,7 @@ export class InProcessTransport implements Transport {
       });
       return "in-process";
     };
-    const caller: Caller = { subscribe, unsubscribe: () => false, refusal: () => undefined };
+    const caller: Client = { subscribe, unsubscribe: () => false, refusal: () => undefined };
     const request = { jsonrpc: "2.0", id: 0, method: "subscribe", params: { topics } } as const;
     const [response] = await this.#run([request], caller);
     if (response && "error" in response) throw new RpcError(response.error);
@@ -65,7 +65,7 @@ export class InProcessTransport implements Transport {
 
   async #run(
     requests: readonly RpcRequest[],
-    caller: Caller | undefined,
+    caller: Client | undefined,
     signal?: AbortSignal,
   ): Promise<readonly RpcResponse[]> {
     const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
@@ -83,7 +83,7 @@ export class InProcessTransport implements Transport {
   async #answers(
     requests: readonly RpcRequest[],
     deadline: Deadline,
-    caller?: Caller,
+    caller?: Client,
   ): Promise<readonly RpcResponse[]> {
     const response = await this.#execute(Buffer.from(messageOf(requests)), deadline, caller);
     const { body = [] } = response ?? {};

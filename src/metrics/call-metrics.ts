@@ -1,6 +1,6 @@
 import type { Counter } from "prom-client";
-import type { CallObserver, CallServer, ObservedCall } from "../server/call-observer.ts";
-import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+import type { CallServer } from "../server/call-observer.ts";
+import type { CallTally } from "../server/call-tallies.ts";
 import type { Instruments } from "./instruments.ts";
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -12,20 +12,19 @@ const UNKNOWN_METHOD = "unknown";
 interface CallSeries {
   seconds: { observe(seconds: number): void };
   bytes: { inc(count: number): void };
-  inFlight: { inc(): void; dec(): void };
+  inFlight: { inc(count: number): void };
 }
 
 type CallLabel = "server" | "method";
 
-/** Counts the calls of all servers. */
-export class CallMetrics implements CallObserver {
-  readonly #timers: Pick<Timers, "now">;
+/** Counts the calls of all servers, which tell of them now and then. */
+export class CallMetrics {
   readonly #errors: Counter<CallLabel | "code">;
   readonly #makeSeries: (labels: Record<CallLabel, string>) => CallSeries;
   /** To find a series by its labels costs more than all the rest. */
   readonly #series = new Map<string, CallSeries>();
 
-  constructor(instruments: Instruments, timers: Pick<Timers, "now"> = SYSTEM_TIMERS) {
+  constructor(instruments: Instruments) {
     const labelNames = ["server", "method"] as const;
     const seconds = instruments.histogram(
       "fanal_api_call_seconds",
@@ -39,7 +38,6 @@ export class CallMetrics implements CallObserver {
       labelNames,
     );
     const inFlight = instruments.levels("fanal_api_calls_in_flight", "Calls that are not answered yet", labelNames);
-    this.#timers = timers;
     this.#errors = instruments.counter(
       "fanal_api_call_errors_total",
       "Calls that were answered with an error, by JSON-RPC error code or HTTP status",
@@ -52,18 +50,12 @@ export class CallMetrics implements CallObserver {
     });
   }
 
-  begin(server: CallServer, method = UNKNOWN_METHOD): ObservedCall {
-    const { seconds, bytes, inFlight } = this.#seriesOf(server, method);
-    const began = this.#timers.now();
-    inFlight.inc();
-    return {
-      end: (errorCode) => {
-        inFlight.dec();
-        seconds.observe((this.#timers.now() - began) / 1000);
-        if (errorCode !== undefined) this.#errors.inc({ server, method, code: String(errorCode) });
-      },
-      bytes: (count) => bytes.inc(count),
-    };
+  add({ server, method = UNKNOWN_METHOD, begun, seconds, errorCodes, bytes }: CallTally): void {
+    const series = this.#seriesOf(server, method);
+    series.inFlight.inc(begun - seconds.length);
+    for (const taken of seconds) series.seconds.observe(taken);
+    for (const code of errorCodes) this.#errors.inc({ server, method, code: String(code) });
+    series.bytes.inc(bytes);
   }
 
   #seriesOf(server: CallServer, method: string): CallSeries {

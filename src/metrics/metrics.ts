@@ -6,15 +6,14 @@ import type { BeaconDb } from "../db/beacon-db.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { NetworkView } from "../network/network-view.ts";
-import type { CallObserver } from "../server/call-observer.ts";
-import type { ServerLoad } from "../server/http/server.ts";
+import type { CallTally } from "../server/call-tallies.ts";
 import { VERSION } from "../version.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { addChainMetrics } from "./chain-metrics.ts";
 import { addExecutionMetrics } from "./execution-metrics.ts";
 import { Instruments } from "./instruments.ts";
 import { addNetworkMetrics, addSyncMetrics, type Networked } from "./network-metrics.ts";
-import { addEventMetrics, addLaneMetrics, addServerMetrics } from "./server-metrics.ts";
+import { addEventMetrics, addLaneMetrics, addServerMetrics, type WatchedServers } from "./server-metrics.ts";
 
 interface MetricsParts {
   chain: BeaconChain;
@@ -34,9 +33,9 @@ const LEFT_OUT = ["nodejs_active_resources_total", "nodejs_active_handles_total"
 
 /** Everything that is measured of a node, in the words of Prometheus. */
 export class Metrics {
-  readonly calls: CallObserver;
+  readonly #calls: CallMetrics;
   readonly #registry = new Registry();
-  readonly #servers = new Map<string, { load(): ServerLoad }>();
+  #servers: WatchedServers | undefined;
   readonly #stopFollowing: () => void;
 
   constructor({ chain, engine, db, network, networked, eth1, events, lanes }: MetricsParts) {
@@ -46,9 +45,9 @@ export class Metrics {
     addDepositMetrics(instruments, chain.eth1.deposits, eth1);
     addSyncMetrics(instruments, chain, networked);
     addNetworkMetrics(instruments, network, networked);
-    this.calls = new CallMetrics(instruments);
+    this.#calls = new CallMetrics(instruments);
     addLaneMetrics(instruments, lanes);
-    addServerMetrics(instruments, this.#servers);
+    addServerMetrics(instruments, () => this.#servers);
     addEventMetrics(instruments, events);
     addDatabaseMetrics(instruments, db);
     instruments.gauges("fanal_build_info", "1, for the version of the program", ["version"], () => [
@@ -62,13 +61,19 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Shows what a server has under way from now on. */
-  watch(name: string, server: { load(): ServerLoad }): void {
-    this.#servers.set(name, server);
+  /** Counts calls that the servers tell of. */
+  addCalls(tallies: Iterable<CallTally>): void {
+    for (const tally of tallies) this.#calls.add(tally);
+  }
+
+  /** Shows what the servers have under way from now on. */
+  watch(servers: WatchedServers): void {
+    this.#servers = servers;
   }
 
   /** All metrics as they are now, in Prometheus' text format. */
-  text(): Promise<string> {
+  async text(): Promise<string> {
+    await this.#servers?.refresh();
     return this.#registry.metrics();
   }
 

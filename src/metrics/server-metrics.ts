@@ -3,12 +3,20 @@ import type { Lanes } from "../api/lanes.ts";
 import type { ServerLoad } from "../server/http/server.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** The servers that are watched, by name. */
-export type WatchedServers = ReadonlyMap<string, { load(): ServerLoad }>;
+/** Servers of which is known what they had under way when they were last asked. */
+export interface WatchedServers {
+  /** By the names of the servers. */
+  readonly loads: Iterable<readonly [server: string, load: ServerLoad]>;
+  /** How late the event loop of their thread was, in seconds; undefined when they have none of their own. */
+  readonly lag: Readonly<Record<"p50" | "p99" | "max", number>> | undefined;
+  /** Asks them. */
+  refresh(): Promise<void>;
+}
 
-export function addServerMetrics(instruments: Instruments, servers: WatchedServers): void {
+export function addServerMetrics(instruments: Instruments, servers: () => WatchedServers | undefined): void {
+  const loads = () => servers()?.loads ?? [];
   const each = (read: (load: ServerLoad) => number) => () =>
-    Array.from(servers, ([server, { load }]) => [{ server }, read(load())] as const);
+    Array.from(loads(), ([server, load]) => [{ server }, read(load)] as const);
   instruments.gauges(
     "fanal_server_connections",
     "Connections to a server, those of WebSocket included",
@@ -38,10 +46,15 @@ export function addServerMetrics(instruments: Instruments, servers: WatchedServe
     "Connections and requests that were refused because a limit of the server was reached",
     ["server", "limit"],
     () =>
-      Array.from(servers, ([server, { load }]) =>
-        Object.entries(load().refused).map(([limit, count]) => [{ server, limit }, count] as const),
+      Array.from(loads(), ([server, { refused }]) =>
+        Object.entries(refused).map(([limit, count]) => [{ server, limit }, count] as const),
       ).flat(),
   );
+  const lag = (which: "p50" | "p99" | "max", meaning: string) =>
+    instruments.gauge(`fanal_servers_eventloop_lag_${which}_seconds`, meaning, () => servers()?.lag?.[which] ?? 0);
+  lag("p50", "The median delay of the event loop of the servers' thread since it was last looked at");
+  lag("p99", "The 99th percentile of these delays");
+  lag("max", "The largest of these delays");
 }
 
 export function addLaneMetrics(instruments: Instruments, lanes: Lanes): void {

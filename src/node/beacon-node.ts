@@ -4,6 +4,7 @@ import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeCondition } from "../api/context.ts";
 import type { DevControl } from "../api/dev-control.ts";
+import type { Topic } from "../api/event-stream.ts";
 import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
@@ -19,6 +20,7 @@ import { LocalNode } from "../network/local-node.ts";
 import { type NetworkView, noNetwork } from "../network/network-view.ts";
 import type { NetworkingOptions } from "../network/networking-options.ts";
 import { openNodeKey } from "../network/node-key.ts";
+import type { ServersThread } from "../server/thread/servers-thread.ts";
 import type { BuilderOptions } from "./builder-options.ts";
 import { asStartError, openDataDirectory, pubkeyFilePath } from "./data-directory.ts";
 import { Eth1Connection } from "./eth1-connection.ts";
@@ -110,6 +112,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   readonly #opened: ClosingStack;
   readonly #dataDir: string;
   readonly #logger: Logger;
+  readonly #serversFailed = Promise.withResolvers<Error>();
   #closed: Promise<void> | undefined;
 
   /** The chain follows its clock from now on; the network and the servers are started apart. */
@@ -186,14 +189,19 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     this.#logger = logger;
   }
 
-  /** Starts the servers that are asked for. */
-  async serve(options: ServersOptions): Promise<Servers> {
+  /** Starts the servers that are asked for, in the thread that was prepared for them, if one was. */
+  async serve(options: ServersOptions, thread?: ServersThread): Promise<Servers> {
     const lanes = new Lanes(options.limits?.calls);
     const methods = createMethodTable(this.api, { lanes });
     const metrics = options.metrics && (await this.#measure(lanes));
     const routes = () => createRouteTable(methods);
-    const servers = await startServers({ methods, routes, metrics }, options, this.#logger);
+    const { events, chain } = this.api.context;
+    // The topics are those that the methods gave themselves.
+    const feed = (topics: readonly string[]) => events.feed(topics as readonly Topic[]);
+    const revision = chain.forkChoice.revision.memory;
+    const servers = await startServers({ methods, routes, metrics, feed, revision }, options, this.#logger, thread);
     this.own(servers);
+    void servers.failed.then((error) => this.#serversFailed.resolve(error));
     return servers;
   }
 
@@ -214,13 +222,17 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   }
 
   /**
-   * Calls back when the node cannot go on, because a write to its database failed: nothing that it takes in from then on is
-   * kept, so whoever runs it has to close it.
+   * Calls back when the node cannot go on, so that whoever runs it has to close it: because a write to its database failed, and
+   * nothing that it takes in from then on is kept, or because its servers have come to an end.
    */
   onFailure(callback: (failure: unknown) => void): void {
     void this.db.failed.then((error) => {
       this.#logger.error("The database cannot be written any more, so the node has to stop", { error });
       callback(asStartError(this.#dataDir, error));
+    });
+    void this.#serversFailed.promise.then((error) => {
+      this.#logger.error("The servers cannot go on, so the node has to stop", { error });
+      callback(error);
     });
   }
 

@@ -7,7 +7,7 @@ import { SlashingProtection, slashingProtectionStore } from "../dev/validators/s
 import type { Logger } from "../log/logger.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./dev-source.ts";
-import type { Servers, ServersOptions } from "./servers.ts";
+import { prepareServers, type Servers, type ServersOptions } from "./servers.ts";
 import { StartError } from "./start-error.ts";
 
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
@@ -38,6 +38,9 @@ export class DevNode {
   static async open(options: DevNodeOptions): Promise<DevNode> {
     const { logger, timeOfDay = TIME_OF_DAY, networkDirectory, servers = {} } = options;
     await using opening = new ClosingStack();
+    // It starts while the chain is opened.
+    const thread = prepareServers(servers, logger);
+    opening.defer(() => thread?.close());
     let opened: DevChain | undefined;
     const node = await BeaconNode.open({
       ...options,
@@ -70,7 +73,7 @@ export class DevNode {
     node.own(devChain);
     if (source.authority === "founder") noteJoining(node, logger);
     if (networkDirectory !== undefined) await describeNetwork(networkDirectory, devChain);
-    const running = await node.serve(servers);
+    const running = await node.serve(servers, thread);
     opening.move();
     return new DevNode({ node, devChain, servers: running, networkDirectory, logger });
   }

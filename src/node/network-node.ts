@@ -6,7 +6,7 @@ import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./network-config.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
 import { type ChosenValidators, startValidators } from "./network-validators.ts";
-import type { Servers, ServersOptions } from "./servers.ts";
+import { prepareServers, type Servers, type ServersOptions } from "./servers.ts";
 
 interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
   syncHorizonSlots?: number;
@@ -27,6 +27,9 @@ interface NetworkNode {
 
 export async function startNetworkNode(options: NetworkNodeOptions): Promise<NetworkNode> {
   await using starting = new ClosingStack();
+  // It starts while the chain is opened.
+  const thread = prepareServers(options.servers, options.logger);
+  starting.defer(() => thread?.close());
   const node = await BeaconNode.open({
     ...options,
     waitForDisk: true,
@@ -38,7 +41,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   if (stale) options.onStale(stale);
   await node.networking?.start();
   if (options.validators) node.own(await startValidators(options.validators, options.keys, node, options.logger));
-  const servers = await node.serve(options.servers);
+  const servers = await node.serve(options.servers, thread);
   starting.move();
   return { node, servers };
 }

@@ -2,12 +2,12 @@ import { ClosingStack } from "../closing-stack.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { createMetricsServer } from "../metrics/metrics-server.ts";
+import type { CallTally } from "../server/call-tallies.ts";
 import type { AccessOptions } from "../server/http/access-policy.ts";
 import type { HttpServer } from "../server/http/server.ts";
-import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
-import type { MethodTable } from "../server/method-table.ts";
+import type { JsonRpcLimits } from "../server/jsonrpc/server.ts";
 import type { RouteTable } from "../server/rest/route-table.ts";
-import { createRestServer } from "../server/rest/server.ts";
+import { ListenError, ServersThread, type Served as ThreadServed } from "../server/thread/servers-thread.ts";
 import { pageFiles } from "./page-files.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import { StartError, type StartErrorKind } from "./start-error.ts";
@@ -36,8 +36,7 @@ export interface ServersOptions {
 }
 
 /** What the servers can be asked. */
-interface Served {
-  methods: MethodTable;
+interface Served extends Omit<ThreadServed, "routes"> {
   routes(): RouteTable;
   /** Left out when nothing is measured. */
   metrics?: Metrics;
@@ -49,70 +48,84 @@ export interface Servers {
   readonly jsonRpcUrl: string | undefined;
   readonly restUrl: string | undefined;
   readonly metricsUrl: string | undefined;
+  /** Resolves when the servers cannot go on. */
+  readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
 
-/** Starts the servers that are asked for. */
-export async function startServers(
-  { methods, routes, metrics }: Served,
-  options: ServersOptions,
-  logger: Logger,
-): Promise<Servers> {
-  const { jsonRpc, rest, limits } = options;
-  const observer = metrics?.calls;
-  const listening: HttpServer[] = [];
-  const close = async () => {
-    await Promise.all(listening.map((server) => server.close()));
-  };
-  await using starting = new ClosingStack();
-  starting.defer(close);
-  let jsonRpcUrl: string | undefined;
-  let restUrl: string | undefined;
-  let metricsUrl: string | undefined;
-  if (jsonRpc) {
-    const { access, page } = jsonRpc;
-    const pages = page ? pageFiles() : undefined;
-    const server = createJsonRpcServer({
-      table: methods,
-      limits,
-      access,
-      observer,
-      logger: logger.topic("rpc"),
-      pages,
-    });
-    jsonRpcUrl = await listen(server, jsonRpc, "JSON-RPC", "rpcPortInUse");
-    listening.push(server);
-    metrics?.watch("json-rpc", server);
-  }
-  if (rest) {
-    const { access } = rest;
-    const server = createRestServer({ table: routes(), limits, access, observer, logger: logger.topic("rest") });
-    restUrl = await listen(server, rest, "REST", "restPortInUse");
-    listening.push(server);
-    metrics?.watch("rest", server);
-  }
-  if (metrics && options.metrics) {
-    const server = createMetricsServer(metrics, logger);
-    metricsUrl = await listen(server, options.metrics, "metrics", "metricsPortInUse");
-    listening.push(server);
-  }
-  starting.move();
-  return { jsonRpcUrl, restUrl, metricsUrl, close };
+/** Starts the thread that the servers will run in, if any of them is asked for, so that it is there when they are started. */
+export function prepareServers({ jsonRpc, rest }: ServersOptions, logger: Logger): ServersThread | undefined {
+  return jsonRpc || rest ? new ServersThread(logger) : undefined;
 }
 
-async function listen(
-  server: HttpServer,
-  { host, port }: ListenOptions,
-  noun: string,
-  portInUse: StartErrorKind,
-): Promise<string> {
+/** Starts the servers that are asked for. That of metrics runs beside the chain, which it looks at. */
+export async function startServers(
+  { routes, metrics, ...served }: Served,
+  options: ServersOptions,
+  logger: Logger,
+  thread = prepareServers(options, logger),
+): Promise<Servers> {
+  await using starting = new ClosingStack();
+  const close = async () => {
+    await Promise.all([thread?.close(), metricsServer?.close()]);
+  };
+  let metricsServer: HttpServer | undefined;
+  starting.defer(close);
+  const { jsonRpc, rest, limits } = options;
+  const observe = metrics && ((calls: readonly CallTally[]) => metrics.addCalls(calls));
+  const urls = await thread
+    ?.serve(
+      { ...served, routes: rest && routes() },
+      {
+        listen: { "json-rpc": jsonRpc, rest },
+        pages: jsonRpc?.page ? pageFiles() : undefined,
+        limits: limits && httpLimits(limits),
+        observe,
+      },
+    )
+    .catch((error: unknown) => {
+      throw error instanceof ListenError ? asStartError(error, options) : error;
+    });
+  if (thread) metrics?.watch(thread);
+  let metricsUrl: string | undefined;
+  if (metrics && options.metrics) {
+    const server = createMetricsServer(metrics, logger);
+    metricsUrl = await listen(server, options.metrics);
+    metricsServer = server;
+  }
+  starting.move();
+  const failed = thread?.failed ?? new Promise<never>(() => {});
+  return { jsonRpcUrl: urls?.["json-rpc"], restUrl: urls?.rest, metricsUrl, failed, close };
+}
+
+/** Calls have their limits where they are answered. */
+function httpLimits({ calls: _, ...limits }: ServerLimits): JsonRpcLimits {
+  return limits;
+}
+
+function asStartError(error: ListenError, { jsonRpc, rest }: ServersOptions): StartError {
+  return error.server === "json-rpc"
+    ? listenError(error, jsonRpc!, "JSON-RPC", "rpcPortInUse")
+    : listenError(error, rest!, "REST", "restPortInUse");
+}
+
+async function listen(server: HttpServer, { host, port }: ListenOptions): Promise<string> {
   try {
     return (await server.listen({ host, port })).url;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-      throw new StartError(portInUse, `Port ${port} of ${host} is in use by another process.`, error);
-    }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError("cannotListen", `The ${noun} server cannot listen on ${host}:${port}: ${reason}.`, error);
+    throw listenError(error, { host, port }, "metrics", "metricsPortInUse");
   }
+}
+
+function listenError(
+  error: unknown,
+  { host, port }: ListenOptions,
+  noun: string,
+  portInUse: StartErrorKind,
+): StartError {
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+    return new StartError(portInUse, `Port ${port} of ${host} is in use by another process.`, error);
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StartError("cannotListen", `The ${noun} server cannot listen on ${host}:${port}: ${reason}.`, error);
 }

@@ -1,4 +1,5 @@
 import type { Access } from "../access.ts";
+import type { Failure } from "../failure.ts";
 import type { Feed } from "./events/feed.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
@@ -15,10 +16,14 @@ export interface Answer {
 
 /** What a transport can do for the caller of a method beside answering it. */
 export interface Caller {
-  /** Sends the caller what the feed delivers, after the answer to the call; returns an id for the subscription. */
-  subscribe(feed: Feed): string;
+  /** Sends the caller what the feed delivers, after the answer to the call; gives an id for the subscription. */
+  subscribe(feed: Feed): string | Promise<string>;
   /** Whether there was such a subscription of this caller. */
-  unsubscribe(id: string): boolean;
+  unsubscribe(id: string): boolean | Promise<boolean>;
+}
+
+/** Whoever a server calls methods for. */
+export interface Client extends Caller {
   /** Why methods of the class are not served to the caller; undefined when they are. */
   refusal(access: Access): string | undefined;
 }
@@ -27,7 +32,15 @@ export interface Caller {
 export interface Waiting {
   /** Aborted when nobody does any more: the client has left, or the time for the call is over. */
   readonly signal: AbortSignal;
+  /** Calls back when that happens, which costs less than a signal; the returned function ends it. */
+  onOver?(listener: (reason: Failure) => void): () => void;
 }
+
+/**
+ * What answers follow from beside the parameters: from the head and all that fork choice says of blocks, or from nothing that
+ * changes while the node runs.
+ */
+export type Dependence = "head" | "nothing";
 
 /**
  * What a call may cost: `cheap` ones answer from what is at hand. So do those of cost `state` for the head's state; for
@@ -43,6 +56,10 @@ export interface Method {
   readonly access: Access;
   /** Whether its parameters may be large, as a block or a list of validators is. */
   readonly takesLargeBody: boolean;
+  /** Whether `dependence` may tell of some of its answers how long they stay true. */
+  readonly keepsAnswers?: boolean;
+  /** What the answer to these parameters depends on; undefined when on more, such as the time of day. */
+  dependence?(params: Params): Dependence | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
 }
@@ -52,4 +69,10 @@ export interface MethodTable {
   find(name: string): Method | undefined;
   /** The existing name that a caller of an unknown one most likely meant. */
   suggest?(name: string): string | undefined;
+}
+
+/** A table that also tells all that is in it. */
+export interface ListedMethodTable extends MethodTable {
+  /** Every name that a method is called by. */
+  entries(): Iterable<readonly [name: string, method: Method]>;
 }

@@ -1,9 +1,12 @@
 import type { Api } from "../../src/api/api.ts";
 import { type BoundMethods, createMethodTable } from "../../src/api/bound-methods.ts";
+import type { Topic } from "../../src/api/event-stream.ts";
 import { createRouteTable } from "../../src/api/rest/routes.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { startServers } from "../../src/node/servers.ts";
 import type { Params } from "../../src/server/method-table.ts";
+import { serveInSameThread } from "../../src/server/thread/same-thread.test-support.ts";
+import { ServersThread } from "../../src/server/thread/servers-thread.ts";
 
 interface Reply {
   status: number;
@@ -27,12 +30,19 @@ export interface ServedApi {
 /** Both servers of a node before an api, each on a port of its own. */
 export async function serveApi(api: Api): Promise<ServedApi> {
   const log: LogRecord[] = [];
+  const logger = createRecordingLogger(log);
   const methods = createMethodTable(api);
   const anywhere = { host: "127.0.0.1", port: 0 };
   const { jsonRpcUrl, restUrl, close } = await startServers(
-    { methods, routes: () => createRouteTable(methods) },
+    {
+      methods,
+      routes: () => createRouteTable(methods),
+      feed: (topics) => api.context.events.feed(topics as readonly Topic[]),
+      revision: api.context.chain.forkChoice.revision.memory,
+    },
     { jsonRpc: anywhere, rest: anywhere },
-    createRecordingLogger(log),
+    logger,
+    new ServersThread(logger, serveInSameThread),
   );
   return {
     jsonRpcUrl: jsonRpcUrl!,

@@ -31,6 +31,7 @@ const getBlockHeaders = defineOperation("beacon.getBlockHeaders", {
   rest: [get("/eth/v1/beacon/headers")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: { params: (chain) => [String(chain.slot - 1)] },
   async handler({ chain }, { slot, parentRoot }) {
     const blocks = await blocksMatching(chain, slot, parentRoot);
@@ -54,6 +55,7 @@ const getBlockHeader = defineOperation("beacon.getBlockHeader", {
   rest: [get("/eth/v1/beacon/headers/{block_id}")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: { params: ["finalized"] },
   keepsEncoded: true,
   async handler({ chain }, { blockId }) {
@@ -76,6 +78,7 @@ const getBlock = defineOperation("beacon.getBlockV2", {
   ],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: { params: (chain) => [chain.headRoot] },
   async handler({ chain }, { blockId }) {
     const block = await resolveBlock(chain, blockId);
@@ -94,6 +97,7 @@ const getBlockRoot = defineOperation("beacon.getBlockRoot", {
   rest: [get("/eth/v1/beacon/blocks/{block_id}/root")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: { params: ["finalized"] },
   async handler({ chain }, { blockId }) {
     const position = await resolveBlockPosition(chain, blockId);

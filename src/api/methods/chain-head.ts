@@ -15,6 +15,7 @@ const getBeaconHead = defineMethod({
   rest: [get("/fanal/v1/beacon/head"), get("/nimbus/v1/beacon/head")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: {},
   handler: ({ chain }) => String(chain.head.slot),
 });
@@ -38,6 +39,7 @@ const getChainHead = defineMethod({
   rest: [get("/fanal/v1/chain/head"), get("/nimbus/v1/chain/head")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: {},
   handler({ chain }) {
     // Head and checkpoints are read at once, so that they belong together.
@@ -78,6 +80,7 @@ const getParticipation = defineMethod({
   rest: [get("/fanal/v1/chain/participation")],
   cost: "cheap",
   access: "read",
+  dependsOn: "head",
   example: {},
   async handler({ chain }) {
     const { head, headState } = chain;

@@ -24,6 +24,7 @@ const getForkSchedule = defineOperation("config.getForkSchedule", {
   rest: [get("/eth/v1/config/fork_schedule")],
   cost: "cheap",
   access: "read",
+  dependsOn: "nothing",
   example: {},
   async handler({ chain }) {
     const scheduled = chain.config.forksAscendingEpochOrder.filter(({ epoch }) => epoch !== FAR_FUTURE_EPOCH);
@@ -46,6 +47,7 @@ const getSpec = defineOperation("config.getSpec", {
   rest: [get("/eth/v1/config/spec")],
   cost: "cheap",
   access: "read",
+  dependsOn: "nothing",
   example: {},
   handler: async ({ chain }) => ({ data: specOf(chain) }),
 });
@@ -62,6 +64,7 @@ const getDepositContract = defineOperation("config.getDepositContract", {
   rest: [get("/eth/v1/config/deposit_contract")],
   cost: "cheap",
   access: "read",
+  dependsOn: "nothing",
   example: {},
   async handler({ chain }) {
     const { DEPOSIT_CHAIN_ID, DEPOSIT_CONTRACT_ADDRESS } = chain.config;
@@ -77,6 +80,7 @@ const getSpecPreset = defineMethod({
   failures: [],
   cost: "cheap",
   access: "read",
+  dependsOn: "nothing",
   example: {},
   handler({ chain }) {
     const spec = specOf(chain);

@@ -21,6 +21,7 @@ const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
   rest: [get("/eth/v2/debug/beacon/heads")],
   cost: "cheap",
   access: "debug",
+  dependsOn: "head",
   example: {},
   handler: async ({ chain }) => ({
     data: chain.forkChoice.leaves().map(({ root, slot }) => ({
@@ -39,6 +40,7 @@ const getDebugChainHeads = defineMethod({
   rest: [get("/eth/v1/debug/beacon/heads")],
   cost: "cheap",
   access: "debug",
+  dependsOn: "head",
   example: {},
   handler: ({ chain }) => chain.forkChoice.leaves().map(({ root, slot }) => ({ root, slot: String(slot) })),
 });

@@ -16,6 +16,7 @@ export function discoverMethod(groups: () => readonly MethodGroup[]): Method {
       failures: [],
       cost: "cheap",
       access: "read",
+      dependsOn: "nothing",
       example: {},
       handler: describeAll,
     }),

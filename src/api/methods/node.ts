@@ -18,6 +18,7 @@ const getNodeVersion = defineOperation("node.getNodeVersion", {
   rest: [get("/eth/v1/node/version")],
   cost: "cheap",
   access: "read",
+  dependsOn: "nothing",
   example: {},
   handler: async ({ version }) => ({ data: { version } }),
 });
@@ -64,6 +65,7 @@ const getVersionText = defineMethod({
   rest: [get("/fanal/v1/node/version"), get("/nimbus/v1/node/version")],
   cost: "cheap",
   access: "read",
+  dependsOn: "nothing",
   example: {},
   handler: ({ version }) => version,
 });

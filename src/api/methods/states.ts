@@ -55,6 +55,7 @@ const getGenesis = defineOperation("beacon.getGenesis", {
   rest: [get("/eth/v1/beacon/genesis")],
   cost: "cheap",
   access: "read",
+  dependsOn: "nothing",
   example: {},
   keepsEncoded: true,
   handler: async ({ chain }) => ({ data: genesisOf(chain) }),
@@ -71,6 +72,7 @@ const getStateRoot = defineOperation("beacon.getStateRoot", {
   rest: [get("/eth/v1/beacon/states/{state_id}/root")],
   cost: "state",
   access: "read",
+  dependsOn: "head",
   example: { params: ["head"] },
   async handler({ chain }, { stateId }, call) {
     const { root, ...meta } = await resolveStateRoot(chain, stateId, call);
@@ -91,6 +93,7 @@ const getStateFork = defineOperation("beacon.getStateFork", {
   rest: [get("/eth/v1/beacon/states/{state_id}/fork")],
   cost: "state",
   access: "read",
+  dependsOn: "head",
   example: { params: ["finalized"] },
   keepsEncoded: true,
   async handler({ chain }, { stateId }, call) {
@@ -123,6 +126,7 @@ const getStateFinalityCheckpoints = defineOperation("beacon.getStateFinalityChec
   rest: [get("/eth/v1/beacon/states/{state_id}/finality_checkpoints")],
   cost: "state",
   access: "read",
+  dependsOn: "head",
   example: { params: ["head"] },
   keepsEncoded: true,
   async handler({ chain }, { stateId }, call) {

@@ -119,6 +119,7 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
   rest: [get("/eth/v1/beacon/states/{state_id}/validators/{validator_id}")],
   cost: "state",
   access: "read",
+  dependsOn: "head",
   example: { params: (chain) => ["head", chain.pubkey(2)] },
   async handler({ chain }, query, call) {
     const { resolved, index } = await findValidator(chain, query, call);

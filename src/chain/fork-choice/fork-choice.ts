@@ -2,6 +2,7 @@ import type { ChainForkConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import { LruMap } from "../lru-map.ts";
+import { Revision } from "../revision.ts";
 import { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import { proposerBoostScore, selectHead, shufflingDependentSlot } from "./head-selection.ts";
@@ -59,6 +60,8 @@ export interface ForkChoiceMoment {
 
 /** The store of phase0/fork-choice.md and its handlers, with payload status by sync/optimistic.md. */
 export class ForkChoice extends BlockTree {
+  /** Raised with every change but those of votes, which are counted when the head is updated. */
+  readonly revision = new Revision();
   readonly #votes = new Votes();
   readonly #boostPercent: number;
   #currentSlot: number;
@@ -163,6 +166,7 @@ export class ForkChoice extends BlockTree {
     this.#queued = moment.queued;
     this.#refused.clear();
     for (const root of moment.refused) this.#refused.set(root, true);
+    this.revision.raise();
   }
 
   /** on_tick: a slot that is not later than the current one changes nothing. */
@@ -202,6 +206,7 @@ export class ForkChoice extends BlockTree {
     if (this.epochOf(block.slot) < this.epochOf(this.#currentSlot)) {
       this.#raiseCheckpoints(block.unrealizedJustified, block.unrealizedFinalized);
     }
+    this.revision.raise();
   }
 
   /**
@@ -241,7 +246,10 @@ export class ForkChoice extends BlockTree {
         `The payload of the justified block ${block.root} is invalid, which leaves no block that could be the head.`,
       );
     }
-    this.#head = block;
+    if (block !== this.#head) {
+      this.#head = block;
+      this.revision.raise();
+    }
     return block;
   }
 
@@ -252,6 +260,7 @@ export class ForkChoice extends BlockTree {
       if (execution.status !== "pre-merge" && execution.blockHash === blockHash) indices.push(index);
     });
     markPayloadValid(this.tree, indices);
+    this.revision.raise();
   }
 
   /**
@@ -263,7 +272,9 @@ export class ForkChoice extends BlockTree {
     if (index === NO_NODE) {
       throw new ForkChoiceError("unknown-block", `The block ${blockRoot} with the invalid payload is not in the tree.`);
     }
-    return markPayloadInvalid(this.tree, index, { latestValidHash, finalizedRoot: this.#finalized.root });
+    const contradicted = markPayloadInvalid(this.tree, index, { latestValidHash, finalizedRoot: this.#finalized.root });
+    this.revision.raise();
+    return contradicted;
   }
 
   /** The same of a block that was refused for its payload: its ancestors may be invalid with it, and nothing is to build on it. */
@@ -273,7 +284,10 @@ export class ForkChoice extends BlockTree {
   ): ForkChoiceBlock | null {
     this.noteInvalid(root);
     const parent = this.tree.indexOf(parentRoot);
-    return markAncestorsInvalid(this.tree, parent, { latestValidHash, finalizedRoot: this.#finalized.root });
+    const invalid = { latestValidHash, finalizedRoot: this.#finalized.root };
+    const contradicted = markAncestorsInvalid(this.tree, parent, invalid);
+    this.revision.raise();
+    return contradicted;
   }
 
   /** Remembers a block that is not in the tree because its payload is invalid. */
@@ -293,6 +307,7 @@ export class ForkChoice extends BlockTree {
     if (keep.every((kept) => kept === 1)) return [];
     const { removed, newIndexOf } = this.tree.prune(keep);
     this.#votes.remap(newIndexOf);
+    this.revision.raise();
     return removed;
   }
 
@@ -377,6 +392,7 @@ export class ForkChoice extends BlockTree {
   #raiseCheckpoints(justified: Checkpoint, finalized: Checkpoint): void {
     this.#justified = later(this.#justified, justified);
     this.#finalized = later(this.#finalized, finalized);
+    this.revision.raise();
   }
 
   /** In the order of their slots, also when the clock skips some: of two votes of an epoch the first one counts. */

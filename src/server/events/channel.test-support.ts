@@ -8,9 +8,12 @@ export class Channel {
     return this.#readers.size;
   }
 
-  readonly feed: Feed = (reader) => {
-    this.#readers.add(reader);
-    return () => this.#readers.delete(reader);
+  readonly feed: Feed = {
+    topics: ["head"],
+    open: (reader) => {
+      this.#readers.add(reader);
+      return () => this.#readers.delete(reader);
+    },
   };
 
   /** As a feed does whose readers are too many. */

@@ -10,10 +10,16 @@ export interface EventReader {
   deliver(event: StreamEvent): void;
   /** So many events wait for readers that this one gets no more; its feed has ended. */
   cutOff(): void;
+  /** How many it stands for, where that is not one. */
+  readonly readers?: number;
 }
 
-/** Starts to deliver events, in the order in which they happen; the returned function ends that. */
-export type Feed = (reader: EventReader) => () => void;
+/** What happens of some topics. */
+export interface Feed {
+  readonly topics: readonly string[];
+  /** Starts to deliver events, in the order in which they happen; the returned function ends that. */
+  open(reader: EventReader): () => void;
+}
 
 /** What a reader is told who is cut off. */
 export const TOO_MANY_READERS = "More events happen than the node can tell to as many readers as there are.";

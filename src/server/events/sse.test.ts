@@ -57,7 +57,10 @@ it("all readers get the same events", async () => {
 it("a reader that leaves ends its feed", async () => {
   const ended = createSignal();
   const streams = createEventStreams(new ByteBudget(2 ** 30));
-  const server = createServer((_req, res) => streams.serve(() => ended.happen, res)).listen(0, "127.0.0.1");
+  const server = createServer((_req, res) => streams.serve({ topics: [], open: () => ended.happen }, res)).listen(
+    0,
+    "127.0.0.1",
+  );
   onTestFinished(() => {
     server.close();
   });

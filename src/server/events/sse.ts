@@ -93,7 +93,7 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
         return;
       }
       const share = new BudgetShare(unread);
-      streams.set(res, feed({ deliver: (event) => deliver(res, share, event), cutOff: () => cut(res, TOO_MANY) }));
+      streams.set(res, feed.open({ deliver: (event) => deliver(res, share, event), cutOff: () => cut(res, TOO_MANY) }));
       res.once("close", () => {
         forget(res);
         share.giveBackAll();

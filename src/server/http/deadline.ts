@@ -51,6 +51,7 @@ export class Deadline {
   readonly #millis: number;
   /** Few at a time. */
   readonly #waiting: ((reason: Failure) => void)[] = [];
+  readonly #listeners = new Set<(reason: Failure) => void>();
   #controller: AbortController | undefined;
   /** Why nobody waits any more. */
   #over: Failure | undefined;
@@ -72,6 +73,11 @@ export class Deadline {
       if (this.#over) this.#controller.abort(this.#over);
     }
     return this.#controller.signal;
+  }
+
+  onOver(listener: (reason: Failure) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** The result of the work, or a `Failure` once the time is over; a result that comes later goes to `tooLate`. */
@@ -116,5 +122,6 @@ export class Deadline {
     if (this.#over) return;
     this.#over = reason;
     this.#controller?.abort(reason);
+    for (const listener of this.#listeners) listener(reason);
   }
 }

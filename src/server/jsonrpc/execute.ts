@@ -7,7 +7,7 @@ import { ownTurn } from "../../time-slice.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 import { abandon, abandonParts, ChunkStream, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
 import type { Deadline } from "../http/deadline.ts";
-import type { Caller, Method, MethodTable } from "../method-table.ts";
+import type { Client, Method, MethodTable } from "../method-table.ts";
 import { type Call, type InvalidRequest, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
 import {
   type ErrorObject,
@@ -42,7 +42,7 @@ export interface MessageResponse {
 export type Execute = (
   message: Uint8Array,
   deadline: Deadline,
-  caller?: Caller,
+  caller?: Client,
 ) => Promise<MessageResponse | undefined>;
 
 /** How many calls of a batch are under way at once. More would only wait for each other. */
@@ -66,7 +66,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return ownTurn().then(() => executeNow(message, deadline, caller));
   };
 
-  function executeNow(message: Uint8Array, deadline: Deadline, caller?: Caller): Promise<MessageResponse | undefined> {
+  function executeNow(message: Uint8Array, deadline: Deadline, caller?: Client): Promise<MessageResponse | undefined> {
     let request: unknown;
     try {
       request = parseMessage(message);
@@ -81,7 +81,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
   async function runBatch(
     requests: unknown[],
     deadline: Deadline,
-    caller?: Caller,
+    caller?: Client,
   ): Promise<MessageResponse | undefined> {
     if (requests.length === 0) {
       return refuseWhole(invalidRequest("A batch must hold at least one request."));
@@ -144,7 +144,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     request: unknown,
     deadline: Deadline,
     schedule: Schedule,
-    caller?: Caller,
+    caller?: Client,
   ): Promise<CallResponse | undefined> {
     const call = readRequest(request);
     if (isInvalid(call)) return refuseInvalid(call);
@@ -175,7 +175,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 }
 
-function runCall(call: Call, method: Method, deadline: Deadline, caller?: Caller): Promise<CallResponse | undefined> {
+function runCall(call: Call, method: Method, deadline: Deadline, caller?: Client): Promise<CallResponse | undefined> {
   // A submission that had to wait for those before it must not start after its caller was told that time is over.
   if (deadline.over) return Promise.reject(deadline.over);
   return deadline.race(answer(call, method, deadline, caller), abandonResponse);
@@ -185,7 +185,7 @@ async function answer(
   call: Call,
   method: Method,
   deadline: Deadline,
-  caller?: Caller,
+  caller?: Client,
 ): Promise<CallResponse | undefined> {
   const { body, meta, headers } = await method.call(call.params, caller, deadline);
   if (call.id === undefined) {

@@ -17,7 +17,10 @@ export const json = (value: unknown): Answer => ({ body: Buffer.from(JSON.string
 /** Shows parameters as they arrived, irregular numbers included. */
 const echo: Handler = async (params) => ({
   body: Buffer.from(
-    JSON.stringify(params, (_key, value) => (value instanceof IrregularNumber ? `irregular ${value.source}` : value)),
+    JSON.stringify(params, function (this: Record<string, unknown>, key, value) {
+      const held = this[key];
+      return held instanceof IrregularNumber ? `irregular ${held.source}` : value;
+    }),
   ),
 });
 

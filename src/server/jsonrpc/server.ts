@@ -20,7 +20,7 @@ import {
   type ListeningAddress,
   listeningAddress,
 } from "../http/server.ts";
-import type { Caller, MethodTable } from "../method-table.ts";
+import type { Client, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { thrownError } from "./errors.ts";
 import { createExecutor } from "./execute.ts";
@@ -206,8 +206,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
 
 /** Nothing is known of who calls by POST but whether it is privileged. */
 interface PostCallers {
-  privileged: Caller;
-  other: Caller;
+  privileged: Client;
+  other: Client;
 }
 
 /** Who calls by POST hears nothing but answers; for more there is WebSocket. */
@@ -215,7 +215,7 @@ function createPostCallers(webSocketUrl: () => string, policy: AccessPolicy): Po
   const refuse = () => {
     throw unsupported(`Events are sent over WebSocket only: connect to ${webSocketUrl()} and call the method there.`);
   };
-  const callerOf = (isPrivileged: boolean): Caller => ({
+  const callerOf = (isPrivileged: boolean): Client => ({
     subscribe: refuse,
     unsubscribe: refuse,
     refusal: (access) => policy.refusal(access, isPrivileged),

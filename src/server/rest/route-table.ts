@@ -3,12 +3,12 @@ import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
 import type { Waiting } from "../method-table.ts";
 
-/** A request as a route sees it: what HTTP carried, with nothing interpreted but the formats. */
-export interface RestRequest {
+/** What HTTP carried, and the format that was chosen for the answer. */
+export interface RequestParts {
   /** The values of the placeholders in the route's path. */
   params: Record<string, string>;
-  /** What stands after the question mark, as it was sent. */
-  query: string;
+  /** Path and query, as they were sent. */
+  url: string;
   /** By lower case name. */
   headers: Record<string, string | undefined>;
   /** Undefined when there is none. */
@@ -16,6 +16,12 @@ export interface RestRequest {
   waiting: Waiting;
   /** The one of the route's `answers` that suits the header Accept best; undefined when the route has none. */
   readonly format: Format | undefined;
+}
+
+/** A request as a route sees it, with nothing interpreted but the formats. */
+export interface RestRequest extends RequestParts {
+  /** What stands after the question mark, as it was sent. */
+  query: string;
   /**
    * The one of the route's `accepts` that the header Content-Type names; undefined when the route has none. To read this is
    * to refuse any other type, with 415: so a route can first refuse what is wrong with the rest of the request. Whoever

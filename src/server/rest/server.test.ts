@@ -404,11 +404,14 @@ describe("limits and life", () => {
       handlers: {
         "GET /events": async () => ({
           status: 200,
-          feed: (reader) => {
-            readers++;
-            reader.deliver({ topic: "head", data: Buffer.from("{}") });
-            begun.happen();
-            return () => readers--;
+          feed: {
+            topics: ["head"],
+            open: (reader) => {
+              readers++;
+              reader.deliver({ topic: "head", data: Buffer.from("{}") });
+              begun.happen();
+              return () => readers--;
+            },
           },
         }),
       },

@@ -7,9 +7,8 @@ import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, ObservedCall } from "../call-observer.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
-import { entityTag, namesTag } from "../http/entity-tag.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
-import { bodyFormat, chooseFormat, type Format, requirePlainBody } from "../http/negotiation.ts";
+import { chooseFormat, requirePlainBody } from "../http/negotiation.ts";
 import { receiveBody } from "../http/receive.ts";
 import { errorBody, HttpRefusal, reportThrown } from "../http/refusal.ts";
 import {
@@ -22,6 +21,7 @@ import {
   type ListeningAddress,
   listeningAddress,
 } from "../http/server.ts";
+import { requestTo } from "./request.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 
@@ -132,27 +132,17 @@ export function createRestServer(options: RestServerOptions): HttpServer {
 
   async function run(route: RestRoute, request: FastifyRequest, exchange: Exchange): Promise<RestAnswer> {
     if (route.verb === "POST") requirePlainBody(request.headers["content-encoding"]);
-    const { accept, "content-type": contentType } = request.headers;
-    const body = request.body as Buffer | undefined;
-    const { url = "" } = request.raw;
-    const mark = url.indexOf("?");
-    const format = route.answers.length === 0 ? undefined : chooseFormat(accept, route.answers);
-    const answer = await route.handle({
-      params: request.params as Record<string, string>,
-      query: mark === -1 ? "" : url.slice(mark + 1),
-      // Node joins repeated headers, but for one that no route reads.
-      headers: request.headers as Record<string, string | undefined>,
-      body,
-      waiting: exchange.deadline,
-      format,
-      get bodyFormat() {
-        return bodyFormatOf(route, contentType, body);
-      },
-      entity(source) {
-        const tag = entityTag(JSON.stringify([url, format, source]));
-        return { tag, isHeld: route.verb === "GET" && namesTag(request.headers["if-none-match"], tag) };
-      },
-    });
+    const answer = await route.handle(
+      requestTo(route, {
+        params: request.params as Record<string, string>,
+        url: request.raw.url ?? "",
+        // Node joins repeated headers, but for one that no route reads.
+        headers: request.headers as Record<string, string | undefined>,
+        body: request.body as Buffer | undefined,
+        waiting: exchange.deadline,
+        format: route.answers.length === 0 ? undefined : chooseFormat(request.headers.accept, route.answers),
+      }),
+    );
     if (answer.feed && !eventStreams.hasRoom) {
       throw new HttpRefusal(503, "As many callers as the node can serve are reading events now.");
     }
@@ -261,17 +251,6 @@ function byPath(table: RouteTable): Map<string, RestRoute[]> {
     paths.set(route.path, [...same, route]);
   }
   return paths;
-}
-
-/** Undefined for a route that does not read its bodies by their type. */
-function bodyFormatOf(
-  { accepts, bodyOptional }: RestRoute,
-  contentType: string | undefined,
-  body: Buffer | undefined,
-): Format | undefined {
-  // With a body that is left out goes its type.
-  if (accepts.length === 0 || (bodyOptional && contentType === undefined && !body?.length)) return accepts[0];
-  return bodyFormat(contentType, accepts);
 }
 
 function refusalAnswer(thrown: unknown): RestAnswer {

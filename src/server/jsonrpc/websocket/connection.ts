@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from "ws";
 import type { Logger } from "../../../log/logger.ts";
 import type { Deadline, Deadlines } from "../../http/deadline.ts";
 import { BudgetShare, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
-import type { Caller } from "../../method-table.ts";
+import type { Client } from "../../method-table.ts";
 import type { Execute } from "../execute.ts";
 import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
@@ -29,7 +29,7 @@ interface ConnectionOptions {
   unread: ByteBudget;
   subscriptionCount: SubscriptionCount;
   /** Why methods of a class are not served to the client. */
-  refusal: Caller["refusal"];
+  refusal: Client["refusal"];
   logger: Logger;
   limits: ConnectionLimits;
 }
@@ -190,7 +190,7 @@ export class Connection {
     }
   }
 
-  #callerOf(started: string[]): Caller {
+  #callerOf(started: string[]): Client {
     return {
       subscribe: (feed) => {
         const id = this.#subscriptions.start(feed);

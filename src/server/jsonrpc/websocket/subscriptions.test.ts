@@ -141,7 +141,7 @@ it("a connection that ends takes its subscriptions with it", async () => {
   const gone = createSignal();
   const server = await openTestServer({
     handlers: {
-      subscribe: async (_params, caller) => json(caller?.subscribe(() => gone.happen)),
+      subscribe: async (_params, caller) => json(caller?.subscribe({ topics: [], open: () => gone.happen })),
     },
   });
   const client = await Client.connect(server.url);
@@ -170,7 +170,7 @@ it("a call that outlives its connection cannot subscribe any more", async () => 
   const server = await serveChannel(channel, {
     handlers: {
       late: subscribeLate,
-      witness: async (_params, caller) => json(caller?.subscribe(() => isGone.happen)),
+      witness: async (_params, caller) => json(caller?.subscribe({ topics: [], open: () => isGone.happen })),
     },
   });
   const client = await Client.connect(server.url);

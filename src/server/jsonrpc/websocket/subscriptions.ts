@@ -65,7 +65,7 @@ export class Subscriptions {
     const subscription: Subscription = {
       id,
       early: { events: [], bytes: 0 },
-      end: feed({
+      end: feed.open({
         deliver: (event) => this.#deliver(subscription, event),
         cutOff: () => this.#cutOff(subscription),
       }),

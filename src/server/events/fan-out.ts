@@ -1,4 +1,4 @@
-import type { EventReader, StreamEvent } from "../server/events/feed.ts";
+import type { EventReader, StreamEvent } from "./feed.ts";
 
 /** Some milliseconds of work. */
 const DELIVERIES_PER_TURN = 256;
@@ -34,9 +34,14 @@ export class Subscriber {
     if (this.#state === "reading") {
       this.#reader.deliver(event);
     } else if (this.#state === "behind") {
-      this.#state = "gone";
-      this.#reader.cutOff();
+      this.cutOff();
     }
+  }
+
+  cutOff(): void {
+    if (this.#state === "gone") return;
+    this.#state = "gone";
+    this.#reader.cutOff();
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countTurns } from "../event-loop.test-support.ts";
+import { countTurns } from "../../event-loop.test-support.ts";
 import { FanOut, Subscriber } from "./fan-out.ts";
 
 const event = (topic: string, bytes = 2) => ({ topic, data: Buffer.alloc(bytes) });

@@ -1,0 +1,200 @@
+import { LARGE_MESSAGE_BYTES, parseMessage } from "../../json/parse.ts";
+import { ownTurn } from "../../time-slice.ts";
+import type { Feed } from "../events/feed.ts";
+import type { Answer, Caller, Method, Params, Waiting } from "../method-table.ts";
+import { requestTo } from "../rest/request.ts";
+import type { BodyPart, RestAnswer, RouteTable } from "../rest/route-table.ts";
+import type { ThreadOutbox } from "./outbox.ts";
+import { passLargeCopy, received } from "./passed-bytes.ts";
+import type { KeptWhile, Outcome, PassedBody, PassedBytes, PassedRequest, ToThread } from "./protocol.ts";
+import type { StreamSender } from "./stream-sender.ts";
+import { passThrown, receiveThrown } from "./thrown.ts";
+
+/** What can be asked, by the positions that the thread of the servers has for it. */
+interface Asked {
+  methods: readonly Method[];
+  routes: RouteTable;
+  revision: Int32Array;
+}
+
+interface Question {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+const NO_PARAMS = "[]";
+
+/** Calls methods and routes for the servers, which are in another thread. */
+export class CallService {
+  readonly #asked: Asked;
+  readonly #outbox: ThreadOutbox<ToThread>;
+  readonly #streams: StreamSender;
+  readonly #running = new Map<number, RunningCall>();
+  readonly #questions = new Map<number, Question>();
+  #lastQuestion = 0;
+
+  constructor(asked: Asked, outbox: ThreadOutbox<ToThread>, streams: StreamSender) {
+    this.#asked = asked;
+    this.#outbox = outbox;
+    this.#streams = streams;
+  }
+
+  /** Long parameters are read in a turn of their own. */
+  call(id: number, position: number, params: string | Uint8Array): void {
+    const running = this.#begin(id);
+    const call = () => this.#call(running, this.#asked.methods[position]!, params);
+    if (params.length < LARGE_MESSAGE_BYTES) call();
+    else void ownTurn().then(call);
+  }
+
+  request(id: number, position: number, { body, ...parts }: PassedRequest): void {
+    const running = this.#begin(id);
+    const route = this.#asked.routes[position]!;
+    const request = requestTo(route, {
+      ...parts,
+      body: body === undefined ? undefined : received(body),
+      waiting: running,
+    });
+    route
+      .handle(request)
+      .then((answer) => this.#answerRequest(running, answer))
+      .catch((error: unknown) => this.#fail(running, error));
+  }
+
+  cancel(id: number, reason: Error): void {
+    this.#running.get(id)?.cancel(reason);
+  }
+
+  settle(question: number, outcome: Outcome): void {
+    const asked = this.#questions.get(question);
+    this.#questions.delete(question);
+    if ("value" in outcome) asked?.resolve(outcome.value);
+    else asked?.reject(receiveThrown(outcome.thrown));
+  }
+
+  /** Nobody waits for anything any more. */
+  close(reason: Error): void {
+    for (const running of this.#running.values()) running.cancel(reason);
+    for (const { reject } of this.#questions.values()) reject(reason);
+    this.#questions.clear();
+  }
+
+  #begin(id: number): RunningCall {
+    const running = new RunningCall(id, this.#ask);
+    this.#running.set(id, running);
+    return running;
+  }
+
+  #call(running: RunningCall, method: Method, json: string | Uint8Array): void {
+    const params = json === NO_PARAMS ? [] : parseParams(json);
+    // What changes while the answer is made may be in it or not, so that it counts as one of before.
+    const revision = method.keepsAnswers ? Atomics.load(this.#asked.revision, 0) : undefined;
+    method.call(params, running, running).then(
+      (answer) =>
+        this.#answer(running, answer, revision === undefined ? undefined : keptWhile(method, params, revision)),
+      (error: unknown) => this.#fail(running, error),
+    );
+  }
+
+  #answer(running: RunningCall, { body, meta, headers }: Answer, kept: KeptWhile | undefined): void {
+    const send = (passed: PassedBody) => {
+      this.#running.delete(running.id);
+      this.#outbox.send(["answer", running.id, passed, meta, headers, kept], passed);
+    };
+    const copy = Buffer.isBuffer(body) ? passLargeCopy(body) : this.#streams.open(body);
+    if (copy instanceof Promise) void copy.then(send);
+    else send(copy);
+  }
+
+  async #answerRequest(running: RunningCall, { content, feed, ...answer }: RestAnswer): Promise<void> {
+    const copied = content && (await Promise.all(joined(content.parts).map(copyOfBuffer)));
+    this.#running.delete(running.id);
+    // A stream is opened when its answer is sent: its first chunks come right after it.
+    const parts = copied?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
+    const passed = { ...answer, content: content && parts && { format: content.format, parts }, topics: feed?.topics };
+    this.#outbox.send(["rest answer", running.id, passed], ...(parts ?? []));
+  }
+
+  #fail({ id }: RunningCall, error: unknown): void {
+    this.#running.delete(id);
+    this.#outbox.send(["thrown", id, passThrown(error)]);
+  }
+
+  readonly #ask: Ask = (message) =>
+    new Promise((resolve, reject) => {
+      const question = ++this.#lastQuestion;
+      this.#questions.set(question, { resolve: resolve as Question["resolve"], reject });
+      this.#outbox.send(message(question));
+    });
+}
+
+/** Asks the thread of the servers for something. */
+type Ask = <T>(message: (question: number) => ToThread) => Promise<T>;
+
+/** A call under way, as the method sees it: who calls, and whether somebody waits. */
+class RunningCall implements Caller, Waiting {
+  readonly id: number;
+  readonly #ask: Ask;
+  #controller: AbortController | undefined;
+  #over: Error | undefined;
+
+  constructor(id: number, ask: Ask) {
+    this.id = id;
+    this.#ask = ask;
+  }
+
+  /** Made for who asks for it, since most calls end before they could be given up. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#over) this.#controller.abort(this.#over);
+    }
+    return this.#controller.signal;
+  }
+
+  cancel(reason: Error): void {
+    this.#over ??= reason;
+    this.#controller?.abort(this.#over);
+  }
+
+  subscribe({ topics }: Feed): Promise<string> {
+    return this.#ask((question) => ["subscribe", question, this.id, topics]);
+  }
+
+  unsubscribe(subscription: string): Promise<boolean> {
+    return this.#ask((question) => ["unsubscribe", question, this.id, subscription]);
+  }
+}
+
+/** What was read once in the other thread can be read again. */
+function parseParams(json: string | Uint8Array): Params {
+  return parseMessage(typeof json === "string" ? Buffer.from(json) : json) as Params;
+}
+
+function keptWhile(method: Method, params: Params, revision: number): KeptWhile | undefined {
+  const dependence = method.dependence?.(params);
+  if (dependence === undefined) return undefined;
+  return dependence === "nothing" ? "always" : revision;
+}
+
+const isBytes = (part: PassedBytes | AsyncIterable<Buffer>): part is PassedBytes =>
+  typeof part === "string" || part instanceof Uint8Array;
+
+async function copyOfBuffer(part: BodyPart): Promise<PassedBytes | AsyncIterable<Buffer>> {
+  return Buffer.isBuffer(part) ? passLargeCopy(part) : part;
+}
+
+/** The beginning and the end of an answer are a few bytes each. */
+const JOINED_BELOW_BYTES = 256 * 1024;
+
+/** Small buffers that follow each other become one. */
+function joined(parts: readonly BodyPart[]): BodyPart[] {
+  const whole: BodyPart[] = [];
+  for (const part of parts) {
+    const last = whole.at(-1);
+    const canJoin = Buffer.isBuffer(last) && Buffer.isBuffer(part) && last.length + part.length < JOINED_BELOW_BYTES;
+    if (canJoin) whole[whole.length - 1] = Buffer.concat([last, part]);
+    else whole.push(part);
+  }
+  return whole;
+}

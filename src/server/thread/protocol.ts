@@ -1,0 +1,156 @@
+import type { Access } from "../../access.ts";
+import type { FailureKind, ItemFailure } from "../../failure.ts";
+import type { Recipe } from "../../json/shared-stream.ts";
+import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
+import type { CallTally } from "../call-tallies.ts";
+import type { AccessOptions } from "../http/access-policy.ts";
+import type { PageFiles } from "../http/pages.ts";
+import type { ServerLoad } from "../http/server.ts";
+import type { JsonRpcLimits } from "../jsonrpc/server.ts";
+import type { Cost } from "../method-table.ts";
+import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
+
+/** What the main thread and that of the servers tell each other. Messages arrive in the order in which they were sent. */
+
+/** The servers that run in the thread. */
+export type ServerName = "json-rpc" | "rest";
+
+export interface ListenOptions {
+  host: string;
+  /** 0 for any free port. */
+  port: number;
+  access?: AccessOptions;
+}
+
+/** All that the thread has to know to serve. */
+export interface ServingOrder {
+  methods: readonly MethodFacts[];
+  routes: readonly RouteFacts[];
+  listen: { [Name in ServerName]?: ListenOptions };
+  /** What browsers are shown at the address of JSON-RPC. */
+  pages: PageFiles | undefined;
+  limits: Partial<JsonRpcLimits> | undefined;
+  /** The number in it is another one whenever what answers depend on has changed. */
+  revision: Int32Array;
+  /** Whether calls are observed. */
+  isMeasured: boolean;
+}
+
+/** A method as it is called by one of its names; calls of it name its position in the order. */
+export interface MethodFacts {
+  calledBy: string;
+  name: string;
+  cost: Cost;
+  access: Access;
+  takesLargeBody: boolean;
+  /** Whether some of its answers can be kept. */
+  keepsAnswers: boolean;
+}
+
+export type RouteFacts = Omit<RestRoute, "handle">;
+
+/** Short bytes as a text with a character for each, which costs less to pass on; longer ones in memory of their own. */
+export type PassedBytes = string | Uint8Array;
+
+/** A stream whose chunks are sent as they are asked for, or one that the thread makes itself. */
+export interface PassedStream {
+  stream: number;
+  recipe?: Recipe;
+}
+
+export type PassedBody = PassedBytes | PassedStream;
+
+/** Something that was thrown. */
+export type Thrown =
+  | { failure: FailureKind; message: string; detail?: string; failures?: ItemFailure[] }
+  | { status: number; message: string; headers: Record<string, string> }
+  | { unexpected: string; stack: string };
+
+/** Until when an answer can be kept: while the revision stays the same, or for ever. */
+export type KeptWhile = number | "always";
+
+export type PassedRequest = Omit<RequestParts, "body" | "waiting"> & { body: PassedBytes | undefined };
+
+export type PassedRestAnswer = Omit<RestAnswer, "content" | "feed"> & {
+  content?: { format: NonNullable<RestAnswer["content"]>["format"]; parts: PassedBody[] };
+  /** The topics of a feed. */
+  topics?: readonly string[];
+};
+
+export interface ThreadReport {
+  loads: { [Name in ServerName]?: ServerLoad };
+  calls: CallTally[];
+  /** How late the event loop of the thread was since a report was last asked for, in seconds. */
+  lag: EventLoopLag;
+}
+
+export interface EventLoopLag {
+  p50: number;
+  p99: number;
+  max: number;
+}
+
+/** How a question to the other side ended. */
+export type Outcome = { value: unknown } | { thrown: Thrown };
+
+export type ToMain =
+  /** With the JSON of the parameters: a text, or the bytes of a long one. */
+  | [kind: "call", id: number, method: number, params: string | Uint8Array]
+  | [kind: "request", id: number, route: number, request: PassedRequest]
+  /** Nobody waits for the call or request any more. */
+  | [kind: "cancel", id: number, reason: Thrown]
+  | [kind: "outcome", question: number, outcome: Outcome]
+  /** So many more chunks of a stream may be sent. */
+  | [kind: "pull", stream: number, chunks: number]
+  /** Nobody wants the rest of a stream, or all of it was read. */
+  | [kind: "release", stream: number]
+  | [kind: "follow", feed: number, topics: readonly string[]]
+  | [kind: "readers", feed: number, count: number]
+  | [kind: "unfollow", feed: number]
+  | [kind: "log", topic: LogTopic | undefined, level: LogLevel, message: string, fields: LogFields | undefined]
+  | [kind: "listening", urls: { [Name in ServerName]?: string }]
+  | [kind: "cannot listen", server: ServerName, error: { message: string; code: string | undefined }]
+  | [kind: "report", report: ThreadReport]
+  | [kind: "closed"];
+
+export type ToThread =
+  | [kind: "serve", order: ServingOrder]
+  | [
+      kind: "answer",
+      id: number,
+      body: PassedBody,
+      meta: Record<string, unknown> | undefined,
+      headers: Record<string, string> | undefined,
+      kept: KeptWhile | undefined,
+    ]
+  | [kind: "rest answer", id: number, answer: PassedRestAnswer]
+  | [kind: "thrown", id: number, thrown: Thrown]
+  /** On behalf of a call. */
+  | [kind: "subscribe", question: number, call: number, topics: readonly string[]]
+  | [kind: "unsubscribe", question: number, call: number, subscription: string]
+  | [kind: "chunk", stream: number, bytes: PassedBytes]
+  | [kind: "end", stream: number]
+  | [kind: "break", stream: number, thrown: Thrown]
+  /** From now on all events of a feed are told. */
+  | [kind: "following", feed: number]
+  | [kind: "event", feed: number, topic: string, data: PassedBytes]
+  | [kind: "cut off", feed: number]
+  | [kind: "report"]
+  | [kind: "close"];
+
+type FieldsOf<Message> = Message extends [unknown, ...infer Fields] ? Fields : never;
+
+/** What is done about each kind of message. */
+export type Handlers<Message extends [kind: string, ...unknown[]]> = {
+  [Kind in Message[0]]: (...fields: FieldsOf<Extract<Message, [Kind, ...unknown[]]>>) => void;
+};
+
+export function handle<Message extends [kind: string, ...unknown[]]>(
+  handlers: Handlers<Message>,
+  messages: readonly Message[],
+): void {
+  for (const [kind, ...fields] of messages) {
+    // The type of the handlers says that the fields are those of the kind.
+    (handlers[kind as Message[0]] as (...given: unknown[]) => void)(...fields);
+  }
+}

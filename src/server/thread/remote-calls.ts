@@ -1,0 +1,158 @@
+import { setImmediate } from "node:timers";
+import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
+import type { Answer, Caller, Params, Waiting } from "../method-table.ts";
+import type { RestAnswer, RestRequest } from "../rest/route-table.ts";
+import { KeptAnswers } from "./kept-answers.ts";
+import type { ThreadOutbox } from "./outbox.ts";
+import { passOwn } from "./passed-bytes.ts";
+import type { KeptWhile, Outcome, PassedBody, PassedRestAnswer, ToMain } from "./protocol.ts";
+import type { RemoteFeeds } from "./remote-feeds.ts";
+import type { RemoteStreams } from "./remote-streams.ts";
+import { passThrown } from "./thrown.ts";
+
+/** What the main thread has not answered. */
+interface Pending<Result> {
+  resolve(answer: Result): void;
+  reject(error: Error): void;
+  stopWaiting: (() => void) | undefined;
+}
+
+interface PendingCall extends Pending<Answer> {
+  caller: Caller | undefined;
+  /** By what the answer is kept, when it can be. */
+  key: string | undefined;
+}
+
+interface RemoteCallsParts {
+  outbox: ThreadOutbox<ToMain>;
+  streams: RemoteStreams;
+  feeds: RemoteFeeds;
+  revision: Int32Array;
+}
+
+/** Calls methods and routes that are in the main thread. */
+export class RemoteCalls {
+  readonly #outbox: ThreadOutbox<ToMain>;
+  readonly #streams: RemoteStreams;
+  readonly #feeds: RemoteFeeds;
+  readonly #kept: KeptAnswers;
+  readonly #pendingCalls = new Map<number, PendingCall>();
+  readonly #pendingRequests = new Map<number, Pending<RestAnswer>>();
+  #last = 0;
+
+  constructor({ outbox, streams, feeds, revision }: RemoteCallsParts) {
+    this.#outbox = outbox;
+    this.#streams = streams;
+    this.#feeds = feeds;
+    this.#kept = new KeptAnswers(revision);
+  }
+
+  /** Whoever calls a method whose answers are kept may get one of before, if it is still true. */
+  call(
+    position: number,
+    keepsAnswers: boolean,
+    params: Params,
+    caller: Caller | undefined,
+    waiting: Waiting | undefined,
+  ): Promise<Answer> {
+    const text = JSON.stringify(params);
+    let key: string | undefined;
+    if (keepsAnswers) {
+      key = `${position} ${text}`;
+      const kept = this.#kept.get(key);
+      if (kept) return Promise.resolve(kept);
+    }
+    return new Promise((resolve, reject) => {
+      const id = ++this.#last;
+      this.#pendingCalls.set(id, { resolve, reject, caller, key, stopWaiting: this.#cancelWhenOver(id, waiting) });
+      const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
+      this.#outbox.send(["call", id, position, json], json);
+    });
+  }
+
+  request(position: number, { params, url, headers, body, waiting, format }: RestRequest): Promise<RestAnswer> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#last;
+      this.#pendingRequests.set(id, { resolve, reject, stopWaiting: this.#cancelWhenOver(id, waiting) });
+      const passed = body && passOwn(body);
+      this.#outbox.send(
+        ["request", id, position, { params, url, headers: { ...headers }, body: passed, format }],
+        passed,
+      );
+    });
+  }
+
+  answer(
+    id: number,
+    passed: PassedBody,
+    meta: Answer["meta"],
+    headers: Answer["headers"],
+    kept: KeptWhile | undefined,
+  ): void {
+    const call = end(this.#pendingCalls, id);
+    const answer: Answer = { body: this.#streams.bodyOf(passed), meta, headers };
+    if (kept !== undefined && call.key !== undefined) this.#kept.put(call.key, answer, kept);
+    call.resolve(answer);
+  }
+
+  answerRequest(id: number, { content, topics, ...passed }: PassedRestAnswer): void {
+    const { resolve } = end(this.#pendingRequests, id);
+    const parts = content?.parts.map((part) => this.#streams.bodyOf(part));
+    const answer: RestAnswer = { ...passed, content: content && parts && { format: content.format, parts } };
+    if (topics === undefined) resolve(answer);
+    else void this.#answerWithFeed(topics, answer, resolve);
+  }
+
+  /** Whoever learns that a stream of events is open hears of all that happens from then on. */
+  async #answerWithFeed(
+    topics: readonly string[],
+    answer: RestAnswer,
+    resolve: (answer: RestAnswer) => void,
+  ): Promise<void> {
+    const letGo = await this.#feeds.hold(topics);
+    resolve({ ...answer, feed: this.#feeds.feed(topics) });
+    // The server has opened the feed by then, if it ever does.
+    setImmediate(letGo);
+  }
+
+  fail(id: number, error: Error): void {
+    (this.#pendingCalls.has(id) ? end(this.#pendingCalls, id) : end(this.#pendingRequests, id)).reject(error);
+  }
+
+  subscribe(question: number, call: number, topics: readonly string[]): void {
+    void this.#settle(question, () => this.#callerOf(call).subscribe(this.#feeds.feed(topics)));
+  }
+
+  unsubscribe(question: number, call: number, subscription: string): void {
+    void this.#settle(question, () => this.#callerOf(call).unsubscribe(subscription));
+  }
+
+  #cancelWhenOver(id: number, waiting: Waiting | undefined): (() => void) | undefined {
+    return waiting?.onOver?.((reason) => this.#outbox.send(["cancel", id, passThrown(reason)]));
+  }
+
+  #callerOf(id: number): Caller {
+    const caller = this.#pendingCalls.get(id)?.caller;
+    if (caller === undefined) throw new Error(`Call ${id} has no caller.`);
+    return caller;
+  }
+
+  /** Never rejects. */
+  async #settle(question: number, ask: () => unknown): Promise<void> {
+    let outcome: Outcome;
+    try {
+      outcome = { value: await ask() };
+    } catch (error) {
+      outcome = { thrown: passThrown(error) };
+    }
+    this.#outbox.send(["outcome", question, outcome]);
+  }
+}
+
+function end<Call extends Pending<never>>(pending: Map<number, Call>, id: number): Call {
+  const call = pending.get(id);
+  if (call === undefined) throw new Error(`Nothing waits for answer ${id}.`);
+  pending.delete(id);
+  call.stopWaiting?.();
+  return call;
+}

@@ -1,0 +1,17 @@
+import { MessageChannel } from "node:worker_threads";
+import { ThreadOutbox } from "./outbox.ts";
+import { handle, type ToMain, type ToThread } from "./protocol.ts";
+import type { ServerWorker } from "./servers-thread.ts";
+import { Serving } from "./serving.ts";
+
+/** Serves in the thread of the test, by the same messages: to start a thread takes longer than most tests. */
+export function serveInSameThread(): ServerWorker {
+  const { port1, port2 } = new MessageChannel();
+  const serving = new Serving(new ThreadOutbox<ToMain>(port2));
+  port2.on("message", (messages: ToThread[]) => handle(serving.handlers, messages));
+  return {
+    postMessage: (messages, transferred) => port1.postMessage(messages, [...transferred]),
+    on: (event: string, listener: (value: never) => void) => port1.on(event, listener as (value: unknown) => void),
+    terminate: async () => port1.close(),
+  };
+}

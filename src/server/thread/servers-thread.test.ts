@@ -1,0 +1,325 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { Worker } from "node:worker_threads";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { Failure, unavailable } from "../../failure.ts";
+import { SharedStream } from "../../json/shared-stream.ts";
+import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
+import type { CallTally } from "../call-tallies.ts";
+import { Channel } from "../events/channel.test-support.ts";
+import { SseClient } from "../events/sse-client.test-support.ts";
+import { createSignal, type RequestInit, send, streamOf } from "../http/http.test-support.ts";
+import { Client } from "../jsonrpc/websocket/client.test-support.ts";
+import type { Answer, Caller, Dependence, Method, Params, Waiting } from "../method-table.ts";
+import type { RestRoute } from "../rest/route-table.ts";
+import { ListenError, type Served, ServersThread } from "./servers-thread.ts";
+
+const ANYWHERE = { host: "127.0.0.1", port: 0 };
+const LARGE_BYTES = 9 * 1024 * 1024;
+
+const json = (value: unknown): Answer => ({ body: Buffer.from(JSON.stringify(value)) });
+
+type Handler = (params: Params, caller?: Caller, waiting?: Waiting) => Promise<Answer>;
+
+const channel = new Channel();
+const log: LogRecord[] = [];
+const calls: CallTally[] = [];
+const revision = new Int32Array(new SharedArrayBuffer(4));
+/** What the kept methods tell, and how often they were asked. */
+const chain = { head: "a", asked: 0 };
+const given = { up: createSignal(), pulled: 0, returned: createSignal(), shared: createSignal() };
+
+async function* endless(): AsyncGenerator<Buffer> {
+  try {
+    for (;;) {
+      given.pulled++;
+      yield Buffer.alloc(64 * 1024, "x");
+    }
+  } finally {
+    given.returned.happen();
+  }
+}
+
+async function* broken(...chunks: string[]): AsyncGenerator<Buffer> {
+  yield* streamOf(...chunks);
+  throw unavailable("The stream broke.");
+}
+
+const handlers: Record<string, Handler> = {
+  echo: async (params) => json(params),
+  described: async () => ({
+    ...json("block"),
+    meta: { finalized: true },
+    headers: { "Eth-Consensus-Version": "fulu" },
+  }),
+  fail: async () => {
+    throw new Failure("rejected", "It failed.", { detail: "All of it.", failures: [{ index: 1, message: "No." }] });
+  },
+  crash: async () => {
+    throw new Error("a secret of the node");
+  },
+  large: async () => json("é".repeat(LARGE_BYTES / 2)),
+  stream: async () => ({ body: streamOf("[1,", "", "2]") }),
+  shared: async () => {
+    const balances = BigUint64Array.from({ length: 3 }, (_, index) => BigInt(index));
+    const chunk = new SharedArrayBuffer(balances.byteLength);
+    new BigUint64Array(chunk).set(balances);
+    const stream = SharedStream.of({ writer: "balances", input: { balanceChunks: [chunk] } });
+    stream.onEnd(given.shared.happen);
+    return { body: stream };
+  },
+  broken: async () => ({ body: broken() }),
+  brokenLate: async () => ({ body: broken("[1,") }),
+  endless: async () => ({ body: endless() }),
+  waits: (_params, _caller, waiting) =>
+    new Promise((_resolve, reject) => {
+      waiting?.signal.addEventListener("abort", () => {
+        given.up.happen();
+        reject(waiting.signal.reason);
+      });
+    }),
+  subscribe: async (_params, caller) => {
+    const id = await caller!.subscribe(channel.feed);
+    channel.publish({ number: "of before the answer" });
+    return json(id);
+  },
+  unsubscribe: async (params, caller) => json(await caller!.unsubscribe((params as [string])[0])),
+  head: async () => {
+    chain.asked++;
+    return json(chain.head);
+  },
+};
+
+const dependences: Record<string, Dependence> = { head: "head", described: "nothing" };
+
+const methods = new Map<string, Method>(
+  Object.entries(handlers).map(([name, call]) => [
+    name,
+    {
+      name,
+      cost: "cheap",
+      access: "read",
+      takesLargeBody: name === "echo",
+      keepsAnswers: name in dependences,
+      dependence: (params) => (Object.keys(params).length < 2 ? dependences[name] : undefined),
+      call,
+    },
+  ]),
+);
+
+const route = (verb: "GET" | "POST", path: string, handle: RestRoute["handle"]): RestRoute => ({
+  method: path,
+  verb,
+  path,
+  access: "read",
+  answers: ["json"],
+  accepts: verb === "POST" ? ["json"] : [],
+  handle,
+});
+const restAnswer = (value: unknown) => ({
+  status: 200,
+  content: { format: "json" as const, parts: [Buffer.from('{"data":'), json(value).body, Buffer.from("}")] },
+});
+
+const served: Served = {
+  methods: { entries: () => methods.entries(), find: (name) => methods.get(name) },
+  routes: [
+    route("GET", "/about/{name}", async ({ params, query, headers, entity }) => {
+      const { tag, isHeld } = entity("source");
+      if (isHeld) return { status: 304, lasting: "while-unchanged", tag };
+      return { ...restAnswer({ params, query, custom: headers["x-custom"] }), lasting: "while-unchanged", tag };
+    }),
+    route("POST", "/body", async (request) => restAnswer([request.bodyFormat, request.body?.toString()])),
+    route("GET", "/stream", async () => ({
+      status: 200,
+      content: { format: "json", parts: [Buffer.from('{"data":'), streamOf("[1,", "2]"), Buffer.from("}")] },
+    })),
+    { ...route("GET", "/events", async () => ({ status: 200, feed: channel.feed })), answers: [] },
+  ],
+  feed: () => channel.feed,
+  revision,
+};
+
+let thread: ServersThread;
+let rpcUrl: string;
+let restUrl: string;
+beforeAll(async () => {
+  thread = new ServersThread(createRecordingLogger(log));
+  const urls = await thread.serve(served, {
+    listen: { "json-rpc": ANYWHERE, rest: ANYWHERE },
+    observe: (tallies) => calls.push(...tallies),
+  });
+  rpcUrl = urls["json-rpc"]!;
+  restUrl = urls.rest!;
+});
+afterAll(() => thread.close());
+
+const ask = (path: string, init?: RequestInit) => send(restUrl, { path, ...init });
+
+async function call(method: string, params: unknown = [], others: object = {}) {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params, ...others });
+  const { text } = await send(rpcUrl, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  return JSON.parse(text) as {
+    result?: unknown;
+    meta?: unknown;
+    error?: { code: number; message: string; data: unknown };
+  };
+}
+
+it("answers calls with what the methods of the main thread give, whatever its size and form", async () => {
+  const params = { text: "é😀\ud800", deep: [[{}], null, true], __proto__: 1 };
+  expect((await call("echo", params)).result).toEqual(params);
+  const many = Array.from({ length: 20_000 }, (_, index) => `${index} é`);
+  expect((await call("echo", [many])).result).toEqual([many]);
+  const irregular = '{"jsonrpc":"2.0","id":1,"method":"echo","params":[1.50,18446744073709551615,-0]}';
+  const { text } = await send(rpcUrl, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: irregular,
+  });
+  expect(text).toBe('{"jsonrpc":"2.0","id":1,"result":[1.50,18446744073709551615,-0]}');
+  expect((await call("described", [1, 2], { meta: true })).meta).toEqual({ finalized: true });
+  expect(((await call("large")).result as string).length).toBe(LARGE_BYTES / 2);
+  expect((await call("stream")).result).toEqual([1, 2]);
+});
+
+it("writes what is in shared memory itself, and tells when it has", async () => {
+  const balances = ["0", "1", "2"].map((index) => ({ index, balance: index }));
+  expect((await call("shared")).result).toEqual(balances);
+  await given.shared.happened;
+});
+
+it("tells failures as they are, and defects to the log of the main thread, with their stacks", async () => {
+  expect((await call("fail")).error).toEqual({
+    code: -32003,
+    message: "It failed.",
+    data: { status: 400, detail: "All of it.", failures: [{ index: 1, message: "No." }] },
+  });
+  expect((await call("broken")).error?.message).toBe("The stream broke.");
+  await expect(call("brokenLate")).rejects.toThrow();
+  expect((await call("crash")).error?.message).toBe("Internal error");
+  // What was logged before a call comes before it.
+  await call("echo");
+  const logged = log.find(({ message, fields }) => message.includes("unexpectedly") && fields?.method === "crash");
+  expect(logged?.fields?.error).toMatch(/a secret of the node\n {4}at .*servers-thread\.test/);
+  expect((await call("ecko")).error?.message).toContain('Did you mean "echo"?');
+});
+
+it("pulls no more of a stream than its reader takes, and gives it up when the reader leaves", async () => {
+  const { hostname, port } = new URL(rpcUrl);
+  const socket = connect(Number(port), hostname);
+  const body = '{"jsonrpc":"2.0","id":1,"method":"endless"}';
+  socket.write(
+    `POST / HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(socket, "data");
+  socket.pause();
+  // What is on its way comes to rest: after that a call goes there and back without the stream going on.
+  let pulled: number;
+  do {
+    pulled = given.pulled;
+    for (let turn = 0; turn < 20; turn++) await call("echo");
+  } while (given.pulled > pulled);
+  // The sockets of both sides hold some megabytes.
+  expect(given.pulled).toBeLessThan(1000);
+  socket.destroy();
+  await given.returned.happened;
+});
+
+it("tells a method when nobody waits for it any more", async () => {
+  const client = await Client.connect(rpcUrl);
+  void client.call("waits");
+  await client.call("echo");
+  client.socket.terminate();
+  await given.up.happened;
+});
+
+it("follows what happens before a reader of an event stream learns that it is open, until the last one leaves", async () => {
+  const reader = await SseClient.connect(`${restUrl}/events`);
+  expect(channel.readers).toBe(1);
+  channel.publish({ number: 1 });
+  expect(await reader.events.next()).toEqual({ topic: "head", data: { number: 1 } });
+  reader.response.destroy();
+  while (channel.readers > 0) await call("echo");
+});
+
+it("tells events once for all readers of the same topics, after the answers, and counts the readers", async () => {
+  const clients = [await Client.connect(rpcUrl), await Client.connect(rpcUrl)];
+  const ids = [];
+  for (const client of clients) ids.push(await client.subscribe());
+  expect(channel.readers).toBe(1);
+  // The answer that tells the id comes first.
+  const [first, second] = [await clients[0]!.messages.next(), await clients[0]!.messages.next()];
+  expect(JSON.parse(first)).toMatchObject({ result: ids[0] });
+  expect(JSON.parse(second).params).toMatchObject({ subscription: ids[0], data: { number: "of before the answer" } });
+  channel.publish({ number: 7 });
+  for (const client of clients) {
+    let told = await client.notifications.next();
+    while ((told.data as { number: unknown }).number !== 7) told = await client.notifications.next();
+  }
+  expect((await clients[0]!.call("unsubscribe", ids[0])).result).toBe(true);
+  expect((await clients[0]!.call("unsubscribe", ids[0])).result).toBe(false);
+  expect((await call("unsubscribe", [ids[1]])).error?.message).toContain("WebSocket");
+});
+
+it("keeps answers only as long as the revision is the one that they were made with", async () => {
+  const asked = chain.asked;
+  expect([(await call("head")).result, (await call("head")).result]).toEqual(["a", "a"]);
+  expect(chain.asked).toBe(asked + 1);
+  // Parameters for which the method does not promise it.
+  await call("head", [1, 2]);
+  await call("head", [1, 2]);
+  expect(chain.asked).toBe(asked + 3);
+  chain.head = "b";
+  Atomics.add(revision, 0, 1);
+  expect([(await call("head")).result, (await call("head")).result]).toEqual(["b", "b"]);
+  expect(chain.asked).toBe(asked + 4);
+});
+
+it("serves REST requests as they were sent", async () => {
+  const about = await ask("/about/a%20b?c=d", { headers: { "X-Custom": "e" } });
+  expect(JSON.parse(about.text)).toEqual({ data: { params: { name: "a b" }, query: "c=d", custom: "e" } });
+  const tag = about.headers.etag as string;
+  expect((await ask("/about/a%20b?c=d", { headers: { "If-None-Match": tag } })).status).toBe(304);
+  const post = (type: string) => ask("/body", { method: "POST", headers: { "Content-Type": type }, body: "[1]" });
+  expect(JSON.parse((await post("application/json")).text)).toEqual({ data: ["json", "[1]"] });
+  expect((await post("text/plain")).status).toBe(415);
+  expect((await ask("/stream")).text).toBe('{"data":[1,2]}');
+});
+
+it("reports calls, loads and how late its event loop is", async () => {
+  await call("echo");
+  calls.length = 0;
+  await thread.refresh();
+  await call("fail");
+  await thread.refresh();
+  expect(calls.filter(({ method }) => method === "fail")).toMatchObject([
+    { server: "json-rpc", begun: 1, seconds: [expect.any(Number)], errorCodes: [-32003] },
+  ]);
+  expect(Array.from(thread.loads, ([server]) => server)).toEqual(["json-rpc", "rest"]);
+  while (thread.lag?.max === 0) {
+    for (let turn = 0; turn < 10; turn++) await call("echo");
+    await thread.refresh();
+  }
+  expect(thread.lag?.max).toBeGreaterThanOrEqual(thread.lag!.p50);
+});
+
+it("says which server cannot listen, and why", async () => {
+  const second = new ServersThread(createRecordingLogger([]));
+  onTestFinished(() => second.close());
+  const taken = { host: "127.0.0.1", port: Number(new URL(restUrl).port) };
+  const refused = await second.serve(served, { listen: { "json-rpc": ANYWHERE, rest: taken } }).catch((error) => error);
+  expect(refused).toBeInstanceOf(ListenError);
+  expect(refused).toMatchObject({ server: "rest", code: "EADDRINUSE" });
+});
+
+it("tells that the thread has died, and gives up what was done for it", async () => {
+  const dying = new ServersThread(
+    createRecordingLogger([]),
+    () => new Worker("setTimeout(() => { throw new Error('no memory'); })", { eval: true }),
+  );
+  const listening = dying.serve(served, { listen: { "json-rpc": ANYWHERE } });
+  await expect(listening).rejects.toThrow("The thread of the servers has ended");
+  expect((await dying.failed).message).toContain("no memory");
+  await dying.close();
+});

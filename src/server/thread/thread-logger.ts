@@ -1,0 +1,12 @@
+import { plainLogValue } from "../../log/log-value.ts";
+import { LOG_LEVELS, type LogFields, type Logger, type LogLevel, type LogTopic } from "../../log/logger.ts";
+import type { ThreadOutbox } from "./outbox.ts";
+import type { ToMain } from "./protocol.ts";
+
+/** Logs by way of the main thread, where it is decided which records are wanted. */
+export function createThreadLogger(outbox: ThreadOutbox<ToMain>, topic?: LogTopic): Logger {
+  const methodOf = (level: LogLevel) => (message: string, fields?: LogFields) =>
+    outbox.send(["log", topic, level, message, fields && (plainLogValue(fields) as LogFields)]);
+  const methods = Object.fromEntries(LOG_LEVELS.map((level) => [level, methodOf(level)]));
+  return { ...methods, topic: (name: LogTopic) => createThreadLogger(outbox, name) } as Logger;
+}

@@ -1,0 +1,89 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { methods } from "../src/api/method-groups.ts";
+import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
+import { ByHand } from "./support/by-hand.ts";
+import type { Caller } from "./support/caller.ts";
+import { openChainInHand } from "./support/chain-in-hand.ts";
+import { SYNCING } from "./support/scripted-engine.ts";
+import { type ServedApi, serveApi } from "./support/served-api.ts";
+
+const NAMES = ["head", "finalized", "justified", "genesis"];
+
+/** All calls whose answers the servers keep, by parameters that never name another thing but when the chain changes. */
+function keptCalls(roots: readonly string[]): [name: string, params: string[]][] {
+  return methods
+    .filter(({ dependsOn }) => dependsOn !== undefined)
+    .flatMap(({ name, params }) =>
+      params.some(({ required }) => required)
+        ? [...NAMES, ...roots].map((id): [string, string[]] => [name, params.length === 1 ? [id] : [id, "3"]])
+        : [[name, []] as [string, string[]]],
+    );
+}
+
+/** The servers tell what the chain itself tells, also when they are asked again. */
+async function expectFresh(served: ServedApi, caller: Caller, roots: readonly string[]): Promise<void> {
+  for (const [name, params] of keptCalls(roots)) {
+    const told = await caller.text(name, params).then(
+      async (result) => ({ result: JSON.parse(result), meta: (await caller.meta(name, params)) ?? {} }),
+      () => undefined,
+    );
+    for (let time = 0; time < 2; time++) {
+      const { result, meta } = JSON.parse((await served.call(name, params)).text);
+      expect(result === undefined ? undefined : { result, meta }, `${name} ${params}`).toEqual(told);
+    }
+  }
+}
+
+it("no answer that the servers keep is told after the chain has changed", async () => {
+  const { caller, devChain } = await openChainInHand();
+  const { chain, api } = devChain;
+  const served = await serveApi(api);
+  onTestFinished(served.close);
+  const answered = vi.spyOn(chain.blocks, "byRoot");
+  const roots = new Set<string>();
+  const look = async () => {
+    roots.add(chain.head.root);
+    await expectFresh(served, caller, [...roots].slice(-4));
+  };
+
+  await look();
+  await caller.call("dev_advance", [1]);
+  await look();
+  await caller.call("dev_advance", [3 * SLOTS_PER_EPOCH]);
+  await look();
+  const dump = await caller.call("dev_dump");
+  const snapshot = await caller.call("dev_snapshot");
+  const { finalized } = chain.forkChoice;
+  await caller.call("dev_advance", [SLOTS_PER_EPOCH]);
+  expect(chain.forkChoice.finalized).not.toEqual(finalized);
+  await look();
+  await caller.call("dev_reorg", [2]);
+  await look();
+  await caller.call("dev_revert", [snapshot]);
+  await look();
+  await caller.call("dev_advance", [2]);
+  await look();
+  await caller.call("dev_load", [dump]);
+  await look();
+
+  await caller.call("dev_skip", [1]);
+  const byHand = new ByHand(devChain);
+  const { signed } = byHand.sign(await byHand.produce(chain.clock.currentSlot, chain.head.root));
+  vi.spyOn(DevExecutionEngine.prototype, "notifyNewPayload").mockResolvedValue(SYNCING);
+  vi.spyOn(DevExecutionEngine.prototype, "forkchoiceUpdated").mockResolvedValue({ verdict: SYNCING, payloadId: null });
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+  });
+  await chain.importBlock(signed);
+  const { execution } = chain.head;
+  if (execution.status !== "optimistic") throw new Error(`The payload of the head is ${execution.status}.`);
+  await look();
+  chain.forkChoice.onValidPayload(execution.blockHash);
+  await look();
+
+  answered.mockClear();
+  await served.call("get_v1_beacon_headers_blockId", ["head"]);
+  // The answer was kept since the last look.
+  expect(answered).not.toHaveBeenCalled();
+});
