@@ -1,26 +1,19 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
 import {
-  type BeaconStateAllForks,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   getAttesterSlashableIndices,
-  getEffectiveBalanceIncrementsZeroInactive,
 } from "@lodestar/state-transition";
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { DatabaseCorruptError } from "../db/errors.ts";
-import { PubkeyFile } from "../db/pubkey-file.ts";
 import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
-import { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { Logger } from "../log/logger.ts";
-import { Progress } from "../log/progress.ts";
-import { anchorBlock, checkpointsOf } from "./anchor.ts";
+import { checkpointsOf } from "./anchor.ts";
 import { BlockStore } from "./blocks/block-store.ts";
-import { requireWholeHistory } from "./check-history.ts";
 import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
@@ -29,7 +22,7 @@ import { EpochPreparer } from "./epoch-preparer.ts";
 import { Eth1Proposals } from "./eth1/eth1-proposals.ts";
 import { ChainEvents } from "./events.ts";
 import { FinalityArchiver } from "./finality-archiver.ts";
-import { ForkChoice } from "./fork-choice/fork-choice.ts";
+import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
@@ -39,22 +32,22 @@ import type { Alongside } from "./import/segment.ts";
 import type { ImportedSegment } from "./import/segment-importer.ts";
 import { LightClientServer } from "./light-client/light-client-server.ts";
 import { Moments } from "./moments.ts";
+import { type OpenedParts, type OpeningOptions, openParts } from "./opening.ts";
 import { OperationProcessor } from "./operation-processor.ts";
 import { PayloadVerdicts } from "./payload-verdicts.ts";
-import { PayloadVerification } from "./payload-verification.ts";
+import type { PayloadVerification } from "./payload-verification.ts";
 import { Pools } from "./pools/pools.ts";
 import { BlockProducer, type ProducedFullBlock } from "./production/block-producer.ts";
 import { type BuilderInUse, type BuilderUse, useBuilder } from "./production/builder-use.ts";
 import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
-import { Pubkeys } from "./pubkeys.ts";
+import type { Pubkeys } from "./pubkeys.ts";
 import { restoreAttestations } from "./restore-attestations.ts";
 import { restoreBlocks } from "./restore-blocks.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
-import { SnapshotStore } from "./states/snapshot-store.ts";
 import { SnapshotWriter } from "./states/snapshot-writer.ts";
 import { StateStore, type StateStoreLimits, stateLimitsFor } from "./states/state-store.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
@@ -63,42 +56,20 @@ import { SyncStatus } from "./sync-status.ts";
 import { validationContextOf } from "./validation/chain-context.ts";
 import type { ValidationContext } from "./validation/context.ts";
 
-export interface ChainParts {
-  config: BeaconConfig;
-  db: BeaconDb;
+export interface ChainParts extends OpeningOptions {
   clock: Clock;
   engine: ExecutionEngine;
-  logger: Logger;
-  /** Where the public keys of many validators are kept, so that a start need not make them anew; left out where they are not. */
-  pubkeyFile?: string;
-  /** From how many keys on they are kept, and made in threads. */
-  manyKeys?: number;
   /** For a chain that was started from a later state; left out where the genesis state is not at hand. */
   readGenesisState?: ReadGenesisState;
-  /** The state of the finalized block, when it is at hand; it is taken over. */
-  anchorState?: BeaconStateAllForks;
   graffiti?: Uint8Array;
   /** Whether the graffiti names the clients where there is room; by default it does. */
   graffitiCodes?: boolean;
   syncHorizonSlots?: number;
   stateLimits?: StateStoreLimits;
-  snapshotIntervalEpochs?: number;
   /** By default as many as the specification has (sync/optimistic.md). */
   safeSlotsToImportOptimistically?: number;
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
-  /** Ends the opening. */
-  signal?: AbortSignal;
-}
-
-/** What the database holds, taken up. */
-interface OpenedParts {
-  pubkeyCache: Pubkeys;
-  forkChoice: ForkChoice;
-  snapshots: SnapshotStore;
-  payloads: PayloadVerification;
-  anchorState: CachedBeaconStateAllForks;
-  deposits: DepositChain;
 }
 
 /**
@@ -152,32 +123,9 @@ export class BeaconChain {
 
   /** Opens the chain that the database holds, at the head and finality where it was left. */
   static async open(parts: ChainParts): Promise<BeaconChain> {
-    const { db, config, pubkeyFile, manyKeys, signal } = parts;
-    const logger = parts.logger.topic("chain");
-    const file = pubkeyFile === undefined ? undefined : new PubkeyFile(pubkeyFile);
-    const pubkeyCache = new Pubkeys({ logger, file, manyKeys, signal });
-    const finalized = await db.meta.getFinalized();
-    if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
-    await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
-    const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: parts.snapshotIntervalEpochs });
-    await snapshots.open();
-    const finalizedState = parts.anchorState ?? (await readFinalizedState(parts, snapshots, finalized.root));
-    const anchorState = await snapshots.withCaches(finalizedState);
-    await snapshots.resumeFrom(finalized.root, anchorState);
-    const unverifiedFrom = await db.meta.getUnverifiedFrom();
-    const forkChoice = ForkChoice.fromAnchor({
-      config,
-      currentSlot: anchorState.slot,
-      anchor: anchorBlock(anchorState, finalized, { isVerified: unverifiedFrom === null }),
-      checkpoint: finalized,
-      balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
-      totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
-    });
-    const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
-    const deposits = await DepositChain.open(db.eth1);
-    const chain = new BeaconChain(parts, { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits });
+    const chain = new BeaconChain(parts, await openParts(parts));
     try {
-      await chain.#restore(signal);
+      await chain.#restore(parts.signal);
     } catch (error) {
       await chain.#engineNotifier.close();
       await chain.#bls.close();
@@ -546,16 +494,4 @@ export class BeaconChain {
       ),
     });
   }
-}
-
-async function readFinalizedState(
-  { db, logger }: Pick<ChainParts, "db" | "logger">,
-  snapshots: SnapshotStore,
-  root: RootHex,
-): Promise<BeaconStateAllForks> {
-  const progress = new Progress({ message: "Reading the finalized state", logger: logger.topic("chain") });
-  const state = await snapshots.read(root, { onRead: (done, total) => progress.report(done, total) });
-  if (!state) throw new DatabaseCorruptError(db.path, `the state of the finalized block ${root} is missing`);
-  progress.finish();
-  return state;
 }

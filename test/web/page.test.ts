@@ -32,6 +32,7 @@ async function visit(args: string[], { width = 1280, dark = false } = {}): Promi
     tempDirectory(),
     ...args,
   ]);
+  await program.untilLine(/The dev chain is running/);
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: dark ? "dark" : "light",
@@ -203,7 +204,7 @@ describe.skipIf(!hasBrowser)(`the page${hasBrowser ? "" : ` (${WITHOUT_BROWSER})
     for (const address of ["", "block/head", "validator/1", "state", "pools", "fork-choice", "methods", "control"]) {
       await go(address);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.waitForFunction('!document.body.textContent.includes("Asking the node")');
+      await vi.waitUntil(async () => (await page.getByText("Asking the node").count()) === 0, { timeout: 20_000 });
       expect(await page.evaluate<number>("document.documentElement.scrollWidth"), address).toBeLessThanOrEqual(360);
       await keepPicture(page, `narrow-${address.replace("/", "-")}`);
     }

@@ -1,0 +1,83 @@
+import type { BeaconConfig } from "@lodestar/config";
+import {
+  type BeaconStateAllForks,
+  type CachedBeaconStateAllForks,
+  getEffectiveBalanceIncrementsZeroInactive,
+} from "@lodestar/state-transition";
+import type { RootHex } from "@lodestar/types";
+import type { BeaconDb } from "../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../db/errors.ts";
+import { PubkeyFile } from "../db/pubkey-file.ts";
+import { DepositChain } from "../execution/eth1/deposit-chain.ts";
+import type { Logger } from "../log/logger.ts";
+import { Progress } from "../log/progress.ts";
+import { anchorBlock } from "./anchor.ts";
+import { requireWholeHistory } from "./check-history.ts";
+import { ForkChoice } from "./fork-choice/fork-choice.ts";
+import { PayloadVerification } from "./payload-verification.ts";
+import { Pubkeys } from "./pubkeys.ts";
+import { SnapshotStore } from "./states/snapshot-store.ts";
+
+export interface OpeningOptions {
+  config: BeaconConfig;
+  db: BeaconDb;
+  logger: Logger;
+  /** Where the public keys of many validators are kept, so that a start need not make them anew; left out where they are not. */
+  pubkeyFile?: string;
+  /** From how many keys on they are kept, and made in threads. */
+  manyKeys?: number;
+  /** The state of the finalized block, when it is at hand; it is taken over. */
+  anchorState?: BeaconStateAllForks;
+  snapshotIntervalEpochs?: number;
+  /** Ends the opening. */
+  signal?: AbortSignal;
+}
+
+/** What the database holds, taken up: a chain begins with it. */
+export interface OpenedParts {
+  pubkeyCache: Pubkeys;
+  forkChoice: ForkChoice;
+  snapshots: SnapshotStore;
+  payloads: PayloadVerification;
+  anchorState: CachedBeaconStateAllForks;
+  deposits: DepositChain;
+}
+
+export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
+  const { db, config, pubkeyFile, manyKeys, signal } = options;
+  const logger = options.logger.topic("chain");
+  const file = pubkeyFile === undefined ? undefined : new PubkeyFile(pubkeyFile);
+  const pubkeyCache = new Pubkeys({ logger, file, manyKeys, signal });
+  const finalized = await db.meta.getFinalized();
+  if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
+  await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
+  const snapshots = new SnapshotStore({ config, db, pubkeyCache, intervalEpochs: options.snapshotIntervalEpochs });
+  await snapshots.open();
+  const finalizedState = options.anchorState ?? (await readFinalizedState(snapshots, finalized.root, { db, logger }));
+  const anchorState = await snapshots.withCaches(finalizedState);
+  await snapshots.resumeFrom(finalized.root, anchorState);
+  const unverifiedFrom = await db.meta.getUnverifiedFrom();
+  const forkChoice = ForkChoice.fromAnchor({
+    config,
+    currentSlot: anchorState.slot,
+    anchor: anchorBlock(anchorState, finalized, { isVerified: unverifiedFrom === null }),
+    checkpoint: finalized,
+    balances: getEffectiveBalanceIncrementsZeroInactive(anchorState),
+    totalActiveBalance: anchorState.epochCtx.totalActiveBalanceIncrements,
+  });
+  const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
+  const deposits = await DepositChain.open(db.eth1);
+  return { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits };
+}
+
+async function readFinalizedState(
+  snapshots: SnapshotStore,
+  root: RootHex,
+  { db, logger }: Pick<OpeningOptions, "db" | "logger">,
+): Promise<BeaconStateAllForks> {
+  const progress = new Progress({ message: "Reading the finalized state", logger });
+  const state = await snapshots.read(root, { onRead: (done, total) => progress.report(done, total) });
+  if (!state) throw new DatabaseCorruptError(db.path, `the state of the finalized block ${root} is missing`);
+  progress.finish();
+  return state;
+}
