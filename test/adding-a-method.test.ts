@@ -6,7 +6,7 @@ import { ProgramProcess } from "./support/program-process.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const COPIED = ["bin", "docs", "package.json", "scripts", "src", "test", "tsconfig.json", "vitest.config.ts"];
+const COPIED = ["bench", "bin", "docs", "package.json", "scripts", "src", "test", "tsconfig.json", "vitest.config.ts"];
 
 /** What docs/architecture.md tells to write, and where. */
 function readWalkThrough() {

@@ -43,10 +43,10 @@ describe("npm test", () => {
   it("checks types, lints and tests", () => {
     expect(run([])).toEqual({
       status: 0,
-      ran: ["tsc", "lint.ts", "vitest.mjs"],
+      ran: ["tsc", "tsc", "lint.ts", "vitest.mjs"],
       lastLine: "Tests: 1 passed, 0 failed",
     });
-    expect(run(["--retry=1"]).ran.slice(3)).toEqual(["tsc", "lint.ts", "vitest.mjs"]);
+    expect(run(["--retry=1"]).ran.slice(4)).toEqual(["tsc", "tsc", "lint.ts", "vitest.mjs"]);
   });
 
   it("only tests when it is told which tests", () => {
@@ -54,7 +54,7 @@ describe("npm test", () => {
   });
 
   it("does not go on when a check fails", () => {
-    expect(run([], { FAILING: "lint.ts" })).toMatchObject({ status: 1, ran: ["tsc", "lint.ts"] });
+    expect(run([], { FAILING: "lint.ts" })).toMatchObject({ status: 1, ran: ["tsc", "tsc", "lint.ts"] });
   });
 });
 

@@ -25,5 +25,8 @@ export async function withCaches(
     epochs.map((epoch) => computeEpochShufflingAsync(state, getActiveValidatorIndices(state, epoch), epoch)),
   );
   const shufflingGetter = (epoch: number) => shufflings.find((shuffling) => shuffling.epoch === epoch) ?? null;
-  return createCachedBeaconState(state, caches, { shufflingGetter });
+  const cached = createCachedBeaconState(state, caches, { shufflingGetter });
+  // The library gathers these only where it shuffles itself, and the next sync committee is drawn from them.
+  cached.epochCtx.nextActiveIndices = cached.epochCtx.nextShuffling.activeIndices;
+  return cached;
 }

@@ -1,0 +1,21 @@
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { createCachedBeaconState, processSlots } from "@lodestar/state-transition";
+import { ssz } from "@lodestar/types";
+import { expect, test } from "vitest";
+import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { Pubkeys } from "../pubkeys.ts";
+import { withCaches } from "./cached-state.ts";
+import { readState } from "./read-state.ts";
+
+test("a state with caches goes through the change of sync committees as the library's does", async () => {
+  const { devChain } = await openQuietDevChain(3, { forks: [{ fork: "fulu", epoch: 0 }] });
+  const { config, headState } = devChain.chain;
+  const read = () => readState(ssz.fulu.BeaconState, headState.serialize());
+  const caches = { config, pubkeyCache: new Pubkeys({ logger: createRecordingLogger([]) }) };
+  const ours = await withCaches(await read(), caches);
+  const theirs = createCachedBeaconState(await read(), caches);
+  expect(ours.epochCtx.nextActiveIndices).toEqual(theirs.epochCtx.nextActiveIndices);
+  const later = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SLOTS_PER_EPOCH;
+  expect(processSlots(ours, later).hashTreeRoot()).toEqual(processSlots(theirs, later).hashTreeRoot());
+});
