@@ -1,6 +1,7 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
+import { readState } from "../chain/states/read-state.ts";
 import { type Chunks, VALIDATORS_PER_CHUNK } from "../json/registry-chunks.ts";
 import { balancesAt, validatorsAt } from "./methods/registry.ts";
 import { RegistrySnapshots } from "./registry-snapshots.ts";
@@ -114,4 +115,15 @@ describe("a snapshot that is being made", () => {
     await expect(snapshots.validators(state, AbortSignal.abort(gone))).rejects.toBe(gone);
     expect(isSame(await snapshots.validators(state), state.validators)).toBe(true);
   });
+});
+
+it("is the memory itself that the validators of a stored state lie in, but for those that have changed", async () => {
+  const { BeaconState } = ssz.fulu;
+  const state = (await readState(BeaconState, stateOf("fulu").serialize())) as unknown as State;
+  const chunks = await new RegistrySnapshots().validators(state);
+  expect(isSame(chunks, state.validators)).toBe(true);
+  state.validators.get(VALIDATORS_PER_CHUNK).slashed = true;
+  const later = await new RegistrySnapshots().validators(state);
+  expect(isSame(later, state.validators)).toBe(true);
+  expect(sharedWith(chunks, later)).toEqual([true, false, true]);
 });

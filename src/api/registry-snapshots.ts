@@ -1,8 +1,9 @@
 import { getNodesAtDepth, type Node, packedNodeRootsToBytes } from "@chainsafe/persistent-merkle-tree";
-import { type ByteViews, ListBasicType, ListCompositeType } from "@chainsafe/ssz";
+import { type BranchNodeStruct, type ByteViews, ListBasicType, ListCompositeType } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { LruMap } from "../chain/lru-map.ts";
+import { PackedValidator } from "../chain/states/packed-validator.ts";
 import { BALANCE_BYTES, type Chunks, VALIDATOR_BYTES, VALIDATORS_PER_CHUNK } from "../json/registry-chunks.ts";
 import { SharedWorks } from "../shared-work.ts";
 import { TimeSlice } from "../time-slice.ts";
@@ -15,6 +16,7 @@ export class RegistrySnapshots {
   readonly #validators = new ListSnapshots({
     recordBytes: VALIDATOR_BYTES,
     recordsPerLeaf: 1,
+    memoryOf: (leaves) => PackedValidator.memoryOf(leaves.map((leaf) => (leaf as BranchNodeStruct<unknown>).value)),
     readLeaves: (leaves, into) => {
       for (const [index, leaf] of leaves.entries()) {
         ssz.phase0.Validator.tree_serializeToBytes(into, index * VALIDATOR_BYTES, leaf);
@@ -44,6 +46,8 @@ interface KindOfList {
   recordBytes: number;
   /** How many records share a leaf of the tree. */
   recordsPerLeaf: number;
+  /** Where the leaves lie already as they are to be, if they do. */
+  memoryOf?(leaves: Node[]): SharedArrayBuffer | undefined;
   readLeaves(leaves: Node[], into: ByteViews): void;
 }
 
@@ -79,7 +83,7 @@ class ListSnapshots {
   }
 
   async #make(type: List["type"], root: Node, goOn: () => void): Promise<Snapshot> {
-    const { recordBytes, recordsPerLeaf, readLeaves } = this.#kind;
+    const { recordBytes, recordsPerLeaf, memoryOf, readLeaves } = this.#kind;
     const length = type.tree_getLength(root);
     // The lists of gloas grow in subtrees of different depths.
     if (!(type instanceof ListBasicType || type instanceof ListCompositeType)) {
@@ -96,8 +100,8 @@ class ListSnapshots {
       const count = Math.min(VALIDATORS_PER_CHUNK, length - index * VALIDATORS_PER_CHUNK);
       let chunk = this.#known(subtree, count * recordBytes);
       if (chunk === undefined) {
-        chunk = new SharedArrayBuffer(count * recordBytes);
-        readLeaves(getNodesAtDepth(subtree, depth, 0, Math.ceil(count / recordsPerLeaf)), viewsOf(chunk));
+        const leaves = getNodesAtDepth(subtree, depth, 0, Math.ceil(count / recordsPerLeaf));
+        chunk = memoryOf?.(leaves) ?? written(leaves, count * recordBytes, readLeaves);
       }
       chunks.push(chunk);
       bySubtree.set(subtree, chunk);
@@ -113,6 +117,12 @@ class ListSnapshots {
     }
     return undefined;
   }
+}
+
+function written(leaves: Node[], bytes: number, read: KindOfList["readLeaves"]): SharedArrayBuffer {
+  const chunk = new SharedArrayBuffer(bytes);
+  read(leaves, viewsOf(chunk));
+  return chunk;
 }
 
 function cutWhole(type: List["type"], root: Node, chunkBytes: number): Snapshot {

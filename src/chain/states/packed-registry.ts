@@ -27,8 +27,10 @@ const halves = new Uint8Array(leaves.length / 4);
 /** One function for all of them: the library makes one for each. */
 const treeOf = (validator: phase0.Validator): Node => ssz.phase0.Validator.value_toTree(validator);
 
-/** The nodes of validators, which know their roots and stay in the given bytes. */
-export function readValidators(bytes: Uint8Array): HashedNodes {
+/** The nodes of validators, which know their roots and stay in a copy of the bytes that every thread can read. */
+export function readValidators(given: Uint8Array): HashedNodes {
+  const bytes = new Uint8Array(new SharedArrayBuffer(given.length));
+  bytes.set(given);
   const count = bytes.length / VALIDATOR_BYTES;
   const nodes = new Array<Node>(count);
   const roots = new Uint8Array(count * ROOT_BYTES);

@@ -23,6 +23,20 @@ export class PackedValidator implements phase0.Validator {
     this.#offset = offset;
   }
 
+  /** The shared memory that holds these validators in their order and nothing else; undefined when they lie elsewhere. */
+  static memoryOf(validators: readonly unknown[]): SharedArrayBuffer | undefined {
+    const [first] = validators;
+    if (!(first instanceof PackedValidator)) return undefined;
+    const { buffer } = first.#bytes;
+    if (!(buffer instanceof SharedArrayBuffer) || buffer.byteLength !== validators.length * VALIDATOR_BYTES)
+      return undefined;
+    const isInPlace = (validator: unknown, index: number) =>
+      validator instanceof PackedValidator &&
+      validator.#bytes.buffer === buffer &&
+      validator.#offset === index * VALIDATOR_BYTES;
+    return validators.every(isInPlace) ? buffer : undefined;
+  }
+
   get pubkey(): Uint8Array {
     return this.#copy(0, CREDENTIALS_OFFSET);
   }

@@ -33,7 +33,7 @@ interface LongArray {
   type: { limit?: number; chunkDepth: number; typeName: string };
   elementBytes: number;
   leafBytes: number;
-  readLeaves(bytes: Uint8Array<ArrayBuffer>): HashedNodes;
+  readLeaves(bytes: Uint8Array): HashedNodes;
 }
 
 /**
@@ -101,7 +101,7 @@ async function readArray(
   const chunks: Node[] = [];
   for (let start = 0; start < bytes.length; start += chunkBytes) {
     const end = Math.min(start + chunkBytes, bytes.length);
-    chunks.push(hashedSubtree(readLeaves(new Uint8Array(bytes.subarray(start, end))), depth));
+    chunks.push(hashedSubtree(readLeaves(bytes.subarray(start, end)), depth));
     await tick(end);
   }
   const roots = Buffer.concat(chunks.map(({ root }) => root));
@@ -110,9 +110,8 @@ async function readArray(
 }
 
 /** Leaves that hold the bytes as they are. */
-function readPacked(bytes: Uint8Array<ArrayBuffer>): HashedNodes {
-  const nodes = packedRootsBytesToLeafNodes(new DataView(bytes.buffer), 0, bytes.length);
-  const roots = new Uint8Array(nodes.length * ROOT_BYTES);
+function readPacked(bytes: Uint8Array): HashedNodes {
+  const roots = new Uint8Array(Math.ceil(bytes.length / ROOT_BYTES) * ROOT_BYTES);
   roots.set(bytes);
-  return { nodes, roots };
+  return { nodes: packedRootsBytesToLeafNodes(new DataView(roots.buffer), 0, bytes.length), roots };
 }
