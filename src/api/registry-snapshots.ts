@@ -7,6 +7,7 @@ import { PackedValidator } from "../chain/states/packed-validator.ts";
 import { BALANCE_BYTES, type Chunks, VALIDATOR_BYTES, VALIDATORS_PER_CHUNK } from "../json/registry-chunks.ts";
 import { SharedWorks } from "../shared-work.ts";
 import { TimeSlice } from "../time-slice.ts";
+import { perChain } from "./memoize.ts";
 
 /** Those of the head and of one state more: of a million validators, one takes up to 130 MB. */
 const KEPT_SNAPSHOTS = 2;
@@ -39,6 +40,9 @@ export class RegistrySnapshots {
     return this.#balances.of(state.balances, signal);
   }
 }
+
+/** Those of a chain, which all methods share. */
+export const snapshotsOf = perChain(() => new RegistrySnapshots());
 
 type List = CachedBeaconStateAllForks["validators"] | CachedBeaconStateAllForks["balances"];
 

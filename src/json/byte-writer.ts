@@ -3,6 +3,8 @@ const TWO_TO_32 = 2 ** 32;
 /** From here on the upper half of a number of 64 bits makes it one that is not exact as a number. */
 const INEXACT_UPPER_HALF = 2 ** 21;
 
+const LONG_COPY_BYTES = 64;
+
 /** Little-endian words of the hexadecimal digits of two bytes, by those bytes read as a little-endian number. */
 const HEX_OF_TWO_BYTES = new Uint32Array(2 ** 16);
 /** Little-endian words of four decimal digits, with leading zeros. */
@@ -97,7 +99,9 @@ export class ByteWriter {
   copy(source: Uint8Array, start: number, length: number): void {
     const { at } = this;
     const bytes = this.#bytes;
-    for (let offset = 0; offset < length; offset++) bytes[at + offset] = source[start + offset]!;
+    // For few bytes faster than the copies of the platform.
+    if (length > LONG_COPY_BYTES) bytes.set(source.subarray(start, start + length), at);
+    else for (let offset = 0; offset < length; offset++) bytes[at + offset] = source[start + offset]!;
     this.at = at + length;
   }
 

@@ -44,8 +44,9 @@ const EXIT = constant('","exit_epoch":"');
 const WITHDRAWABLE = constant('","withdrawable_epoch":"');
 const END_OF_VALIDATOR = constant('"}}');
 /** Of most validators, from where they are active. */
-const STAYS = constant('","exit_epoch":"18446744073709551615","withdrawable_epoch":"18446744073709551615"}}');
+const STAYS = constant('","exit_epoch":"18446744073709551615","withdrawable_epoch":"18446744073709551615');
 const PUBKEY = constant('","pubkey":"0x');
+const RECORD = constant('{"pubkey":"0x');
 const END = constant('"}');
 
 /** The standard's JSON of validators with their balances and statuses. */
@@ -65,27 +66,62 @@ export function* writeValidators(list: ValidatorList, out: ByteWriter): Steps {
       out.constant(BALANCE);
       writeUint64(out, balances, position * BALANCE_BYTES);
       out.constant(STATUS_AND_PUBKEY[status]!);
-      out.hex(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
-      out.constant(CREDENTIALS);
-      out.hex(bytes, at + FIELDS.withdrawalCredentials, CREDENTIALS_BYTES);
-      out.constant(EFFECTIVE_BALANCE);
-      writeUint64(out, view, at + FIELDS.effectiveBalance);
-      out.constant(bytes[at + FIELDS.slashed] === 1 ? SLASHED : NOT_SLASHED);
-      writeUint64(out, view, at + FIELDS.activationEligibilityEpoch);
-      out.constant(ACTIVATION);
-      writeUint64(out, view, at + FIELDS.activationEpoch);
-      if (isNever(view, at + FIELDS.exitEpoch) && isNever(view, at + FIELDS.withdrawableEpoch)) {
-        out.constant(STAYS);
-        return;
-      }
-      out.constant(EXIT);
-      writeUint64(out, view, at + FIELDS.exitEpoch);
-      out.constant(WITHDRAWABLE);
-      writeUint64(out, view, at + FIELDS.withdrawableEpoch);
+      writeFields(out, bytes, view, at);
       out.constant(END_OF_VALIDATOR);
     };
   });
   brackets.close();
+}
+
+/** Validators as a state has them. */
+export function* writeValidatorRecords(validatorChunks: Chunks, out: ByteWriter): Steps {
+  const brackets = new Brackets(out);
+  yield* eachRecord(validatorChunks, VALIDATOR_BYTES, {}, out, (chunk) => {
+    const { bytes, view } = readable(validatorChunks[chunk]!);
+    return (position) => {
+      brackets.beforeItem();
+      out.constant(RECORD);
+      writeFields(out, bytes, view, position * VALIDATOR_BYTES);
+      out.constant(END);
+    };
+  });
+  brackets.close();
+}
+
+/** Balances as a state has them. */
+export function* writeBalanceRecords(balanceChunks: Chunks, out: ByteWriter): Steps {
+  const brackets = new Brackets(out);
+  yield* eachRecord(balanceChunks, BALANCE_BYTES, {}, out, (chunk) => {
+    const balances = new DataView(balanceChunks[chunk]!);
+    return (position) => {
+      brackets.beforeItem();
+      out.byte(QUOTE);
+      writeUint64(out, balances, position * BALANCE_BYTES);
+      out.byte(QUOTE);
+    };
+  });
+  brackets.close();
+}
+
+/** What a validator has in SSZ, from within its public key up to within its last epoch. */
+function writeFields(out: ByteWriter, bytes: Uint8Array, view: DataView, at: number): void {
+  out.hex(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
+  out.constant(CREDENTIALS);
+  out.hex(bytes, at + FIELDS.withdrawalCredentials, CREDENTIALS_BYTES);
+  out.constant(EFFECTIVE_BALANCE);
+  writeUint64(out, view, at + FIELDS.effectiveBalance);
+  out.constant(bytes[at + FIELDS.slashed] === 1 ? SLASHED : NOT_SLASHED);
+  writeUint64(out, view, at + FIELDS.activationEligibilityEpoch);
+  out.constant(ACTIVATION);
+  writeUint64(out, view, at + FIELDS.activationEpoch);
+  if (isNever(view, at + FIELDS.exitEpoch) && isNever(view, at + FIELDS.withdrawableEpoch)) {
+    out.constant(STAYS);
+    return;
+  }
+  out.constant(EXIT);
+  writeUint64(out, view, at + FIELDS.exitEpoch);
+  out.constant(WITHDRAWABLE);
+  writeUint64(out, view, at + FIELDS.withdrawableEpoch);
 }
 
 export function* writeBalances(list: BalanceList, out: ByteWriter): Steps {
@@ -198,6 +234,7 @@ class Brackets {
   }
 }
 
+const QUOTE = '"'.charCodeAt(0);
 const OPEN = "[".charCodeAt(0);
 const CLOSE = "]".charCodeAt(0);
 const COMMA = ",".charCodeAt(0);

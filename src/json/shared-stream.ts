@@ -10,6 +10,7 @@ import {
   writeValidators,
 } from "./registry-writers.ts";
 import { writeAttestationRewards } from "./reward-writers.ts";
+import { writeState } from "./state-writer.ts";
 import { ROOM_BYTES, type StreamWriter, writtenBuffers } from "./stream-writer.ts";
 
 /** All writers by the names that recipes have for them. */
@@ -23,6 +24,7 @@ const writers = {
   attesterDuties: writeAttesterDuties,
   attestationRewards: writeAttestationRewards,
   liveness: writeLiveness,
+  state: writeState,
 };
 
 type Writers = typeof writers;

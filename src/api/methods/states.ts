@@ -1,4 +1,3 @@
-import type { CompositeTypeAny } from "@chainsafe/ssz";
 import type { routes } from "@lodestar/api";
 import { EPOCHS_PER_HISTORICAL_VECTOR, ForkName } from "@lodestar/params";
 import {
@@ -9,11 +8,8 @@ import {
 import type { BeaconState } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { invalidParams } from "../../failure.ts";
-import { takeBuffer } from "../../json/buffer-pool.ts";
 import { encodeJson } from "../../json/encode.ts";
-import { streamSszJson } from "../../json/ssz-json-stream.ts";
 import type { Answer } from "../../server/method-table.ts";
-import { streamSsz } from "../../ssz/pieces.ts";
 import type { MetaCodec } from "../codecs.ts";
 import { type CallContext, defineEncoded, defineOperation, get, optional } from "../definition.ts";
 import { besideData } from "../encoding.ts";
@@ -31,7 +27,9 @@ import { STATE_ID } from "../params/common.ts";
 import { stateId } from "../params/identifiers.ts";
 import { epoch, root } from "../params/scalars.ts";
 import { requireForkAt } from "../preconditions.ts";
+import { snapshotsOf } from "../registry-snapshots.ts";
 import { either, list, nothing, object, shape } from "../schemas.ts";
+import { WholeStates } from "../whole-states.ts";
 
 const genesisOf = perChain(({ config, genesis }) => ({
   genesisTime: genesis.time,
@@ -304,12 +302,11 @@ const getState = defineOperation("debug.getStateV2", {
     return { data: state.toValue() as BeaconState, meta: versionedMetaOf(chain, state.slot, resolved) };
   },
   json: async ({ chain }, { stateId }, codec, call) =>
-    streamState(chain, await resolveState(chain, stateId, call), codec.meta),
+    streamState(chain, await resolveState(chain, stateId, call), codec.meta, call),
   async ssz({ chain }, { stateId }, call) {
     const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
-    state.commit();
-    const data = streamSsz(state.type as CompositeTypeAny, state.node, takeBuffer);
+    const data = await wholeStatesOf(chain).ssz(state, call?.signal);
     return { data, meta: versionedMetaOf(chain, state.slot, resolved) };
   },
 });
@@ -330,20 +327,22 @@ const getBeaconState = defineEncoded({
   codec: (codecs) => codecs.debug.getStateV2.resp,
   async json({ chain }, args, codec, call) {
     const resolved = await findState(chain, onlyOne("getBeaconState", args), call);
-    return resolved === null ? { body: encodeJson(null) } : streamState(chain, resolved, codec.meta);
+    return resolved === null ? { body: encodeJson(null) } : streamState(chain, resolved, codec.meta, call);
   },
 });
 
+const wholeStatesOf = perChain((chain) => new WholeStates(snapshotsOf(chain)));
+
 /** A state is far too large to be written at once. */
-function streamState(
+async function streamState(
   chain: BeaconChain,
   resolved: ResolvedState,
   meta: MetaCodec<ReturnType<typeof versionedMetaOf>>,
-): Answer {
+  call: CallContext | undefined,
+): Promise<Answer> {
   const { state } = resolved;
-  state.commit();
   return {
-    body: streamSszJson(state.type as CompositeTypeAny, state.node),
+    body: await wholeStatesOf(chain).json(state, call?.signal),
     ...besideData(meta, versionedMetaOf(chain, state.slot, resolved)),
   };
 }

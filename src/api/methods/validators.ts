@@ -21,12 +21,12 @@ import type { MetaCodec } from "../codecs.ts";
 import { type CallContext, defineOperation, get, optional, post, required, type SszResponse } from "../definition.ts";
 import { besideData } from "../encoding.ts";
 import { metaOf, type ResolvedState, resolveState, type StateMeta } from "../lookup.ts";
-import { perChain, perState } from "../memoize.ts";
+import { perState } from "../memoize.ts";
 import { STATE_ID, VALIDATOR_IDS } from "../params/common.ts";
 import { validatorId, validatorStatus } from "../params/identifiers.ts";
 import { registryFilter } from "../params/registry-filter.ts";
 import { arrayOf } from "../params/scalars.ts";
-import { RegistrySnapshots } from "../registry-snapshots.ts";
+import { snapshotsOf } from "../registry-snapshots.ts";
 import { list, object, shape } from "../schemas.ts";
 import { balancesAt, indexInRegistry, indicesInRegistry, registrySlices, validatorsAt } from "./registry.ts";
 
@@ -237,8 +237,6 @@ interface Choice {
   validators(): Promise<Chunks>;
   balances(): Promise<Chunks>;
 }
-
-const snapshotsOf = perChain(() => new RegistrySnapshots());
 
 async function chooseValidators(
   chain: BeaconChain,

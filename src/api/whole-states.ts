@@ -1,0 +1,148 @@
+import { getNode, type Node } from "@chainsafe/persistent-merkle-tree";
+import { type CompositeTypeAny, ContainerType } from "@chainsafe/ssz";
+import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
+import { giveBackBuffer, takeBuffer } from "../json/buffer-pool.ts";
+import { SharedStream } from "../json/shared-stream.ts";
+import { streamSszJson } from "../json/ssz-json-stream.ts";
+import type { StatePart } from "../json/state-writer.ts";
+import { SharedWorks } from "../shared-work.ts";
+import { streamSsz } from "../ssz/pieces.ts";
+import { OFFSET_BYTES, serializedLength } from "../ssz/tree.ts";
+import type { RegistrySnapshots } from "./registry-snapshots.ts";
+
+type State = CachedBeaconStateAllForks;
+type StateType = ContainerType<Record<string, CompositeTypeAny>>;
+type Entry = StateType["fieldsEntries"][number];
+
+/** Short pieces of bytes are gathered up to this length. */
+const GATHERED_BYTES = 256 * 1024;
+
+/**
+ * Whole states as streams that another thread can write. Here only the small fields are written; validators and balances, which are
+ * nearly all of a large state, are read where they lie.
+ */
+export class WholeStates {
+  readonly #snapshots: RegistrySnapshots;
+  readonly #json = new SharedWorks<Node, StatePart[]>();
+  readonly #ssz = new SharedWorks<Node, StatePart[]>();
+
+  constructor(snapshots: RegistrySnapshots) {
+    this.#snapshots = snapshots;
+  }
+
+  async json(state: State, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    state.commit();
+    const type = state.type as CompositeTypeAny;
+    // The states of later forks are trees of another form.
+    if (!isContainer(type)) return streamSszJson(type, state.node);
+    const parts = await this.#json.share(state.node, signal, (goOn) => this.#jsonParts(type, state, goOn));
+    return SharedStream.of({ writer: "state", input: parts });
+  }
+
+  async ssz(state: State, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    state.commit();
+    const type = state.type as CompositeTypeAny;
+    if (!isContainer(type)) return streamSsz(type, state.node, takeBuffer);
+    const parts = await this.#ssz.share(state.node, signal, (goOn) => this.#sszParts(type, state, goOn));
+    return SharedStream.of({ writer: "state", input: parts });
+  }
+
+  async #jsonParts(type: StateType, state: State, goOn: () => void): Promise<StatePart[]> {
+    const parts = new Parts();
+    for (const [index, { fieldName, fieldType, jsonKey, gindex }] of type.fieldsEntries.entries()) {
+      goOn();
+      parts.add(Buffer.from(`${index === 0 ? "{" : ","}${JSON.stringify(jsonKey)}:`));
+      if (fieldName === "validators") {
+        parts.put({ kind: "validators", chunks: await this.#snapshots.validators(state) });
+      } else if (fieldName === "balances") {
+        parts.put({ kind: "balances", chunks: await this.#snapshots.balances(state) });
+      } else {
+        await parts.addAll(streamSszJson(fieldType, getNode(state.node, gindex)), goOn);
+      }
+    }
+    parts.add(Buffer.from("}"));
+    return parts.end();
+  }
+
+  /** Fields of a fixed size in their order, with offsets in the place of the others, and then those. */
+  async #sszParts(type: StateType, state: State, goOn: () => void): Promise<StatePart[]> {
+    const parts = new Parts();
+    const nodeOf = ({ gindex }: Entry) => getNode(state.node, gindex);
+    const isFixed = ({ fieldType }: Entry) => fieldType.fixedSize !== null;
+    const addField = (field: Entry) => parts.addAll(streamSsz(field.fieldType, nodeOf(field), takeBuffer), goOn);
+    let offset = type.fieldsEntries.reduce((sum, { fieldType }) => sum + (fieldType.fixedSize ?? OFFSET_BYTES), 0);
+    for (const field of type.fieldsEntries) {
+      if (isFixed(field)) {
+        await addField(field);
+      } else {
+        const bytes = Buffer.alloc(OFFSET_BYTES);
+        bytes.writeUInt32LE(offset);
+        parts.add(bytes);
+        offset += serializedLength(field.fieldType, nodeOf(field));
+      }
+    }
+    for (const field of type.fieldsEntries) {
+      if (isFixed(field)) continue;
+      const { fieldName } = field;
+      if (fieldName === "validators") {
+        parts.put({ kind: "bytes", chunks: await this.#snapshots.validators(state) });
+      } else if (fieldName === "balances") {
+        parts.put({ kind: "bytes", chunks: await this.#snapshots.balances(state) });
+      } else {
+        await addField(field);
+      }
+    }
+    return parts.end();
+  }
+}
+
+function isContainer(type: CompositeTypeAny): type is CompositeTypeAny & StateType {
+  return type instanceof ContainerType;
+}
+
+/** Parts one after the other; bytes between those that are given as such lie in shared memory, too. */
+class Parts {
+  readonly #parts: StatePart[] = [];
+  #gathered: Buffer[] = [];
+  #gatheredBytes = 0;
+
+  /** The bytes are copied at the latest when the next ones are added. */
+  add(bytes: Buffer): void {
+    this.#gathered.push(bytes);
+    this.#gatheredBytes += bytes.length;
+    if (this.#gatheredBytes >= GATHERED_BYTES) this.#flush();
+  }
+
+  async addAll(pieces: AsyncIterable<Buffer>, goOn: () => void): Promise<void> {
+    for await (const piece of pieces) {
+      goOn();
+      this.add(piece);
+      this.#flush();
+      giveBackBuffer(piece);
+    }
+  }
+
+  put(part: StatePart): void {
+    this.#flush();
+    this.#parts.push(part);
+  }
+
+  end(): StatePart[] {
+    this.#flush();
+    return this.#parts;
+  }
+
+  #flush(): void {
+    if (this.#gatheredBytes === 0) return;
+    const chunk = new SharedArrayBuffer(this.#gatheredBytes);
+    const bytes = new Uint8Array(chunk);
+    let at = 0;
+    for (const piece of this.#gathered) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    this.#parts.push({ kind: "bytes", chunks: [chunk] });
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+  }
+}

@@ -1,0 +1,28 @@
+import type { ByteWriter } from "./byte-writer.ts";
+import type { Chunks } from "./registry-chunks.ts";
+import { writeBalanceRecords, writeValidatorRecords } from "./registry-writers.ts";
+import { ROOM_BYTES } from "./stream-writer.ts";
+
+/** A part of a state: bytes as they are to be, or such as become JSON. */
+export interface StatePart {
+  readonly kind: "bytes" | "validators" | "balances";
+  readonly chunks: Chunks;
+}
+
+/** A state of which some parts are written already. Nearly all of a large one are its validators. */
+export function* writeState(parts: readonly StatePart[], out: ByteWriter): Generator<void, void, void> {
+  for (const { kind, chunks } of parts) {
+    if (kind === "validators") yield* writeValidatorRecords(chunks, out);
+    else if (kind === "balances") yield* writeBalanceRecords(chunks, out);
+    else for (const chunk of chunks) yield* copy(new Uint8Array(chunk), out);
+  }
+}
+
+function* copy(bytes: Uint8Array, out: ByteWriter): Generator<void, void, void> {
+  for (let at = 0; at < bytes.length; ) {
+    if (out.room < ROOM_BYTES) yield;
+    const length = Math.min(bytes.length - at, out.room);
+    out.copy(bytes, at, length);
+    at += length;
+  }
+}
