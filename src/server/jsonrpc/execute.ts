@@ -7,7 +7,7 @@ import { ownTurn } from "../../time-slice.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 import { abandon, abandonParts, ChunkStream, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
 import type { Deadline } from "../http/deadline.ts";
-import type { Client, Method, MethodTable } from "../method-table.ts";
+import { type Client, type Method, type MethodTable, noteMessage } from "../method-table.ts";
 import { type Call, type InvalidRequest, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
 import {
   type ErrorObject,
@@ -45,6 +45,12 @@ export type Execute = (
   caller?: Client,
 ) => Promise<MessageResponse | undefined>;
 
+/** So that nobody has to write long parameters anew who passes them on. */
+function noteParams(request: unknown, message: Uint8Array): void {
+  const call = readRequest(request);
+  if (!isInvalid(call)) noteMessage(call.params, message);
+}
+
 /** How many calls of a batch are under way at once. More would only wait for each other. */
 const BATCH_CALLS_AT_ONCE = 4;
 
@@ -75,6 +81,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       return Promise.resolve(refuseWhole(parseError(error.message)));
     }
     if (Array.isArray(request)) return runBatch(request, deadline, caller);
+    if (message.length >= LARGE_MESSAGE_BYTES) noteParams(request, message);
     return runElement(request, deadline, immediately, caller).then(messageOf);
   }
 

@@ -40,11 +40,20 @@ export class CallService {
   }
 
   /** Long parameters are read in a turn of their own. */
-  call(id: number, position: number, params: string | Uint8Array): void {
+  call(id: number, position: number, json: string | Uint8Array): void {
     const running = this.#begin(id);
-    const call = () => this.#call(running, this.#asked.methods[position]!, params);
-    if (params.length < LARGE_MESSAGE_BYTES) call();
+    const call = () => this.#call(running, position, json === NO_PARAMS ? [] : (parsed(json) as Params));
+    if (json.length < LARGE_MESSAGE_BYTES) call();
     else void ownTurn().then(call);
+  }
+
+  /** Only such as are long come as a whole. */
+  message(id: number, position: number, message: PassedBytes): void {
+    const running = this.#begin(id);
+    void ownTurn().then(() => {
+      const { params } = parsed(received(message)) as { params: Params };
+      this.#call(running, position, params);
+    });
   }
 
   request(id: number, position: number, { body, ...parts }: PassedRequest): void {
@@ -85,8 +94,8 @@ export class CallService {
     return running;
   }
 
-  #call(running: RunningCall, method: Method, json: string | Uint8Array): void {
-    const params = json === NO_PARAMS ? [] : parseParams(json);
+  #call(running: RunningCall, position: number, params: Params): void {
+    const method = this.#asked.methods[position]!;
     // What changes while the answer is made may be in it or not, so that it counts as one of before.
     const revision = method.keepsAnswers ? Atomics.load(this.#asked.revision, 0) : undefined;
     method.call(params, running, running).then(
@@ -167,8 +176,8 @@ class RunningCall implements Caller, Waiting {
 }
 
 /** What was read once in the other thread can be read again. */
-function parseParams(json: string | Uint8Array): Params {
-  return parseMessage(typeof json === "string" ? Buffer.from(json) : json) as Params;
+function parsed(json: string | Uint8Array): unknown {
+  return parseMessage(typeof json === "string" ? Buffer.from(json) : json);
 }
 
 function keptWhile(method: Method, params: Params, revision: number): KeptWhile | undefined {

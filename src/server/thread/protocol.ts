@@ -96,6 +96,8 @@ export type Outcome = { value: unknown } | { thrown: Thrown };
 export type ToMain =
   /** With the JSON of the parameters: a text, or the bytes of a long one. */
   | [kind: "call", id: number, method: number, params: string | Uint8Array]
+  /** The same, with parameters that are a member of the message. */
+  | [kind: "message", id: number, method: number, message: PassedBytes]
   | [kind: "request", id: number, route: number, request: PassedRequest]
   /** Nobody waits for the call or request any more. */
   | [kind: "cancel", id: number, reason: Thrown]

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
-import type { Answer, Caller, Params, Waiting } from "../method-table.ts";
+import { type Answer, type Caller, messageOf, type Params, type Waiting } from "../method-table.ts";
 import type { RestAnswer, RestRequest } from "../rest/route-table.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import type { ThreadOutbox } from "./outbox.ts";
@@ -55,6 +55,13 @@ export class RemoteCalls {
     caller: Caller | undefined,
     waiting: Waiting | undefined,
   ): Promise<Answer> {
+    const message = messageOf(params);
+    if (message !== undefined) {
+      return this.#begin(waiting, { caller, key: undefined }, (id) => {
+        const passed = passOwn(message);
+        this.#outbox.send(["message", id, position, passed], passed);
+      });
+    }
     const text = JSON.stringify(params);
     let key: string | undefined;
     if (keepsAnswers) {
@@ -62,11 +69,21 @@ export class RemoteCalls {
       const kept = this.#kept.get(key);
       if (kept) return Promise.resolve(kept);
     }
-    return new Promise((resolve, reject) => {
-      const id = ++this.#last;
-      this.#pendingCalls.set(id, { resolve, reject, caller, key, stopWaiting: this.#cancelWhenOver(id, waiting) });
+    return this.#begin(waiting, { caller, key }, (id) => {
       const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
       this.#outbox.send(["call", id, position, json], json);
+    });
+  }
+
+  #begin(
+    waiting: Waiting | undefined,
+    call: Pick<PendingCall, "caller" | "key">,
+    send: (id: number) => void,
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#last;
+      this.#pendingCalls.set(id, { resolve, reject, ...call, stopWaiting: this.#cancelWhenOver(id, waiting) });
+      send(id);
     });
   }
 

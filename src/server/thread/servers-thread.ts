@@ -167,6 +167,7 @@ export class ServersThread {
 
   readonly #handlers: Handlers<ToMain> = {
     call: (...call) => this.#service?.calls.call(...call),
+    message: (...message) => this.#service?.calls.message(...message),
     request: (...request) => this.#service?.calls.request(...request),
     cancel: (id, reason) => this.#service?.calls.cancel(id, receiveThrown(reason)),
     outcome: (...outcome) => this.#service?.calls.settle(...outcome),
