@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
-import { Pubkeys } from "../chain/pubkeys.ts";
+import type { Pubkeys } from "../chain/pubkeys.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { BeaconNode } from "./beacon-node.ts";
 import { StartError } from "./start-error.ts";
@@ -69,7 +69,7 @@ test("public keys of many validators are kept beside the database, and made agai
     const keys = validators.getAllReadonlyValues().map(({ pubkey }) => pubkey);
     expect(keys.map((key) => epochCtx.getValidatorIndex(key))).toEqual([...keys.keys()]);
     expect(keys.map((_, index) => epochCtx.getPubkey(index)?.toBytes())).toEqual(keys);
-    if (epochCtx.pubkeyCache instanceof Pubkeys) await epochCtx.pubkeyCache.idle();
+    await (epochCtx.pubkeyCache as Pubkeys).idle();
     await close();
     return complaints;
   };
