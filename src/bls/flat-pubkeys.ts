@@ -1,10 +1,10 @@
-import { PublicKey } from "@chainsafe/blst";
+import type { PublicKey } from "@chainsafe/blst";
 import type { PubkeyCache } from "@lodestar/state-transition";
 import type { ValidatorIndex } from "@lodestar/types";
-import { ForeseenError } from "../foreseen-error.ts";
 import { TimeSlice } from "../time-slice.ts";
 import { KeyIndex } from "./key-index.ts";
-import { isSameKey, KeyMemory } from "./key-memory.ts";
+import { isCompressed, isSameKey, KeyMemory } from "./key-memory.ts";
+import { BadPubkeyError, readKey } from "./read-key.ts";
 
 /** After how many keys it is asked whether others are to have their turn. */
 const KEYS_BETWEEN_BREATHS = 1024;
@@ -20,7 +20,7 @@ export class FlatPubkeys implements PubkeyCache {
   }
 
   get(index: ValidatorIndex): PublicKey | undefined {
-    return index < this.#size ? PublicKey.fromBytes(this.memory.at(index)) : undefined;
+    return index < this.#size ? readKey(index, this.memory.read(index)) : undefined;
   }
 
   getOrThrow(index: ValidatorIndex): PublicKey {
@@ -41,18 +41,25 @@ export class FlatPubkeys implements PubkeyCache {
     this.memory.reserve(index + 1);
     const place = this.memory.at(index);
     // The same deposit is processed once on each branch, and when a block is produced.
-    if (index === this.#size || !isSameKey(place, compressed)) place.set(decompress(index, compressed));
+    if (index === this.#size || !isSameKey(place, compressed)) place.set(readKey(index, compressed).toBytes(false));
     this.#index.add(index);
     this.#size = Math.max(this.#size, index + 1);
   }
 
-  /** Takes up the keys that were put into the memory, up to a number of them. */
-  async takeUp(size: number): Promise<void> {
+  /** Takes up the keys of all validators that are not known yet, compressed as they are. What looks like no key is refused. */
+  async takeUp(validators: readonly { pubkey: Uint8Array }[], signal?: AbortSignal): Promise<void> {
+    const bad = validators.findIndex(({ pubkey }, index) => index >= this.#size && !isCompressed(pubkey));
+    if (bad >= 0) throw new BadPubkeyError(bad, validators[bad]!.pubkey);
+    this.memory.reserve(validators.length);
+    this.#index.reserve(validators.length);
     const slice = new TimeSlice();
-    this.#index.reserve(size);
-    while (this.#size < size) {
-      const end = Math.min(size, this.#size + KEYS_BETWEEN_BREATHS);
-      while (this.#size < end) this.#index.add(this.#size++);
+    while (this.#size < validators.length) {
+      signal?.throwIfAborted();
+      const end = Math.min(validators.length, this.#size + KEYS_BETWEEN_BREATHS);
+      while (this.#size < end) {
+        this.memory.at(this.#size).set(validators[this.#size]!.pubkey);
+        this.#index.add(this.#size++);
+      }
       await slice.breathe();
     }
   }
@@ -62,21 +69,5 @@ export class FlatPubkeys implements PubkeyCache {
     if (size >= this.#size) return;
     this.#index.truncate(size);
     this.#size = size;
-  }
-}
-
-function decompress(index: ValidatorIndex, compressed: Uint8Array): Uint8Array {
-  try {
-    return PublicKey.fromBytes(compressed).toBytes(false);
-  } catch {
-    throw new BadPubkeyError(index, compressed);
-  }
-}
-
-/** What is registered for a validator is no public key. No transition leads to a state with such a validator. */
-export class BadPubkeyError extends ForeseenError {
-  constructor(index: ValidatorIndex, compressed: Uint8Array) {
-    const key = `0x${Buffer.from(compressed).toString("hex")}`;
-    super(`the public key ${key} of validator ${index} is not a point of the curve`);
   }
 }

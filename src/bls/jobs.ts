@@ -12,13 +12,15 @@ export interface Jobs {
 
 interface KeysToComplete {
   compressed: Uint8Array;
-  /** Where they belong, in memory that is shared. Right ones may be there already. */
+  /** Where they belong, in memory that is shared. Right ones may be there already, wrong ones, or zeros. */
   keys: Uint8Array;
 }
 
 interface CompletedKeys {
   /** How many were not there. */
   made: number;
+  /** In place of how many of these there was something else. */
+  unfit: number;
   /** Which of them, counted from zero, is no key; the later ones are left as they were. */
   bad?: number;
 }
@@ -31,17 +33,19 @@ const JOBS: { [Kind in keyof Jobs]: (input: Jobs[Kind]["input"]) => Jobs[Kind]["
 
   completeKeys({ compressed, keys }) {
     let made = 0;
+    let unfit = 0;
     for (let i = 0; i * KEY_LENGTH < keys.length; i++) {
       const key = keys.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH);
       const wanted = compressed.subarray(i * COMPRESSED_LENGTH, (i + 1) * COMPRESSED_LENGTH);
       // A point with that x and that sign of y is the right one, whoever computed it.
       if (isSameKey(key, wanted) && readPoint(key)) continue;
       const point = readPoint(wanted);
-      if (!point) return { made, bad: i };
+      if (!point) return { made, unfit, bad: i };
+      if (key.some((byte) => byte !== 0)) unfit++;
       key.set(point.toBytes(false));
       made++;
     }
-    return { made };
+    return { made, unfit };
   },
 };
 

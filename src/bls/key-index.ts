@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { isSameKey, type KeyMemory } from "./key-memory.ts";
+import { COMPRESSED_LENGTH, isCompressed, isSameKey, type KeyMemory } from "./key-memory.ts";
 
 const MIN_SLOTS = 64;
 const FREE = 0;
@@ -18,7 +18,8 @@ export class KeyIndex {
   }
 
   find(compressed: Uint8Array): number | null {
-    const slot = this.#slotOf(compressed, (key) => isSameKey(key, compressed));
+    if (compressed.length !== COMPRESSED_LENGTH || !isCompressed(compressed)) return null;
+    const slot = this.#slotOf(compressed);
     return this.#slots[slot] === FREE ? null : this.#slots[slot]! - 1;
   }
 
@@ -49,18 +50,18 @@ export class KeyIndex {
 
   #put(index: number): void {
     const key = this.#memory.at(index);
-    const slot = this.#slotOf(key, (other) => Buffer.compare(other, key) === 0);
+    const slot = this.#slotOf(key);
     if (this.#slots[slot] === FREE) this.#used++;
     this.#slots[slot] = index + 1;
   }
 
   /** Both forms of a key have the same bytes of x, but for the first. */
-  #slotOf(key: Uint8Array, isSame: (other: Uint8Array) => boolean): number {
+  #slotOf(key: Uint8Array): number {
     const mask = this.#slots.length - 1;
     let slot = (Math.imul(wordAt(key, 8), this.#factor) + wordAt(key, 40)) & mask;
     for (;;) {
       const entry = this.#slots[slot]!;
-      if (entry === FREE || isSame(this.#memory.at(entry - 1))) return slot;
+      if (entry === FREE || isSameKey(this.#memory.at(entry - 1), key)) return slot;
       slot = (slot + 1) & mask;
     }
   }

@@ -1,6 +1,6 @@
 /** As keys are in a state: the x coordinate of a point, with which of its two y is meant in the leading bits. */
 export const COMPRESSED_LENGTH = 48;
-/** As the signature library reads and writes them when it is not to compress: x and y. */
+/** As the signature library reads and writes them when it is not to compress: x and y. The leading bit is that of a compressed one only. */
 export const KEY_LENGTH = 96;
 /** Few pieces at millions of keys, and little room for a chain of few validators. */
 export const KEYS_PER_CHUNK = 16_384;
@@ -15,9 +15,9 @@ const LARGEST_SMALLER_Y = Buffer.from(
 );
 
 /**
- * Public keys by the indices of their validators, not compressed, one after the other in memory that threads share. To make a
- * key of these bytes takes 2 µs where to decompress it takes 30, and a key object for each of a million validators takes a
- * multiple of the memory.
+ * Public keys by the indices of their validators, one after the other in memory that threads share. To make a key of the bytes of one
+ * that is not compressed takes 2 µs where to decompress it takes 30, and a key object for each of a million validators takes a
+ * multiple of the memory. Those of a state are put here compressed, and completed by and by. One thread writes; the others read.
  */
 export class KeyMemory {
   readonly #chunks: SharedArrayBuffer[];
@@ -46,6 +46,38 @@ export class KeyMemory {
     return this.#view(index, index + 1);
   }
 
+  /** A key, whole or compressed. */
+  read(index: number): Uint8Array {
+    const place = this.at(index);
+    const first = Atomics.load(place, 0);
+    if ((first & COMPRESSED_FLAG) === 0) return place;
+    // It may be completed by the time that somebody looks at it. Of x, that changes the first byte alone.
+    const compressed = place.slice(0, COMPRESSED_LENGTH);
+    compressed[0] = first;
+    return compressed;
+  }
+
+  /** The compressed forms of the keys from one index to before another. */
+  compressed(from: number, to: number): Uint8Array {
+    const all = new Uint8Array((to - from) * COMPRESSED_LENGTH);
+    for (let index = from; index < to; index++) {
+      const place = this.at(index);
+      const start = (index - from) * COMPRESSED_LENGTH;
+      all.set(place.subarray(0, COMPRESSED_LENGTH), start);
+      all[start] = firstByteCompressed(place);
+    }
+    return all;
+  }
+
+  /** Makes a compressed key a whole one, unless another one has come to its place. */
+  complete(index: number, key: Uint8Array): void {
+    const place = this.at(index);
+    if (!isCompressed(place) || !isSameKey(place, key)) return;
+    place.set(key.subarray(COMPRESSED_LENGTH), COMPRESSED_LENGTH);
+    // The first byte says that all is there, so it comes last.
+    Atomics.store(place, 0, key[0]!);
+  }
+
   /** The places of the keys from one index to before another, as many at a time as lie together. */
   *pieces(from: number, to: number): Generator<Uint8Array> {
     for (let start = from; start < to; ) {
@@ -62,14 +94,19 @@ export class KeyMemory {
   }
 }
 
-/** Whether a key is the one of a compressed form. */
-export function isSameKey(key: Uint8Array, compressed: Uint8Array): boolean {
-  for (let i = 1; i < COMPRESSED_LENGTH; i++) if (key[i] !== compressed[i]) return false;
-  return compressed.length === COMPRESSED_LENGTH && compressed[0] === firstByteCompressed(key);
+export function isCompressed(key: Uint8Array): boolean {
+  return (Atomics.load(key, 0) & COMPRESSED_FLAG) !== 0;
+}
+
+/** Whether two keys are the same, each of them whole or compressed. */
+export function isSameKey(key: Uint8Array, other: Uint8Array): boolean {
+  for (let i = 1; i < COMPRESSED_LENGTH; i++) if (key[i] !== other[i]) return false;
+  return firstByteCompressed(key) === firstByteCompressed(other);
 }
 
 function firstByteCompressed(key: Uint8Array): number {
-  const first = key[0]!;
+  const first = Atomics.load(key, 0);
+  if (first & COMPRESSED_FLAG) return first;
   if (first & INFINITY_FLAG) return COMPRESSED_FLAG | INFINITY_FLAG;
   return COMPRESSED_FLAG | first | (hasLargerY(key) ? LARGER_Y_FLAG : 0);
 }

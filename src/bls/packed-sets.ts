@@ -1,5 +1,6 @@
 import { aggregateSerializedPublicKeys, PublicKey } from "@chainsafe/blst";
 import { KEY_LENGTH, KeyMemory } from "./key-memory.ts";
+import { readKey } from "./read-key.ts";
 import { type KeyedSignature, SIGNATURE_LENGTH } from "./verify-batch.ts";
 
 const MESSAGE_LENGTH = 32;
@@ -58,5 +59,11 @@ export function addUpKeys(sets: readonly SignatureToKey[], memory: KeyMemory): K
 
 /** There has to be at least one. */
 function sumOfKeys(memory: KeyMemory, indices: Iterable<number>): PublicKey {
-  return aggregateSerializedPublicKeys(Array.from(indices, (index) => memory.at(index)));
+  try {
+    return aggregateSerializedPublicKeys(Array.from(indices, (index) => memory.read(index)));
+  } catch (error) {
+    // The library does not say which of them is none.
+    for (const index of indices) readKey(index, memory.read(index));
+    throw error;
+  }
 }

@@ -34,7 +34,7 @@ function spoil(set: ISignatureSet): ISignatureSet {
 
 describe("BlsVerifier", () => {
   const opened: BlsVerifier[] = [];
-  const open = (options: { threads?: number; startWorker?: () => Worker } = {}) => {
+  const open = (options: { pubkeyCache?: FlatPubkeys; threads?: number; startWorker?: () => Worker } = {}) => {
     const verifier = createBlsVerifier({ pubkeyCache, ...options });
     opened.push(verifier);
     return verifier;
@@ -154,6 +154,16 @@ describe("BlsVerifier", () => {
     expect(started).toHaveLength(2);
   });
 
+  /** The keys of the first half are still compressed, and one of them is none where it is spoiled. */
+  const partlyCompressed = async (spoiled?: number) => {
+    const pubkeys = secretKeys.map((secretKey) => ({ pubkey: secretKey.toPublicKey().toBytes() }));
+    if (spoiled !== undefined) pubkeys[spoiled]!.pubkey.fill(0x9f);
+    const flat = new FlatPubkeys();
+    await flat.takeUp(pubkeys.slice(0, 32));
+    for (let index = 32; index < 64; index++) flat.set(index, pubkeys[index]!.pubkey);
+    return flat;
+  };
+
   it("adds up many keys in threads, or itself if they die", async () => {
     const message = messageOf(1);
     const signatures = secretKeys.map((secretKey) => secretKey.sign(message));
@@ -166,7 +176,12 @@ describe("BlsVerifier", () => {
     const withoutKeyIn = (spoiled: number) =>
       sets.map((set, i) => (i === spoiled && "indices" in set ? { ...set, indices: set.indices.slice(1) } : set));
     const started: Worker[] = [];
-    for (const verifier of [open({ threads: 2 }), open({ threads: 2, startWorker: crashing(started) })]) {
+    const verifiers = [
+      open({ threads: 2 }),
+      open({ threads: 2, startWorker: crashing(started) }),
+      open({ threads: 2, pubkeyCache: await partlyCompressed() }),
+    ];
+    for (const verifier of verifiers) {
       expect(await verifier.verify(sets)).toBe(true);
       for (const spoiled of [0, 1, 4]) {
         expect(await verifier.verifyEach(withoutKeyIn(spoiled))).toEqual(sets.map((_, i) => i !== spoiled));
@@ -175,6 +190,19 @@ describe("BlsVerifier", () => {
       expect(await verifier.verifyEach([sets[1]!, unknown])).toEqual([true, false]);
     }
     expect(started.length).toBeGreaterThan(1);
+  });
+
+  it("rejects what was signed by somebody whose registered key is none, wherever that is noticed", async () => {
+    const verifier = open({ threads: 1, pubkeyCache: await partlyCompressed(5) });
+    const { signingRoot, signature } = indexedSet(5);
+    const aggregateOf = (count: number): ISignatureSet => {
+      const indices = Array.from({ length: count }, (_, i) => i % secretKeys.length);
+      return { type: SignatureSetType.aggregate, indices, signingRoot, signature };
+    };
+    for (const set of [indexedSet(5), aggregateOf(64), aggregateOf(6400)]) {
+      await expect(verifier.verify([set])).rejects.toThrow("of validator 5 is not a point of the curve");
+    }
+    expect(await verifier.verify(manySets(5))).toBe(true);
   });
 
   it("rejects what is under way and what comes later once it is closed", async () => {

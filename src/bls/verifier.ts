@@ -7,7 +7,7 @@ import { addUpKeys, packSets, type SignatureToKey } from "./packed-sets.ts";
 import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 import { closedError, WorkerPool } from "./worker-pool.ts";
 
-/** Input never makes these methods reject: what is malformed is simply not a good signature. Only closing does. */
+/** Input never makes these methods reject: what is malformed is simply not a good signature. Only closing does, and a registered public key that is none. */
 export interface BlsVerifier {
   /** Whether every set is good; a list of none is. */
   verify(sets: ISignatureSet[]): Promise<boolean>;

@@ -18,10 +18,10 @@ export interface WorkerAnswer {
 }
 
 interface PendingJob {
-  resolve(answer: Jobs[keyof Jobs]["answer"]): void;
+  resolve(answer: Jobs[keyof Jobs]["answer"] | Promise<Jobs[keyof Jobs]["answer"]>): void;
   reject(error: Error): void;
   /** Does it on the calling thread. */
-  doHere(): Jobs[keyof Jobs]["answer"];
+  doHere(): Promise<Jobs[keyof Jobs]["answer"]>;
 }
 
 interface Member {
@@ -63,7 +63,7 @@ export class WorkerPool {
     return new Promise((resolve, reject) => {
       const member = this.#leastBusyMember();
       const id = this.#nextId++;
-      member.jobs.set(id, { resolve, reject, doHere: () => doJob(kind, input) });
+      member.jobs.set(id, { resolve, reject, doHere: async () => doJob(kind, input) });
       // A thread at work keeps the process alive; an idle one must not.
       member.worker.ref();
       member.worker.postMessage({ id, kind, input } satisfies WorkerRequest<Kind>);

@@ -13,6 +13,7 @@ import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { checkpointsOf } from "./anchor.ts";
+import { blamedOnDatabase } from "./bad-pubkey.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
@@ -129,7 +130,8 @@ export class BeaconChain {
     } catch (error) {
       await chain.#engineNotifier.close();
       await chain.#bls.close();
-      throw error;
+      await chain.#pubkeys.close();
+      throw blamedOnDatabase(error, parts.db);
     }
     return chain;
   }
@@ -333,6 +335,11 @@ export class BeaconChain {
   get justifiedCheckpoint(): Checkpoint {
     const { justified } = this.forkChoice;
     return sameCheckpoint(justified, this.#beginning.anchor) ? this.#beginning.justified : justified;
+  }
+
+  /** Resolves with the reason when the chain turns out to be one that cannot be gone on with. */
+  get failed(): Promise<unknown> {
+    return this.#pubkeys.failed.then((error) => blamedOnDatabase(error, this.#db));
   }
 
   /** Follows the clock from now on. */

@@ -22,13 +22,9 @@ export class KeptPubkeys {
     this.#logger = logger;
   }
 
-  /**
-   * Puts what the file has for a range of indices into the memory; tells how many keys that are. Whether they are the right ones
-   * is for the caller to find out.
-   */
-  async recall(memory: KeyMemory, from: number, to: number): Promise<number> {
-    const bytes = await this.#attempt("read", () => this.#file.read(memory.pieces(from, to), from * KEY_LENGTH));
-    return Math.floor((bytes ?? 0) / KEY_LENGTH);
+  /** Fills a place with the keys that the file has from an index on. Whether they are the right ones is for the caller to find out. */
+  async recall(keys: Uint8Array, from: number): Promise<void> {
+    await this.#attempt("read", () => this.#file.read([keys], from * KEY_LENGTH));
   }
 
   /** Writes the keys of a range. */
@@ -40,7 +36,7 @@ export class KeptPubkeys {
     await this.#written;
   }
 
-  /** The keys up to that number are known to be in the file. */
+  /** The keys up to that number are in the file, or are kept a range at a time. */
   noteKept(count: number): void {
     this.#count = count;
   }

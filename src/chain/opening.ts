@@ -5,6 +5,7 @@ import {
   getEffectiveBalanceIncrementsZeroInactive,
 } from "@lodestar/state-transition";
 import type { RootHex } from "@lodestar/types";
+import { ClosingStack } from "../closing-stack.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../db/errors.ts";
 import { PubkeyFile } from "../db/pubkey-file.ts";
@@ -47,7 +48,9 @@ export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
   const { db, config, pubkeyFile, manyKeys, signal } = options;
   const logger = options.logger.topic("chain");
   const file = pubkeyFile === undefined ? undefined : new PubkeyFile(pubkeyFile);
+  await using opening = new ClosingStack();
   const pubkeyCache = new Pubkeys({ logger, file, manyKeys, signal });
+  opening.defer(() => pubkeyCache.close());
   const finalized = await db.meta.getFinalized();
   if (!finalized) throw new Error("The database holds no chain: it must be initialised with an anchor state first.");
   await requireWholeHistory({ config, db, finalizedRoot: finalized.root });
@@ -67,6 +70,7 @@ export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
   });
   const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
   const deposits = await DepositChain.open(db.eth1);
+  opening.move();
   return { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits };
 }
 

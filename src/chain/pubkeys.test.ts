@@ -19,6 +19,14 @@ const validatorsWith = (pubkeys: readonly Uint8Array[]) => ({
 const uncompressed = (pubkeys: readonly Uint8Array[]) =>
   Buffer.concat(pubkeys.map((pubkey) => PublicKey.fromBytes(pubkey).toBytes(false)));
 
+function requireKeys(pubkeys: Pubkeys, registered: readonly Uint8Array[]): void {
+  expect(pubkeys.size).toBe(registered.length);
+  registered.forEach((key, index) => {
+    expect(pubkeys.getIndex(key)).toBe(index);
+    expect(pubkeys.getOrThrow(index).toBytes()).toEqual(key);
+  });
+}
+
 function withoutFile() {
   return new Pubkeys({ logger: createRecordingLogger() });
 }
@@ -33,15 +41,14 @@ async function fileScene() {
     const pubkeys = new Pubkeys({ logger, file: new PubkeyFile(path), manyKeys: MANY, signal });
     return { pubkeys, records: logger.records };
   };
-  /** What is said when the keys are learned, which have to be the right ones in any case. */
+  /** What is said when the keys are learned, which have to be the right ones before and after. */
   const learn = async (registered = keys) => {
     const { pubkeys, records } = open();
     await pubkeys.learn(validatorsWith(registered));
-    expect(pubkeys.size).toBe(registered.length);
-    registered.forEach((key, index) => {
-      expect(pubkeys.getIndex(key)).toBe(index);
-      expect(pubkeys.getOrThrow(index).toBytes()).toEqual(key);
-    });
+    requireKeys(pubkeys, registered);
+    await pubkeys.idle();
+    requireKeys(pubkeys, registered);
+    expect(Buffer.concat([...pubkeys.memory.pieces(0, pubkeys.size)])).toEqual(uncompressed(registered));
     await pubkeys.close();
     // A slow machine also tells how far it is.
     const said = records.filter(({ message }) => !message.startsWith("Learning "));
@@ -114,7 +121,7 @@ it("keeps many keys in a file for their owner alone, and trusts nothing in it th
     [1, (bytes) => bytes.writeUInt8(bytes[20]! ^ 1, 20)],
     [1, (bytes) => bytes.writeUInt8(bytes[96 + 95]! ^ 1, 96 + 95)],
     [1, negative],
-    [2, (bytes) => bytes.fill(0, 96, 3 * 96)],
+    [2, (bytes) => bytes.fill(1, 96, 3 * 96)],
     [count, (bytes) => bytes.copyWithin(0, 1)],
     [count, (bytes) => bytes.fill(0xff)],
   ];
@@ -123,7 +130,10 @@ it("keeps many keys in a file for their owner alone, and trusts nothing in it th
     expect((await learn()).slice(0, 1)).toEqual([replaced(bad)]);
     expect(await readFile(path)).toEqual(right);
   }
-  await truncate(path, 3 * 96 + 50);
+  // What was never written, because a start ended early, is nobody else's.
+  await damage((bytes) => bytes.fill(0, 96, 3 * 96));
+  expect(await learn()).toEqual([learned(count - 2)]);
+  await truncate(path, 3 * 96);
   expect(await learn()).toEqual([learned(3)]);
   expect(await readFile(path)).toEqual(right);
 
@@ -158,13 +168,54 @@ it("does without a file that cannot be used, and says so once", async () => {
   expect(await learn()).toEqual([unusable, learned(0)]);
 });
 
-it("says which key of a state is none, and ends when it is told to", async () => {
+it("says which key of a state is none, at once or behind the start, and ends when it is told to", async () => {
   const { open } = await fileScene();
   const { pubkeys } = open();
-  const broken = keys.with(5, new Uint8Array(48));
-  await expect(pubkeys.learn(validatorsWith(broken))).rejects.toThrow(/ of validator 5 is not a point of the curve$/);
+  const withFifth = (key: Uint8Array) => validatorsWith(keys.with(5, key));
+  const notOnCurve = / of validator 5 is not a point of the curve$/;
+  await expect(pubkeys.learn(withFifth(new Uint8Array(48)))).rejects.toThrow(notOnCurve);
   expect(pubkeys.size).toBe(0);
+  await pubkeys.learn(withFifth(new Uint8Array(48).fill(0x9f)));
+  expect(() => pubkeys.get(5)).toThrow(notOnCurve);
+  expect(await pubkeys.failed).toEqual(expect.objectContaining({ message: expect.stringMatching(notOnCurve) }));
+  expect(pubkeys.getOrThrow(6).toBytes()).toEqual(keys[6]);
+  await pubkeys.close();
 
   const aborted = open(AbortSignal.abort(new Error("stopped")));
   await expect(aborted.pubkeys.learn(validatorsWith(keys))).rejects.toThrow("stopped");
+});
+
+it("keeps what is registered and goes back while keys are decompressed, and ends with what is done by then", async () => {
+  const { path, open, learn } = await fileScene();
+  const { pubkeys, records } = open();
+  const [first, later] = [keys.slice(0, MANY), keys.slice(MANY)];
+  await pubkeys.learn(validatorsWith(first));
+  const moment = pubkeys.capture();
+  later.toReversed().forEach((key, i) => {
+    pubkeys.set(MANY + i, key);
+  });
+  pubkeys.restore(moment);
+  later.forEach((key, i) => {
+    pubkeys.set(MANY + i, key);
+  });
+  requireKeys(pubkeys, keys);
+  await pubkeys.close();
+  requireKeys(pubkeys, keys);
+  expect(await readFile(path)).toEqual(uncompressed(keys));
+  expect(records.map(({ message }) => message)).not.toContain("Learned the validators' public keys");
+  expect(await learn()).toEqual([learned(keys.length)]);
+});
+
+it("goes on with what another one had begun to decompress", async () => {
+  const { path, open } = await fileScene();
+  const [{ pubkeys }, { pubkeys: others }] = [open(), open()];
+  await pubkeys.learn(validatorsWith(keys.slice(0, MANY)));
+  const closing = others.close();
+  await others.learn(validatorsWith(keys));
+  pubkeys.restore(others.capture());
+  await closing;
+  await pubkeys.idle();
+  await pubkeys.close();
+  expect(Buffer.concat([...pubkeys.memory.pieces(0, keys.length)])).toEqual(uncompressed(keys));
+  expect(await readFile(path)).toEqual(uncompressed(keys));
 });

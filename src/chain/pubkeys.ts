@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
 import type { PublicKey } from "@chainsafe/blst";
 import type { ValidatorIndex } from "@lodestar/types";
+import { completeKeys } from "../bls/complete-keys.ts";
 import { FlatPubkeys } from "../bls/flat-pubkeys.ts";
 import type { KeyMemory } from "../bls/key-memory.ts";
 import type { SharedPubkeys } from "../bls/keyed-sets.ts";
-import { learnKeys } from "../bls/learn-keys.ts";
 import { WorkerPool } from "../bls/worker-pool.ts";
 import type { PubkeyFile } from "../db/pubkey-file.ts";
 import type { Logger } from "../log/logger.ts";
@@ -20,7 +20,7 @@ interface PubkeysParts {
   file?: PubkeyFile;
   /** How many keys are many. */
   manyKeys?: number;
-  /** Ends learning. */
+  /** Ends taking up keys. */
   signal?: AbortSignal;
 }
 
@@ -44,6 +44,9 @@ export class Pubkeys implements SharedPubkeys {
   readonly #manyKeys: number;
   readonly #kept: KeptPubkeys | undefined;
   #known = new FlatPubkeys();
+  #completed: Promise<void> = Promise.resolve();
+  readonly #failed = Promise.withResolvers<unknown>();
+  #isClosed = false;
 
   constructor(parts: PubkeysParts) {
     this.#parts = parts;
@@ -78,37 +81,24 @@ export class Pubkeys implements SharedPubkeys {
   }
 
   /**
-   * Learns the keys of a state's validators before the state is used, if there are many: from the file what it has of them, the rest
-   * by decompressing, in as many threads as there are processors. Few are learned as the state is made ready for use.
+   * Takes up the keys of a state's validators before the state is used, if there are many. They are decompressed behind everybody's
+   * back, unless the file has them. Few are learned as the state is made ready for use.
    */
   async learn(validators: Validators): Promise<void> {
     if (validators.length - this.size < this.#manyKeys) return;
-    const { logger, signal } = this.#parts;
-    const [known, kept, from, to] = [this.#known, this.#kept, this.size, validators.length];
-    known.memory.reserve(to);
-    const recalled = (await kept?.recall(known.memory, from, to)) ?? 0;
-    const progress = new Progress({ message: "Learning the validators' public keys", logger });
-    const workers = new WorkerPool({ threads: availableParallelism(), logger });
-    try {
-      const portions = await learnKeys(known, validators.getAllReadonlyValues(), {
-        workers,
-        onLearned: (count) => progress.report(count, to - from),
-        signal,
-      });
-      for (const portion of portions) await kept?.keep(known.memory, portion.from, portion.to);
-      kept?.noteKept(to);
-      const made = portions.reduce((sum, portion) => sum + portion.made, 0);
-      const unfit = made - (to - from - recalled);
-      if (unfit > 0) {
-        logger.notice("The file of public keys was not that of these validators", {
-          file: this.#parts.file?.path,
-          replaced: unfit,
-        });
-      }
-      logger.info("Learned the validators' public keys", { keys: to - from, fromFile: to - from - made });
-    } finally {
-      await workers.close();
-    }
+    await this.#known.takeUp(validators.getAllReadonlyValues(), this.#parts.signal);
+    this.#kept?.noteKept(this.size);
+    this.#completeBehind();
+  }
+
+  /** Waits until there is nothing more to decompress, or no more is wanted. */
+  idle(): Promise<void> {
+    return this.#completed;
+  }
+
+  /** Resolves with the reason when keys cannot be decompressed: a `BadPubkeyError` says which of them is none. */
+  get failed(): Promise<unknown> {
+    return this.#failed.promise;
   }
 
   capture(): PubkeysMoment {
@@ -118,12 +108,62 @@ export class Pubkeys implements SharedPubkeys {
   /** Knows from now on what was known at a moment, here or to another one, and the same as that one. */
   restore({ known, size }: PubkeysMoment): void {
     known.truncate(size);
-    this.#kept?.forgetFrom(known === this.#known ? size : 0);
+    if (known === this.#known) {
+      this.#kept?.forgetFrom(size);
+      return;
+    }
+    this.#kept?.forgetFrom(0);
     this.#known = known;
+    // Whoever began with it does not go on.
+    this.#completeBehind();
   }
 
-  /** Writes what is still to be kept. */
+  /** Ends decompression and writes what is still to be kept. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#completed;
     if (this.size >= this.#manyKeys) await this.#kept?.finish(this.memory, this.size);
+  }
+
+  #completeBehind(): void {
+    const known = this.#known;
+    const isWanted = () => !this.#isClosed && known === this.#known;
+    this.#completed = this.#completed
+      .then(() => this.#complete(known, isWanted))
+      .catch((error) => this.#failed.resolve(error));
+  }
+
+  /** Leaves a processor to the rest of the node. */
+  async #complete(known: FlatPubkeys, isWanted: () => boolean): Promise<void> {
+    const { logger } = this.#parts;
+    const { memory, size } = known;
+    const progress = new Progress({ message: "Learning the validators' public keys", logger });
+    const workers = new WorkerPool({ threads: Math.max(1, availableParallelism() - 1), logger });
+    const sum = { keys: 0, made: 0, unfit: 0 };
+    try {
+      await completeKeys(memory, size, {
+        workers,
+        recall: async (keys, from) => this.#kept?.recall(keys, from),
+        onCompleted: async ({ from, to, made, unfit }) => {
+          sum.keys += to - from;
+          sum.made += made;
+          sum.unfit += unfit;
+          progress.report(to, size);
+          if (made > 0 && known === this.#known) await this.#kept?.keep(memory, from, to);
+        },
+        isWanted,
+      });
+    } finally {
+      await workers.close();
+    }
+    if (sum.unfit > 0) {
+      logger.notice("The file of public keys was not that of these validators", {
+        file: this.#parts.file?.path,
+        replaced: sum.unfit,
+      });
+    }
+    if (sum.keys > 0 && isWanted()) {
+      logger.info("Learned the validators' public keys", { keys: sum.keys, fromFile: sum.keys - sum.made });
+    }
   }
 }

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import { tempDirectory } from "../../test/support/temp-directory.ts";
+import type { Pubkeys } from "../chain/pubkeys.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { BeaconNode } from "./beacon-node.ts";
+import { StartError } from "./start-error.ts";
 
 const OPTIONS = { ...QUIET, validators: 8 };
 
@@ -67,6 +69,7 @@ test("public keys of many validators are kept beside the database, and made agai
     const keys = validators.getAllReadonlyValues().map(({ pubkey }) => pubkey);
     expect(keys.map((key) => epochCtx.getValidatorIndex(key))).toEqual([...keys.keys()]);
     expect(keys.map((_, index) => epochCtx.getPubkey(index)?.toBytes())).toEqual(keys);
+    await (epochCtx.pubkeyCache as Pubkeys).idle();
     await close();
     return complaints;
   };
@@ -82,4 +85,29 @@ test("public keys of many validators are kept beside the database, and made agai
   // A chain of few validators has no file, and begins without that of the chain before it.
   await start({ reset: true, manyKeys: undefined });
   expect(existsSync(path)).toBe(false);
+});
+
+test("a node whose state turns out to have a public key that is none has to be stopped, and says why", async () => {
+  const dataDir = tempDirectory();
+  const { node, close } = await openDevChain(OPTIONS, dataDir);
+  const { config, clock, engine } = node.source;
+  const state = node.chain.headState.clone();
+  await close();
+  state.validators.get(5).pubkey = new Uint8Array(48).fill(0x9f);
+  state.commit();
+  const failing = await BeaconNode.open({
+    dataDir,
+    waitForDisk: false,
+    logger: createRecordingLogger(),
+    setLogSpec: () => {},
+    manyKeys: OPTIONS.validators,
+    source: async () => ({ config, clock, engine, takeFirstState: () => state }),
+  });
+  const failure = await new Promise((resolve) => failing.onFailure(resolve));
+  await failing.close();
+  expect(failure).toMatchObject({
+    name: StartError.name,
+    kind: "dataDirDamaged",
+    message: expect.stringMatching(/ is damaged: the public key 0x(9f)+ of validator 5 is not a point of the curve\.$/),
+  });
 });

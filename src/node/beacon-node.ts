@@ -223,12 +223,17 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
 
   /**
    * Calls back when the node cannot go on, so that whoever runs it has to close it: because a write to its database failed, and
-   * nothing that it takes in from then on is kept, or because its servers have come to an end.
+   * nothing that it takes in from then on is kept, because its chain turns out to be damaged, or because its servers have come to
+   * an end.
    */
   onFailure(callback: (failure: unknown) => void): void {
     void this.db.failed.then((error) => {
       this.#logger.error("The database cannot be written any more, so the node has to stop", { error });
       callback(asStartError(this.#dataDir, error));
+    });
+    void this.chain.failed.then((error) => {
+      this.#logger.error("The chain cannot be gone on with, so the node has to stop", { error });
+      callback(asStartError(this.#dataDir, error) ?? error);
     });
     void this.#serversFailed.promise.then((error) => {
       this.#logger.error("The servers cannot go on, so the node has to stop", { error });

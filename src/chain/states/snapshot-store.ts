@@ -5,12 +5,11 @@ import {
   computeEpochAtSlot,
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
-import { BadPubkeyError } from "../../bls/flat-pubkeys.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
-import { DatabaseCorruptError } from "../../db/errors.ts";
 import { packed } from "../../db/snapshot-packing.ts";
 import type { Packing, StoredSnapshot } from "../../db/snapshot-repository.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
+import { blamedOnDatabase } from "../bad-pubkey.ts";
 import type { Pubkeys } from "../pubkeys.ts";
 import { withCaches } from "./cached-state.ts";
 import type { OnRead } from "./read-state.ts";
@@ -134,7 +133,7 @@ export class SnapshotStore {
     try {
       return await withCaches(state, { config: this.#config, pubkeyCache: this.#pubkeyCache });
     } catch (error) {
-      throw error instanceof BadPubkeyError ? new DatabaseCorruptError(this.#db.path, error) : error;
+      throw blamedOnDatabase(error, this.#db);
     }
   }
 
