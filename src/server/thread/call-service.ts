@@ -51,8 +51,8 @@ export class CallService {
   message(id: number, position: number, message: PassedBytes): void {
     const running = this.#begin(id);
     void ownTurn().then(() => {
-      const { params } = parsed(received(message)) as { params: Params };
-      this.#call(running, position, params);
+      const { params } = parsed(received(message)) as { params?: Params | null };
+      this.#call(running, position, params ?? []);
     });
   }
 

@@ -171,6 +171,8 @@ it("answers calls with what the methods of the main thread give, whatever its si
   expect((await call("echo", params)).result).toEqual(params);
   const many = Array.from({ length: 20_000 }, (_, index) => `${index} é`);
   expect((await call("echo", [many])).result).toEqual([many]);
+  expect((await call("echo", { many })).result).toEqual({ many });
+  expect((await call("echo", undefined, { unknown: many })).result).toEqual([]);
   const irregular = '{"jsonrpc":"2.0","id":1,"method":"echo","params":[1.50,18446744073709551615,-0]}';
   const { text } = await send(rpcUrl, {
     method: "POST",
@@ -289,8 +291,8 @@ it("serves REST requests as they were sent", async () => {
 
 it("reports calls, loads and how late its event loop is", async () => {
   await call("echo");
-  calls.length = 0;
   await thread.refresh();
+  calls.length = 0;
   await call("fail");
   await thread.refresh();
   expect(calls.filter(({ method }) => method === "fail")).toMatchObject([
