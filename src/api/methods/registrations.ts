@@ -19,10 +19,16 @@ const BATCH = 256;
  * Keeps registrations for builders that their validators signed (process_registration of builder-specs); the others are refused
  * one by one. Those of keys that no validator has, or one that has exited, are left out, as the standard wants it.
  */
-export async function register(chain: BeaconChain, registrations: readonly Registration[]): Promise<void> {
+export async function register(
+  chain: BeaconChain,
+  registrations: readonly Registration[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const failures: ItemFailure[] = [];
   const slice = new TimeSlice();
   for (let start = 0; start < registrations.length; start += BATCH) {
+    // Thousands of signatures are not verified for somebody who has left.
+    signal?.throwIfAborted();
     failures.push(...(await registerBatch(chain, registrations.slice(start, start + BATCH), start)));
     await slice.breathe();
   }

@@ -117,8 +117,8 @@ const registerValidator = defineOperation("validator.registerValidator", {
   cost: "cheap",
   access: "submit",
   example: { params: (chain) => [[chain.registration(3)]] },
-  async handler({ chain }, { registrations }) {
-    await register(chain, registrations);
+  async handler({ chain }, { registrations }, call) {
+    await register(chain, registrations, call?.signal);
   },
 });
 

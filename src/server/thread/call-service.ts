@@ -24,6 +24,9 @@ interface Question {
 
 const NO_PARAMS = "[]";
 
+/** What is read of a long call takes several times the memory of its bytes, so that few are read before they are answered. */
+const LONG_CALLS_AT_ONCE = 4;
+
 /** Calls methods and routes for the servers, which are in another thread. */
 export class CallService {
   readonly #asked: Asked;
@@ -32,6 +35,9 @@ export class CallService {
   readonly #running = new Map<number, RunningCall>();
   readonly #questions = new Map<number, Question>();
   #lastQuestion = 0;
+  #longCalls = 0;
+  /** Long calls that wait until fewer are under way. */
+  readonly #waitingCalls: (() => void)[] = [];
 
   constructor(asked: Asked, outbox: ThreadOutbox<ToThread>, streams: StreamSender) {
     this.#asked = asked;
@@ -39,20 +45,18 @@ export class CallService {
     this.#streams = streams;
   }
 
-  /** Long parameters are read in a turn of their own. */
   call(id: number, position: number, json: string | Uint8Array): void {
     const running = this.#begin(id);
-    const call = () => this.#call(running, position, json === NO_PARAMS ? [] : (parsed(json) as Params));
-    if (json.length < LARGE_MESSAGE_BYTES) call();
-    else void ownTurn().then(call);
+    const read = () => (json === NO_PARAMS ? [] : (parsed(json) as Params));
+    if (json.length < LARGE_MESSAGE_BYTES) void this.#call(running, position, read());
+    else void this.#callInTurn(running, position, read);
   }
 
   /** Only such as are long come as a whole. */
   message(id: number, position: number, message: PassedBytes): void {
-    const running = this.#begin(id);
-    void ownTurn().then(() => {
+    void this.#callInTurn(this.#begin(id), position, () => {
       const { params } = parsed(received(message)) as { params?: Params | null };
-      this.#call(running, position, params ?? []);
+      return params ?? [];
     });
   }
 
@@ -94,11 +98,24 @@ export class CallService {
     return running;
   }
 
-  #call(running: RunningCall, position: number, params: Params): void {
+  /** Reads and makes a long call when others of its kind leave room, unless nobody waits for it by then. Never rejects. */
+  async #callInTurn(running: RunningCall, position: number, read: () => Params): Promise<void> {
+    if (this.#longCalls < LONG_CALLS_AT_ONCE) this.#longCalls++;
+    else await new Promise<void>((resolve) => this.#waitingCalls.push(resolve));
+    await ownTurn();
+    if (running.over) this.#fail(running, running.over);
+    else await this.#call(running, position, read());
+    const next = this.#waitingCalls.shift();
+    if (next) next();
+    else this.#longCalls--;
+  }
+
+  /** Never rejects. */
+  #call(running: RunningCall, position: number, params: Params): Promise<void> {
     const method = this.#asked.methods[position]!;
     // What changes while the answer is made may be in it or not, so that it counts as one of before.
     const revision = method.keepsAnswers ? Atomics.load(this.#asked.revision, 0) : undefined;
-    method.call(params, running, running).then(
+    return method.call(params, running, running).then(
       (answer) =>
         this.#answer(running, answer, revision === undefined ? undefined : keptWhile(method, params, revision)),
       (error: unknown) => this.#fail(running, error),
@@ -146,6 +163,11 @@ class RunningCall implements Caller, Waiting {
   readonly #ask: Ask;
   #controller: AbortController | undefined;
   #over: Error | undefined;
+
+  /** Why nobody waits for the answer any more. */
+  get over(): Error | undefined {
+    return this.#over;
+  }
 
   constructor(id: number, ask: Ask) {
     this.id = id;
