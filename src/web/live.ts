@@ -44,6 +44,12 @@ export const chainHead = signal<Awaited<ReturnType<typeof node.getChainHead>> | 
 export const participation = signal<Awaited<ReturnType<typeof node.getParticipation>> | undefined>(undefined);
 /** Of the votes of each epoch, as it was when it was last heard of. */
 export const votesByEpoch = signal<ReadonlyMap<number, number>>(new Map());
+/** Of the sync committee of each epoch, what was heard of with each head. */
+export const signersByEpoch = signal<ReadonlyMap<number, readonly number[]>>(new Map());
+/** The name of the fork that the head is in. */
+export const fork = signal("");
+/** That the node says payloads are from; empty where it has none. */
+export const executionClient = signal("");
 export const syncing = signal<Awaited<ReturnType<typeof node.get_v1_node_syncing>> | undefined>(undefined);
 export const peerCount = signal<string | undefined>(undefined);
 export const chainTime = signal<ChainTime | undefined>(undefined);
@@ -73,6 +79,7 @@ export async function follow(): Promise<void> {
 /** Returns when the events have ended. */
 async function connect(): Promise<void> {
   const spec = await node.get_v1_config_spec();
+  noteForks(spec);
   const [versions, discovered] = await Promise.all([node.get_v1_node_version(), node.call("rpc.discover")]);
   const { methods } = discovered as { methods: { name: string }[] };
   // From here on nothing is missed: what happens while the past is read is told as an event.
@@ -157,6 +164,7 @@ export async function refresh(): Promise<void> {
   take(headers.flatMap((answer) => (answer instanceof Error ? [] : [noteOf(answer)])));
   await learn(head.head_block_root);
   batch(() => {
+    const before = chainHead.value?.head_block_root;
     chainHead.value = head;
     participation.value = voting;
     chainTime.value = timeOf(time);
@@ -164,12 +172,36 @@ export async function refresh(): Promise<void> {
     const votes = new Map(votesByEpoch.value).set(epoch, voting.current_epoch);
     if (voting.previous_epoch !== null) votes.set(epoch - 1, voting.previous_epoch);
     votesByEpoch.value = votes;
+    if (head.head_block_root !== before && voting.sync_committee !== null) {
+      const signers = [...(signersByEpoch.value.get(epoch) ?? []), voting.sync_committee];
+      signersByEpoch.value = new Map(signersByEpoch.value).set(epoch, signers);
+    }
   });
+}
+
+/** By the versions of the configuration. */
+const forkNames = new Map<string, string>();
+
+function noteForks(spec: Record<string, unknown>): void {
+  for (const [key, version] of Object.entries(spec)) {
+    const name = /^(\w+)_FORK_VERSION$/.exec(key)?.[1]?.toLowerCase();
+    if (name !== undefined) forkNames.set(String(version), name === "genesis" ? "phase0" : name);
+  }
 }
 
 /** What no event tells of. */
 async function refreshRest(): Promise<void> {
-  const [sync, peers] = await node.batch([["get_v1_node_syncing"], ["get_v1_node_peer_count"]]);
+  const [sync, peers, versions, ofHead] = await node.batch([
+    ["get_v1_node_syncing"],
+    ["get_v1_node_peer_count"],
+    ["get_v2_node_version"],
+    ["get_v1_beacon_states_fork", { state_id: "head" }],
+  ]);
+  if (!(versions instanceof Error)) {
+    const client = versions.execution_client;
+    executionClient.value = client === undefined ? "" : `${client.name} ${client.version}`;
+  }
+  if (!(ofHead instanceof Error)) fork.value = forkNames.get(ofHead.current_version) ?? ofHead.current_version;
   if (!(sync instanceof Error)) syncing.value = sync;
   if (!(peers instanceof Error)) peerCount.value = peers.connected;
   await refresh();

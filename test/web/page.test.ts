@@ -63,6 +63,12 @@ async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
+it("is not there when it is not wanted", async () => {
+  const program = await Program.served(["dev", "--validators", "8", "--no-web", "--data-dir", tempDirectory()]);
+  expect((await fetch(program.url)).status).toBe(405);
+  expect(program.output).not.toContain("in a browser");
+});
+
 let browser: Browser;
 
 describe.skipIf(!hasBrowser)(`the page${hasBrowser ? "" : ` (${WITHOUT_BROWSER})`}`, () => {
@@ -81,6 +87,7 @@ describe.skipIf(!hasBrowser)(`the page${hasBrowser ? "" : ` (${WITHOUT_BROWSER})
     const headBlock = page.getByRole("link", { name: new RegExp(`^Slot ${slot}, on the chain`) });
     await headBlock.waitFor();
     expect(await page.getByRole("link", { name: /^Slot \d+, final/ }).count()).toBeGreaterThan(0);
+    await page.getByText("fulu", { exact: true }).waitFor();
     await keepPicture(page, "chain");
 
     // A block comes: it is there without a reload, and nothing else has moved.

@@ -5,10 +5,13 @@ import {
   chainHead,
   chainTime,
   constants,
+  executionClient,
+  fork,
   participation,
   peerCount,
   placedBlocks,
   reorgs,
+  signersByEpoch,
   syncing,
   votesByEpoch,
 } from "../live.ts";
@@ -67,6 +70,7 @@ function Tiles() {
     <${Tile} name="Finalized epoch" note=${`${epochsToFinal} epochs ago`}>
       <${EpochLink} epoch=${Math.floor(Number(head.finalized_slot) / slotsPerEpoch)} />
     <//>
+    <${Tile} name="Fork">${fork.value}<//>
     <${Tile} name="Justified epoch"><${EpochLink} epoch=${Math.floor(Number(head.justified_slot) / slotsPerEpoch)} /><//>
     <${Tile} name="Votes of the last epoch" note=${vote && `${percent(vote.current_epoch)} of this one so far`}>
       ${vote && (vote.previous_epoch === null ? "–" : percent(vote.previous_epoch))}
@@ -77,8 +81,11 @@ function Tiles() {
     <${Tile} name="Active validators" note=${vote && `of ${grouped(vote.validators)}; ${eth(vote.active_balance)}`}>
       ${vote && grouped(vote.active_validators)}
     <//>
+    <${Tile} name="Execution" note=${executionClient.value}>
+      ${sync && (sync.el_offline ? "offline" : executionClient.value === "" ? "built in" : "connected")}
+    <//>
     <${Tile} name="Peers"><a href="#/peers">${peerCount.value ?? ""}</a><//>
-    <${Tile} name="Sync" note=${sync && (sync.el_offline ? "execution client offline" : sync.is_optimistic ? "optimistic" : "verified")}>
+    <${Tile} name="Sync" note=${sync && (sync.is_optimistic ? "optimistic" : "verified")}>
       ${sync && (sync.is_syncing ? `${grouped(sync.sync_distance)} slots behind` : "in sync")}
     <//>
   </dl>`;
@@ -113,8 +120,9 @@ function Epochs({ finalizedSlot, justifiedSlot, currentSlot, slotsPerEpoch }: Ep
     return first <= justifiedSlot ? html`<span class="is-canonical">justified</span>` : "";
   };
   return html`<${Table} caption="Epochs" empty="No epoch is known yet."
-    head=${["epoch", "", "proposed", "missed", "orphaned", "votes"]}
+    head=${["epoch", "", "proposed", "missed", "orphaned", "votes", "sync committee"]}
     rows=${epochs.map(({ epoch, proposed, missed, orphaned }) => {
+      const signers = signersByEpoch.value.get(epoch);
       const votes = votesByEpoch.value.get(epoch);
       return [
         html`<${EpochLink} epoch=${epoch} />`,
@@ -125,6 +133,7 @@ function Epochs({ finalizedSlot, justifiedSlot, currentSlot, slotsPerEpoch }: Ep
         votes === undefined
           ? ""
           : html`<progress class="bar" max="1" value=${votes} aria-label=${`Votes of epoch ${epoch}`}></progress> ${percent(votes)}`,
+        signers === undefined ? "" : percent(signers.reduce((sum, part) => sum + part, 0) / signers.length),
       ];
     })} />`;
 }
