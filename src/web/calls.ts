@@ -13,10 +13,12 @@ export interface DiscoveredMethod {
   examples?: { params: { name: string; value: unknown }[] }[];
 }
 
-/** What was typed is JSON where it can be read as such, and else text. */
+/** What was typed is JSON where it can be read as such, and else text; so is a number that would be another one as JSON. */
 export function readValue(typed: string): unknown {
   try {
-    return JSON.parse(typed);
+    const value: unknown = JSON.parse(typed);
+    const isRounded = typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+    return isRounded ? typed : value;
   } catch {
     return typed;
   }

@@ -94,7 +94,11 @@ async function connect(): Promise<void> {
     };
     version.value = versions.version;
     methodNames.value = new Set(methods.map(({ name }) => name));
-    blocks.value = new Map([...known, ...blocks.value]);
+    // Another chain may be behind the address by now.
+    blocks.value = known;
+    reorgs.value = [];
+    votesByEpoch.value = new Map();
+    signersByEpoch.value = new Map();
     chainTime.value = time;
     connection.value = "live";
   });
@@ -168,6 +172,7 @@ export async function refresh(): Promise<void> {
     chainHead.value = head;
     participation.value = voting;
     chainTime.value = timeOf(time);
+    forgetLater(chainTime.value.slot);
     const epoch = Number(voting.epoch);
     const votes = new Map(votesByEpoch.value).set(epoch, voting.current_epoch);
     if (voting.previous_epoch !== null) votes.set(epoch - 1, voting.previous_epoch);
@@ -230,6 +235,12 @@ async function learn(root: string): Promise<void> {
     next = note.parentRoot;
   }
   take(found);
+}
+
+/** A dev chain that has gone back knows nothing of what came after. */
+function forgetLater(slot: number): void {
+  const kept = [...blocks.value].filter(([, block]) => block.slot <= slot);
+  if (kept.length < blocks.value.size) blocks.value = new Map(kept);
 }
 
 function take(found: readonly BlockNote[]): void {

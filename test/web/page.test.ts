@@ -133,6 +133,14 @@ describe.skipIf(!hasBrowser)(`the page${hasBrowser ? "" : ` (${WITHOUT_BROWSER})
       await page.getByText(text).first().waitFor();
       await keepPicture(page, address.replace("/", "-"));
     }
+    for (const [address, problem] of [
+      ["block/%", /block_id/],
+      ["epoch/-1", "An epoch is a whole number"],
+      ["methods/nonsense", "The node has no method nonsense"],
+    ] as const) {
+      await go(address);
+      await page.getByRole("alert").getByText(problem).first().waitFor();
+    }
     await go("block/99999");
     await page.getByRole("alert").first().waitFor();
     expect(complaints).toEqual([]);
@@ -177,6 +185,10 @@ describe.skipIf(!hasBrowser)(`the page${hasBrowser ? "" : ` (${WITHOUT_BROWSER})
     await act("Advance", { slots: "2" });
     await act("Go back to 0x1");
     expect(await program.call("getChainHead")).toMatchObject({ head_slot: slot });
+    // What was gone back from is not there any more.
+    await go("");
+    await page.getByRole("heading", { name: "Chain", exact: true }).waitFor();
+    await vi.waitUntil(async () => (await page.getByRole("link", { name: /, orphaned/ }).count()) === 1);
     expect(complaints).toEqual([]);
   });
 

@@ -50,6 +50,7 @@ describe("a call", () => {
     expect(paramsOf(params, { state_id: "head", status: '["active"]' })).toEqual(["head", null, ["active"]]);
     expect(paramsOf(params, { state_id: " 12 ", id: "" })).toEqual([12]);
     expect(paramsOf(params, {})).toEqual([]);
+    for (const typed of ["1e400", "18446744073709551615"]) expect(readValue(typed)).toBe(typed);
     for (const value of ["head", 12, "12", null, true, "true", [1, "a"], { a: "'" }]) {
       expect(readValue(writeValue(value))).toEqual(value);
     }

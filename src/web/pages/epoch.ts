@@ -23,7 +23,8 @@ export function EpochPage({ subject }: { subject: string | undefined }) {
     (signal) => readSlots(epoch, current, slotsPerEpoch, signal),
     [epoch, current, head?.head_block_root],
   );
-  if (!Number.isSafeInteger(epoch)) return html`<${Problem}>An epoch is a whole number, and ${subject} is none.<//>`;
+  if (!Number.isSafeInteger(epoch) || epoch < 0)
+    return html`<${Problem}>An epoch is a whole number, and ${subject} is none.<//>`;
   const first = epoch * slotsPerEpoch;
   const standing =
     first <= Number(head?.finalized_slot ?? -1)

@@ -18,8 +18,7 @@ export function MethodsPage({ subject }: { subject: string | undefined }) {
   return html`<h1>Methods</h1>
     <${Show} of=${discovered}>
       ${({ methods }: { methods: DiscoveredMethod[] }) => {
-        const chosen =
-          methods.find(({ name }) => name === subject) ?? methods.find(({ name }) => name === "getChainHead");
+        const chosen = methods.find(({ name }) => name === (subject ?? "getChainHead"));
         const shown = methods.filter(({ name, summary }) =>
           `${name} ${summary}`.toLowerCase().includes(filter.toLowerCase()),
         );
@@ -30,7 +29,7 @@ export function MethodsPage({ subject }: { subject: string | undefined }) {
               ${shown.map(({ name }) => html`<li><a href=${`#/methods/${name}`} aria-current=${name === chosen?.name ? "true" : undefined}>${name}</a></li>`)}
             </ul>
           </div>
-          ${chosen && html`<${MethodForm} key=${chosen.name} method=${chosen} />`}
+          ${chosen ? html`<${MethodForm} key=${chosen.name} method=${chosen} />` : html`<${Problem}>The node has no method ${subject}.<//>`}
         </div>`;
       }}
     <//>`;
@@ -109,13 +108,18 @@ function OutcomeView({ of }: { of: NonNullable<Outcome> }) {
 }
 
 function Snippet({ text }: { text: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [outcome, setOutcome] = useState("");
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
+    try {
+      // Browsers have it for pages of this machine and of https alone.
+      await navigator.clipboard.writeText(text);
+      setOutcome("Copied");
+    } catch {
+      setOutcome("The browser does not let this page copy");
+    }
+    setTimeout(() => setOutcome(""), 2500);
   };
-  return html`<pre class="snippet">${text}</pre><button type="button" onClick=${() => void copy()}>${isCopied ? "Copied" : "Copy"}</button>`;
+  return html`<pre class="snippet">${text}</pre><button type="button" onClick=${() => void copy()}>${outcome || "Copy"}</button>`;
 }
 
 interface Heard {
