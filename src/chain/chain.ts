@@ -8,6 +8,7 @@ import {
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
+import { KzgThread } from "../data/kzg-thread.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
 import { type ExecutionEngine, isReachable, type PayloadVerdict } from "../execution/engine.ts";
@@ -16,6 +17,8 @@ import { checkpointsOf } from "./anchor.ts";
 import { blamedOnDatabase } from "./bad-pubkey.ts";
 import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
+import { Custody, type CustodyOptions } from "./data/custody.ts";
+import { DataAvailability } from "./data/data-availability.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -71,6 +74,7 @@ export interface ChainParts extends OpeningOptions {
   safeSlotsToImportOptimistically?: number;
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
+  custody?: CustodyOptions;
 }
 
 /**
@@ -85,6 +89,7 @@ export class BeaconChain {
   readonly blocks: BlockStore;
   readonly states: StateStore;
   readonly pools: Pools;
+  readonly data: DataAvailability;
   readonly events: ChainEvents;
   readonly processor: OperationProcessor;
   readonly producer: BlockProducer;
@@ -130,6 +135,7 @@ export class BeaconChain {
     } catch (error) {
       await chain.#engineNotifier.close();
       await chain.#bls.close();
+      await chain.data.kzg.close();
       await chain.#pubkeys.close();
       throw blamedOnDatabase(error, parts.db);
     }
@@ -154,6 +160,8 @@ export class BeaconChain {
     this.states = new StateStore({ db, blocks: this.blocks, forkChoice, snapshots, genesis, limits });
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
+    const custody = new Custody(config, options.custody);
+    this.data = new DataAvailability({ config, clock, kzg: new KzgThread(log), custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
@@ -189,6 +197,7 @@ export class BeaconChain {
       forkChoice,
       blocks: this.blocks,
       states: this.states,
+      data: this.data,
       bls: this.#bls,
       engine,
       safeSlotsToImportOptimistically: options.safeSlotsToImportOptimistically,
@@ -410,6 +419,7 @@ export class BeaconChain {
     } finally {
       await this.#archiver.idle();
       await this.#bls.close();
+      await this.data.kzg.close();
       await this.#pubkeys.close();
     }
   }

@@ -6,6 +6,7 @@ import {
   HotBlockRepository,
   HotBlockWrites,
 } from "./block-repositories.ts";
+import { DataRepository, DataWrites } from "./data-repository.ts";
 import type { DatabaseWriteError } from "./errors.ts";
 import { Eth1Repository } from "./eth1-repository.ts";
 import { Bucket } from "./keys.ts";
@@ -24,6 +25,7 @@ export class BeaconDbBatch {
   readonly finalizedBlocks: FinalizedBlockWrites;
   readonly stateIndex: StateIndexWrites;
   readonly snapshots: SnapshotWrites;
+  readonly data: DataWrites;
   readonly meta: MetaWrites;
   readonly #batch: WriteBatch;
 
@@ -34,6 +36,7 @@ export class BeaconDbBatch {
     this.finalizedBlocks = new FinalizedBlockWrites(batch);
     this.stateIndex = new StateIndexWrites(batch);
     this.snapshots = new SnapshotWrites(batch);
+    this.data = new DataWrites(batch);
     this.meta = new MetaWrites(batch);
   }
 
@@ -70,6 +73,7 @@ export class BeaconDb {
   readonly finalizedBlocks: FinalizedBlockRepository;
   readonly stateIndex: StateIndexRepository;
   readonly snapshots: SnapshotRepository;
+  readonly data: DataRepository;
   readonly operations: OperationRepository;
   readonly lightClient: LightClientRepository;
   readonly eth1: Eth1Repository;
@@ -84,6 +88,7 @@ export class BeaconDb {
     this.finalizedBlocks = new FinalizedBlockRepository(store);
     this.stateIndex = new StateIndexRepository(store);
     this.snapshots = new SnapshotRepository(store);
+    this.data = new DataRepository(store);
     this.operations = new OperationRepository(store);
     this.lightClient = new LightClientRepository(store);
     this.eth1 = new Eth1Repository(store);

@@ -16,6 +16,8 @@ export const Bucket = {
   eth1Snapshot: 10,
   packedSnapshots: 11,
   snapshotParts: 12,
+  dataSidecars: 13,
+  dataBlocks: 14,
 } as const;
 
 /** The leading byte of what stands in layers over the buckets; never one of a bucket. */

@@ -10,7 +10,7 @@ import {
   isMergeTransitionComplete,
   SyncCommitteeCacheEmpty,
 } from "@lodestar/state-transition";
-import type { deneb, IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
+import type { IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { withBlock } from "../states/advance.ts";
 import { BlockRejection } from "./block-rejection.ts";
@@ -74,13 +74,11 @@ export function signatureSetsOf(
  * has produced just this block, it has made the state already.
  */
 export function applyBlock(
-  config: BeaconConfig,
   signed: SignedBeaconBlock,
   preState: CachedBeaconStateAllForks,
   producedState?: CachedBeaconStateAllForks,
 ): CachedBeaconStateAllForks {
   const { slot, stateRoot } = signed.message;
-  requireData(config, signed);
   if (producedState) return producedState;
   let postState: CachedBeaconStateAllForks;
   try {
@@ -94,18 +92,6 @@ export function applyBlock(
     throw new BlockRejection("wrong-state-root", `The block claims state root ${claimed}, but leads to ${actual}.`);
   }
   return postState;
-}
-
-/** Deneb, is_data_available: the node holds no blobs, so it cannot vouch for a block that refers to some. */
-function requireData(config: BeaconConfig, { message }: SignedBeaconBlock): void {
-  if (config.getForkSeq(message.slot) < ForkSeq.deneb) return;
-  const { blobKzgCommitments } = message.body as deneb.BeaconBlockBody;
-  if (blobKzgCommitments.length > 0) {
-    throw new BlockRejection(
-      "data-unavailable",
-      `The block refers to ${blobKzgCommitments.length} blobs, and this node does not store blobs.`,
-    );
-  }
 }
 
 function invalidTransition(slot: number, error: unknown): BlockRejection {

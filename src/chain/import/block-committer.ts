@@ -5,6 +5,7 @@ import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
+import type { DataAvailability } from "../data/data-availability.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { withPayloadStatus } from "../fork-choice/payload-status.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
@@ -29,6 +30,7 @@ export interface BlockCommitterParts {
   forkChoice: ForkChoice;
   blocks: BlockStore;
   states: StateStore;
+  data: DataAvailability;
 }
 
 /**
@@ -49,7 +51,7 @@ export class BlockCommitter {
   async commit(run: readonly VerifiedBlock[]): Promise<void> {
     const first = run[0];
     if (!first) return;
-    const { db, forkChoice } = this.#parts;
+    const { db, forkChoice, data } = this.#parts;
     const parent = this.#requireFit(first);
     const batch = db.batch();
     const blocks = this.#withJointStatus(
@@ -64,6 +66,7 @@ export class BlockCommitter {
     let before = parent;
     for (const { verified, block } of blocks) {
       this.#store(batch, verified, { block, parent: before });
+      data.store(batch, verified);
       verified.alongside?.(batch);
       before = block;
     }
@@ -76,6 +79,7 @@ export class BlockCommitter {
     }
     for (const { verified, block } of blocks) {
       this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified) });
+      data.pool.delete(block.root);
     }
   }
 

@@ -113,18 +113,33 @@ export class ImportQueue {
   }
 
   async #importArrived(block: ArrivedBlock, verify: Verify): Promise<ImportedBlock> {
-    const { events } = this.#parts;
+    const { events, data } = this.#parts;
     const { signed, root } = block;
     const { slot } = signed.message;
     await this.#untilCurrent(slot);
     const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
-    return this.#singles.run(async () => {
+    const { verified, isComplete, count } = await this.#singles.run(async () => {
       const verified = await this.#withConsequences(verify);
-      const known = verified === null || (await this.#commit([verified])) === 0;
-      if (!known) events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
-      return { root, known };
+      const isComplete = verified !== null && data.missing(verified).length === 0;
+      return { verified, isComplete, count: isComplete ? await this.#commit([verified]) : 0 };
     });
+    // What comes behind the block does not wait for its data.
+    const imported = verified && !isComplete ? await this.#commitWithData(verified) : count;
+    const known = imported === 0;
+    if (!known) events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
+    return { root, known };
+  }
+
+  async #commitWithData(verified: VerifiedBlock): Promise<number> {
+    const { data, clock } = this.#parts;
+    const patience = AbortSignal.timeout(clock.secondsPerSlot * 1000);
+    try {
+      await data.whenAvailable(verified, AbortSignal.any([patience, this.#closing.signal]));
+    } catch {
+      data.requireAvailable(verified);
+    }
+    return this.#commit([verified]);
   }
 
   async importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {

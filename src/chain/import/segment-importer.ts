@@ -5,6 +5,7 @@ import type { IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
+import type { DataAvailability } from "../data/data-availability.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { advanceToSlot } from "../states/advance.ts";
@@ -31,6 +32,7 @@ interface SegmentImporterParts {
   forkChoice: ForkChoice;
   blocks: BlockStore;
   states: StateStore;
+  data: DataAvailability;
   bls: BlsVerifier;
   verifyPayload: VerifyPayload;
   /** Takes verified blocks onto the chain; tells how many of them were new to it. */
@@ -136,7 +138,7 @@ export class SegmentImporter {
           return this.#parts.verifyPayload(block.signed, read);
         });
         execution.catch(() => undefined);
-        const state = applyBlock(config, block.signed, preState);
+        const state = applyBlock(block.signed, preState);
         parent = { ...block, state, indexedAttestations: read.indexedAttestations, execution };
         blocks.push(parent);
       } catch (error) {
@@ -175,6 +177,7 @@ export class SegmentImporter {
     const verified: VerifiedBlock[] = [];
     for (const block of blocks) {
       try {
+        this.#parts.data.requireAvailable(block);
         verified.push({ ...block, execution: await block.execution });
       } catch (error) {
         failure = { block, error };

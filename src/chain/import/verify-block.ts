@@ -39,7 +39,7 @@ export async function verifyBlock(
   payload.catch(() => undefined);
   // A large batch runs in worker threads while the transition runs here; a bad signature is the verdict that counts.
   const signatures = bls?.verify(signatureSetsOf(config, signed, preState, read)) ?? true;
-  const transition = captureFailure(() => applyBlock(config, signed, preState, producedState));
+  const transition = captureFailure(() => applyBlock(signed, preState, producedState));
   if (!(await signatures)) throw badSignature(signed);
   const state = transition();
   return { ...block, state, indexedAttestations: read.indexedAttestations, execution: await payload };

@@ -1,0 +1,23 @@
+import { createProof, type Node, ProofType, type SingleProof } from "@chainsafe/persistent-merkle-tree";
+import type { BeaconConfig } from "@lodestar/config";
+import type { deneb, phase0, SignedBeaconBlock } from "@lodestar/types";
+
+/** None before deneb. */
+export function commitmentsOf({ message }: SignedBeaconBlock): deneb.BlobKzgCommitments {
+  return (message.body as Partial<deneb.BeaconBlockBody>).blobKzgCommitments ?? [];
+}
+
+/** deneb/beacon-chain.md, compute_signed_block_header. */
+export function signedHeaderOf(
+  config: BeaconConfig,
+  { message, signature }: SignedBeaconBlock,
+): phase0.SignedBeaconBlockHeader {
+  const { slot, proposerIndex, parentRoot, stateRoot, body } = message;
+  const bodyRoot = config.getForkTypes(slot).BeaconBlockBody.hashTreeRoot(body);
+  return { message: { slot, proposerIndex, parentRoot, stateRoot, bodyRoot }, signature };
+}
+
+/** compute_merkle_proof: the way from a node of a tree to its root. */
+export function branchOf(root: Node, gindex: bigint): Uint8Array[] {
+  return (createProof(root, { type: ProofType.single, gindex }) as SingleProof).witnesses;
+}

@@ -1,0 +1,21 @@
+import { type deneb, type fulu, type RootHex, type Slot, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+
+/** What stands beside a block: from deneb on a sidecar a blob, from fulu on a sidecar a column of all blobs. */
+export type DataSidecar = deneb.BlobSidecar | fulu.DataColumnSidecar;
+
+export function isColumn(sidecar: DataSidecar): sidecar is fulu.DataColumnSidecar {
+  return "column" in sidecar;
+}
+
+export function slotOfSidecar({ signedBlockHeader }: DataSidecar): Slot {
+  return signedBlockHeader.message.slot;
+}
+
+export function blockRootOfSidecar({ signedBlockHeader }: DataSidecar): RootHex {
+  return toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(signedBlockHeader.message));
+}
+
+export function serializeSidecar(sidecar: DataSidecar): Uint8Array {
+  return isColumn(sidecar) ? ssz.fulu.DataColumnSidecar.serialize(sidecar) : ssz.deneb.BlobSidecar.serialize(sidecar);
+}

@@ -1,0 +1,73 @@
+import type { Slot } from "@lodestar/types";
+import { Bucket, type Root, rootBytes, type SlotAndRoot, slotAndRootKey, slotAndRootOfKey, slotBound } from "./keys.ts";
+import type { LevelStore, WriteBatch } from "./level-store.ts";
+
+const ROOT_BYTES = 32;
+const INDEX_BYTES = 2;
+
+/** Block root and index → SSZ of the blob sidecar or column sidecar; which of both, the fork of the block tells. */
+export class DataRepository {
+  readonly #store: LevelStore;
+
+  constructor(store: LevelStore) {
+    this.#store = store;
+  }
+
+  get(root: Root, index: number): Promise<Uint8Array | null> {
+    return this.#store.get(Bucket.dataSidecars, sidecarKey(root, index));
+  }
+
+  /** In ascending order. */
+  async indices(root: Root): Promise<number[]> {
+    const indices: number[] = [];
+    for await (const key of this.#store.keys(Bucket.dataSidecars, rangeOf(root))) indices.push(indexOfKey(key));
+    return indices;
+  }
+
+  /** The blocks that have any, up to a slot, by default all; in the order of slots. */
+  async *blocks({
+    from = 0,
+    to = Number.POSITIVE_INFINITY,
+  }: {
+    from?: Slot;
+    to?: Slot;
+  } = {}): AsyncGenerator<SlotAndRoot> {
+    if (to < 0) return;
+    const keys = { gte: slotBound(from), lt: slotBound(to + 1) };
+    for await (const key of this.#store.keys(Bucket.dataBlocks, keys)) yield slotAndRootOfKey(key);
+  }
+}
+
+export class DataWrites {
+  readonly #batch: WriteBatch;
+
+  constructor(batch: WriteBatch) {
+    this.#batch = batch;
+  }
+
+  put({ slot, root }: SlotAndRoot, index: number, sidecar: Uint8Array): void {
+    this.#batch.put(Bucket.dataBlocks, slotAndRootKey(slot, root), new Uint8Array());
+    this.#batch.put(Bucket.dataSidecars, sidecarKey(root, index), sidecar);
+  }
+
+  /** All that the block has, which are of these indices. */
+  delete({ slot, root }: SlotAndRoot, indices: readonly number[]): void {
+    for (const index of indices) this.#batch.delete(Bucket.dataSidecars, sidecarKey(root, index));
+    this.#batch.delete(Bucket.dataBlocks, slotAndRootKey(slot, root));
+  }
+}
+
+function sidecarKey(root: Root, index: number): Uint8Array {
+  const key = new Uint8Array(ROOT_BYTES + INDEX_BYTES);
+  key.set(rootBytes(root));
+  new DataView(key.buffer).setUint16(ROOT_BYTES, index);
+  return key;
+}
+
+function indexOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getUint16(ROOT_BYTES);
+}
+
+function rangeOf(root: Root): { gte: Uint8Array; lte: Uint8Array } {
+  return { gte: sidecarKey(root, 0), lte: sidecarKey(root, 2 ** (8 * INDEX_BYTES) - 1) };
+}
