@@ -43,8 +43,9 @@ async function run() {
     process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
     process.channel.unref();
   }
-  // Halves the time that loading the program takes from the second start on.
-  nodeModule.enableCompileCache(join(root, "node_modules", ".cache", "fanal"));
+  // Halves the time that loading the program takes from the second start on; its threads find the place by the variable.
+  process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "fanal");
+  nodeModule.enableCompileCache();
   const { main } = await import(isCheckout ? "../src/cli/main.ts" : "../dist/cli/main.js");
   process.exit(await main(process.argv.slice(2)));
 }

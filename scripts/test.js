@@ -11,7 +11,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
 const node = ownNode() ?? process.execPath;
 const options = process.argv.slice(2);
-const environment = { ...process.env, PATH: `${join(modules, ".bin")}${delimiter}${process.env.PATH ?? ""}` };
+const environment = {
+  ...process.env,
+  PATH: `${join(modules, ".bin")}${delimiter}${process.env.PATH ?? ""}`,
+  // Also for the threads that tests start, which would else compile the servers anew each time.
+  NODE_COMPILE_CACHE: join(modules, ".cache", "fanal"),
+};
 
 /** Runs one of the tools and says whether it succeeded. */
 function run(script, args) {

@@ -1,19 +1,11 @@
 import { createHash } from "node:crypto";
 import { EFFECTIVE_BALANCE_INCREMENT } from "@lodestar/params";
 import type { Epoch } from "@lodestar/types";
+import { VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../../src/ssz/validator-layout.ts";
 import { seededRandom } from "../../test/support/seeded-random.ts";
 import { KEY_BYTES } from "./validator-keys.ts";
 
 const FAR_FUTURE = 2n ** 64n - 1n;
-/** Of SSZ of a validator: key, withdrawal credentials, effective balance, slashed, four epochs. */
-const VALIDATOR_BYTES = 121;
-const CREDENTIALS = 48;
-const EFFECTIVE_BALANCE = 80;
-const SLASHED = 88;
-const ELIGIBILITY = 89;
-const ACTIVATION = 97;
-const EXIT = 105;
-const WITHDRAWABLE = 113;
 
 const GWEI_PER_ETHER = 1e9;
 const ALL_FLAGS = 7;
@@ -46,13 +38,16 @@ export function makeRegistry(keys: Uint8Array, epoch: Epoch): Registry {
     const { effectiveEther, slashed, eligibility, activation, exit, withdrawable } = lifeOf(index, epoch, random);
     const at = index * VALIDATOR_BYTES;
     validators.set(keys.subarray(index * KEY_BYTES, (index + 1) * KEY_BYTES), at);
-    writeCredentials(validators.subarray(at + CREDENTIALS, at + EFFECTIVE_BALANCE), index);
-    writeUint64(validators, effectiveEther * EFFECTIVE_BALANCE_INCREMENT, at + EFFECTIVE_BALANCE);
-    validators[at + SLASHED] = slashed ? 1 : 0;
-    validators.writeBigUInt64LE(eligibility, at + ELIGIBILITY);
-    validators.writeBigUInt64LE(activation, at + ACTIVATION);
-    validators.writeBigUInt64LE(exit, at + EXIT);
-    validators.writeBigUInt64LE(withdrawable, at + WITHDRAWABLE);
+    writeCredentials(
+      validators.subarray(at + VALIDATOR_FIELDS.withdrawalCredentials, at + VALIDATOR_FIELDS.effectiveBalance),
+      index,
+    );
+    writeUint64(validators, effectiveEther * EFFECTIVE_BALANCE_INCREMENT, at + VALIDATOR_FIELDS.effectiveBalance);
+    validators[at + VALIDATOR_FIELDS.slashed] = slashed ? 1 : 0;
+    validators.writeBigUInt64LE(eligibility, at + VALIDATOR_FIELDS.activationEligibilityEpoch);
+    validators.writeBigUInt64LE(activation, at + VALIDATOR_FIELDS.activationEpoch);
+    validators.writeBigUInt64LE(exit, at + VALIDATOR_FIELDS.exitEpoch);
+    validators.writeBigUInt64LE(withdrawable, at + VALIDATOR_FIELDS.withdrawableEpoch);
     const surplus = effectiveEther > 0 ? Math.floor(random() * 0.04 * GWEI_PER_ETHER) : 0;
     writeUint64(balances, effectiveEther * GWEI_PER_ETHER + surplus, index * 8);
     const isActive = activation <= BigInt(epoch) && BigInt(epoch) < exit;

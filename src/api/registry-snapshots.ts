@@ -4,8 +4,9 @@ import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { LruMap } from "../chain/lru-map.ts";
 import { PackedValidator } from "../chain/states/packed-validator.ts";
-import { BALANCE_BYTES, type Chunks, VALIDATOR_BYTES, VALIDATORS_PER_CHUNK } from "../json/registry-chunks.ts";
+import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../json/registry-chunks.ts";
 import { SharedWorks } from "../shared-work.ts";
+import { VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
 import { TimeSlice } from "../time-slice.ts";
 import { perChain } from "./memoize.ts";
 

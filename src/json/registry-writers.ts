@@ -1,14 +1,6 @@
+import { CREDENTIALS_BYTES, PUBKEY_BYTES, VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../ssz/validator-layout.ts";
 import { type ByteWriter, constant } from "./byte-writer.ts";
-import {
-  BALANCE_BYTES,
-  type Chunks,
-  CREDENTIALS_BYTES,
-  FIELDS,
-  type Listed,
-  PUBKEY_BYTES,
-  VALIDATOR_BYTES,
-  VALIDATORS_PER_CHUNK,
-} from "./registry-chunks.ts";
+import { BALANCE_BYTES, type Chunks, type Listed, VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
 import { ROOM_BYTES } from "./stream-writer.ts";
 import { isNever, statusAt, VALIDATOR_STATUSES } from "./validator-status.ts";
 
@@ -105,23 +97,23 @@ export function* writeBalanceRecords(balanceChunks: Chunks, out: ByteWriter): St
 
 /** What a validator has in SSZ, from within its public key up to within its last epoch. */
 function writeFields(out: ByteWriter, bytes: Uint8Array, view: DataView, at: number): void {
-  out.hex(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
+  out.hex(bytes, at + VALIDATOR_FIELDS.pubkey, PUBKEY_BYTES);
   out.constant(CREDENTIALS);
-  out.hex(bytes, at + FIELDS.withdrawalCredentials, CREDENTIALS_BYTES);
+  out.hex(bytes, at + VALIDATOR_FIELDS.withdrawalCredentials, CREDENTIALS_BYTES);
   out.constant(EFFECTIVE_BALANCE);
-  writeUint64(out, view, at + FIELDS.effectiveBalance);
-  out.constant(bytes[at + FIELDS.slashed] === 1 ? SLASHED : NOT_SLASHED);
-  writeUint64(out, view, at + FIELDS.activationEligibilityEpoch);
+  writeUint64(out, view, at + VALIDATOR_FIELDS.effectiveBalance);
+  out.constant(bytes[at + VALIDATOR_FIELDS.slashed] === 1 ? SLASHED : NOT_SLASHED);
+  writeUint64(out, view, at + VALIDATOR_FIELDS.activationEligibilityEpoch);
   out.constant(ACTIVATION);
-  writeUint64(out, view, at + FIELDS.activationEpoch);
-  if (isNever(view, at + FIELDS.exitEpoch) && isNever(view, at + FIELDS.withdrawableEpoch)) {
+  writeUint64(out, view, at + VALIDATOR_FIELDS.activationEpoch);
+  if (isNever(view, at + VALIDATOR_FIELDS.exitEpoch) && isNever(view, at + VALIDATOR_FIELDS.withdrawableEpoch)) {
     out.constant(STAYS);
     return;
   }
   out.constant(EXIT);
-  writeUint64(out, view, at + FIELDS.exitEpoch);
+  writeUint64(out, view, at + VALIDATOR_FIELDS.exitEpoch);
   out.constant(WITHDRAWABLE);
-  writeUint64(out, view, at + FIELDS.withdrawableEpoch);
+  writeUint64(out, view, at + VALIDATOR_FIELDS.withdrawableEpoch);
 }
 
 export function* writeBalances(list: BalanceList, out: ByteWriter): Steps {
@@ -164,9 +156,9 @@ export function* writeIdentities(list: IdentityList, out: ByteWriter): Steps {
       out.constant(INDEX);
       out.uint(index);
       out.constant(PUBKEY);
-      out.hex(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
+      out.hex(bytes, at + VALIDATOR_FIELDS.pubkey, PUBKEY_BYTES);
       out.constant(ACTIVATION);
-      writeUint64(out, view, at + FIELDS.activationEpoch);
+      writeUint64(out, view, at + VALIDATOR_FIELDS.activationEpoch);
       out.constant(END);
     };
   });
@@ -180,8 +172,8 @@ export function* writeIdentitiesSsz(list: IdentityList, out: ByteWriter): Steps 
     return (position, index) => {
       const at = position * VALIDATOR_BYTES;
       out.littleEndian64(index);
-      out.copy(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
-      out.copy(bytes, at + FIELDS.activationEpoch, 8);
+      out.copy(bytes, at + VALIDATOR_FIELDS.pubkey, PUBKEY_BYTES);
+      out.copy(bytes, at + VALIDATOR_FIELDS.activationEpoch, 8);
     };
   });
 }

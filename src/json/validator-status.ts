@@ -1,4 +1,4 @@
-import { FIELDS } from "./registry-chunks.ts";
+import { VALIDATOR_FIELDS } from "../ssz/validator-layout.ts";
 
 const TWO_TO_32 = 2 ** 32;
 
@@ -42,18 +42,19 @@ export function statusSet(words: readonly string[]): number {
 
 /** The place among `VALIDATOR_STATUSES` of the status that the validator whose bytes begin there has in an epoch. */
 export function statusAt(bytes: DataView, at: number, epoch: number): number {
-  if (epochAt(bytes, at + FIELDS.activationEpoch) > epoch) {
-    const eligibility = epochAt(bytes, at + FIELDS.activationEligibilityEpoch);
+  if (epochAt(bytes, at + VALIDATOR_FIELDS.activationEpoch) > epoch) {
+    const eligibility = epochAt(bytes, at + VALIDATOR_FIELDS.activationEligibilityEpoch);
     return eligibility === Number.POSITIVE_INFINITY ? PENDING_INITIALIZED : PENDING_QUEUED;
   }
-  const isSlashed = bytes.getUint8(at + FIELDS.slashed) === 1;
-  const exit = epochAt(bytes, at + FIELDS.exitEpoch);
+  const isSlashed = bytes.getUint8(at + VALIDATOR_FIELDS.slashed) === 1;
+  const exit = epochAt(bytes, at + VALIDATOR_FIELDS.exitEpoch);
   if (exit === Number.POSITIVE_INFINITY) return ACTIVE_ONGOING;
   if (exit > epoch) return isSlashed ? ACTIVE_SLASHED : ACTIVE_EXITING;
-  if (epochAt(bytes, at + FIELDS.withdrawableEpoch) > epoch) return isSlashed ? EXITED_SLASHED : EXITED_UNSLASHED;
+  if (epochAt(bytes, at + VALIDATOR_FIELDS.withdrawableEpoch) > epoch)
+    return isSlashed ? EXITED_SLASHED : EXITED_UNSLASHED;
   const hasBalance =
-    bytes.getUint32(at + FIELDS.effectiveBalance, true) !== 0 ||
-    bytes.getUint32(at + FIELDS.effectiveBalance + 4, true) !== 0;
+    bytes.getUint32(at + VALIDATOR_FIELDS.effectiveBalance, true) !== 0 ||
+    bytes.getUint32(at + VALIDATOR_FIELDS.effectiveBalance + 4, true) !== 0;
   return hasBalance ? WITHDRAWAL_POSSIBLE : WITHDRAWAL_DONE;
 }
 

@@ -6,7 +6,7 @@ import { hasEvents, node, wantsToken } from "./node.ts";
 
 /** How many slots behind the clock are looked at. */
 const SHOWN_SLOTS = 96;
-/** What no event tells of is asked for now and then: other nodes, and the time of a chain that somebody else moves. */
+/** What no event tells of is asked for every few seconds: other nodes, and the time of a chain that somebody else moves. */
 const REFRESH_MILLIS = 10_000;
 const RECONNECT_MILLIS = 2000;
 const TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint"] as const;

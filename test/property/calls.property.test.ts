@@ -11,7 +11,7 @@ import { ExampleDevChain } from "../support/example-chain.ts";
 import { paramsOfExamples } from "../support/example-params.ts";
 import { type Edit, edit, edited } from "./mutation.ts";
 
-const LISTS_A_FORK = 10_000;
+const LISTS_A_FORK = 4000;
 /** The time that the server gives a call unless it is told otherwise. */
 const REQUEST_MILLIS = 60_000;
 

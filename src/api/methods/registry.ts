@@ -3,7 +3,8 @@ import type { ByteViews } from "@chainsafe/ssz";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import { BALANCE_BYTES, type Chunks, VALIDATOR_BYTES, VALIDATORS_PER_CHUNK } from "../../json/registry-chunks.ts";
+import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../../json/registry-chunks.ts";
+import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
 import { TimeSlice } from "../../time-slice.ts";
 
 /** Validators that are read at a time: few enough that a slice never holds the event loop for long. */

@@ -1,15 +1,9 @@
 import { hashInto, type Node } from "@chainsafe/persistent-merkle-tree";
 import { BranchNodeStruct } from "@chainsafe/ssz";
 import { type phase0, ssz } from "@lodestar/types";
+import { PUBKEY_BYTES, VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../../ssz/validator-layout.ts";
 import { type HashedNodes, ROOT_BYTES, setRoot } from "./hashed-subtree.ts";
-import {
-  CREDENTIALS_OFFSET,
-  EFFECTIVE_BALANCE_OFFSET,
-  EPOCHS_OFFSET,
-  PackedValidator,
-  SLASHED_OFFSET,
-  VALIDATOR_BYTES,
-} from "./packed-validator.ts";
+import { PackedValidator } from "./packed-validator.ts";
 
 /** A public key is two leaves, a validator eight: the public key's root and seven more. */
 const PAIR_BYTES = 2 * ROOT_BYTES;
@@ -51,17 +45,23 @@ export function readValidators(given: Uint8Array): HashedNodes {
 
 function hashValidators(bytes: Uint8Array, roots: Uint8Array): void {
   const count = bytes.length / VALIDATOR_BYTES;
-  for (let i = 0; i < count; i++) copy(bytes, i * VALIDATOR_BYTES, CREDENTIALS_OFFSET, pubkeys, i * PAIR_BYTES);
+  for (let i = 0; i < count; i++) copy(bytes, i * VALIDATOR_BYTES, PUBKEY_BYTES, pubkeys, i * PAIR_BYTES);
   hashInto(pubkeys.subarray(0, count * PAIR_BYTES), pubkeyRoots.subarray(0, count * ROOT_BYTES));
   for (let i = 0; i < count; i++) {
     const [from, to] = [i * VALIDATOR_BYTES, i * LEAVES_BYTES];
-    if (bytes[from + SLASHED_OFFSET]! > 1) throw new Error("a validator is neither slashed nor not");
+    if (bytes[from + VALIDATOR_FIELDS.slashed]! > 1) throw new Error("a validator is neither slashed nor not");
     copy(pubkeyRoots, i * ROOT_BYTES, ROOT_BYTES, leaves, to);
-    copy(bytes, from + CREDENTIALS_OFFSET, ROOT_BYTES, leaves, to + ROOT_BYTES);
-    copy(bytes, from + EFFECTIVE_BALANCE_OFFSET, 8, leaves, to + 2 * ROOT_BYTES);
-    copy(bytes, from + SLASHED_OFFSET, 1, leaves, to + 3 * ROOT_BYTES);
+    copy(bytes, from + VALIDATOR_FIELDS.withdrawalCredentials, ROOT_BYTES, leaves, to + ROOT_BYTES);
+    copy(bytes, from + VALIDATOR_FIELDS.effectiveBalance, 8, leaves, to + 2 * ROOT_BYTES);
+    copy(bytes, from + VALIDATOR_FIELDS.slashed, 1, leaves, to + 3 * ROOT_BYTES);
     for (let epoch = 0; epoch < 4; epoch++) {
-      copy(bytes, from + EPOCHS_OFFSET + 8 * epoch, 8, leaves, to + (4 + epoch) * ROOT_BYTES);
+      copy(
+        bytes,
+        from + VALIDATOR_FIELDS.activationEligibilityEpoch + 8 * epoch,
+        8,
+        leaves,
+        to + (4 + epoch) * ROOT_BYTES,
+      );
     }
   }
   const quartersOfBatch = quarters.subarray(0, (count * LEAVES_BYTES) / 2);

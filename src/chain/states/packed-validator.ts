@@ -1,11 +1,5 @@
 import type { phase0 } from "@lodestar/types";
-
-/** SSZ of Validator: public key (48 bytes), withdrawal credentials (32), effective balance (8), slashed (1), four epochs (8 each). */
-export const VALIDATOR_BYTES = 121;
-export const CREDENTIALS_OFFSET = 48;
-export const EFFECTIVE_BALANCE_OFFSET = 80;
-export const SLASHED_OFFSET = 88;
-export const EPOCHS_OFFSET = 89;
+import { CREDENTIALS_BYTES, PUBKEY_BYTES, VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../../ssz/validator-layout.ts";
 
 /** No number of epochs that is this large can be told from it. */
 const FAR_FUTURE = 2 ** 64;
@@ -38,39 +32,39 @@ export class PackedValidator implements phase0.Validator {
   }
 
   get pubkey(): Uint8Array {
-    return this.#copy(0, CREDENTIALS_OFFSET);
+    return this.#copy(VALIDATOR_FIELDS.pubkey, PUBKEY_BYTES);
   }
 
   get withdrawalCredentials(): Uint8Array {
-    return this.#copy(CREDENTIALS_OFFSET, EFFECTIVE_BALANCE_OFFSET);
+    return this.#copy(VALIDATOR_FIELDS.withdrawalCredentials, CREDENTIALS_BYTES);
   }
 
   get effectiveBalance(): number {
-    return this.#uint64(EFFECTIVE_BALANCE_OFFSET);
+    return this.#uint64(VALIDATOR_FIELDS.effectiveBalance);
   }
 
   get slashed(): boolean {
-    return this.#bytes[this.#offset + SLASHED_OFFSET] === 1;
+    return this.#bytes[this.#offset + VALIDATOR_FIELDS.slashed] === 1;
   }
 
   get activationEligibilityEpoch(): number {
-    return this.#epoch(EPOCHS_OFFSET);
+    return this.#epoch(VALIDATOR_FIELDS.activationEligibilityEpoch);
   }
 
   get activationEpoch(): number {
-    return this.#epoch(EPOCHS_OFFSET + 8);
+    return this.#epoch(VALIDATOR_FIELDS.activationEpoch);
   }
 
   get exitEpoch(): number {
-    return this.#epoch(EPOCHS_OFFSET + 16);
+    return this.#epoch(VALIDATOR_FIELDS.exitEpoch);
   }
 
   get withdrawableEpoch(): number {
-    return this.#epoch(EPOCHS_OFFSET + 24);
+    return this.#epoch(VALIDATOR_FIELDS.withdrawableEpoch);
   }
 
-  #copy(from: number, to: number): Uint8Array {
-    return this.#bytes.slice(this.#offset + from, this.#offset + to);
+  #copy(from: number, length: number): Uint8Array {
+    return this.#bytes.slice(this.#offset + from, this.#offset + from + length);
   }
 
   #epoch(offset: number): number {

@@ -16,10 +16,10 @@ import {
 import type { ForkAll } from "@lodestar/params";
 import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { type SSZTypesFor, ssz } from "@lodestar/types";
+import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
 import { TimeSlice } from "../../time-slice.ts";
 import { type HashedNodes, hashedSubtree, ROOT_BYTES } from "./hashed-subtree.ts";
 import { readValidators } from "./packed-registry.ts";
-import { VALIDATOR_BYTES } from "./packed-validator.ts";
 
 /** Of the subtrees that are read at once. */
 const CHUNK_DEPTH = 12;
