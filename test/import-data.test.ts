@@ -120,21 +120,30 @@ test("a block of which neither payload nor data can be verified waits for the on
   expect(chain.head.root).toBe(block.root);
 });
 
-test("a block that waits for its data is let go of when finality passes it", async () => {
+test("finality lets go of blocks that wait for their data, and of the data of what it leaves on no chain", async () => {
   const lastUnfinalizedSlot = 4 * SLOTS_PER_EPOCH - 1;
-  const { chain, clock, devChain, blocks, slot } = await open("electra", lastUnfinalizedSlot - 1);
+  const { chain, clock, db, devChain, blocks, slot } = await open("electra", lastUnfinalizedSlot - 1);
   const genesis = (await chain.blocks.genesis())!;
   const late = await blocks.make({ slot, parentRoot: genesis.root });
   await expect(chain.importBlock(late.signed, { waitsForData: false })).rejects.toMatchObject(UNAVAILABLE);
   add(chain, late, late.sidecars.slice(1));
-  const byHand = new ByHand(devChain);
-  const parent = await byHand.propose(slot, chain.head.root, 1);
+  const kept = await blocks.make({ slot, parentRoot: chain.head.root });
+  const left = await blocks.make({ slot, parentRoot: genesis.root, mark: 1 });
+  for (const block of [kept, left]) {
+    add(chain, block);
+    await chain.importBlock(block.signed);
+    expect(await db.data.indices(block.root)).toEqual([0, 1]);
+  }
+
   await clock.advanceTo(slot + 1);
-  await byHand.propose(slot + 1, parent.root, 1);
+  await new ByHand(devChain).propose(slot + 1, kept.root, 1);
   expect(chain.forkChoice.finalized.epoch).toBe(2);
   await settled(chain, late);
   add(chain, late);
   expect(chain.forkChoice.has(late.root)).toBe(false);
+  await chain.store();
+  expect(await db.data.indices(left.root)).toEqual([]);
+  expect(await db.data.indices(kept.root)).toEqual([0, 1]);
 });
 
 test("what comes after its block is stored, unless the node does not keep it, and is there after a restart", async () => {

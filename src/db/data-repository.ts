@@ -1,4 +1,4 @@
-import type { Slot } from "@lodestar/types";
+import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { crc32c } from "@node-rs/crc32";
 import { DatabaseCorruptError } from "./errors.ts";
@@ -41,6 +41,13 @@ export class DataRepository {
     return indices;
   }
 
+  /** All of them, those of a block one after the other, and blocks in no order that means anything. */
+  async *sidecars(): AsyncGenerator<{ root: RootHex; index: number }> {
+    for await (const key of this.#store.keys(Bucket.dataSidecars)) {
+      yield { root: toRootHex(key.subarray(0, ROOT_BYTES)), index: indexOfKey(key) };
+    }
+  }
+
   /** The blocks that have any, up to a slot, by default all; in the order of slots. */
   async *blocks({
     from = 0,
@@ -62,15 +69,24 @@ export class DataWrites {
     this.#batch = batch;
   }
 
-  put({ slot, root }: SlotAndRoot, index: number, sidecar: Uint8Array): void {
+  put(block: SlotAndRoot, index: number, sidecar: Uint8Array): void {
+    this.putBlock(block);
+    this.#batch.put(Bucket.dataSidecars, sidecarKey(block.root, index), withChecksum(sidecar));
+  }
+
+  /** Notes that the block has sidecars. */
+  putBlock({ slot, root }: SlotAndRoot): void {
     this.#batch.put(Bucket.dataBlocks, slotAndRootKey(slot, root), new Uint8Array());
-    this.#batch.put(Bucket.dataSidecars, sidecarKey(root, index), withChecksum(sidecar));
   }
 
   /** All that the block has, which are of these indices. */
   delete({ slot, root }: SlotAndRoot, indices: readonly number[]): void {
-    for (const index of indices) this.#batch.delete(Bucket.dataSidecars, sidecarKey(root, index));
+    for (const index of indices) this.deleteSidecar(root, index);
     this.#batch.delete(Bucket.dataBlocks, slotAndRootKey(slot, root));
+  }
+
+  deleteSidecar(root: Root, index: number): void {
+    this.#batch.delete(Bucket.dataSidecars, sidecarKey(root, index));
   }
 }
 

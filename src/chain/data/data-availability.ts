@@ -13,7 +13,7 @@ import type { Clock } from "../clock/clock.ts";
 import { BlockRejection, blaming } from "../import/block-rejection.ts";
 import type { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
-import { readStoredSidecar } from "./stored-sidecar.ts";
+import { readStoredSidecar, storedSidecar } from "./stored-sidecar.ts";
 
 interface DataAvailabilityParts {
   config: BeaconConfig;
@@ -140,7 +140,9 @@ export class DataAvailability {
   /** The sidecars of a block that are here, on the chain or not yet, in ascending order; by default all. */
   async sidecars({ root }: SlotAndRoot, indices?: readonly number[]): Promise<DataSidecar[]> {
     const wanted = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
-    const found = await Promise.all(wanted.map((index) => this.pool.get(root, index) ?? this.#stored(root, index)));
+    const found = await Promise.all(
+      wanted.map((index) => this.pool.get(root, index) ?? storedSidecar(this.#db, { root, index })),
+    );
     return found.filter((sidecar) => sidecar !== null);
   }
 
@@ -170,11 +172,6 @@ export class DataAvailability {
       batch.data.put({ slot, root }, sidecar.index, serializeSidecar(sidecar));
     }
     return pooled;
-  }
-
-  async #stored(root: RootHex, index: number): Promise<DataSidecar | null> {
-    const bytes = await this.#db.data.get(root, index);
-    return bytes && readStoredSidecar(this.#db, { root, index }, bytes);
   }
 
   #untilComplete(block: CommittingBlock, signal: AbortSignal, begun: () => void): Promise<void> {

@@ -1,10 +1,17 @@
 import type { RootHex } from "@lodestar/types";
 import { blockRootOfSidecar, type DataSidecar, deserializeSidecar } from "../../data/sidecar.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 
 interface SidecarPlace {
   root: RootHex;
   index: number;
+}
+
+/** Null where there is none. Throws a `DatabaseCorruptError` for one that is not as it should be. */
+export async function storedSidecar(db: BeaconDb, place: SidecarPlace): Promise<DataSidecar | null> {
+  const bytes = await db.data.get(place.root, place.index);
+  return bytes && readStoredSidecar(db, place, bytes);
 }
 
 /** The sidecar whose bytes lie under the root of a block and an index. Throws a `DatabaseCorruptError` when they are of another. */

@@ -4,6 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { readStoredBlock } from "../blocks/stored-block.ts";
+import { storedSidecar } from "../data/stored-sidecar.ts";
 import { readSnapshot } from "../states/stored-state.ts";
 
 /** Where a block that is as it should be hangs on the chain. */
@@ -18,6 +19,8 @@ export interface CheckedChain {
   finalizedBlocks: number;
   hotBlocks: number;
   states: number;
+  /** Of blobs and columns. */
+  sidecars: number;
   /** Whole sentences. */
   problems: string[];
 }
@@ -31,7 +34,7 @@ interface CheckParts {
 
 const PROGRESS_EVERY_BLOCKS = 1000;
 
-/** Looks at everything that makes up the chain of a database: every block and state, and that they fit together. */
+/** Looks at everything that makes up the chain of a database: every block, sidecar and state, and that they fit together. */
 export async function checkChain({ config, db, onProgress }: CheckParts): Promise<CheckedChain> {
   const problems: string[] = [];
   const note = (problem: string) => problems.push(problem);
@@ -66,6 +69,8 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
     hotBlocks++;
   }
 
+  const sidecars = await checkSidecars(db, links, note);
+
   let states = 0;
   let hasFinalizedState = false;
   for await (const position of db.snapshots.keys()) {
@@ -74,7 +79,27 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
     onProgress({ blocks, states: ++states });
   }
   if (!hasFinalizedState) note("The state of the finalized block is not there.");
-  return { blocks, finalizedBlocks, hotBlocks, states, problems };
+  return { blocks, finalizedBlocks, hotBlocks, states, sidecars, problems };
+}
+
+/** How many there are. */
+async function checkSidecars(
+  db: BeaconDb,
+  links: ReadonlyMap<RootHex, BlockLink>,
+  note: (problem: string) => void,
+): Promise<number> {
+  const listed = new Set<RootHex>();
+  for await (const { slot, root } of db.data.blocks()) {
+    if (links.get(root)?.slot !== slot) note(`The block ${root} of slot ${slot}, which has sidecars, is not there.`);
+    listed.add(root);
+  }
+  let sidecars = 0;
+  for await (const place of db.data.sidecars()) {
+    if (!listed.has(place.root)) note(`Sidecar ${place.index} of the block ${place.root} is of no block that has any.`);
+    await attempt(() => storedSidecar(db, place), note);
+    sidecars++;
+  }
+  return sidecars;
 }
 
 /** Throws a `DatabaseCorruptError` when the bytes are not those of the block. */

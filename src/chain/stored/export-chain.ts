@@ -26,6 +26,8 @@ const BUCKETS_BESIDE: readonly number[] = [
   Bucket.eth1Blocks,
   Bucket.eth1Deposits,
   Bucket.eth1Snapshot,
+  Bucket.dataSidecars,
+  Bucket.dataBlocks,
 ];
 
 /** How many states of empty slots are written at a time. */
@@ -33,8 +35,8 @@ const EMPTY_SLOTS_PER_ENTRY = 10_000;
 
 /**
  * Writes the chain of a database into a new file: the stored states of the finalized chain, its blocks, and all blocks after
- * it. What belongs to the node and not to the chain, its key and its peers, stays behind. The pools, the votes and what validators
- * signed are in a whole export only.
+ * it. What belongs to the node and not to the chain, its key and its peers, stays behind. The pools, the votes, blobs and columns, and
+ * what validators signed are in a whole export only.
  */
 export async function exportChain(
   db: BeaconDb,

@@ -3,6 +3,7 @@ import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb, BeaconDbBatch, RawEntry } from "../../db/beacon-db.ts";
+import { Bucket } from "../../db/keys.ts";
 import { latestBlockHeader } from "../anchor.ts";
 import { blockRoot, deserializeSignedBlock } from "../blocks/block-encoding.ts";
 import { readState } from "../states/read-state.ts";
@@ -96,10 +97,14 @@ async function importEntry(kind: number, bytes: Uint8Array, { config, batch, cou
         counts.emptySlots++;
       }
       return;
-    case EntryKind.raw:
-      raw.push(await decode(() => readRawEntry(bytes), "an entry of the database"));
-      counts.raw = raw.length;
+    case EntryKind.raw: {
+      const entry = await decode(() => readRawEntry(bytes), "an entry of the database");
+      // Blobs and columns are too many to be held, and belong to blocks as those are.
+      if (entry.bucket === Bucket.dataSidecars || entry.bucket === Bucket.dataBlocks) batch.putRaw(entry);
+      else raw.push(entry);
+      counts.raw = (counts.raw ?? 0) + 1;
       return;
+    }
     default:
       throw new ChainFileError(`it has an entry of the kind ${kind}, which is none`);
   }

@@ -2,7 +2,9 @@ import type { BeaconConfig } from "@lodestar/config";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
 import type { StatePosition } from "../../db/state-repositories.ts";
+import { storedSidecar } from "../data/stored-sidecar.ts";
 import { readSnapshot } from "../states/stored-state.ts";
 import { attempt, type BlockLink, linkOf } from "./check-chain.ts";
 
@@ -58,6 +60,8 @@ export async function mendChain(parts: MendParts): Promise<MendedChain | null> {
     batch.hotBlocks.put(slot, root, parentRoot);
     batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
   });
+  const slots = new Map([...chain, ...[...hot].map(([root, { slot }]) => [root, slot] as const)]);
+  await mendSidecars(db, slots, dropped);
   const kept = states.filter(({ blockRoot }) => chain.has(blockRoot));
   await deleteStatesBut(db, kept);
   const batch = db.batch();
@@ -137,6 +141,27 @@ async function deleteIndices(db: BeaconDb): Promise<void> {
   await inBatches(db, finalized, (batch, { slot }) => batch.finalizedBlocks.delete(slot));
   const hot = await Array.fromAsync(db.hotBlocks.entries());
   await inBatches(db, hot, (batch, { slot, root }) => batch.hotBlocks.delete(slot, root));
+}
+
+/** Keeps the sidecars of blocks that are kept. */
+async function mendSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, dropped: string[]): Promise<void> {
+  const listed = await Array.fromAsync(db.data.blocks());
+  const others = listed.filter(({ slot, root }) => slots.get(root) !== slot);
+  await inBatches(db, others, (batch, block) => batch.data.delete(block, []));
+  const kept: SlotAndRoot[] = [];
+  const gone: { root: RootHex; index: number }[] = [];
+  for await (const place of db.data.sidecars()) {
+    const { root } = place;
+    const slot = slots.get(root);
+    const sidecar = await attempt(
+      () => storedSidecar(db, place),
+      (problem) => dropped.push(problem),
+    );
+    if (!sidecar || slot === undefined) gone.push(place);
+    else if (kept.at(-1)?.root !== root) kept.push({ slot, root });
+  }
+  await inBatches(db, kept, (batch, block) => batch.data.putBlock(block));
+  await inBatches(db, gone, (batch, { root, index }) => batch.data.deleteSidecar(root, index));
 }
 
 /** What is a patch of a state that goes is stored as it is. */

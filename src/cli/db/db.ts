@@ -138,7 +138,7 @@ async function importFromFile(task: Task): Promise<void> {
 async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
   const config = await configOf(await identityOf(task.dataDir, db), task);
   const { checkChain } = await import("../../chain/stored/check-chain.ts");
-  const { blocks, finalizedBlocks, hotBlocks, states, problems } = await checkChain({
+  const { blocks, finalizedBlocks, hotBlocks, states, sidecars, problems } = await checkChain({
     config,
     db,
     onProgress: progressTo(task),
@@ -146,6 +146,7 @@ async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
   await task.say(
     `${blocks} blocks and ${states} states are read: ${finalizedBlocks} blocks are final, ${hotBlocks} are not yet.`,
   );
+  if (sidecars > 0) await task.say(`${sidecars} sidecars of blobs and columns are read.`);
   return problems;
 }
 

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { DataPool } from "./data-pool.ts";
+import { SampleSidecars } from "./sidecars.test-support.ts";
+
+const CELL_BYTES = 2048;
+
+function openPool({ blocks = 3, cells = 100, blocksPerProposal = 2 } = {}) {
+  const awaited = new Set<string>();
+  const limits = { blocks, bytes: cells * CELL_BYTES, blocksPerProposal };
+  const pool = new DataPool({ limits, isAwaited: (root) => awaited.has(root) });
+  const add = (block: SampleSidecars, ...columns: number[]) =>
+    pool.add(
+      block,
+      columns.map((column) => block.column(column)),
+    );
+  return { pool, awaited, add };
+}
+
+const blockOf = (slot: number, mark = 0) => new SampleSidecars({ slot, mark });
+
+describe("the pool of sidecars", () => {
+  it("gives what it was given by block and index, counts it once, and forgets what it is told to", () => {
+    const { pool, add } = openPool();
+    const block = blockOf(5);
+    const told: string[] = [];
+    const stop = pool.onAdded((root) => told.push(root));
+    add(block, 9, 2);
+    add(block, 2);
+    stop();
+    add(block, 4);
+    expect(pool.all(block.root).map(({ index }) => index)).toEqual([2, 4, 9]);
+    expect(pool.size).toEqual({ blocks: 1, bytes: 3 * CELL_BYTES });
+    expect([pool.has(block.root, 9), pool.has(block.root, 3), pool.get(block.root, 4)?.index]).toEqual([
+      true,
+      false,
+      4,
+    ]);
+    expect(told).toEqual([block.root, block.root]);
+
+    pool.delete(block.root, [block.column(9), block.column(77)]);
+    expect(pool.size).toEqual({ blocks: 1, bytes: 2 * CELL_BYTES });
+    pool.delete(block.root);
+    expect(pool.size).toEqual({ blocks: 0, bytes: 0 });
+  });
+
+  it("lets go of the blocks of which nothing has come for the longest time, but of none that is waited for", () => {
+    const { pool, awaited, add } = openPool();
+    const [a, b, c, d, e] = [10, 9, 8, 7, 6].map((slot) => blockOf(slot));
+    awaited.add(a!.root);
+    for (const block of [a, b, c]) add(block!, 0);
+    add(b!, 1);
+    add(d!, 0);
+    expect([a, b, c, d].map((block) => pool.count(block!.root))).toEqual([1, 2, 0, 1]);
+    add(e!, 0);
+    expect([a, b, d, e].map((block) => pool.count(block!.root))).toEqual([1, 0, 1, 1]);
+  });
+
+  it("has a bound for bytes, which the newest alone may exceed", () => {
+    const { pool, add } = openPool({ cells: 4 });
+    const [a, b] = [blockOf(1), blockOf(2)];
+    add(a, 0, 1, 2);
+    add(b, 0);
+    expect(pool.size).toEqual({ blocks: 2, bytes: 4 * CELL_BYTES });
+    add(b, 1, 2, 3, 4);
+    expect(pool.size).toEqual({ blocks: 1, bytes: 5 * CELL_BYTES });
+  });
+
+  it("holds few blocks of one proposer and slot, who drives out no other by signing more", () => {
+    const { pool, awaited, add } = openPool({ blocks: 4 });
+    const other = blockOf(4);
+    add(other, 0);
+    const many = [0, 1, 2, 3, 4].map((mark) => blockOf(5, mark));
+    awaited.add(many[0]!.root);
+    for (const block of many) add(block, 0);
+    expect(many.map(({ root }) => pool.count(root))).toEqual([1, 0, 0, 0, 1]);
+    expect(pool.count(other.root)).toBe(1);
+  });
+
+  it("forgets what is before a slot, and goes back to what it held, of which nobody is told", () => {
+    const { pool, add } = openPool();
+    const [a, b] = [blockOf(3), blockOf(4)];
+    add(a, 0);
+    add(b, 0, 1);
+    const held = pool.capture();
+    pool.prune(4);
+    expect([pool.count(a.root), pool.count(b.root)]).toEqual([0, 2]);
+    pool.delete(b.root, [b.column(1)]);
+    const told: string[] = [];
+    pool.onAdded((root) => told.push(root));
+    pool.restore(held);
+    expect(pool.capture()).toEqual(held);
+    expect(pool.size).toEqual({ blocks: 2, bytes: 3 * CELL_BYTES });
+    expect(told).toEqual([]);
+  });
+});
