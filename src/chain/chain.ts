@@ -19,6 +19,8 @@ import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
+import { EngineBlobs } from "./data/engine-blobs.ts";
+import { Reconstruction } from "./data/reconstruction.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
@@ -120,6 +122,8 @@ export class BeaconChain {
   readonly #epochPreparer: EpochPreparer;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
+  readonly #engineBlobs: EngineBlobs;
+  readonly #reconstruction: Reconstruction;
   readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
   /** What fork choice begins with, and what is known to be justified and final by then. */
@@ -246,6 +250,17 @@ export class BeaconChain {
       refreshHead: () => this.refreshHead(),
     });
     this.sidecars = new SidecarProcessor({ context: this.validation, data: this.data, events: this.events });
+    this.#reconstruction = new Reconstruction({ clock, data: this.data, sidecars: this.sidecars, logger: log });
+    this.#engineBlobs = new EngineBlobs({
+      config,
+      engine,
+      forkChoice,
+      data: this.data,
+      sidecars: this.sidecars,
+      events: this.events,
+      isOwn: (root) => this.producer.postState(root) !== undefined,
+      logger: log,
+    });
     this.lightClient = new LightClientServer({
       config,
       db,
@@ -416,6 +431,8 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
+    this.#reconstruction.close();
+    this.#engineBlobs.close();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
     try {
