@@ -1,6 +1,6 @@
 import type { fulu } from "@lodestar/types";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { KzgThread } from "../../data/kzg-thread.ts";
+import { expect, test } from "vitest";
+import { sharedKzg as kzg } from "../../../test/support/shared-kzg.ts";
 import { type DataSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { validateBlobSidecar } from "../validation/blob-sidecar.ts";
@@ -14,10 +14,6 @@ import { Reconstruction } from "./reconstruction.ts";
 import { verifySidecars } from "./verify-sidecars.ts";
 
 // Elsewhere commitments are made of hashes; here all that asks for them does so with the real ones.
-const logger = createRecordingLogger();
-const kzg = new KzgThread(logger);
-beforeAll(() => kzg.prepare());
-afterAll(() => kzg.close());
 
 test("blob sidecars of electra", async () => {
   const chain = new TestChain("electra");
@@ -62,9 +58,10 @@ test("columns of fulu", async () => {
   const made = Promise.withResolvers<readonly DataSidecar[]>();
   const reconstruction = new Reconstruction({
     clock: { secondsPerSlot: 12, nowSeconds: () => 0, untilTime: async () => {} },
+    forkChoice: chain.forkChoice,
     data: { pool, custody: new Custody(chain.config), kzg },
     sidecars: { made: made.resolve },
-    logger,
+    logger: createRecordingLogger(),
   });
   pool.add({ slot: 1, root: block.root }, odd);
   expect(await made.promise).toEqual(columns.filter(({ index }) => index % 2 === 0));

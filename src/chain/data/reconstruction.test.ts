@@ -23,6 +23,7 @@ describe("Reconstruction", () => {
     let recoveries = 0;
     const waiters = new TimeWaiters(() => {});
     const pool = new DataPool();
+    const imported = new Set<RootHex>();
     const made: DataSidecar[] = [];
     const logger = createRecordingLogger();
     const custody = new Custody(chain.config, { nodeId: new Uint8Array(32), groupCount });
@@ -34,6 +35,7 @@ describe("Reconstruction", () => {
     });
     reconstruction = new Reconstruction({
       clock: { secondsPerSlot: 12, nowSeconds: () => now, untilTime: (time, signal) => waiters.wait(time, signal) },
+      forkChoice: { has: (root) => imported.has(root) },
       data: { pool, custody, kzg },
       sidecars: {
         made(sidecars) {
@@ -45,6 +47,7 @@ describe("Reconstruction", () => {
     });
     return {
       pool,
+      imported,
       custody,
       made,
       logger,
@@ -86,14 +89,14 @@ describe("Reconstruction", () => {
   });
 
   test("makes nothing when the rest comes in time, or the block is on the chain", async () => {
-    const { pool, made, add, pass } = open(128);
+    const { imported, made, add, pass } = open(128);
     block = await produceWithBlobs(chain, 2);
     add(block, block.sidecars.slice(64));
     add(block, block.sidecars.slice(0, 64));
     await pass(PATIENCE_SECONDS);
     block = await produceWithBlobs(chain, 3);
     add(block, block.sidecars.slice(64));
-    pool.delete(block.root);
+    imported.add(block.root);
     await pass(PATIENCE_SECONDS);
     expect(made).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { ALL_COLUMNS, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { isColumn, slotOfSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { LruMap } from "../lru-map.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import { ENOUGH_COLUMNS, recoverBlobs } from "./blobs-of-block.ts";
@@ -17,6 +18,7 @@ const REMEMBERED_BLOCKS = 256;
 
 interface ReconstructionParts {
   clock: Pick<Clock, "nowSeconds" | "secondsPerSlot" | "untilTime">;
+  forkChoice: Pick<ForkChoice, "has">;
   data: Pick<DataAvailability, "pool" | "custody" | "kzg">;
   sidecars: Pick<SidecarProcessor, "made">;
   logger: Logger;
@@ -52,10 +54,12 @@ export class Reconstruction {
     void this.#completeLater(root);
   }
 
+  /** A block that is on the chain had all that it needs. */
   #canBeCompleted(root: RootHex): boolean {
-    const { pool, custody } = this.#parts.data;
+    const { forkChoice, data } = this.#parts;
+    const { pool, custody } = data;
     if (custody.columns.length < ENOUGH_COLUMNS || pool.count(root) < ENOUGH_COLUMNS) return false;
-    return custody.sampled.some((column) => !pool.has(root, column));
+    return !forkChoice.has(root) && custody.sampled.some((column) => !pool.has(root, column));
   }
 
   async #completeLater(root: RootHex): Promise<void> {
@@ -80,7 +84,7 @@ export class Reconstruction {
     const [first] = columns;
     if (first === undefined) return;
     const blobs = await recoverBlobs(data.kzg, columns);
-    // Whatever was missing may have come meanwhile, and the pool forgets a block that is imported.
+    // Whatever was missing may have come meanwhile.
     if (this.#closing.signal.aborted || !this.#canBeCompleted(root)) return;
     const missing = ALL_COLUMNS.filter((column) => !data.pool.has(root, column));
     logger.debug("Columns were reconstructed", { slot: slotOfSidecar(first), root, count: missing.length });
