@@ -161,7 +161,7 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const custody = new Custody(config, options.custody);
-    this.data = new DataAvailability({ config, clock, kzg: new KzgThread(log), custody });
+    this.data = new DataAvailability({ config, db, clock, kzg: new KzgThread(log), custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
@@ -392,6 +392,11 @@ export class BeaconChain {
   /** Whether the block is in order and waits for the execution engine. */
   isWaitingForEngine(root: RootHex): boolean {
     return this.#importQueue.isWaiting(root);
+  }
+
+  /** Whether the block is verified and waits for its data. */
+  isWaitingForData(root: RootHex): boolean {
+    return this.data.awaited().some((block) => block.root === root);
   }
 
   /** Lets fork choice decide anew, with all attestations counted up to now. */

@@ -7,14 +7,16 @@ import { columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg.ts";
 import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
-import type { BeaconDbBatch } from "../../db/beacon-db.ts";
+import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { Clock } from "../clock/clock.ts";
 import { BlockRejection } from "../import/block-rejection.ts";
 import type { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
+import { type SidecarsOfBlock, verifySidecars } from "./verify-sidecars.ts";
 
 interface DataAvailabilityParts {
   config: BeaconConfig;
+  db: BeaconDb;
   clock: Pick<Clock, "currentEpoch">;
   kzg: Kzg;
   custody: Custody;
@@ -40,12 +42,14 @@ export class DataAvailability {
   readonly kzg: Kzg;
   readonly pool = new DataPool();
   readonly #config: BeaconConfig;
+  readonly #db: BeaconDb;
   readonly #clock: DataAvailabilityParts["clock"];
   readonly #awaited = new Map<RootHex, CommittingBlock>();
   readonly #listeners = new Set<AwaitedListener>();
 
-  constructor({ config, clock, kzg, custody }: DataAvailabilityParts) {
+  constructor({ config, db, clock, kzg, custody }: DataAvailabilityParts) {
     this.#config = config;
+    this.#db = db;
     this.#clock = clock;
     this.kzg = kzg;
     this.custody = custody;
@@ -126,6 +130,20 @@ export class DataAvailability {
       proofs: proofs.slice(index * CELLS_PER_EXT_BLOB, (index + 1) * CELLS_PER_EXT_BLOB),
     }));
     return columnSidecarsOf(columnFrameOf(this.#config, signed), extended);
+  }
+
+  /** Takes sidecars of blocks that were fetched, once they are verified; throws a `WrongSidecarError` for the first that is wrong. */
+  async takeAll(entries: readonly SidecarsOfBlock[]): Promise<void> {
+    await verifySidecars(this.kzg, entries);
+    for (const { block, sidecars } of entries) {
+      this.pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
+    }
+  }
+
+  /** The SSZ of a sidecar, on the chain or not yet. */
+  async sidecarBytes(root: RootHex, index: number): Promise<Uint8Array | null> {
+    const pooled = this.pool.get(root, index);
+    return pooled ? serializeSidecar(pooled) : this.#db.data.get(root, index);
   }
 
   /** Has what is here of a block be stored together with the block, and forgets it once that is done. */
