@@ -3,6 +3,7 @@ import { GENESIS_SLOT } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
+  computeStartSlotAtEpoch,
   getAttesterSlashableIndices,
 } from "@lodestar/state-transition";
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
@@ -19,6 +20,8 @@ import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
+import { DataPruner } from "./data/data-pruner.ts";
+import { LateSidecars } from "./data/late-sidecars.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -114,6 +117,8 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #snapshotWriter: SnapshotWriter;
+  readonly #lateSidecars: LateSidecars;
+  readonly #dataPruner: DataPruner;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
   readonly #builderInUse: BuilderInUse | undefined;
@@ -180,6 +185,9 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, snapshotWriter, payloads, logger: log },
       forkChoice.finalized,
     );
+    const changingData = { db, forkChoice, data: this.data, events: this.events, changes: this.#changes, logger: log };
+    this.#lateSidecars = new LateSidecars(changingData);
+    this.#dataPruner = new DataPruner(changingData);
     const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
     this.#engineNotifier = new EngineNotifier({
       config,
@@ -311,6 +319,8 @@ export class BeaconChain {
       snapshotWriter,
       pubkeys: pubkeyCache,
       pools: this.pools,
+      dataPool: this.data.pool,
+      importQueue: this.#importQueue,
       deposits,
       tracker: this.#tracker,
       archiver: this.#archiver,
@@ -357,6 +367,7 @@ export class BeaconChain {
     // Slots that began since the chain was opened were announced to nobody.
     this.forkChoice.onTick(this.clock.currentSlot);
     this.#engineNotifier.notify();
+    this.#dataPruner.begin();
   }
 
   /**
@@ -394,9 +405,9 @@ export class BeaconChain {
     return this.#importQueue.isWaiting(root);
   }
 
-  /** Whether the block is verified and waits for its data. */
+  /** Whether the block is in order and waits for its blobs or columns. */
   isWaitingForData(root: RootHex): boolean {
-    return this.data.awaited().some((block) => block.root === root);
+    return this.#importQueue.isAwaitingData(root);
   }
 
   /** Lets fork choice decide anew, with all attestations counted up to now. */
@@ -419,6 +430,8 @@ export class BeaconChain {
     this.#stopTicking?.();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
+    await this.#lateSidecars.close();
+    await this.#dataPruner.close();
     try {
       await this.store();
     } finally {
@@ -486,6 +499,7 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
+    this.#dataPruner.onSlot(slot);
     void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();
@@ -506,6 +520,8 @@ export class BeaconChain {
     if (!this.#archiver.isBehind) return;
     const { checkpoint, state } = await this.#archiver.archive();
     this.pools.pruneByFinality(state);
+    this.#importQueue.dropUnfit();
+    this.data.pool.prune(computeStartSlotAtEpoch(checkpoint.epoch) + 1);
     this.#logger.info("Finalized", { epoch: checkpoint.epoch, root: checkpoint.root, head: this.head.slot });
     this.events.publish("finalized", {
       ...checkpoint,
