@@ -174,7 +174,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     const { chain, logger } = this.#parts;
     const { root, signed, peers, slot, arrivedAt, isAsked } = held;
     try {
-      await chain.importBlock(signed, { arrivedAt });
+      await chain.importBlock(signed, { arrivedAt, waitsForData: false });
       logger.debug("A missing block was fetched", { slot, root });
     } catch (error) {
       if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {

@@ -37,7 +37,7 @@ export class SidecarReader {
     if (!slots) return;
     this.#requireKept(slots.from);
     for (const { slot, root } of await canonicalBlocks(chain, db, slots.from, slots.to)) {
-      const held = await db.data.indices(root);
+      const held = await chain.data.indices(root);
       yield* this.#chunks({ slot, root }, wanted ? held.filter((index) => wanted.includes(index)) : held);
     }
   }
