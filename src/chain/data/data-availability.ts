@@ -192,6 +192,20 @@ export class DataAvailability {
   }
 
   /**
+   * The blobs of a block, in the order of its commitments; from fulu on put together from columns, or recovered from half of them.
+   *
+   * @throws DataUnavailableError
+   */
+  blobs(block: CommittingBlock): Promise<Uint8Array[]> {
+    return blobsOfBlock(block, {
+      kzg: this.kzg,
+      keptColumns: this.custody.columns.length,
+      hasColumns: (slot) => this.hasColumns(slot),
+      sidecars: (position, indices) => this.sidecars(position, indices),
+    });
+  }
+
+  /**
    * Has what the pool holds of a block stored, but for columns that this node does not keep. Returns all that the pool holds of it,
    * which it need not hold any longer when that is done.
    */
