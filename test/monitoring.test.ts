@@ -110,6 +110,10 @@ describe("what a node measures", () => {
       'fanal_sync_state{state="synced"}': 1,
       'fanal_sync_state{state="syncing"}': 0,
       fanal_head_optimistic: 0,
+      beacon_custody_groups: 128,
+      fanal_blocks_waiting_for_data: 0,
+      fanal_data_pool_bytes: 0,
+      fanal_data_bytes: 0,
       libp2p_peers: 0,
     });
     expect(values.get('fanal_pool_size{pool="attestations"}')).toBe(

@@ -439,6 +439,11 @@ export class BeaconChain {
     return this.#importQueue.isAwaitingData(root);
   }
 
+  /** How many blocks do. */
+  get blocksWaitingForData(): number {
+    return this.#importQueue.awaitingData;
+  }
+
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());

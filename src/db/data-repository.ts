@@ -60,6 +60,11 @@ export class DataRepository {
     const keys = { gte: slotBound(from), lt: slotBound(to + 1) };
     for await (const key of this.#store.keys(Bucket.dataBlocks, keys)) yield slotAndRootOfKey(key);
   }
+
+  /** About what all take on the disk. */
+  diskBytes(): Promise<number> {
+    return this.#store.bytesOf(Bucket.dataSidecars);
+  }
 }
 
 export class DataWrites {

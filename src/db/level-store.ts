@@ -233,6 +233,11 @@ export class LevelStore {
       .catch((error) => this.#rethrow(error));
   }
 
+  /** What a bucket takes on the disk, but for what was written last and for what is in layers. */
+  bytesOf(bucket: number): Promise<number> {
+    return this.#level.approximateSize(Uint8Array.of(bucket), Uint8Array.of(bucket + 1));
+  }
+
   /** Waits for the writes and reads under way. */
   async close(): Promise<void> {
     this.#isClosing = true;

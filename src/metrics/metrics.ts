@@ -10,6 +10,7 @@ import type { CallTally } from "../server/call-tallies.ts";
 import { VERSION } from "../version.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { addChainMetrics } from "./chain-metrics.ts";
+import { addDataMetrics } from "./data-metrics.ts";
 import { addExecutionMetrics } from "./execution-metrics.ts";
 import { Instruments } from "./instruments.ts";
 import { addNetworkMetrics, addSyncMetrics, type Networked } from "./network-metrics.ts";
@@ -41,6 +42,7 @@ export class Metrics {
   constructor({ chain, engine, db, network, networked, eth1, events, lanes }: MetricsParts) {
     const instruments = new Instruments(this.#registry);
     this.#stopFollowing = addChainMetrics(instruments, chain);
+    addDataMetrics(instruments, chain, db);
     addExecutionMetrics(instruments, engine);
     addDepositMetrics(instruments, chain.eth1.deposits, eth1);
     addSyncMetrics(instruments, chain, networked);
