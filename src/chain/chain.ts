@@ -19,6 +19,7 @@ import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
+import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -92,6 +93,7 @@ export class BeaconChain {
   readonly data: DataAvailability;
   readonly events: ChainEvents;
   readonly processor: OperationProcessor;
+  readonly sidecars: SidecarProcessor;
   readonly producer: BlockProducer;
   /** Undefined when the node has none. */
   readonly builder: Builder | undefined;
@@ -242,6 +244,7 @@ export class BeaconChain {
       pools: this.pools,
       refreshHead: () => this.refreshHead(),
     });
+    this.sidecars = new SidecarProcessor({ config, forkChoice, data: this.data, events: this.events });
     this.lightClient = new LightClientServer({
       config,
       db,

@@ -4,6 +4,8 @@ import type {
   AttesterSlashing,
   altair,
   capella,
+  deneb,
+  fulu,
   LightClientFinalityUpdate,
   LightClientOptimisticUpdate,
   phase0,
@@ -11,6 +13,7 @@ import type {
   SingleAttestation,
   SSEPayloadAttributes,
 } from "@lodestar/types";
+import type { DataSidecar } from "../data/sidecar.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Checkpoint } from "./fork-choice/types.ts";
 
@@ -64,6 +67,10 @@ interface ChainEventMap {
   attesterSlashing: AttesterSlashing;
   blsToExecutionChange: capella.SignedBLSToExecutionChange;
   contribution: altair.SignedContributionAndProof;
+  blobSidecar: { root: RootHex; slot: number; sidecar: deneb.BlobSidecar };
+  columnSidecar: { root: RootHex; slot: number; sidecar: fulu.DataColumnSidecar };
+  /** Sidecars that this node made of what it has, and that the network should be told of. */
+  sidecarsMade: { sidecars: readonly DataSidecar[] };
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;
   /** What the payload of the next slot's block is to be built with; made only while somebody listens. */

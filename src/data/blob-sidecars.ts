@@ -1,5 +1,10 @@
-import type { BeaconConfig } from "@lodestar/config";
-import { type ForkName, KZG_COMMITMENT_INCLUSION_PROOF_DEPTH, KZG_COMMITMENT_SUBTREE_INDEX0 } from "@lodestar/params";
+import type { BeaconConfig, ChainConfig } from "@lodestar/config";
+import {
+  type ForkName,
+  ForkSeq,
+  KZG_COMMITMENT_INCLUSION_PROOF_DEPTH,
+  KZG_COMMITMENT_SUBTREE_INDEX0,
+} from "@lodestar/params";
 import { type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { verifyMerkleBranch } from "@lodestar/utils";
 import { branchOf, commitmentsOf, signedHeaderOf } from "./commitments.ts";
@@ -22,6 +27,17 @@ export function blobSidecarsOf(
     signedBlockHeader,
     kzgCommitmentInclusionProof: branchOf(node, type.getPathInfo(["blobKzgCommitments", index]).gindex),
   }));
+}
+
+/** deneb/p2p-interface.md and electra/p2p-interface.md, Configuration. */
+export function blobSubnetCount(
+  {
+    BLOB_SIDECAR_SUBNET_COUNT,
+    BLOB_SIDECAR_SUBNET_COUNT_ELECTRA,
+  }: Pick<ChainConfig, "BLOB_SIDECAR_SUBNET_COUNT" | "BLOB_SIDECAR_SUBNET_COUNT_ELECTRA">,
+  fork: ForkSeq,
+): number {
+  return fork >= ForkSeq.electra ? BLOB_SIDECAR_SUBNET_COUNT_ELECTRA : BLOB_SIDECAR_SUBNET_COUNT;
 }
 
 /** deneb/p2p-interface.md, verify_blob_sidecar_inclusion_proof. */
