@@ -20,6 +20,7 @@ import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
+import { ValidatorCustody } from "./data/validator-custody.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -55,6 +56,7 @@ import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotWriter } from "./states/snapshot-writer.ts";
 import { StateStore, type StateStoreLimits, stateLimitsFor } from "./states/state-store.ts";
+import { AttachedValidators } from "./subscriptions/attached-validators.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
@@ -102,7 +104,8 @@ export class BeaconChain {
   readonly lightClient: LightClientServer;
   readonly subscriptions = new CommitteeSubscriptions();
   readonly syncSubscriptions = new SyncSubscriptions();
-  readonly preparations = new ProposerPreparations();
+  readonly attached = new AttachedValidators();
+  readonly preparations = new ProposerPreparations(this.attached);
   readonly status: SyncStatus;
   readonly engineAnswers: EngineAnswers;
   /** What the gossip rules look at; block submissions and, later, the network validate with it. */
@@ -118,6 +121,7 @@ export class BeaconChain {
   readonly #snapshotWriter: SnapshotWriter;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
+  readonly #validatorCustody: ValidatorCustody;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
   readonly #engine: ExecutionEngine;
@@ -303,6 +307,16 @@ export class BeaconChain {
       events: this.events,
       logger: log,
     });
+    this.#validatorCustody = new ValidatorCustody({
+      config,
+      clock,
+      attached: this.attached,
+      custody,
+      states: this.states,
+      forkChoice,
+      events: this.events,
+      logger: log,
+    });
     this.moments = new Moments({
       db,
       changes: this.#changes,
@@ -469,9 +483,12 @@ export class BeaconChain {
         void this.#importQueue.retryWaiting();
         this.#payloadAnnouncer.resume();
       }),
-      ...[this.#payloadAnnouncer, this.#epochPreparer, ...(this.#builderInUse?.followers ?? [])].map((follower) =>
-        follower.start(),
-      ),
+      ...[
+        this.#payloadAnnouncer,
+        this.#epochPreparer,
+        this.#validatorCustody,
+        ...(this.#builderInUse?.followers ?? []),
+      ].map((follower) => follower.start()),
     ];
     return () => {
       for (const end of ends) end();

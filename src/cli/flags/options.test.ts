@@ -77,6 +77,7 @@ describe("defaults", () => {
         bootnodes: [],
         directPeers: [],
         targetPeers: 50,
+        supernode: false,
       },
     });
   });
