@@ -19,6 +19,8 @@ import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
+import { EngineBlobs } from "./data/engine-blobs.ts";
+import { Reconstruction } from "./data/reconstruction.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { ValidatorCustody } from "./data/validator-custody.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
@@ -124,6 +126,8 @@ export class BeaconChain {
   readonly #validatorCustody: ValidatorCustody;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
+  readonly #engineBlobs: EngineBlobs;
+  readonly #reconstruction: Reconstruction;
   readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
   /** What fork choice begins with, and what is known to be justified and final by then. */
@@ -237,6 +241,7 @@ export class BeaconChain {
       blocks: this.blocks,
       states: this.states,
       bls: this.#bls,
+      kzg: this.data.kzg,
       tracker: this.#tracker,
       pools: this.pools,
       idle: () => this.#changes.idle(),
@@ -248,7 +253,18 @@ export class BeaconChain {
       pools: this.pools,
       refreshHead: () => this.refreshHead(),
     });
-    this.sidecars = new SidecarProcessor({ config, forkChoice, data: this.data, events: this.events });
+    this.sidecars = new SidecarProcessor({ context: this.validation, data: this.data, events: this.events });
+    this.#reconstruction = new Reconstruction({ clock, data: this.data, sidecars: this.sidecars, logger: log });
+    this.#engineBlobs = new EngineBlobs({
+      config,
+      engine,
+      forkChoice,
+      data: this.data,
+      sidecars: this.sidecars,
+      events: this.events,
+      isOwn: (root) => this.producer.postState(root) !== undefined,
+      logger: log,
+    });
     this.lightClient = new LightClientServer({
       config,
       db,
@@ -393,7 +409,7 @@ export class BeaconChain {
   importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature, alongside: Alongside): Promise<ImportedBlock> {
     const { block, root } = produced;
     this.pools.seen.blockProposers.add(block.slot, block.proposerIndex, root);
-    this.events.publish("blockGossip", { slot: block.slot, root });
+    this.events.publish("blockGossip", { slot: block.slot, root, signed: { message: block, signature } });
     return this.#importQueue.importOwn(produced, signature, alongside);
   }
 
@@ -429,6 +445,8 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
+    this.#reconstruction.close();
+    this.#engineBlobs.close();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
     try {

@@ -10,6 +10,7 @@ import type {
   LightClientOptimisticUpdate,
   phase0,
   RootHex,
+  SignedBeaconBlock,
   SingleAttestation,
   SSEPayloadAttributes,
 } from "@lodestar/types";
@@ -41,6 +42,14 @@ export interface ReorgEvent {
 interface GossipBlockEvent {
   slot: number;
   root: RootHex;
+  signed: SignedBeaconBlock;
+}
+
+/** The same for data of a block, which has that root. */
+export interface SidecarEvent<Sidecar extends DataSidecar> {
+  slot: number;
+  root: RootHex;
+  sidecar: Sidecar;
 }
 
 export interface BlockEvent {
@@ -67,9 +76,9 @@ interface ChainEventMap {
   attesterSlashing: AttesterSlashing;
   blsToExecutionChange: capella.SignedBLSToExecutionChange;
   contribution: altair.SignedContributionAndProof;
-  blobSidecar: { root: RootHex; slot: number; sidecar: deneb.BlobSidecar };
-  columnSidecar: { root: RootHex; slot: number; sidecar: fulu.DataColumnSidecar };
-  /** Sidecars that this node made of what it has, and that the network should be told of. */
+  blobSidecar: SidecarEvent<deneb.BlobSidecar>;
+  columnSidecar: SidecarEvent<fulu.DataColumnSidecar>;
+  /** Data of one block that this node made of what it had, or of what its execution client had: the network is to be told of it. */
   sidecarsMade: { sidecars: readonly DataSidecar[] };
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;

@@ -8,6 +8,7 @@ import {
 import { type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { verifyMerkleBranch } from "@lodestar/utils";
 import { branchOf, commitmentsOf, signedHeaderOf } from "./commitments.ts";
+import type { BlobBatch } from "./kzg.ts";
 
 /** deneb/validator.md, get_blob_sidecars: with a proof a blob. */
 export function blobSidecarsOf(
@@ -49,4 +50,13 @@ export function isBlobOfItsHeader(sidecar: deneb.BlobSidecar): boolean {
     KZG_COMMITMENT_SUBTREE_INDEX0 + sidecar.index,
     sidecar.signedBlockHeader.message.bodyRoot,
   );
+}
+
+/** What verify_blob_kzg_proof verifies of each, as one batch. */
+export function blobsOfSidecars(sidecars: readonly deneb.BlobSidecar[]): BlobBatch {
+  return {
+    blobs: sidecars.map(({ blob }) => blob),
+    commitments: sidecars.map(({ kzgCommitment }) => kzgCommitment),
+    proofs: sidecars.map(({ kzgProof }) => kzgProof),
+  };
 }

@@ -10,8 +10,11 @@ import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { Clock } from "../clock/clock.ts";
 import { BlockRejection } from "../import/block-rejection.ts";
+import { blobsOfBlock } from "./blobs-of-block.ts";
+import type { CommittingBlock } from "./committing-block.ts";
 import type { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
+import { type SidecarsOfBlock, verifySidecars } from "./verify-sidecars.ts";
 
 interface DataAvailabilityParts {
   config: BeaconConfig;
@@ -20,11 +23,7 @@ interface DataAvailabilityParts {
   custody: Custody;
 }
 
-/** A block that data belongs to. */
-export interface CommittingBlock {
-  signed: SignedBeaconBlock;
-  root: RootHex;
-}
+export type { CommittingBlock };
 
 /** The blobs of a block with their proofs: one a blob in deneb and electra, one a cell from fulu on. */
 export interface BlobsAndProofs {
@@ -126,6 +125,43 @@ export class DataAvailability {
       proofs: proofs.slice(index * CELLS_PER_EXT_BLOB, (index + 1) * CELLS_PER_EXT_BLOB),
     }));
     return columnSidecarsOf(columnFrameOf(this.#config, signed), extended);
+  }
+
+  /**
+   * Takes sidecars of a block that were fetched or published, once they are verified.
+   *
+   * @throws WrongSidecarError with the first that is wrong; then none is taken
+   */
+  take(block: CommittingBlock, sidecars: readonly DataSidecar[]): Promise<void> {
+    return this.takeAll([{ block, sidecars }]);
+  }
+
+  /** The same for those of several blocks, which are verified together. */
+  async takeAll(entries: readonly SidecarsOfBlock[]): Promise<void> {
+    await verifySidecars(this.#config, this.kzg, entries);
+    for (const { block, sidecars } of entries) {
+      this.pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
+    }
+  }
+
+  /** Those that are here, in ascending order of their indices; all of them, unless indices are named. */
+  async sidecars({ root }: { root: RootHex; slot: Slot }, indices?: readonly number[]): Promise<DataSidecar[]> {
+    const held = this.pool.all(root);
+    return indices ? held.filter(({ index }) => indices.includes(index)) : held;
+  }
+
+  /**
+   * The blobs of a block, in the order of its commitments; from fulu on put together from columns, or recovered from half of them.
+   *
+   * @throws DataUnavailableError
+   */
+  blobs(block: CommittingBlock): Promise<Uint8Array[]> {
+    return blobsOfBlock(block, {
+      kzg: this.kzg,
+      keptColumns: this.custody.columns.length,
+      hasColumns: (slot) => this.hasColumns(slot),
+      sidecars: (position, indices) => this.sidecars(position, indices),
+    });
   }
 
   /** Has what is here of a block be stored together with the block, and forgets it once that is done. */

@@ -1,21 +1,22 @@
-import type { BeaconConfig } from "@lodestar/config";
-import { toRootHex } from "@lodestar/utils";
-import { isBlobOfItsHeader } from "../../data/blob-sidecars.ts";
-import { cellsOfColumns, faultOfColumn, isColumnOfItsHeader } from "../../data/column-sidecars.ts";
-import { blockRootOfSidecar, type DataSidecar, isColumn, slotOfSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
+import type { RootHex } from "@lodestar/types";
+import { blockRootOfSidecar, type DataSidecar, isColumn, slotOfSidecar } from "../../data/sidecar.ts";
 import type { ChainEvents } from "../events.ts";
-import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import { alreadyKnown, ignore, reject } from "../validation/outcome.ts";
+import { validateBlobSidecar } from "../validation/blob-sidecar.ts";
+import { validateColumnSidecar } from "../validation/column-sidecar.ts";
+import type { ValidationContext } from "../validation/context.ts";
+import type { CommittingBlock } from "./committing-block.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
 interface SidecarProcessorParts {
-  config: BeaconConfig;
-  forkChoice: Pick<ForkChoice, "has">;
-  data: DataAvailability;
+  context: ValidationContext;
+  data: Pick<DataAvailability, "pool" | "take">;
   events: ChainEvents;
 }
 
-/** Takes sidecars from gossip: rules, pool, event. */
+/**
+ * Where new data of blocks enters, by gossip, by whoever publishes a block, or made by this node itself: verified, put into the
+ * pool, announced. What is asked of peers comes by `DataAvailability.take` instead, since it is new to nobody.
+ */
 export class SidecarProcessor {
   readonly #parts: SidecarProcessorParts;
 
@@ -23,32 +24,58 @@ export class SidecarProcessor {
     this.#parts = parts;
   }
 
-  /** @throws GossipRefusal */
+  /**
+   * One of gossip.
+   *
+   * @throws GossipRefusal
+   */
   async process(sidecar: DataSidecar, subnet: number): Promise<void> {
-    const { config, forkChoice, data, events } = this.#parts;
-    const root = blockRootOfSidecar(sidecar);
-    const slot = slotOfSidecar(sidecar);
-    if (data.pool.has(root, sidecar.index)) throw alreadyKnown("The sidecar was seen before.");
-    if (subnetOfSidecar(config, sidecar) !== subnet) {
-      throw reject("wrong-subnet", "The sidecar belongs to another subnet.");
-    }
-    if (!forkChoice.has(toRootHex(sidecar.signedBlockHeader.message.parentRoot))) {
-      throw ignore("unknown-parent", "The parent of the sidecar's block is not known.");
-    }
-    if (!(await this.#isRight(sidecar))) throw reject("invalid-block", "The sidecar does not fit its header.");
-    data.pool.add({ slot, root }, [sidecar]);
-    if (isColumn(sidecar)) events.publish("columnSidecar", { root, slot, sidecar });
-    else events.publish("blobSidecar", { root, slot, sidecar });
+    const { context, data } = this.#parts;
+    const root = isColumn(sidecar)
+      ? await validateColumnSidecar(context, sidecar, subnet)
+      : await validateBlobSidecar(context, sidecar, subnet);
+    data.pool.add({ slot: slotOfSidecar(sidecar), root }, [sidecar]);
+    this.#announce(root, [sidecar]);
   }
 
-  async #isRight(sidecar: DataSidecar): Promise<boolean> {
-    const { config, data } = this.#parts;
-    if (isColumn(sidecar)) {
-      if (faultOfColumn(config, sidecar) !== undefined || !isColumnOfItsHeader(sidecar)) return false;
-      return data.kzg.verifyCells(cellsOfColumns([sidecar]));
+  /**
+   * Those that somebody publishes with a block which passes the rules of gossip.
+   *
+   * @throws WrongSidecarError with the first that is wrong; then none is taken
+   */
+  async publish(block: CommittingBlock, sidecars: readonly DataSidecar[]): Promise<void> {
+    await this.#parts.data.take(block, sidecars);
+    this.#noteSeen(block.root, sidecars);
+    this.#announce(block.root, sidecars);
+  }
+
+  /** Those of one block that this node has made itself, out of what was verified. The network is told of them. */
+  made(sidecars: readonly DataSidecar[]): void {
+    const { data, events } = this.#parts;
+    const [first] = sidecars;
+    if (first === undefined) return;
+    const root = blockRootOfSidecar(first);
+    this.#noteSeen(root, sidecars);
+    data.pool.add({ slot: slotOfSidecar(first), root }, sidecars);
+    this.#announce(root, sidecars);
+    events.publish("sidecarsMade", { sidecars });
+  }
+
+  /** So that gossip takes neither them nor others in their place. */
+  #noteSeen(root: RootHex, sidecars: readonly DataSidecar[]): void {
+    const { seen } = this.#parts.context;
+    for (const { index, signedBlockHeader } of sidecars) {
+      const { slot, proposerIndex } = signedBlockHeader.message;
+      seen.sidecars.add(slot, proposerIndex, index, root);
     }
-    const { blob, kzgCommitment, kzgProof } = sidecar;
-    if (!isBlobOfItsHeader(sidecar)) return false;
-    return data.kzg.verifyBlobs({ blobs: [blob], commitments: [kzgCommitment], proofs: [kzgProof] });
+  }
+
+  #announce(root: RootHex, sidecars: readonly DataSidecar[]): void {
+    const { events } = this.#parts;
+    for (const sidecar of sidecars) {
+      const slot = slotOfSidecar(sidecar);
+      if (isColumn(sidecar)) events.publish("columnSidecar", { slot, root, sidecar });
+      else events.publish("blobSidecar", { slot, root, sidecar });
+    }
   }
 }
