@@ -3,6 +3,7 @@ import { GENESIS_SLOT } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
+  computeStartSlotAtEpoch,
   getAttesterSlashableIndices,
 } from "@lodestar/state-transition";
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
@@ -21,6 +22,8 @@ import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
 import { EngineBlobs } from "./data/engine-blobs.ts";
 import { Reconstruction } from "./data/reconstruction.ts";
+import { DataPruner } from "./data/data-pruner.ts";
+import { LateSidecars } from "./data/late-sidecars.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { ValidatorCustody } from "./data/validator-custody.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
@@ -121,6 +124,8 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #snapshotWriter: SnapshotWriter;
+  readonly #lateSidecars: LateSidecars;
+  readonly #dataPruner: DataPruner;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
   readonly #validatorCustody: ValidatorCustody;
@@ -171,7 +176,7 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const custody = new Custody(config, options.custody);
-    this.data = new DataAvailability({ config, clock, kzg: new KzgThread(log), custody });
+    this.data = new DataAvailability({ config, db, clock, kzg: new KzgThread(log), custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
@@ -190,6 +195,9 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, snapshotWriter, payloads, logger: log },
       forkChoice.finalized,
     );
+    const changingData = { db, forkChoice, data: this.data, events: this.events, changes: this.#changes, logger: log };
+    this.#lateSidecars = new LateSidecars(changingData);
+    this.#dataPruner = new DataPruner(changingData);
     const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
     this.#engineNotifier = new EngineNotifier({
       config,
@@ -344,6 +352,8 @@ export class BeaconChain {
       snapshotWriter,
       pubkeys: pubkeyCache,
       pools: this.pools,
+      dataPool: this.data.pool,
+      importQueue: this.#importQueue,
       deposits,
       tracker: this.#tracker,
       archiver: this.#archiver,
@@ -390,6 +400,7 @@ export class BeaconChain {
     // Slots that began since the chain was opened were announced to nobody.
     this.forkChoice.onTick(this.clock.currentSlot);
     this.#engineNotifier.notify();
+    this.#dataPruner.begin();
   }
 
   /**
@@ -427,6 +438,11 @@ export class BeaconChain {
     return this.#importQueue.isWaiting(root);
   }
 
+  /** Whether the block is in order and waits for its blobs or columns. */
+  isWaitingForData(root: RootHex): boolean {
+    return this.#importQueue.isAwaitingData(root);
+  }
+
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
@@ -449,6 +465,8 @@ export class BeaconChain {
     this.#engineBlobs.close();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
+    await this.#lateSidecars.close();
+    await this.#dataPruner.close();
     try {
       await this.store();
     } finally {
@@ -519,6 +537,7 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
+    this.#dataPruner.onSlot(slot);
     void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();
@@ -539,6 +558,8 @@ export class BeaconChain {
     if (!this.#archiver.isBehind) return;
     const { checkpoint, state } = await this.#archiver.archive();
     this.pools.pruneByFinality(state);
+    this.#importQueue.dropUnfit();
+    this.data.pool.prune(computeStartSlotAtEpoch(checkpoint.epoch) + 1);
     this.#logger.info("Finalized", { epoch: checkpoint.epoch, root: checkpoint.root, head: this.head.slot });
     this.events.publish("finalized", {
       ...checkpoint,
