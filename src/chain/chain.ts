@@ -9,6 +9,7 @@ import {
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
+import type { Kzg } from "../data/kzg.ts";
 import { KzgThread } from "../data/kzg-thread.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
@@ -83,6 +84,8 @@ export interface ChainParts extends OpeningOptions {
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
   custody?: CustodyOptions;
+  /** By default a thread of the chain's own. It is closed with the chain. */
+  kzg?: Kzg;
 }
 
 /**
@@ -176,7 +179,8 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const custody = new Custody(config, options.custody);
-    this.data = new DataAvailability({ config, db, clock, kzg: new KzgThread(log), custody });
+    const kzg = options.kzg ?? new KzgThread(log);
+    this.data = new DataAvailability({ config, db, clock, kzg, custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
