@@ -26,6 +26,7 @@ import { EngineBlobs } from "./data/engine-blobs.ts";
 import { LateSidecars } from "./data/late-sidecars.ts";
 import { Reconstruction } from "./data/reconstruction.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
+import { ValidatorCustody } from "./data/validator-custody.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -61,6 +62,7 @@ import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotWriter } from "./states/snapshot-writer.ts";
 import { StateStore, type StateStoreLimits, stateLimitsFor } from "./states/state-store.ts";
+import { AttachedValidators } from "./subscriptions/attached-validators.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
@@ -110,7 +112,8 @@ export class BeaconChain {
   readonly lightClient: LightClientServer;
   readonly subscriptions = new CommitteeSubscriptions();
   readonly syncSubscriptions = new SyncSubscriptions();
-  readonly preparations = new ProposerPreparations();
+  readonly attached = new AttachedValidators();
+  readonly preparations = new ProposerPreparations(this.attached);
   readonly status: SyncStatus;
   readonly engineAnswers: EngineAnswers;
   /** What the gossip rules look at; block submissions and, later, the network validate with it. */
@@ -128,6 +131,7 @@ export class BeaconChain {
   readonly #dataPruner: DataPruner;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
+  readonly #validatorCustody: ValidatorCustody;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
   readonly #engineBlobs: EngineBlobs;
@@ -337,6 +341,16 @@ export class BeaconChain {
       events: this.events,
       logger: log,
     });
+    this.#validatorCustody = new ValidatorCustody({
+      config,
+      clock,
+      attached: this.attached,
+      custody,
+      states: this.states,
+      forkChoice,
+      events: this.events,
+      logger: log,
+    });
     this.moments = new Moments({
       db,
       changes: this.#changes,
@@ -520,9 +534,12 @@ export class BeaconChain {
         void this.#importQueue.retryWaiting();
         this.#payloadAnnouncer.resume();
       }),
-      ...[this.#payloadAnnouncer, this.#epochPreparer, ...(this.#builderInUse?.followers ?? [])].map((follower) =>
-        follower.start(),
-      ),
+      ...[
+        this.#payloadAnnouncer,
+        this.#epochPreparer,
+        this.#validatorCustody,
+        ...(this.#builderInUse?.followers ?? []),
+      ].map((follower) => follower.start()),
     ];
     return () => {
       for (const end of ends) end();

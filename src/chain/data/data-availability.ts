@@ -153,20 +153,6 @@ export class DataAvailability {
     }
   }
 
-  /**
-   * The blobs of a block, in the order of its commitments; from fulu on put together from columns, or recovered from half of them.
-   *
-   * @throws DataUnavailableError
-   */
-  blobs(block: CommittingBlock): Promise<Uint8Array[]> {
-    return blobsOfBlock(block, {
-      kzg: this.kzg,
-      keptColumns: this.custody.columns.length,
-      hasColumns: (slot) => this.hasColumns(slot),
-      sidecars: (position, indices) => this.sidecars(position, indices),
-    });
-  }
-
   /** The sidecars of a block that are here, on the chain or not yet, in ascending order; by default all. */
   async sidecars({ root }: SlotAndRoot, indices?: readonly number[]): Promise<DataSidecar[]> {
     const wanted = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
