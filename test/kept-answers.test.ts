@@ -21,6 +21,12 @@ function keptCalls(roots: readonly string[]): [name: string, params: string[]][]
     );
 }
 
+/** Where REST has what the calls give, which it keeps in the same way. */
+const PATHS: Record<string, string> = {
+  get_v1_node_syncing: "/eth/v1/node/syncing",
+  getBeaconHead: "/fanal/v1/beacon/head",
+};
+
 /** The servers tell what the chain itself tells, also when they are asked again. */
 async function expectFresh(served: ServedApi, caller: Caller, roots: readonly string[]): Promise<void> {
   for (const [name, params] of keptCalls(roots)) {
@@ -31,6 +37,8 @@ async function expectFresh(served: ServedApi, caller: Caller, roots: readonly st
     for (let time = 0; time < 2; time++) {
       const { result, meta } = JSON.parse((await served.call(name, params)).text);
       expect(result === undefined ? undefined : { result, meta }, `${name} ${params}`).toEqual(told);
+      const path = PATHS[name];
+      if (path) expect(JSON.parse((await served.ask(path)).text), path).toMatchObject({ data: told?.result });
     }
   }
 }
@@ -68,6 +76,8 @@ it("no answer that the servers keep is told after the chain has changed", async 
   await look();
 
   await caller.call("dev_skip", [1]);
+  await look();
+  expect((await caller.call("get_v1_node_syncing")).sync_distance).toBe("1");
   const byHand = new ByHand(devChain);
   const { signed } = byHand.sign(await byHand.produce(chain.clock.currentSlot, chain.head.root));
   vi.spyOn(DevExecutionEngine.prototype, "notifyNewPayload").mockResolvedValue(SYNCING);
@@ -80,6 +90,8 @@ it("no answer that the servers keep is told after the chain has changed", async 
   if (execution.status !== "optimistic") throw new Error(`The payload of the head is ${execution.status}.`);
   await look();
   chain.forkChoice.onValidPayload(execution.blockHash);
+  await look();
+  chain.status.decideBy({ isSyncing: true });
   await look();
 
   answered.mockClear();

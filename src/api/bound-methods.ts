@@ -75,7 +75,8 @@ const PLACES = ["stateId", "blockId", "slot"];
 function asksForSlot(definition: Method, params: Params): boolean {
   return definition.params.some(({ key, name }, position) => {
     const value = Array.isArray(params) ? params[position] : params[name];
-    return PLACES.includes(key) && value !== undefined && !/^[a-z]+$|^0x/i.test(String(value));
+    if (!PLACES.includes(key) || value === undefined || value === null) return false;
+    return typeof value !== "string" || !/^[a-z]+$|^0x/i.test(value);
   });
 }
 

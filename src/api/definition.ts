@@ -71,8 +71,8 @@ export interface Method {
   readonly keepsEncoded?: true;
   /**
    * What its answers follow from beside the parameters; undefined when from more than can be said, such as the time of day, the
-   * peers or the pools. Answers that depend on the head are kept while nothing changes, unless a slot was asked for: slots
-   * between the head and the clock come and go by the time alone.
+   * peers or the pools. Answers that depend on the head or the status are kept while nothing changes, unless a slot was asked
+   * for: slots between the head and the clock come and go by the time alone.
    */
   readonly dependsOn?: Dependence;
   /**

@@ -206,6 +206,7 @@ export class BeaconChain {
       tracker: this.#tracker,
       payloads,
       engine,
+      revision: forkChoice.revision,
       horizonSlots: options.syncHorizonSlots,
     });
     this.engineAnswers = new EngineAnswers({
@@ -450,6 +451,7 @@ export class BeaconChain {
 
   #tick(): () => void {
     const ends = [
+      this.status.follow(),
       this.clock.onSlot((slot) => this.#onSlot(slot)),
       this.#engine.onStateChange((state) => {
         if (!isReachable(state)) return;

@@ -47,10 +47,10 @@ export interface Waiting {
 }
 
 /**
- * What answers follow from beside the parameters: from the head and all that fork choice says of blocks, or from nothing that
- * changes while the node runs.
+ * What answers follow from beside the parameters: from the head and all that fork choice says of blocks, from these and the
+ * status of the node, or from nothing that changes while the node runs.
  */
-export type Dependence = "head" | "nothing";
+export type Dependence = "head" | "status" | "nothing";
 
 /**
  * What a call may cost: `cheap` ones answer from what is at hand. So do those of cost `state` for the head's state; for

@@ -64,6 +64,9 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",
+    keepsAnswers: verb === "GET" && method.keepsAnswers,
+    dependence: ({ params, query }) =>
+      method.dependence?.({ ...params, ...Object.fromEntries(new URLSearchParams(query)) }),
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
       const args = await readArgs(method, reader, request);

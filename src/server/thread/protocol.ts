@@ -7,7 +7,7 @@ import type { AccessOptions } from "../http/access-policy.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/server.ts";
-import type { Cost } from "../method-table.ts";
+import type { Cost, Dependence } from "../method-table.ts";
 import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
 
 /** What the main thread and that of the servers tell each other. Messages arrive in the order in which they were sent. */
@@ -30,7 +30,7 @@ export interface ServingOrder {
   /** What browsers are shown at the address of JSON-RPC. */
   pages: PageFiles | undefined;
   limits: Partial<JsonRpcLimits> | undefined;
-  /** The number in it is another one whenever what answers depend on has changed. */
+  /** The numbers in it are other ones whenever what answers depend on has changed: at `REVISION_PLACES`. */
   revision: Int32Array;
   /** Whether calls are observed. */
   isMeasured: boolean;
@@ -47,7 +47,7 @@ export interface MethodFacts {
   keepsAnswers: boolean;
 }
 
-export type RouteFacts = Omit<RestRoute, "handle">;
+export type RouteFacts = Omit<RestRoute, "handle" | "dependence">;
 
 /** Short bytes as a text with a character for each, which costs less to pass on; longer ones in memory of their own. */
 export type PassedBytes = string | Uint8Array;
@@ -66,8 +66,14 @@ export type Thrown =
   | { status: number; message: string; headers: Record<string, string> }
   | { unexpected: string; stack: string };
 
-/** Until when an answer can be kept: while the revision stays the same, or for ever. */
-export type KeptWhile = number | "always";
+/** What an answer depends on that can change. */
+type Changing = Exclude<Dependence, "nothing">;
+
+/** Where in the memory of the revision the number stands that tells of changes. */
+export const REVISION_PLACES: Readonly<Record<Changing, number>> = { head: 0, status: 1 };
+
+/** Until when an answer can be kept: while a number of the revision stays the same, or for ever. */
+export type KeptWhile = { on: Changing; revision: number } | "always";
 
 export type PassedRequest = Omit<RequestParts, "body" | "waiting"> & { body: PassedBytes | undefined };
 
@@ -125,7 +131,7 @@ export type ToThread =
       headers: Record<string, string> | undefined,
       kept: KeptWhile | undefined,
     ]
-  | [kind: "rest answer", id: number, answer: PassedRestAnswer]
+  | [kind: "rest answer", id: number, answer: PassedRestAnswer, kept: KeptWhile | undefined]
   | [kind: "thrown", id: number, thrown: Thrown]
   /** On behalf of a call. */
   | [kind: "subscribe", question: number, call: number, topics: readonly string[]]

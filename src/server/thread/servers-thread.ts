@@ -34,7 +34,10 @@ export interface Served {
   /** Left out when there is no REST server. */
   routes?: RouteTable;
   feed: FindFeed;
-  /** The number in it is another one whenever the head has changed, or what fork choice says of a block. */
+  /**
+   * The first number in it is another one whenever the head has changed, or what fork choice says of a block; the second one also
+   * whenever the status of the node has.
+   */
   revision: Int32Array;
 }
 
@@ -136,7 +139,7 @@ export class ServersThread {
         keepsAnswers,
       }),
     );
-    const routeFacts = routes.map(({ handle: _, ...route }): RouteFacts => route);
+    const routeFacts = routes.map(({ handle: _, dependence: __, ...route }): RouteFacts => route);
     const isMeasured = observe !== undefined;
     this.#outbox.send(["serve", { methods: facts, routes: routeFacts, listen, pages, limits, revision, isMeasured }]);
     return this.#listening.promise;

@@ -144,7 +144,10 @@ function methodTable(facts: readonly MethodFacts[], calls: RemoteCalls): MethodT
 }
 
 function routeTable(facts: readonly RouteFacts[], calls: RemoteCalls): RouteTable {
-  return facts.map((route, position) => ({ ...route, handle: (request) => calls.request(position, request) }));
+  return facts.map((route, position) => ({
+    ...route,
+    handle: (request) => calls.request(position, route.keepsAnswers ?? false, request),
+  }));
 }
 
 function lagOf(delay: EventLoopDelay): EventLoopLag {
