@@ -87,7 +87,7 @@ interface Surroundings {
 }
 
 function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings): BoundMethod {
-  const { name, sameAs, arrange, cost, access, operation, rest, dependsOn } = definition;
+  const { name, sameAs, arrange, cost, access, operation, rest, dependsOn, excerpt } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
   const ofChain = ({ schemaFor, ...param }: Param): Param =>
@@ -109,6 +109,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     cost,
     access,
     takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
+    excerpt,
     keepsAnswers: dependsOn !== undefined,
     dependence: (params) => (asksForSlot(definition, params) ? undefined : dependsOn),
     // Not an async function, which would take three turns more to settle than the promise that it returns.

@@ -1,5 +1,6 @@
 import type { Access } from "../access.ts";
 import type { Failure } from "../failure.ts";
+import type { Excerpt, SharedRegistry } from "../json/registry-excerpt.ts";
 import type { Feed } from "./events/feed.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
@@ -70,8 +71,16 @@ export interface Method {
   readonly keepsAnswers?: boolean;
   /** What the answer to these parameters depends on; undefined when on more, such as the time of day. */
   dependence?(params: Params): Dependence | undefined;
+  /** What it tells of validators of a state, the first parameter, that the second one names, when nothing else is given. */
+  readonly excerpt?: Excerpt | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
+}
+
+/** The validators of the head, and what stands beside them in answers. */
+export interface HeadRegistry extends SharedRegistry, Pick<Answer, "meta" | "headers"> {
+  /** What a REST body has before and after them. */
+  around: [before: string, after: string];
 }
 
 /** All that a server knows of what can be asked. */

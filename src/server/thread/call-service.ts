@@ -1,9 +1,10 @@
 import { LARGE_MESSAGE_BYTES, parseMessage } from "../../json/parse.ts";
 import { ownTurn } from "../../time-slice.ts";
 import type { Feed } from "../events/feed.ts";
-import type { Answer, Caller, Dependence, Method, Params, Waiting } from "../method-table.ts";
+import type { Answer, Caller, Dependence, HeadRegistry, Method, Params, Waiting } from "../method-table.ts";
 import { requestTo } from "../rest/request.ts";
 import type { BodyPart, RestAnswer, RouteTable } from "../rest/route-table.ts";
+import { asksForHead } from "./head-registry.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passLargeCopy, received } from "./passed-bytes.ts";
 import {
@@ -23,6 +24,7 @@ interface Asked {
   methods: readonly Method[];
   routes: RouteTable;
   revision: Int32Array;
+  registry?: (() => Promise<HeadRegistry>) | undefined;
 }
 
 interface Question {
@@ -44,6 +46,8 @@ export class CallService {
   readonly #questions = new Map<number, Question>();
   #lastQuestion = 0;
   #longCalls = 0;
+  /** The revision for which the registry was last lent, or is to be. */
+  #lentAt: number | undefined;
   /** Long calls that wait until fewer are under way. */
   readonly #waitingCalls: (() => void)[] = [];
 
@@ -81,6 +85,7 @@ export class CallService {
       .handle(request)
       .then((answer) => this.#answerRequest(running, answer, keepable))
       .catch((error: unknown) => this.#fail(running, error));
+    if (route.excerpt && asksForHead(parts.params)) void this.#lendRegistry();
   }
 
   cancel(id: number, reason: Error): void {
@@ -123,6 +128,7 @@ export class CallService {
   #call(running: RunningCall, position: number, params: Params): Promise<void> {
     const method = this.#asked.methods[position]!;
     const kept = method.keepsAnswers ? this.#keptWhile(method.dependence?.(params)) : undefined;
+    if (method.excerpt && asksForHead(params)) void this.#lendRegistry();
     return method.call(params, running, running).then(
       (answer) => this.#answer(running, answer, kept),
       (error: unknown) => this.#fail(running, error),
@@ -137,6 +143,24 @@ export class CallService {
     const copy = Buffer.isBuffer(body) ? passLargeCopy(body) : this.#streams.open(body);
     if (copy instanceof Promise) void copy.then(send);
     else send(copy);
+  }
+
+  /**
+   * Whoever asks for a validator of the head will ask for others: from now on, and until the head changes, the thread of the servers
+   * answers. Never rejects: what fails here fails for those who ask, too.
+   */
+  async #lendRegistry(): Promise<void> {
+    const { registry, revision } = this.#asked;
+    const now = () => Atomics.load(revision, REVISION_PLACES.head);
+    const began = now();
+    if (registry === undefined || this.#lentAt === began) return;
+    this.#lentAt = began;
+    try {
+      const lent = await registry();
+      if (now() === began) this.#outbox.send(["registry", { ...lent, revision: began }]);
+    } catch {
+      this.#lentAt = undefined;
+    }
   }
 
   /** To be asked before an answer is made: what changes meanwhile may be in it or not, so that it counts as one of before. */

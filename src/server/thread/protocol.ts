@@ -1,5 +1,6 @@
 import type { Access } from "../../access.ts";
 import type { FailureKind, ItemFailure } from "../../failure.ts";
+import type { Excerpt } from "../../json/registry-excerpt.ts";
 import type { Recipe } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { CallTally } from "../call-tallies.ts";
@@ -7,7 +8,7 @@ import type { AccessOptions } from "../http/access-policy.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/server.ts";
-import type { Cost, Dependence } from "../method-table.ts";
+import type { Cost, Dependence, HeadRegistry } from "../method-table.ts";
 import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
 
 /** What the main thread and that of the servers tell each other. Messages arrive in the order in which they were sent. */
@@ -45,6 +46,7 @@ export interface MethodFacts {
   takesLargeBody: boolean;
   /** Whether some of its answers can be kept. */
   keepsAnswers: boolean;
+  excerpt: Excerpt | undefined;
 }
 
 export type RouteFacts = Omit<RestRoute, "handle" | "dependence">;
@@ -74,6 +76,11 @@ export const REVISION_PLACES: Readonly<Record<Changing, number>> = { head: 0, st
 
 /** Until when an answer can be kept: while a number of the revision stays the same, or for ever. */
 export type KeptWhile = { on: Changing; revision: number } | "always";
+
+/** The validators of the head, with the number that the revision has while they are. */
+export interface LentRegistry extends HeadRegistry {
+  revision: number;
+}
 
 export type PassedRequest = Omit<RequestParts, "body" | "waiting"> & { body: PassedBytes | undefined };
 
@@ -133,6 +140,8 @@ export type ToThread =
     ]
   | [kind: "rest answer", id: number, answer: PassedRestAnswer, kept: KeptWhile | undefined]
   | [kind: "thrown", id: number, thrown: Thrown]
+  /** To be used while the revision is the one that is told. */
+  | [kind: "registry", registry: LentRegistry]
   /** On behalf of a call. */
   | [kind: "subscribe", question: number, call: number, topics: readonly string[]]
   | [kind: "unsubscribe", question: number, call: number, subscription: string]

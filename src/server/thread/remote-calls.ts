@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
-import { type Answer, type Caller, messageOf, type Params, type Waiting } from "../method-table.ts";
-import type { BodyPart, RestAnswer, RestRequest } from "../rest/route-table.ts";
+import { type Answer, type Caller, type Method, messageOf, type Params, type Waiting } from "../method-table.ts";
+import type { BodyPart, RestAnswer, RestRequest, RestRoute } from "../rest/route-table.ts";
+import { HeadRegistryAnswers } from "./head-registry.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passOwn } from "./passed-bytes.ts";
-import type { KeptWhile, Outcome, PassedBody, PassedRestAnswer, ToMain } from "./protocol.ts";
+import type { KeptWhile, LentRegistry, Outcome, PassedBody, PassedRestAnswer, ToMain } from "./protocol.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
 import { passThrown } from "./thrown.ts";
@@ -41,6 +42,7 @@ export class RemoteCalls {
   readonly #feeds: RemoteFeeds;
   readonly #kept: KeptAnswers<Answer>;
   readonly #keptRest: KeptAnswers<RestAnswer>;
+  readonly #registry: HeadRegistryAnswers;
   readonly #pendingCalls = new Map<number, PendingCall>();
   readonly #pendingRequests = new Map<number, PendingRequest>();
   #last = 0;
@@ -51,12 +53,13 @@ export class RemoteCalls {
     this.#feeds = feeds;
     this.#kept = new KeptAnswers(revision);
     this.#keptRest = new KeptAnswers(revision);
+    this.#registry = new HeadRegistryAnswers(revision);
   }
 
   /** Whoever calls a method whose answers are kept may get one of before, if it is still true. */
   call(
     position: number,
-    keepsAnswers: boolean,
+    { keepsAnswers, excerpt }: Pick<Method, "keepsAnswers" | "excerpt">,
     params: Params,
     caller: Caller | undefined,
     waiting: Waiting | undefined,
@@ -75,6 +78,8 @@ export class RemoteCalls {
       const kept = this.#kept.get(key);
       if (kept) return Promise.resolve(kept);
     }
+    const excerpted = excerpt && this.#registry.call(excerpt, params);
+    if (excerpted) return Promise.resolve(excerpted);
     return this.#begin(waiting, { caller, key }, (id) => {
       const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
       this.#outbox.send(["call", id, position, json], json);
@@ -94,7 +99,11 @@ export class RemoteCalls {
   }
 
   /** Whoever holds an answer already is told by the main thread whether it is still the same. */
-  request(position: number, keepsAnswers: boolean, request: RestRequest): Promise<RestAnswer> {
+  request(
+    position: number,
+    { keepsAnswers, excerpt }: Pick<RestRoute, "keepsAnswers" | "excerpt">,
+    request: RestRequest,
+  ): Promise<RestAnswer> {
     const { params, url, headers, body, waiting, format } = request;
     let key: string | undefined;
     if (keepsAnswers && headers["if-none-match"] === undefined) {
@@ -102,6 +111,8 @@ export class RemoteCalls {
       const kept = this.#keptRest.get(key);
       if (kept) return Promise.resolve(kept);
     }
+    const excerpted = excerpt && this.#registry.request(excerpt, request);
+    if (excerpted) return Promise.resolve(excerpted);
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       this.#pendingRequests.set(id, { resolve, reject, key, stopWaiting: this.#cancelWhenOver(id, waiting) });
@@ -111,6 +122,10 @@ export class RemoteCalls {
         passed,
       );
     });
+  }
+
+  lend(registry: LentRegistry): void {
+    this.#registry.lend(registry);
   }
 
   answer(
