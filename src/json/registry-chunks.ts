@@ -3,6 +3,8 @@ export const VALIDATORS_PER_CHUNK = 4096;
 /** A validator in SSZ. */
 export const VALIDATOR_BYTES = 121;
 export const BALANCE_BYTES = 8;
+export const INDEX_BYTES = 8;
+export const EPOCH_BYTES = 8;
 
 /** Where the fields of a validator begin. */
 export const FIELDS = {
@@ -20,6 +22,8 @@ export const CREDENTIALS_BYTES = 32;
 
 /** SSZ bytes of validators or of balances, in shared memory that is never written again. */
 export type Chunks = readonly SharedArrayBuffer[];
+
+export const chunkBytes = (chunks: Chunks): number => chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** Validators of a state, by ascending index. */
 export interface Listed {

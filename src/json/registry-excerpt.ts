@@ -1,4 +1,4 @@
-import { BALANCE_BYTES, type Chunks, VALIDATOR_BYTES, VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
+import { BALANCE_BYTES, type Chunks, chunkBytes, VALIDATOR_BYTES, VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
 import { writtenAtOnce } from "./shared-stream.ts";
 import { ANY_STATUS } from "./validator-status.ts";
 
@@ -13,10 +13,7 @@ export interface SharedRegistry {
   epoch: number;
 }
 
-export function validatorCount({ balanceChunks }: SharedRegistry): number {
-  const last = balanceChunks.at(-1)?.byteLength ?? 0;
-  return Math.max(0, balanceChunks.length - 1) * VALIDATORS_PER_CHUNK + last / BALANCE_BYTES;
-}
+export const validatorCount = ({ balanceChunks }: SharedRegistry): number => chunkBytes(balanceChunks) / BALANCE_BYTES;
 
 /** The standard's JSON of the validators of these indices, which ascend and are all there. */
 export function writeExcerpt(excerpt: Excerpt, registry: SharedRegistry, indices: Uint32Array): Buffer {

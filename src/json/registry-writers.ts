@@ -3,7 +3,10 @@ import {
   BALANCE_BYTES,
   type Chunks,
   CREDENTIALS_BYTES,
+  chunkBytes,
+  EPOCH_BYTES,
   FIELDS,
+  INDEX_BYTES,
   type Listed,
   PUBKEY_BYTES,
   VALIDATOR_BYTES,
@@ -141,6 +144,10 @@ export function* writeBalances(list: BalanceList, out: ByteWriter): Steps {
   brackets.close();
 }
 
+export function balancesSszLength({ balanceChunks }: BalanceList): number {
+  return (chunkBytes(balanceChunks) / BALANCE_BYTES) * (INDEX_BYTES + BALANCE_BYTES);
+}
+
 export function* writeBalancesSsz(list: BalanceList, out: ByteWriter): Steps {
   const { balanceChunks } = list;
   yield* eachRecord(balanceChunks, BALANCE_BYTES, list, out, (chunk) => {
@@ -173,6 +180,10 @@ export function* writeIdentities(list: IdentityList, out: ByteWriter): Steps {
   brackets.close();
 }
 
+export function identitiesSszLength({ validatorChunks }: IdentityList): number {
+  return (chunkBytes(validatorChunks) / VALIDATOR_BYTES) * (INDEX_BYTES + PUBKEY_BYTES + EPOCH_BYTES);
+}
+
 export function* writeIdentitiesSsz(list: IdentityList, out: ByteWriter): Steps {
   const { validatorChunks } = list;
   yield* eachRecord(validatorChunks, VALIDATOR_BYTES, list, out, (chunk) => {
@@ -181,7 +192,7 @@ export function* writeIdentitiesSsz(list: IdentityList, out: ByteWriter): Steps 
       const at = position * VALIDATOR_BYTES;
       out.littleEndian64(index);
       out.copy(bytes, at + FIELDS.pubkey, PUBKEY_BYTES);
-      out.copy(bytes, at + FIELDS.activationEpoch, 8);
+      out.copy(bytes, at + FIELDS.activationEpoch, EPOCH_BYTES);
     };
   });
 }
