@@ -32,7 +32,8 @@ it("promises to keep answers about the head, but none about slots, which come wi
     expect(dependence(name, { state_id: slot, validator_id: "7" })).toBeUndefined();
   }
   expect(dependence("get_v1_config_spec", [])).toBe("nothing");
-  expect(dependence("get_v1_node_syncing", [])).toBeUndefined();
+  expect(dependence("get_v1_node_syncing", [])).toBe("status");
+  expect(dependence("get_v1_node_peers", [])).toBeUndefined();
 });
 
 describe("the definitions", () => {

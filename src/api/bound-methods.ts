@@ -75,7 +75,8 @@ const PLACES = ["stateId", "blockId", "slot"];
 function asksForSlot(definition: Method, params: Params): boolean {
   return definition.params.some(({ key, name }, position) => {
     const value = Array.isArray(params) ? params[position] : params[name];
-    return PLACES.includes(key) && value !== undefined && !/^[a-z]+$|^0x/i.test(String(value));
+    if (!PLACES.includes(key) || value === undefined || value === null) return false;
+    return typeof value !== "string" || !/^[a-z]+$|^0x/i.test(value);
   });
 }
 
@@ -86,7 +87,7 @@ interface Surroundings {
 }
 
 function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings): BoundMethod {
-  const { name, sameAs, arrange, cost, access, operation, rest, dependsOn } = definition;
+  const { name, sameAs, arrange, cost, access, operation, rest, dependsOn, excerpt } = definition;
   const route = operation === undefined ? undefined : codecOf(codecs, operation);
   const codec = definition.codec?.(codecs, context) ?? route?.resp;
   const ofChain = ({ schemaFor, ...param }: Param): Param =>
@@ -108,6 +109,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     cost,
     access,
     takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
+    excerpt,
     keepsAnswers: dependsOn !== undefined,
     dependence: (params) => (asksForSlot(definition, params) ? undefined : dependsOn),
     // Not an async function, which would take three turns more to settle than the promise that it returns.

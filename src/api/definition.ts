@@ -3,6 +3,7 @@ import type { ForkName } from "@lodestar/params";
 import type { z } from "zod";
 import type { Access } from "../access.ts";
 import type { FailureKind } from "../failure.ts";
+import type { Excerpt } from "../json/registry-excerpt.ts";
 import type { Feed } from "../server/events/feed.ts";
 import type { Answer, Caller, Cost, Dependence } from "../server/method-table.ts";
 import {
@@ -71,10 +72,12 @@ export interface Method {
   readonly keepsEncoded?: true;
   /**
    * What its answers follow from beside the parameters; undefined when from more than can be said, such as the time of day, the
-   * peers or the pools. Answers that depend on the head are kept while nothing changes, unless a slot was asked for: slots
-   * between the head and the clock come and go by the time alone.
+   * peers or the pools. Answers that depend on the head or the status are kept while nothing changes, unless a slot was asked
+   * for: slots between the head and the clock come and go by the time alone.
    */
   readonly dependsOn?: Dependence;
+  /** What its answers tell of validators of the head; calls that name them by index alone are answered without the handler then. */
+  readonly excerpt?: Excerpt;
   /**
    * `args` holds what the schemas of `params` made of a call's parameters, by their keys. A method that writes its JSON
    * itself and is not asked for anything else can do without.
@@ -224,6 +227,7 @@ interface Facts<Definitions extends ParamDefinitions>
         | "takesLargeBody"
         | "requestCodec"
         | "dependsOn"
+        | "excerpt"
       >
     > {
   /** In positional order. */

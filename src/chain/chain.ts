@@ -237,6 +237,7 @@ export class BeaconChain {
       tracker: this.#tracker,
       payloads,
       engine,
+      revision: forkChoice.revision,
       horizonSlots: options.syncHorizonSlots,
     });
     this.engineAnswers = new EngineAnswers({
@@ -528,6 +529,7 @@ export class BeaconChain {
 
   #tick(): () => void {
     const ends = [
+      this.status.follow(),
       this.clock.onSlot((slot) => this.#onSlot(slot)),
       this.#engine.onStateChange((state) => {
         if (!isReachable(state)) return;

@@ -2,6 +2,7 @@ import { type ExecutionEngine, isReachable } from "../execution/engine.ts";
 import type { Clock } from "./clock/clock.ts";
 import type { HeadTracker } from "./head-tracker.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
+import type { Revision } from "./revision.ts";
 
 /** How long the head of a chain without a network may lie behind the clock before the node counts as syncing. */
 const DEFAULT_HORIZON_SECONDS = 600;
@@ -15,6 +16,8 @@ export type Authority = "sole" | "founder" | "member";
 /** Who knows what the chain alone cannot tell: whether others are further. */
 export interface SyncJudge {
   readonly isSyncing: boolean;
+  /** Calls the listener when that has changed. */
+  onChange?(listener: () => void): () => void;
 }
 
 interface SyncStatusParts {
@@ -22,6 +25,7 @@ interface SyncStatusParts {
   tracker: HeadTracker;
   payloads: PayloadVerification;
   engine: ExecutionEngine;
+  revision: Revision;
   horizonSlots?: number;
 }
 
@@ -31,6 +35,7 @@ export class SyncStatus {
   readonly #tracker: HeadTracker;
   readonly #payloads: PayloadVerification;
   readonly #engine: ExecutionEngine;
+  readonly #revision: Revision;
   readonly #horizonSlots: number;
   #judge: SyncJudge | undefined;
 
@@ -39,6 +44,7 @@ export class SyncStatus {
     this.#tracker = parts.tracker;
     this.#payloads = parts.payloads;
     this.#engine = parts.engine;
+    this.#revision = parts.revision;
     this.#horizonSlots = parts.horizonSlots ?? Math.floor(DEFAULT_HORIZON_SECONDS / parts.clock.secondsPerSlot);
   }
 
@@ -55,6 +61,19 @@ export class SyncStatus {
   /** From now on somebody who hears of other nodes decides. */
   decideBy(judge: SyncJudge): void {
     this.#judge = judge;
+    this.#revision.raiseStatus();
+    judge.onChange?.(() => this.#revision.raiseStatus());
+  }
+
+  /** Lets other threads know of changes that neither the head nor the judge brings; returns the function that ends it. */
+  follow(): () => void {
+    const ends = [
+      this.#clock.onSlot(() => this.#revision.raiseStatus()),
+      this.#engine.onStateChange(() => this.#revision.raiseStatus()),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
   }
 
   get isOptimistic(): boolean {

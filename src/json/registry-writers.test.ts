@@ -2,7 +2,7 @@ import { routes } from "@lodestar/api";
 import { getValidatorStatus, type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
-import { type Recipe, writtenAtOnce } from "./shared-stream.ts";
+import { type Recipe, SharedStream, writtenAtOnce } from "./shared-stream.ts";
 import { ANY_STATUS, statusSet } from "./validator-status.ts";
 
 const { ValidatorResponseListType, ValidatorBalanceListType, ValidatorIdentitiesType } = routes.beacon.state;
@@ -82,6 +82,10 @@ describe.each([
       Buffer.from(type.serialize(value as never));
     expect(written({ writer: "balancesSsz", input }).equals(ssz(ValidatorBalanceListType, ofBalances))).toBe(true);
     expect(written({ writer: "identitiesSsz", input }).equals(ssz(ValidatorIdentitiesType, identities))).toBe(true);
+    for (const writer of ["balancesSsz", "identitiesSsz"] as const) {
+      expect(SharedStream.of({ writer, input }).length).toBe(written({ writer, input }).length);
+    }
+    expect(SharedStream.of({ writer: "balances", input }).length).toBeUndefined();
   });
 
   it.each([

@@ -1,6 +1,14 @@
 import { CREDENTIALS_BYTES, PUBKEY_BYTES, VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../ssz/validator-layout.ts";
 import { type ByteWriter, constant } from "./byte-writer.ts";
-import { BALANCE_BYTES, type Chunks, type Listed, VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
+import {
+  BALANCE_BYTES,
+  type Chunks,
+  chunkBytes,
+  EPOCH_BYTES,
+  INDEX_BYTES,
+  type Listed,
+  VALIDATORS_PER_CHUNK,
+} from "./registry-chunks.ts";
 import { ROOM_BYTES } from "./stream-writer.ts";
 import { isNever, statusAt, VALIDATOR_STATUSES } from "./validator-status.ts";
 
@@ -133,6 +141,10 @@ export function* writeBalances(list: BalanceList, out: ByteWriter): Steps {
   brackets.close();
 }
 
+export function balancesSszLength({ balanceChunks }: BalanceList): number {
+  return (chunkBytes(balanceChunks) / BALANCE_BYTES) * (INDEX_BYTES + BALANCE_BYTES);
+}
+
 export function* writeBalancesSsz(list: BalanceList, out: ByteWriter): Steps {
   const { balanceChunks } = list;
   yield* eachRecord(balanceChunks, BALANCE_BYTES, list, out, (chunk) => {
@@ -165,6 +177,10 @@ export function* writeIdentities(list: IdentityList, out: ByteWriter): Steps {
   brackets.close();
 }
 
+export function identitiesSszLength({ validatorChunks }: IdentityList): number {
+  return (chunkBytes(validatorChunks) / VALIDATOR_BYTES) * (INDEX_BYTES + PUBKEY_BYTES + EPOCH_BYTES);
+}
+
 export function* writeIdentitiesSsz(list: IdentityList, out: ByteWriter): Steps {
   const { validatorChunks } = list;
   yield* eachRecord(validatorChunks, VALIDATOR_BYTES, list, out, (chunk) => {
@@ -173,7 +189,7 @@ export function* writeIdentitiesSsz(list: IdentityList, out: ByteWriter): Steps 
       const at = position * VALIDATOR_BYTES;
       out.littleEndian64(index);
       out.copy(bytes, at + VALIDATOR_FIELDS.pubkey, PUBKEY_BYTES);
-      out.copy(bytes, at + VALIDATOR_FIELDS.activationEpoch, 8);
+      out.copy(bytes, at + VALIDATOR_FIELDS.activationEpoch, EPOCH_BYTES);
     };
   });
 }

@@ -3,6 +3,8 @@ import { ByteWriter } from "./byte-writer.ts";
 import { writeAttesterDuties, writeCommittees } from "./committee-writers.ts";
 import { writeLiveness } from "./liveness-writer.ts";
 import {
+  balancesSszLength,
+  identitiesSszLength,
   writeBalances,
   writeBalancesSsz,
   writeIdentities,
@@ -10,7 +12,7 @@ import {
   writeValidators,
 } from "./registry-writers.ts";
 import { writeAttestationRewards } from "./reward-writers.ts";
-import { writeState } from "./state-writer.ts";
+import { stateLength, writeState } from "./state-writer.ts";
 import { ROOM_BYTES, type StreamWriter, writtenBuffers } from "./stream-writer.ts";
 
 /** All writers by the names that recipes have for them. */
@@ -49,6 +51,20 @@ export class SharedStream implements AsyncIterable<Buffer> {
 
   static of(recipe: Recipe): SharedStream {
     return new SharedStream(recipe);
+  }
+
+  /** How many bytes it has in all, where that is known before they are written: of SSZ. */
+  get length(): number | undefined {
+    switch (this.recipe.writer) {
+      case "balancesSsz":
+        return balancesSszLength(this.recipe.input);
+      case "identitiesSsz":
+        return identitiesSszLength(this.recipe.input);
+      case "state":
+        return stateLength(this.recipe.input);
+      default:
+        return undefined;
+    }
   }
 
   /** Called once, when the stream was read to its end, has failed, was given up or released. */

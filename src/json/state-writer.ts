@@ -1,5 +1,5 @@
 import type { ByteWriter } from "./byte-writer.ts";
-import type { Chunks } from "./registry-chunks.ts";
+import { type Chunks, chunkBytes } from "./registry-chunks.ts";
 import { writeBalanceRecords, writeValidatorRecords } from "./registry-writers.ts";
 import { ROOM_BYTES } from "./stream-writer.ts";
 
@@ -7,6 +7,12 @@ import { ROOM_BYTES } from "./stream-writer.ts";
 export interface StatePart {
   readonly kind: "bytes" | "validators" | "balances";
   readonly chunks: Chunks;
+}
+
+/** Undefined where some of it becomes JSON. */
+export function stateLength(parts: readonly StatePart[]): number | undefined {
+  if (parts.some(({ kind }) => kind !== "bytes")) return undefined;
+  return parts.reduce((sum, { chunks }) => sum + chunkBytes(chunks), 0);
 }
 
 /** A state of which some parts are written already. Nearly all of a large one are its validators. */

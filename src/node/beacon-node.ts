@@ -5,6 +5,7 @@ import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeCondition } from "../api/context.ts";
 import type { DevControl } from "../api/dev-control.ts";
 import type { Topic } from "../api/event-stream.ts";
+import { headRegistry } from "../api/head-registry.ts";
 import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
@@ -204,7 +205,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     // The topics are those that the methods gave themselves.
     const feed = (topics: readonly string[]) => events.feed(topics as readonly Topic[]);
     const revision = chain.forkChoice.revision.memory;
-    const servers = await startServers({ methods, routes, metrics, feed, revision }, options, this.#logger, thread);
+    const registry = () => headRegistry(methods);
+    const served = { methods, routes, metrics, feed, revision, registry };
+    const servers = await startServers(served, options, this.#logger, thread);
     this.own(servers);
     void servers.failed.then((error) => this.#serversFailed.resolve(error));
     return servers;

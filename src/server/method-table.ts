@@ -1,5 +1,6 @@
 import type { Access } from "../access.ts";
 import type { Failure } from "../failure.ts";
+import type { Excerpt, SharedRegistry } from "../json/registry-excerpt.ts";
 import type { Feed } from "./events/feed.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
@@ -47,10 +48,10 @@ export interface Waiting {
 }
 
 /**
- * What answers follow from beside the parameters: from the head and all that fork choice says of blocks, or from nothing that
- * changes while the node runs.
+ * What answers follow from beside the parameters: from the head and all that fork choice says of blocks, from these and the
+ * status of the node, or from nothing that changes while the node runs.
  */
-export type Dependence = "head" | "nothing";
+export type Dependence = "head" | "status" | "nothing";
 
 /**
  * What a call may cost: `cheap` ones answer from what is at hand. So do those of cost `state` for the head's state; for
@@ -70,8 +71,16 @@ export interface Method {
   readonly keepsAnswers?: boolean;
   /** What the answer to these parameters depends on; undefined when on more, such as the time of day. */
   dependence?(params: Params): Dependence | undefined;
+  /** What it tells of validators of a state, the first parameter, that the second one names, when nothing else is given. */
+  readonly excerpt?: Excerpt | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
+}
+
+/** The validators of the head, and what stands beside them in answers. */
+export interface HeadRegistry extends SharedRegistry, Pick<Answer, "meta" | "headers"> {
+  /** What a REST body has before and after them. */
+  around: [before: string, after: string];
 }
 
 /** All that a server knows of what can be asked. */

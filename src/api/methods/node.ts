@@ -88,6 +88,7 @@ const getSyncingStatus = defineOperation("node.getSyncingStatus", {
   rest: [get("/eth/v1/node/syncing")],
   cost: "cheap",
   access: "read",
+  dependsOn: "status",
   example: {},
   async handler({ chain }) {
     const { isSyncing, syncDistance, isOptimistic, executionOffline } = chain.status;
@@ -106,6 +107,7 @@ const getSyncing = defineMethod({
   rest: [get("/fanal/v1/syncmanager/status"), get("/nimbus/v1/syncmanager/status")],
   cost: "cheap",
   access: "read",
+  dependsOn: "status",
   example: {},
   handler: ({ chain }) => chain.status.isSyncing,
 });
@@ -132,6 +134,7 @@ const getHealth = defineOperation("node.getHealth", {
   rest: [get("/eth/v1/node/health")],
   cost: "cheap",
   access: "read",
+  dependsOn: "status",
   example: { params: [299] },
   resultOfStatus: (status) => ({ health: status }),
   handler: async (context, { syncingStatus = SYNCING }) => ({ status: isReady(context) ? READY : syncingStatus }),

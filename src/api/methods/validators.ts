@@ -79,6 +79,7 @@ const getStateValidators = defineOperation("beacon.getStateValidators", {
   rest: [get("/eth/v1/beacon/states/{state_id}/validators")],
   cost: "heavy",
   access: "read",
+  excerpt: "validators",
   example: { params: (chain) => ["head", ["2", chain.pubkey(5)], ["active", "pending_queued"]] },
   handler: ({ chain }, query, call) => listValidators(chain, query, call),
   json: ({ chain }, query, codec, call) => writeValidators(chain, query, codec.meta, call),
@@ -120,6 +121,7 @@ const getStateValidator = defineOperation("beacon.getStateValidator", {
   cost: "state",
   access: "read",
   dependsOn: "head",
+  excerpt: "validator",
   example: { params: (chain) => ["head", chain.pubkey(2)] },
   async handler({ chain }, query, call) {
     const { resolved, index } = await findValidator(chain, query, call);
@@ -148,6 +150,7 @@ const getStateValidatorBalances = defineOperation("beacon.getStateValidatorBalan
   rest: [get("/eth/v1/beacon/states/{state_id}/validator_balances", { ssz: "answer" })],
   cost: "heavy",
   access: "read",
+  excerpt: "balances",
   example: { params: ["head", ["0", "1", "2"]] },
   handler: ({ chain }, query, call) => listBalances(chain, query, call),
   json: ({ chain }, query, codec, call) => writeBalances(chain, query, codec.meta, call),

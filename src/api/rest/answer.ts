@@ -14,14 +14,22 @@ const END = Buffer.from("}");
 
 /** The standard's body: an encoded result under `data`, and beside it its metadata. */
 export function dataAnswer({ body, meta, headers }: Answer, request: RestRequest): RestAnswer {
-  const hasMeta = meta !== undefined && Object.keys(meta).length > 0;
-  const end = hasMeta ? Buffer.from(`,${JSON.stringify(meta).slice(1)}`) : END;
   return {
     status: 200,
     headers,
-    content: { format: "json", parts: [START, body, end] },
+    content: { format: "json", parts: [START, body, endOf(meta)] },
     lasting: lastingOf(request, meta),
   };
+}
+
+/** What stands before and after the result. */
+export function aroundData(meta: Answer["meta"]): [before: string, after: string] {
+  return [String(START), String(endOf(meta))];
+}
+
+function endOf(meta: Answer["meta"]): Buffer {
+  const hasMeta = meta !== undefined && Object.keys(meta).length > 0;
+  return hasMeta ? Buffer.from(`,${JSON.stringify(meta).slice(1)}`) : END;
 }
 
 /** The body of an operation that puts data and metadata together in a way of its own. */

@@ -64,6 +64,10 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",
+    excerpt: verb === "GET" ? method.excerpt : undefined,
+    keepsAnswers: verb === "GET" && method.keepsAnswers,
+    dependence: ({ params, query }) =>
+      method.dependence?.({ ...params, ...Object.fromEntries(new URLSearchParams(query)) }),
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
       const args = await readArgs(method, reader, request);

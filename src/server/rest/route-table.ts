@@ -1,7 +1,8 @@
 import type { Access } from "../../access.ts";
+import type { Excerpt } from "../../json/registry-excerpt.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
-import type { Waiting } from "../method-table.ts";
+import type { Dependence, Waiting } from "../method-table.ts";
 
 /** What HTTP carried, and the format that was chosen for the answer. */
 export interface RequestParts {
@@ -75,6 +76,12 @@ export interface RestRoute {
   bodyOptional?: boolean;
   /** Whether its body may be large, as a block or a list of validators is. */
   takesLargeBody?: boolean;
+  /** Whether `dependence` may tell of some of its answers how long they stay true; these follow from URL and format alone. */
+  keepsAnswers?: boolean;
+  /** What the answer to the request depends on; undefined when on more, such as the time of day. */
+  dependence?(request: RestRequest): Dependence | undefined;
+  /** What it tells of validators of a state, by the placeholders of the path and, where these name none, the query's `id`. */
+  excerpt?: Excerpt | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   handle(request: RestRequest): Promise<RestAnswer>;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { SharedStream } from "../../json/shared-stream.ts";
 import type { ObservedCall } from "../call-observer.ts";
 import { ChunkStream, meterParts, openStream, type ResponsePart } from "../http/chunk-stream.ts";
 import { compressWhole, createCompressor, isWorthCompressing } from "../http/compression.ts";
@@ -21,6 +22,8 @@ const VARIES_WITH = "Accept, Accept-Encoding";
 export interface OpenAnswer {
   answer: RestAnswer;
   body: Buffer | ChunkStream | undefined;
+  /** Of a stream whose length is known before it is read. */
+  length?: number | undefined;
 }
 
 /**
@@ -43,7 +46,7 @@ export async function openAnswer(
   }
   const openParts = await Promise.all(parts.map(opened));
   if (observed) meterParts(openParts, observed.bytes);
-  return { answer, body: new ChunkStream(openParts) };
+  return { answer, body: new ChunkStream(openParts), length: lengthOf(parts) };
 }
 
 /** Gives up an answer that nobody waits for any more. */
@@ -58,7 +61,7 @@ export function abandonAnswer({ body }: OpenAnswer): void {
 export async function sendAnswer(
   req: IncomingMessage,
   res: ServerResponse,
-  { answer, body }: OpenAnswer,
+  { answer, body, length }: OpenAnswer,
 ): Promise<void> {
   if (res.destroyed) {
     abandonAnswer({ answer, body });
@@ -89,6 +92,7 @@ export async function sendAnswer(
   if (Buffer.isBuffer(body)) {
     await sendWhole(res, status, headers, body, compressed);
   } else {
+    if (!compressed && length !== undefined) headers["Content-Length"] = length;
     await sendStream(req, res, status, headers, body, compressed);
   }
 }
@@ -131,6 +135,16 @@ async function sendStream(
 
 async function opened(part: BodyPart): Promise<ResponsePart> {
   return Buffer.isBuffer(part) ? part : openStream(part);
+}
+
+function lengthOf(parts: readonly BodyPart[]): number | undefined {
+  let length = 0;
+  for (const part of parts) {
+    const known = Buffer.isBuffer(part) || part instanceof SharedStream ? part.length : undefined;
+    if (known === undefined) return undefined;
+    length += known;
+  }
+  return length;
 }
 
 function tagOfBody(body: OpenAnswer["body"]): string | undefined {

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { invalidParams } from "../../failure.ts";
+import { SharedStream } from "../../json/shared-stream.ts";
 import { createSignal } from "../http/http.test-support.ts";
 import type { RestRoute } from "./route-table.ts";
 import { json, LARGE, openTestServer, type TestServer } from "./server.test-support.ts";
@@ -213,6 +214,23 @@ describe("answers", () => {
 
   it("may be streamed", async () => {
     expect((await server.ask("/stream")).text).toBe('{"data":[1,2]}');
+  });
+
+  it("have a length when that of their stream is known, unless they are compressed", async () => {
+    const chunk = new SharedArrayBuffer(24);
+    const stream = () => SharedStream.of({ writer: "state", input: [{ kind: "bytes", chunks: [chunk, chunk] }] });
+    const own = await openTestServer({
+      handlers: {
+        "GET /ssz": async () => ({ status: 200, content: { format: "ssz", parts: [stream(), Buffer.from("end")] } }),
+      },
+    });
+    const { headers, bytes } = await own.ask("/ssz");
+    expect([headers["content-length"], headers["transfer-encoding"], bytes.length]).toEqual(["51", undefined, 51]);
+    expect((await own.ask("/ssz", { method: "HEAD" })).headers["content-length"]).toBe("51");
+    const compressed = await own.ask("/ssz", { headers: { "Accept-Encoding": "gzip" } });
+    expect(compressed.headers["content-length"]).toBeUndefined();
+    expect(gunzipSync(compressed.bytes)).toHaveLength(51);
+    await own.close();
   });
 
   it("break off with the connection when their stream does", async () => {

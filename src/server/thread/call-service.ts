@@ -1,12 +1,21 @@
 import { LARGE_MESSAGE_BYTES, parseMessage } from "../../json/parse.ts";
 import { ownTurn } from "../../time-slice.ts";
 import type { Feed } from "../events/feed.ts";
-import type { Answer, Caller, Method, Params, Waiting } from "../method-table.ts";
+import type { Answer, Caller, Dependence, HeadRegistry, Method, Params, Waiting } from "../method-table.ts";
 import { requestTo } from "../rest/request.ts";
 import type { BodyPart, RestAnswer, RouteTable } from "../rest/route-table.ts";
+import { asksForHead } from "./head-registry.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passLargeCopy, received } from "./passed-bytes.ts";
-import type { KeptWhile, Outcome, PassedBody, PassedBytes, PassedRequest, ToThread } from "./protocol.ts";
+import {
+  type KeptWhile,
+  type Outcome,
+  type PassedBody,
+  type PassedBytes,
+  type PassedRequest,
+  REVISION_PLACES,
+  type ToThread,
+} from "./protocol.ts";
 import type { StreamSender } from "./stream-sender.ts";
 import { passThrown, receiveThrown } from "./thrown.ts";
 
@@ -15,6 +24,7 @@ interface Asked {
   methods: readonly Method[];
   routes: RouteTable;
   revision: Int32Array;
+  registry?: (() => Promise<HeadRegistry>) | undefined;
 }
 
 interface Question {
@@ -36,6 +46,8 @@ export class CallService {
   readonly #questions = new Map<number, Question>();
   #lastQuestion = 0;
   #longCalls = 0;
+  /** The revision for which the registry was last lent, or is to be. */
+  #lentAt: number | undefined;
   /** Long calls that wait until fewer are under way. */
   readonly #waitingCalls: (() => void)[] = [];
 
@@ -68,10 +80,12 @@ export class CallService {
       body: body === undefined ? undefined : received(body),
       waiting: running,
     });
+    const keepable = route.keepsAnswers ? this.#keptWhile(route.dependence?.(request)) : undefined;
     route
       .handle(request)
-      .then((answer) => this.#answerRequest(running, answer))
+      .then((answer) => this.#answerRequest(running, answer, keepable))
       .catch((error: unknown) => this.#fail(running, error));
+    if (route.excerpt && asksForHead(parts.params)) void this.#lendRegistry();
   }
 
   cancel(id: number, reason: Error): void {
@@ -113,11 +127,10 @@ export class CallService {
   /** Never rejects. */
   #call(running: RunningCall, position: number, params: Params): Promise<void> {
     const method = this.#asked.methods[position]!;
-    // What changes while the answer is made may be in it or not, so that it counts as one of before.
-    const revision = method.keepsAnswers ? Atomics.load(this.#asked.revision, 0) : undefined;
+    const kept = method.keepsAnswers ? this.#keptWhile(method.dependence?.(params)) : undefined;
+    if (method.excerpt && asksForHead(params)) void this.#lendRegistry();
     return method.call(params, running, running).then(
-      (answer) =>
-        this.#answer(running, answer, revision === undefined ? undefined : keptWhile(method, params, revision)),
+      (answer) => this.#answer(running, answer, kept),
       (error: unknown) => this.#fail(running, error),
     );
   }
@@ -132,13 +145,42 @@ export class CallService {
     else send(copy);
   }
 
-  async #answerRequest(running: RunningCall, { content, feed, ...answer }: RestAnswer): Promise<void> {
+  /**
+   * Whoever asks for a validator of the head will ask for others: from now on, and until the head changes, the thread of the servers
+   * answers. Never rejects: what fails here fails for those who ask, too.
+   */
+  async #lendRegistry(): Promise<void> {
+    const { registry, revision } = this.#asked;
+    const now = () => Atomics.load(revision, REVISION_PLACES.head);
+    const began = now();
+    if (registry === undefined || this.#lentAt === began) return;
+    this.#lentAt = began;
+    try {
+      const lent = await registry();
+      if (now() === began) this.#outbox.send(["registry", { ...lent, revision: began }]);
+    } catch {
+      this.#lentAt = undefined;
+    }
+  }
+
+  /** To be asked before an answer is made: what changes meanwhile may be in it or not, so that it counts as one of before. */
+  #keptWhile(on: Dependence | undefined): KeptWhile | undefined {
+    if (on === undefined) return undefined;
+    if (on === "nothing") return "always";
+    return { on, revision: Atomics.load(this.#asked.revision, REVISION_PLACES[on]) };
+  }
+
+  async #answerRequest(
+    running: RunningCall,
+    { content, feed, ...answer }: RestAnswer,
+    kept: KeptWhile | undefined,
+  ): Promise<void> {
     const copied = content && (await Promise.all(joined(content.parts).map(copyOfBuffer)));
     this.#running.delete(running.id);
     // A stream is opened when its answer is sent: its first chunks come right after it.
     const parts = copied?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
     const passed = { ...answer, content: content && parts && { format: content.format, parts }, topics: feed?.topics };
-    this.#outbox.send(["rest answer", running.id, passed], ...(parts ?? []));
+    this.#outbox.send(["rest answer", running.id, passed, kept], ...(parts ?? []));
   }
 
   #fail({ id }: RunningCall, error: unknown): void {
@@ -200,12 +242,6 @@ class RunningCall implements Caller, Waiting {
 /** What was read once in the other thread can be read again. */
 function parsed(json: string | Uint8Array): unknown {
   return parseMessage(typeof json === "string" ? Buffer.from(json) : json);
-}
-
-function keptWhile(method: Method, params: Params, revision: number): KeptWhile | undefined {
-  const dependence = method.dependence?.(params);
-  if (dependence === undefined) return undefined;
-  return dependence === "nothing" ? "always" : revision;
 }
 
 const isBytes = (part: PassedBytes | AsyncIterable<Buffer>): part is PassedBytes =>

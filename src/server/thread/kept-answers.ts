@@ -1,10 +1,11 @@
-import type { Answer } from "../method-table.ts";
-import type { KeptWhile } from "./protocol.ts";
+import { type KeptWhile, REVISION_PLACES } from "./protocol.ts";
 
-interface KeptAnswer {
+interface KeptAnswer<Answer> {
   answer: Answer;
   while: KeptWhile;
   bytes: number;
+  /** When it came. */
+  at: number;
 }
 
 interface KeptLimits {
@@ -12,38 +13,47 @@ interface KeptLimits {
   bytes: number;
   /** A larger answer is not kept. */
   answerBytes: number;
+  /** A node that is stuck does not go on telling that all is well. */
+  statusMillis: number;
 }
 
-const DEFAULT_LIMITS: KeptLimits = { answers: 1024, bytes: 16 * 1024 * 1024, answerBytes: 256 * 1024 };
+const DEFAULT_LIMITS: KeptLimits = {
+  answers: 1024,
+  bytes: 16 * 1024 * 1024,
+  answerBytes: 256 * 1024,
+  statusMillis: 12_000,
+};
 
 /** Answers that are true as long as a number in shared memory is the one that they were made with. */
-export class KeptAnswers {
+export class KeptAnswers<Answer> {
   readonly #revision: Int32Array;
   readonly #limits: KeptLimits;
+  readonly #now: () => number;
   /** Those that were put last are last. */
-  readonly #answers = new Map<string, KeptAnswer>();
+  readonly #answers = new Map<string, KeptAnswer<Answer>>();
   #bytes = 0;
 
-  constructor(revision: Int32Array, limits: KeptLimits = DEFAULT_LIMITS) {
+  constructor(revision: Int32Array, limits: Partial<KeptLimits> = {}, now: () => number = () => performance.now()) {
     this.#revision = revision;
-    this.#limits = limits;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#now = now;
   }
 
   get(key: string): Answer | undefined {
     const kept = this.#answers.get(key);
     if (kept === undefined) return undefined;
-    if (kept.while === "always" || kept.while === Atomics.load(this.#revision, 0)) return kept.answer;
+    if (this.#isTrue(kept)) return kept.answer;
     this.#drop(key, kept);
     return undefined;
   }
 
-  put(key: string, answer: Answer, keptWhile: KeptWhile): void {
-    if (!Buffer.isBuffer(answer.body)) return;
-    const bytes = key.length + answer.body.length;
+  /** `size` is that of the body. */
+  put(key: string, answer: Answer, size: number, keptWhile: KeptWhile): void {
+    const bytes = key.length + size;
     if (bytes > this.#limits.answerBytes) return;
     const before = this.#answers.get(key);
     if (before) this.#drop(key, before);
-    this.#answers.set(key, { answer, while: keptWhile, bytes });
+    this.#answers.set(key, { answer, while: keptWhile, bytes, at: this.#now() });
     this.#bytes += bytes;
     for (const [oldest, kept] of this.#answers) {
       if (this.#answers.size <= this.#limits.answers && this.#bytes <= this.#limits.bytes) break;
@@ -51,7 +61,14 @@ export class KeptAnswers {
     }
   }
 
-  #drop(key: string, { bytes }: KeptAnswer): void {
+  #isTrue({ while: keptWhile, at }: KeptAnswer<Answer>): boolean {
+    if (keptWhile === "always") return true;
+    const { on, revision } = keptWhile;
+    if (Atomics.load(this.#revision, REVISION_PLACES[on]) !== revision) return false;
+    return on !== "status" || this.#now() - at < this.#limits.statusMillis;
+  }
+
+  #drop(key: string, { bytes }: KeptAnswer<Answer>): void {
     this.#answers.delete(key);
     this.#bytes -= bytes;
   }

@@ -1,5 +1,6 @@
 import type { Access } from "../../access.ts";
 import type { FailureKind, ItemFailure } from "../../failure.ts";
+import type { Excerpt } from "../../json/registry-excerpt.ts";
 import type { Recipe } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { CallTally } from "../call-tallies.ts";
@@ -7,7 +8,7 @@ import type { AccessOptions } from "../http/access-policy.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/server.ts";
-import type { Cost } from "../method-table.ts";
+import type { Cost, Dependence, HeadRegistry } from "../method-table.ts";
 import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
 
 /** What the main thread and that of the servers tell each other. Messages arrive in the order in which they were sent. */
@@ -30,7 +31,7 @@ export interface ServingOrder {
   /** What browsers are shown at the address of JSON-RPC. */
   pages: PageFiles | undefined;
   limits: Partial<JsonRpcLimits> | undefined;
-  /** The number in it is another one whenever what answers depend on has changed. */
+  /** The numbers in it are other ones whenever what answers depend on has changed: at `REVISION_PLACES`. */
   revision: Int32Array;
   /** Whether calls are observed. */
   isMeasured: boolean;
@@ -45,9 +46,10 @@ export interface MethodFacts {
   takesLargeBody: boolean;
   /** Whether some of its answers can be kept. */
   keepsAnswers: boolean;
+  excerpt: Excerpt | undefined;
 }
 
-export type RouteFacts = Omit<RestRoute, "handle">;
+export type RouteFacts = Omit<RestRoute, "handle" | "dependence">;
 
 /** Short bytes as a text with a character for each, which costs less to pass on; longer ones in memory of their own. */
 export type PassedBytes = string | Uint8Array;
@@ -66,8 +68,19 @@ export type Thrown =
   | { status: number; message: string; headers: Record<string, string> }
   | { unexpected: string; stack: string };
 
-/** Until when an answer can be kept: while the revision stays the same, or for ever. */
-export type KeptWhile = number | "always";
+/** What an answer depends on that can change. */
+type Changing = Exclude<Dependence, "nothing">;
+
+/** Where in the memory of the revision the number stands that tells of changes. */
+export const REVISION_PLACES: Readonly<Record<Changing, number>> = { head: 0, status: 1 };
+
+/** Until when an answer can be kept: while a number of the revision stays the same, or for ever. */
+export type KeptWhile = { on: Changing; revision: number } | "always";
+
+/** The validators of the head, with the number that the revision has while they are. */
+export interface LentRegistry extends HeadRegistry {
+  revision: number;
+}
 
 export type PassedRequest = Omit<RequestParts, "body" | "waiting"> & { body: PassedBytes | undefined };
 
@@ -125,8 +138,10 @@ export type ToThread =
       headers: Record<string, string> | undefined,
       kept: KeptWhile | undefined,
     ]
-  | [kind: "rest answer", id: number, answer: PassedRestAnswer]
+  | [kind: "rest answer", id: number, answer: PassedRestAnswer, kept: KeptWhile | undefined]
   | [kind: "thrown", id: number, thrown: Thrown]
+  /** To be used while the revision is the one that is told. */
+  | [kind: "registry", registry: LentRegistry]
   /** On behalf of a call. */
   | [kind: "subscribe", question: number, call: number, topics: readonly string[]]
   | [kind: "unsubscribe", question: number, call: number, subscription: string]

@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
-import { type Answer, type Caller, messageOf, type Params, type Waiting } from "../method-table.ts";
-import type { RestAnswer, RestRequest } from "../rest/route-table.ts";
+import { type Answer, type Caller, type Method, messageOf, type Params, type Waiting } from "../method-table.ts";
+import type { BodyPart, RestAnswer, RestRequest, RestRoute } from "../rest/route-table.ts";
+import { HeadRegistryAnswers } from "./head-registry.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passOwn } from "./passed-bytes.ts";
-import type { KeptWhile, Outcome, PassedBody, PassedRestAnswer, ToMain } from "./protocol.ts";
+import type { KeptWhile, LentRegistry, Outcome, PassedBody, PassedRestAnswer, ToMain } from "./protocol.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
 import { passThrown } from "./thrown.ts";
@@ -23,6 +24,10 @@ interface PendingCall extends Pending<Answer> {
   key: string | undefined;
 }
 
+interface PendingRequest extends Pending<RestAnswer> {
+  key: string | undefined;
+}
+
 interface RemoteCallsParts {
   outbox: ThreadOutbox<ToMain>;
   streams: RemoteStreams;
@@ -35,9 +40,11 @@ export class RemoteCalls {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #streams: RemoteStreams;
   readonly #feeds: RemoteFeeds;
-  readonly #kept: KeptAnswers;
+  readonly #kept: KeptAnswers<Answer>;
+  readonly #keptRest: KeptAnswers<RestAnswer>;
+  readonly #registry: HeadRegistryAnswers;
   readonly #pendingCalls = new Map<number, PendingCall>();
-  readonly #pendingRequests = new Map<number, Pending<RestAnswer>>();
+  readonly #pendingRequests = new Map<number, PendingRequest>();
   #last = 0;
 
   constructor({ outbox, streams, feeds, revision }: RemoteCallsParts) {
@@ -45,12 +52,14 @@ export class RemoteCalls {
     this.#streams = streams;
     this.#feeds = feeds;
     this.#kept = new KeptAnswers(revision);
+    this.#keptRest = new KeptAnswers(revision);
+    this.#registry = new HeadRegistryAnswers(revision);
   }
 
   /** Whoever calls a method whose answers are kept may get one of before, if it is still true. */
   call(
     position: number,
-    keepsAnswers: boolean,
+    { keepsAnswers, excerpt }: Pick<Method, "keepsAnswers" | "excerpt">,
     params: Params,
     caller: Caller | undefined,
     waiting: Waiting | undefined,
@@ -69,6 +78,8 @@ export class RemoteCalls {
       const kept = this.#kept.get(key);
       if (kept) return Promise.resolve(kept);
     }
+    const excerpted = excerpt && this.#registry.call(excerpt, params);
+    if (excerpted) return Promise.resolve(excerpted);
     return this.#begin(waiting, { caller, key }, (id) => {
       const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
       this.#outbox.send(["call", id, position, json], json);
@@ -87,16 +98,34 @@ export class RemoteCalls {
     });
   }
 
-  request(position: number, { params, url, headers, body, waiting, format }: RestRequest): Promise<RestAnswer> {
+  /** Whoever holds an answer already is told by the main thread whether it is still the same. */
+  request(
+    position: number,
+    { keepsAnswers, excerpt }: Pick<RestRoute, "keepsAnswers" | "excerpt">,
+    request: RestRequest,
+  ): Promise<RestAnswer> {
+    const { params, url, headers, body, waiting, format } = request;
+    let key: string | undefined;
+    if (keepsAnswers && headers["if-none-match"] === undefined) {
+      key = `${position} ${format} ${url}`;
+      const kept = this.#keptRest.get(key);
+      if (kept) return Promise.resolve(kept);
+    }
+    const excerpted = excerpt && this.#registry.request(excerpt, request);
+    if (excerpted) return Promise.resolve(excerpted);
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
-      this.#pendingRequests.set(id, { resolve, reject, stopWaiting: this.#cancelWhenOver(id, waiting) });
+      this.#pendingRequests.set(id, { resolve, reject, key, stopWaiting: this.#cancelWhenOver(id, waiting) });
       const passed = body && passOwn(body);
       this.#outbox.send(
         ["request", id, position, { params, url, headers: { ...headers }, body: passed, format }],
         passed,
       );
     });
+  }
+
+  lend(registry: LentRegistry): void {
+    this.#registry.lend(registry);
   }
 
   answer(
@@ -108,14 +137,19 @@ export class RemoteCalls {
   ): void {
     const call = end(this.#pendingCalls, id);
     const answer: Answer = { body: this.#streams.bodyOf(passed), meta, headers };
-    if (kept !== undefined && call.key !== undefined) this.#kept.put(call.key, answer, kept);
+    const size = sizeOf([answer.body]);
+    if (kept !== undefined && call.key !== undefined && size !== undefined) {
+      this.#kept.put(call.key, answer, size, kept);
+    }
     call.resolve(answer);
   }
 
-  answerRequest(id: number, { content, topics, ...passed }: PassedRestAnswer): void {
-    const { resolve } = end(this.#pendingRequests, id);
+  answerRequest(id: number, { content, topics, ...passed }: PassedRestAnswer, kept: KeptWhile | undefined): void {
+    const { resolve, key } = end(this.#pendingRequests, id);
     const parts = content?.parts.map((part) => this.#streams.bodyOf(part));
+    const size = sizeOf(parts ?? []);
     const answer: RestAnswer = { ...passed, content: content && parts && { format: content.format, parts } };
+    if (kept !== undefined && key !== undefined && size !== undefined) this.#keptRest.put(key, answer, size, kept);
     if (topics === undefined) resolve(answer);
     else void this.#answerWithFeed(topics, answer, resolve);
   }
@@ -164,6 +198,16 @@ export class RemoteCalls {
     }
     this.#outbox.send(["outcome", question, outcome]);
   }
+}
+
+/** Undefined when one of them is a stream. */
+function sizeOf(parts: readonly BodyPart[]): number | undefined {
+  let size = 0;
+  for (const part of parts) {
+    if (!Buffer.isBuffer(part)) return undefined;
+    size += part.length;
+  }
+  return size;
 }
 
 function end<Call extends Pending<never>>(pending: Map<number, Call>, id: number): Call {

@@ -24,9 +24,9 @@ type Handler = (params: Params, caller?: Caller, waiting?: Waiting) => Promise<A
 const channel = new Channel();
 const log: LogRecord[] = [];
 const calls: CallTally[] = [];
-const revision = new Int32Array(new SharedArrayBuffer(4));
-/** What the kept methods tell, and how often they were asked. */
-const chain = { head: "a", asked: 0 };
+const revision = new Int32Array(new SharedArrayBuffer(8));
+/** What the kept methods and routes tell, and how often they were asked. */
+const chain = { head: "a", status: "well", asked: 0 };
 const given = { up: createSignal(), pulled: 0, returned: createSignal(), shared: createSignal() };
 
 async function* endless(): AsyncGenerator<Buffer> {
@@ -88,9 +88,13 @@ const handlers: Record<string, Handler> = {
     chain.asked++;
     return json(chain.head);
   },
+  status: async () => {
+    chain.asked++;
+    return json(chain.status);
+  },
 };
 
-const dependences: Record<string, Dependence> = { head: "head", described: "nothing" };
+const dependences: Record<string, Dependence> = { head: "head", status: "status", described: "nothing" };
 
 const methods = new Map<string, Method>(
   Object.entries(handlers).map(([name, call]) => [
@@ -134,6 +138,14 @@ const served: Served = {
       status: 200,
       content: { format: "json", parts: [Buffer.from('{"data":'), streamOf("[1,", "2]"), Buffer.from("}")] },
     })),
+    {
+      ...route("GET", "/status/{name}", async () => {
+        chain.asked++;
+        return { ...restAnswer(chain.status), tag: '"status"', lasting: "while-unchanged" };
+      }),
+      keepsAnswers: true,
+      dependence: ({ params }) => (params.name === "kept" ? "status" : undefined),
+    },
     { ...route("GET", "/events", async () => ({ status: 200, feed: channel.feed })), answers: [] },
   ],
   feed: () => channel.feed,
@@ -276,6 +288,25 @@ it("keeps answers only as long as the revision is the one that they were made wi
   Atomics.add(revision, 0, 1);
   expect([(await call("head")).result, (await call("head")).result]).toEqual(["b", "b"]);
   expect(chain.asked).toBe(asked + 4);
+});
+
+it("keeps what depends on the status until that changes, by either server", async () => {
+  const tell = async () => [(await call("status")).result, JSON.parse((await ask("/status/kept")).text).data];
+  const asked = chain.asked;
+  expect([...(await tell()), ...(await tell())]).toEqual(["well", "well", "well", "well"]);
+  expect(chain.asked).toBe(asked + 2);
+  await call("head");
+  chain.status = "ill";
+  Atomics.add(revision, 1, 1);
+  expect([...(await tell()), ...(await tell())]).toEqual(["ill", "ill", "ill", "ill"]);
+  expect(chain.asked).toBe(asked + 4);
+  // What depends on the head alone is still kept.
+  await call("head");
+  expect(chain.asked).toBe(asked + 4);
+  await ask("/status/other");
+  await ask("/status/other");
+  await ask("/status/kept", { headers: { "If-None-Match": '"another"' } });
+  expect(chain.asked).toBe(asked + 7);
 });
 
 it("serves REST requests as they were sent", async () => {

@@ -5,7 +5,7 @@ import type { CallTally } from "../call-tallies.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/server.ts";
-import type { ListedMethodTable } from "../method-table.ts";
+import type { HeadRegistry, ListedMethodTable } from "../method-table.ts";
 import type { RouteTable } from "../rest/route-table.ts";
 import { CallService } from "./call-service.ts";
 import { FeedSender, type FindFeed } from "./feed-sender.ts";
@@ -34,8 +34,13 @@ export interface Served {
   /** Left out when there is no REST server. */
   routes?: RouteTable;
   feed: FindFeed;
-  /** The number in it is another one whenever the head has changed, or what fork choice says of a block. */
+  /**
+   * The first number in it is another one whenever the head has changed, or what fork choice says of a block; the second one also
+   * whenever the status of the node has.
+   */
   revision: Int32Array;
+  /** The validators of the head, for the servers to answer calls about a few of them; left out where they ask for each. */
+  registry?(): Promise<HeadRegistry>;
 }
 
 export interface ServingOptions {
@@ -116,27 +121,28 @@ export class ServersThread {
 
   /** Starts the servers; gives the URLs at which they are reached. */
   serve(
-    { methods, routes = [], feed, revision }: Served,
+    { methods, routes = [], feed, revision, registry }: Served,
     { listen, pages, limits, observe }: ServingOptions,
   ): Promise<{ [Name in ServerName]?: string }> {
     const entries = [...methods.entries()];
-    const asked = { methods: entries.map(([, method]) => method), routes, revision };
+    const asked = { methods: entries.map(([, method]) => method), routes, revision, registry };
     this.#service = {
       calls: new CallService(asked, this.#outbox, this.#streams),
       feeds: new FeedSender(this.#outbox, feed),
       observe,
     };
     const facts = entries.map(
-      ([calledBy, { name, cost, access, takesLargeBody, keepsAnswers = false }]): MethodFacts => ({
+      ([calledBy, { name, cost, access, takesLargeBody, keepsAnswers = false, excerpt }]): MethodFacts => ({
         calledBy,
         name,
         cost,
         access,
         takesLargeBody,
         keepsAnswers,
+        excerpt,
       }),
     );
-    const routeFacts = routes.map(({ handle: _, ...route }): RouteFacts => route);
+    const routeFacts = routes.map(({ handle: _, dependence: __, ...route }): RouteFacts => route);
     const isMeasured = observe !== undefined;
     this.#outbox.send(["serve", { methods: facts, routes: routeFacts, listen, pages, limits, revision, isMeasured }]);
     return this.#listening.promise;

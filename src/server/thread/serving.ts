@@ -53,6 +53,7 @@ export class Serving {
     serve: (order) => void this.#serve(order),
     answer: (...answer) => this.#calls?.answer(...answer),
     "rest answer": (...answer) => this.#calls?.answerRequest(...answer),
+    registry: (registry) => this.#calls?.lend(registry),
     thrown: (id, thrown) => this.#calls?.fail(id, receiveThrown(thrown)),
     subscribe: (...asked) => this.#calls?.subscribe(...asked),
     unsubscribe: (...asked) => this.#calls?.unsubscribe(...asked),
@@ -131,10 +132,10 @@ export class Serving {
 
 function methodTable(facts: readonly MethodFacts[], calls: RemoteCalls): MethodTable {
   const byName = new Map<string, Method>();
-  facts.forEach(({ calledBy, keepsAnswers, ...method }, position) => {
+  facts.forEach(({ calledBy, ...method }, position) => {
     byName.set(calledBy, {
       ...method,
-      call: (params, caller, waiting) => calls.call(position, keepsAnswers, params, caller, waiting),
+      call: (params, caller, waiting) => calls.call(position, method, params, caller, waiting),
     });
   });
   return {
@@ -144,7 +145,10 @@ function methodTable(facts: readonly MethodFacts[], calls: RemoteCalls): MethodT
 }
 
 function routeTable(facts: readonly RouteFacts[], calls: RemoteCalls): RouteTable {
-  return facts.map((route, position) => ({ ...route, handle: (request) => calls.request(position, request) }));
+  return facts.map((route, position) => ({
+    ...route,
+    handle: (request) => calls.request(position, route, request),
+  }));
 }
 
 function lagOf(delay: EventLoopDelay): EventLoopLag {
