@@ -33,6 +33,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "what a thousand epochs without finality cost, and what is left of it afterwards",
     before: FLAT,
   },
+  data: {
+    about: "what blobs and columns cost beside the library for them, and whether the main thread stays free",
+  },
   "peer-sync": {
     about: "how fast nodes sync from each other, ours and Lodestar's",
     before: ["scripts/with-lodestar.js"],

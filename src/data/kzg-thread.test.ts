@@ -3,12 +3,18 @@ import type { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import type { KzgJobs, KzgRequest } from "./kzg-jobs.ts";
-import { KzgThread } from "./kzg-thread.ts";
+import { KzgThread, type KzgWorkerData } from "./kzg-thread.ts";
 
 /** Stands for the thread: keeps what it is asked until the test answers. */
 class ScriptedWorker extends EventEmitter {
+  readonly data: KzgWorkerData;
   readonly requests: KzgRequest[] = [];
   isHeld = false;
+
+  constructor(data: KzgWorkerData) {
+    super();
+    this.data = data;
+  }
 
   postMessage(request: KzgRequest): void {
     this.requests.push(request);
@@ -28,15 +34,16 @@ class ScriptedWorker extends EventEmitter {
 
   /** Answers the oldest question. */
   answer(answer: KzgJobs[keyof KzgJobs]["answer"]): void {
-    this.emit("message", { id: this.requests.shift()!.id, answer });
+    this.requests.shift();
+    this.emit("message", { answer });
   }
 }
 
 function open({ processors = 2 } = {}) {
   const workers: ScriptedWorker[] = [];
   const logger = createRecordingLogger();
-  const startWorker = () => {
-    const worker = new ScriptedWorker();
+  const startWorker = (data: KzgWorkerData) => {
+    const worker = new ScriptedWorker(data);
     workers.push(worker);
     return worker as unknown as Worker;
   };
@@ -99,17 +106,34 @@ describe("KzgThread", () => {
     expect(workers).toEqual([]);
   });
 
-  it("does not let what takes long hold up what is urgent, nor take every thread", async () => {
+  it("has threads of their own for what takes long, one fewer than there are processors", async () => {
     const { kzg, workers } = open({ processors: 3 });
     const long = [1, 2, 3].map((blob) => kzg.cellsAndProofsOf(bytes(blob)));
     const urgent = kzg.cellsOf(bytes(4));
-    const [worker] = workers as [ScriptedWorker];
-    expect(worker.requests.map(({ kind }) => kind)).toEqual(["cellsAndProofsOf", "cellsAndProofsOf", "cellsOf"]);
-    for (const byte of [1, 2]) worker.answer({ cells: [bytes(byte)], proofs: [] });
-    worker.answer({ cells: [bytes(4)] });
-    worker.answer({ cells: [bytes(3)], proofs: [] });
+    const asked = () => workers.map(({ data, requests }) => [data.isForProofs, requests.map(({ input }) => input)]);
+    expect(asked()).toEqual([
+      [true, [{ blob: bytes(1) }]],
+      [true, [{ blob: bytes(2) }]],
+      [false, [{ blob: bytes(4) }]],
+    ]);
+    workers[1]!.answer({ cells: [bytes(2)], proofs: [] });
+    expect(asked()[1]).toEqual([true, [{ blob: bytes(3) }]]);
+    workers[2]!.answer({ cells: [bytes(4)] });
+    workers[1]!.answer({ cells: [bytes(3)], proofs: [] });
+    workers[0]!.answer({ cells: [bytes(1)], proofs: [] });
     expect((await Promise.all(long)).map(({ cells }) => cells)).toEqual([[bytes(1)], [bytes(2)], [bytes(3)]]);
     expect(await urgent).toEqual([bytes(4)]);
+  });
+
+  it("does first what is urgent", async () => {
+    const { kzg, workers } = open();
+    const jobs = [kzg.commitmentOf(bytes(1)), kzg.blobProofOf(bytes(2), bytes(3)), kzg.cellsOf(bytes(4))];
+    const [worker] = workers as [ScriptedWorker];
+    worker.answer({ commitment: bytes(1) });
+    expect(worker.requests.map(({ kind }) => kind)).toEqual(["cellsOf"]);
+    worker.answer({ cells: [] });
+    worker.answer({ proof: bytes(2) });
+    expect(await Promise.all(jobs)).toEqual([bytes(1), bytes(2), []]);
   });
 
   it("has another thread do once more what one died of, and no third", async () => {
@@ -132,7 +156,7 @@ describe("KzgThread", () => {
   it("tells why something cannot be computed", async () => {
     const { kzg, workers } = open();
     const computed = kzg.commitmentOf(bytes(1));
-    workers[0]!.emit("message", { id: workers[0]!.requests[0]!.id, failure: "That is no blob." });
+    workers[0]!.emit("message", { failure: "That is no blob." });
     await expect(computed).rejects.toThrow("That is no blob.");
   });
 

@@ -1,24 +1,24 @@
-// Runs in a worker thread. The library computes in threads of its own, so that one long job holds up no other.
-import { parentPort } from "node:worker_threads";
+// Runs in a worker thread. The library could compute in threads of its own, but then it gives back the memory of all threads that have
+// loaded it in the one that did so first, where it crashes the process.
+import { parentPort, workerData } from "node:worker_threads";
 import { DasContextJs } from "@crate-crypto/node-eth-kzg";
 import { KZG_JOBS, type KzgAnswer, type KzgJobs, type KzgRequest } from "./kzg-jobs.ts";
+import type { KzgWorkerData } from "./kzg-thread.ts";
 import { inOneBuffer } from "./one-buffer.ts";
 
-const context = DasContextJs.create({ usePrecomp: true });
+const { isForProofs } = workerData as KzgWorkerData;
+const context = DasContextJs.create({ usePrecomp: isForProofs });
 
-parentPort?.on("message", async ({ id, kind, input }: KzgRequest) => {
+parentPort?.on("message", ({ kind, input }: KzgRequest) => {
   try {
-    const { record, buffer } = inOneBuffer(await answerTo(kind, input));
-    parentPort?.postMessage({ id, answer: record } satisfies KzgAnswer, [buffer]);
+    const { record, buffer } = inOneBuffer(answerTo(kind, input));
+    parentPort?.postMessage({ answer: record } satisfies KzgAnswer, [buffer]);
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error);
-    parentPort?.postMessage({ id, failure } satisfies KzgAnswer);
+    parentPort?.postMessage({ failure } satisfies KzgAnswer);
   }
 });
 
-function answerTo<Kind extends keyof KzgJobs>(
-  kind: Kind,
-  input: KzgJobs[Kind]["input"],
-): Promise<KzgJobs[Kind]["answer"]> {
+function answerTo<Kind extends keyof KzgJobs>(kind: Kind, input: KzgJobs[Kind]["input"]): KzgJobs[Kind]["answer"] {
   return KZG_JOBS[kind](context, input);
 }

@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import { aggregatePublicKeys, PublicKey, SecretKey } from "@chainsafe/blst";
 import type { BeaconConfig } from "@lodestar/config";
-import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_BLOB, isForkPostFulu, SLOTS_PER_EPOCH } from "@lodestar/params";
+import {
+  BYTES_PER_FIELD_ELEMENT,
+  CELLS_PER_EXT_BLOB,
+  FIELD_ELEMENTS_PER_BLOB,
+  FIELD_ELEMENTS_PER_CELL,
+  isForkPostFulu,
+  SLOTS_PER_EPOCH,
+} from "@lodestar/params";
 import type { BlobsBundle, Slot } from "@lodestar/types";
 import type { Kzg } from "../data/kzg.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
@@ -17,6 +24,8 @@ export interface BlobCounts {
 const MODULUS = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
 /** PRIMITIVE_ROOT_OF_UNITY of the same. */
 const PRIMITIVE_ROOT = 7n;
+/** Of all terms of the base polynomials. */
+const COEFFICIENT = 2n ** 250n;
 /** No element of the base blobs is so near to the modulus that a constant could carry it beyond. */
 const CONSTANT_BYTES = 8;
 
@@ -28,7 +37,7 @@ interface BaseBlob {
 }
 
 /** Before fulu a proof is about the whole blob, from fulu on about a cell of it. */
-type BaseKind = "linear" | "dense";
+type BaseKind = "whole" | "cells";
 
 interface DevBlobsParts {
   config: BeaconConfig;
@@ -38,7 +47,7 @@ interface DevBlobsParts {
 
 /**
  * Blobs that cost little, each another: one base blob plus a constant, added to each of its elements
- * (docs/decisions/blobs-in-a-thread.md says why their commitments and proofs are at hand).
+ * (docs/decisions/commitments-in-threads.md says why their commitments and proofs are at hand).
  */
 export class DevBlobs {
   readonly #config: BeaconConfig;
@@ -64,11 +73,11 @@ export class DevBlobs {
     const bundle: BlobsBundle = { commitments: [], proofs: [], blobs: [] };
     const count = this.countAt(slot);
     if (count === 0) return bundle;
-    const base = await this.#base(isForkPostFulu(fork) ? "dense" : "linear");
+    const base = await this.#base(isForkPostFulu(fork) ? "cells" : "whole");
     for (let index = 0; index < count; index++) {
       const constant = constantOf(parent.blockHash, slot, index);
       bundle.blobs.push(sumOf(base.blob, constant));
-      bundle.commitments.push(aggregatePublicKeys([base.commitment, multipleOfGenerator(constant)]).toBytes());
+      bundle.commitments.push(aggregatePublicKeys([base.commitment, multipleOf(constant)]).toBytes());
       bundle.proofs.push(...base.proofs);
     }
     return bundle;
@@ -78,29 +87,39 @@ export class DevBlobs {
   #base(kind: BaseKind): Promise<BaseBlob> {
     let base = this.#bases.get(kind);
     if (base === undefined) {
-      base = kind === "linear" ? this.#linearBase() : this.#denseBase();
+      base = kind === "whole" ? this.#baseOfWhole() : this.#baseOfCells();
       base.catch(() => this.#bases.delete(kind));
       this.#bases.set(kind, base);
     }
     return base;
   }
 
-  /** Its proof is made for a point that depends on the blob, but how steeply a line rises is the same at every point. */
-  async #linearBase(): Promise<BaseBlob> {
-    const blob = linearBlob();
-    const commitment = await this.#kzg.commitmentOf(blob);
-    const proof = await this.#kzg.blobProofOf(blob, commitment);
-    return { blob, commitment: PublicKey.fromBytes(commitment), proofs: [proof] };
+  /** A line. What proves its value at a point, whichever, is how steeply it rises. */
+  async #baseOfWhole(): Promise<BaseBlob> {
+    const blob = blobOfPowers([1]);
+    return { blob, commitment: await this.#commitmentOf(blob), proofs: [multipleOf(COEFFICIENT).toBytes()] };
   }
 
-  /** The points of its proofs are those of the cells, whatever the blob. */
-  async #denseBase(): Promise<BaseBlob> {
-    const blob = denseBlob();
-    const [commitment, { proofs }] = await Promise.all([
-      this.#kzg.commitmentOf(blob),
-      this.#kzg.cellsAndProofsOf(blob),
+  /**
+   * What proves the values in a cell is the quotient of the polynomial by X^64 - t, where t is the 64th power of each point of the cell.
+   * That of X^128 + X is X^64 + t.
+   */
+  async #baseOfCells(): Promise<BaseBlob> {
+    const blob = blobOfPowers([2 * FIELD_ELEMENTS_PER_CELL, 1]);
+    const [commitment, shared] = await Promise.all([
+      this.#commitmentOf(blob),
+      this.#commitmentOf(blobOfPowers([FIELD_ELEMENTS_PER_CELL])),
     ]);
-    return { blob, commitment: PublicKey.fromBytes(commitment), proofs };
+    const root = rootOfUnity(CELLS_PER_EXT_BLOB);
+    const proofs = Array.from({ length: CELLS_PER_EXT_BLOB }, (_, cell) => {
+      const t = power(root, BigInt(reversedBits(cell, CELLS_PER_EXT_BLOB)));
+      return aggregatePublicKeys([shared, multipleOf((COEFFICIENT * t) % MODULUS)]).toBytes();
+    });
+    return { blob, commitment, proofs };
+  }
+
+  async #commitmentOf(blob: Uint8Array): Promise<PublicKey> {
+    return PublicKey.fromBytes(await this.#kzg.commitmentOf(blob));
   }
 }
 
@@ -112,22 +131,29 @@ export function carryBlobs(engine: ExecutionEngine, parts: DevBlobsParts): void 
   engine.takeBlobsFrom((request) => blobs.bundleFor(request));
 }
 
-function constantOf(parentHash: Uint8Array, slot: Slot, index: number): Uint8Array {
+/** Small enough to be added without a look at the modulus. */
+function constantOf(parentHash: Uint8Array, slot: Slot, index: number): bigint {
   const hash = createHash("sha256").update(parentHash).update(`${slot}/${index}`).digest();
-  return new Uint8Array(hash.fill(0, 0, hash.length - CONSTANT_BYTES));
+  return hash.readBigUInt64BE(0);
 }
 
-function multipleOfGenerator(scalar: Uint8Array): PublicKey {
-  return SecretKey.fromBytes(scalar).toPublicKey();
+/** Of the generator of the group that commitments are of. */
+function multipleOf(scalar: bigint): PublicKey {
+  return SecretKey.fromBytes(bytesOf(scalar)).toPublicKey();
 }
 
-/** Each element of the blob and the constant, as numbers of 32 bytes, the first of which counts most. */
-function sumOf(blob: Uint8Array, constant: Uint8Array): Uint8Array {
+function bytesOf(element: bigint): Uint8Array {
+  return Buffer.from(element.toString(16).padStart(2 * BYTES_PER_FIELD_ELEMENT, "0"), "hex");
+}
+
+/** Of each element of the blob and the constant, as numbers of 32 bytes, the first of which counts most. */
+function sumOf(blob: Uint8Array, constant: bigint): Uint8Array {
   const sum = new Uint8Array(blob);
+  const summand = bytesOf(constant);
   for (let end = BYTES_PER_FIELD_ELEMENT; end <= sum.length; end += BYTES_PER_FIELD_ELEMENT) {
     let carry = 0;
     for (let back = 1; back <= CONSTANT_BYTES || carry > 0; back++) {
-      const digit = sum[end - back]! + constant[BYTES_PER_FIELD_ELEMENT - back]! + carry;
+      const digit = sum[end - back]! + summand[BYTES_PER_FIELD_ELEMENT - back]! + carry;
       sum[end - back] = digit & 0xff;
       carry = digit >> 8;
     }
@@ -135,31 +161,29 @@ function sumOf(blob: Uint8Array, constant: Uint8Array): Uint8Array {
   return sum;
 }
 
-/** The values of a line that goes through zero, at the points where a blob has its elements. */
-function linearBlob(): Uint8Array {
-  const slope = 2n ** 250n;
-  const root = power(PRIMITIVE_ROOT, (MODULUS - 1n) / BigInt(FIELD_ELEMENTS_PER_BLOB));
-  const blob = Buffer.alloc(FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT);
-  let value = slope;
+/** The values of a sum of powers of X, each with the coefficient, at the points where a blob has its elements. */
+function blobOfPowers(exponents: readonly number[]): Uint8Array {
+  const root = rootOfUnity(FIELD_ELEMENTS_PER_BLOB);
+  const factors = exponents.map((exponent) => power(root, BigInt(exponent)));
+  const blob = new Uint8Array(FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT);
+  let terms = exponents.map(() => COEFFICIENT);
   for (let index = 0; index < FIELD_ELEMENTS_PER_BLOB; index++) {
-    blob.write(value.toString(16).padStart(64, "0"), reversedBits(index) * BYTES_PER_FIELD_ELEMENT, "hex");
-    value = (value * root) % MODULUS;
+    const value = terms.reduce((sum, term) => sum + term) % MODULUS;
+    blob.set(bytesOf(value), reversedBits(index, FIELD_ELEMENTS_PER_BLOB) * BYTES_PER_FIELD_ELEMENT);
+    terms = terms.map((term, place) => (term * factors[place]!) % MODULUS);
   }
-  return new Uint8Array(blob);
-}
-
-/** Elements of no order, each of at most 31 bytes. */
-function denseBlob(): Uint8Array {
-  const outputLength = FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT;
-  const blob = new Uint8Array(createHash("shake256", { outputLength }).update("fanal dev blobs").digest());
-  for (let first = 0; first < blob.length; first += BYTES_PER_FIELD_ELEMENT) blob[first] = 0;
   return blob;
 }
 
-/** deneb/polynomial-commitments.md, bit_reversal_permutation: where a blob has the element of that power of the root. */
-function reversedBits(index: number): number {
+/** deneb/polynomial-commitments.md, compute_roots_of_unity: the one whose powers all others of that order are. */
+function rootOfUnity(order: number): bigint {
+  return power(PRIMITIVE_ROOT, (MODULUS - 1n) / BigInt(order));
+}
+
+/** deneb/polynomial-commitments.md, reverse_bits: where a list of points has the one of that power of the root. */
+function reversedBits(index: number, order: number): number {
   let reversed = 0;
-  for (let bit = 1; bit < FIELD_ELEMENTS_PER_BLOB; bit <<= 1) reversed = (reversed << 1) | (index & bit ? 1 : 0);
+  for (let bit = 1; bit < order; bit <<= 1) reversed = (reversed << 1) | (index & bit ? 1 : 0);
   return reversed;
 }
 

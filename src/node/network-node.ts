@@ -36,6 +36,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
     source: async (db) => ({ ...(await openNetworkSource(db, options)), syncHorizonSlots: syncHorizon(options) }),
   });
   starting.defer(() => node.close());
+  if (expectsBlobs(node)) node.chain.data.kzg.prepare();
   node.source.clock.start();
   const stale = await findStaleFinality(node);
   if (stale) options.onStale(stale);
@@ -44,6 +45,11 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   const servers = await node.serve(options.servers, thread);
   starting.move();
   return { node, servers };
+}
+
+/** Most dev chains have none, so that there the setup is read when the first comes. */
+function expectsBlobs({ chain: { config } }: BeaconNode<NetworkSource>): boolean {
+  return Number.isFinite(config.DENEB_FORK_EPOCH) && !isDevConfig(config);
 }
 
 async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<StaleState | null> {
