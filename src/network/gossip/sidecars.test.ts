@@ -1,0 +1,107 @@
+import type { fulu, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { expect, test } from "vitest";
+import { sharedKzg } from "../../../test/support/shared-kzg.ts";
+import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
+import type { DataSidecar } from "../../data/sidecar.ts";
+import type { DevNodeOptions } from "../../node/dev-node.ts";
+import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
+
+const FULU_SLOT = 8;
+/** So few that nobody can make the others of them. */
+const SOME_COLUMNS = 60;
+const OPTIONS: Partial<DevNodeOptions> = {
+  forks: [
+    { fork: "electra", epoch: 0 },
+    { fork: "fulu", epoch: 1 },
+  ],
+  validators: 8,
+  devBlobs: { least: 2, most: 2 },
+  kzg: sharedKzg,
+};
+
+interface BlockWithData {
+  signed: SignedBeaconBlock;
+  root: RootHex;
+  sidecars: DataSidecar[];
+}
+
+/** Makes a block with blobs, and takes it onto the chain of its maker. */
+async function propose({ byHand, devChain }: GossipNode, slot: Slot): Promise<BlockWithData> {
+  const { chain } = devChain;
+  const { epochCtx } = await chain.states.afterBlock(chain.head.root, slot);
+  const { block, blobsBundle } = await chain.producer.produce({
+    slot,
+    parentRoot: chain.head.root,
+    randaoReveal: byHand.signer.randaoReveal(epochCtx.getBeaconProposer(slot), slot),
+    graffiti: new Uint8Array(32),
+    feeRecipient: new Uint8Array(20),
+  });
+  const { signed, root } = byHand.sign(block);
+  const sidecars = await chain.data.sidecarsOf(signed, blobsBundle!);
+  chain.data.pool.add({ slot, root }, sidecars);
+  await chain.importBlock(signed);
+  return { signed, root, sidecars };
+}
+
+const pooled = ({ devChain }: GossipNode, root: RootHex) => devChain.chain.data.pool.count(root);
+
+async function untilAwaited({ devChain }: GossipNode, { root }: BlockWithData): Promise<void> {
+  await eventually(() => expect(devChain.chain.data.awaited().map((block) => block.root)).toEqual([root]));
+}
+
+async function untilImported({ devChain, node }: GossipNode, { root, sidecars }: BlockWithData): Promise<void> {
+  await eventually(() => expect(devChain.chain.head.root).toBe(root));
+  expect(await node.db.data.indices(root)).toEqual(sidecars.map(({ index }) => index));
+}
+
+test("a block and its blobs, or its columns, reach the chain of another node in whichever order they come", async () => {
+  const nodes = await openLine(2, 1, OPTIONS);
+  const [a, b] = nodes as [GossipNode, GossipNode];
+  const goTo = async (slot: Slot) => {
+    for (const { devChain } of nodes) await devChain.clock.advanceTo(slot);
+  };
+  await Promise.all(nodes.map((node) => whenMeshed(node, node.topic("blob_sidecar", 1))));
+  await Promise.all(nodes.map((node) => whenMeshed(node, node.topic("beacon_block"))));
+
+  await goTo(2);
+  const first = await propose(a, 2);
+  expect(first.sidecars).toHaveLength(2);
+  a.gossip.sidecars(first.sidecars);
+  await eventually(() => expect(pooled(b, first.root)).toBe(2));
+  a.gossip.block(first.signed);
+  await untilImported(b, first);
+
+  await goTo(3);
+  const second = await propose(a, 3);
+  a.gossip.block(second.signed);
+  await untilAwaited(b, second);
+  a.gossip.sidecars(second.sidecars);
+  await untilImported(b, second);
+
+  // From fulu on there are columns. Their maker need not be on the subnets that they go to.
+  await goTo(FULU_SLOT);
+  b.gossip.setColumnSubnets(new Set(ALL_COLUMNS));
+  const columnTopics = ALL_COLUMNS.map((subnet) => b.topic("data_column_sidecar", subnet));
+  await eventually(() => {
+    const known = columnTopics.filter((topic) => a.pubsub.getSubscribers(topic).length > 0);
+    expect(known).toHaveLength(ALL_COLUMNS.length);
+  });
+  await whenMeshed(a, a.topic("beacon_block"));
+  const third = await propose(a, FULU_SLOT);
+  expect(third.sidecars).toHaveLength(ALL_COLUMNS.length);
+  a.gossip.sidecars(third.sidecars.slice(0, SOME_COLUMNS));
+  await eventually(() => expect(pooled(b, third.root)).toBe(SOME_COLUMNS));
+  a.gossip.block(third.signed);
+  await untilAwaited(b, third);
+  a.devChain.chain.events.publish("sidecarsMade", { sidecars: third.sidecars.slice(SOME_COLUMNS) });
+  await untilImported(b, third);
+
+  // A column that is not of its block is held against who sends it.
+  await goTo(FULU_SLOT + 1);
+  const fourth = await propose(a, FULU_SLOT + 1);
+  const [column, other] = fourth.sidecars as [fulu.DataColumnSidecar, fulu.DataColumnSidecar];
+  a.gossip.sidecars([{ ...column, column: other.column }]);
+  await eventually(() => expect(invalidFrom(b, a, b.topic("data_column_sidecar", 0))).toBe(1));
+  expect(pooled(b, fourth.root)).toBe(0);
+  expect([...a.complaints, ...b.complaints]).toEqual([]);
+});
