@@ -12,7 +12,7 @@ import type { BlockChunk, BlockRange, RequestHandlers } from "./interface.ts";
 import { maxRequestBlocks } from "./limits.ts";
 
 export interface ChainRequestHandlersParts extends Pick<RequestHandlers, "onStatus" | "onPing" | "onGoodbye"> {
-  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "finalizedCheckpoint" | "head">;
+  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "finalizedCheckpoint" | "head" | "history">;
   db: BeaconDb;
   node: Pick<LocalNode, "metadata">;
 }
@@ -25,18 +25,11 @@ export class ChainRequestHandlers implements RequestHandlers {
   readonly #chain: ChainRequestHandlersParts["chain"];
   readonly #db: BeaconDb;
   readonly #node: ChainRequestHandlersParts["node"];
-  readonly #earliestSlot: Slot;
 
-  static async open(parts: ChainRequestHandlersParts): Promise<ChainRequestHandlers> {
-    return new ChainRequestHandlers(parts, await earliestBlockSlot(parts.db));
-  }
-
-  /** `earliestSlot` is that from which on all blocks are held; older ones never come in while the node runs. */
-  constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainRequestHandlersParts, earliestSlot: Slot) {
+  constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainRequestHandlersParts) {
     this.#chain = chain;
     this.#db = db;
     this.#node = node;
-    this.#earliestSlot = earliestSlot;
     this.onStatus = onStatus;
     this.onPing = onPing;
     this.onGoodbye = onGoodbye;
@@ -52,7 +45,7 @@ export class ChainRequestHandlers implements RequestHandlers {
       finalizedEpoch: epoch,
       headRoot: fromHex(head.root),
       headSlot: head.slot,
-      earliestAvailableSlot: this.#earliestSlot,
+      earliestAvailableSlot: this.#chain.history.earliestAvailableSlot,
     };
   }
 
@@ -66,8 +59,9 @@ export class ChainRequestHandlers implements RequestHandlers {
    */
   async *blocksByRange({ startSlot, count }: BlockRange): AsyncGenerator<BlockChunk> {
     const fromSlot = Math.max(startSlot, GENESIS_SLOT + 1);
-    if (fromSlot < this.#earliestSlot) {
-      throw new ResourceUnavailable(`This node holds no blocks before slot ${this.#earliestSlot}.`);
+    const { earliestBlockSlot } = this.#chain.history;
+    if (fromSlot < earliestBlockSlot) {
+      throw new ResourceUnavailable(`This node holds no blocks before slot ${earliestBlockSlot}.`);
     }
     const toSlot = Math.min(startSlot + Math.min(count, this.#maxBlocks) - 1, this.#chain.head.slot);
     if (fromSlot > toSlot) return;
@@ -103,13 +97,6 @@ export class ChainRequestHandlers implements RequestHandlers {
     const { config } = this.#chain;
     return config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(epoch));
   }
-}
-
-/** A chain may have been started from a state alone; then its oldest block is not held. */
-async function earliestBlockSlot(db: BeaconDb): Promise<Slot> {
-  const oldest = await db.finalizedBlocks.firstAfter(-1);
-  if (!oldest || oldest.slot === GENESIS_SLOT) return GENESIS_SLOT;
-  return (await db.blocks.has(oldest.root)) ? oldest.slot : oldest.slot + 1;
 }
 
 /**
