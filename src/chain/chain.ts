@@ -3,6 +3,7 @@ import { GENESIS_SLOT } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
+  computeStartSlotAtEpoch,
   getAttesterSlashableIndices,
 } from "@lodestar/state-transition";
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
@@ -19,6 +20,9 @@ import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
+import { DataPruner } from "./data/data-pruner.ts";
+import { LateSidecars } from "./data/late-sidecars.ts";
+import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -94,6 +98,7 @@ export class BeaconChain {
   readonly data: DataAvailability;
   readonly events: ChainEvents;
   readonly processor: OperationProcessor;
+  readonly sidecars: SidecarProcessor;
   readonly producer: BlockProducer;
   /** Undefined when the node has none. */
   readonly builder: Builder | undefined;
@@ -116,6 +121,8 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #snapshotWriter: SnapshotWriter;
+  readonly #lateSidecars: LateSidecars;
+  readonly #dataPruner: DataPruner;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
   readonly #builderInUse: BuilderInUse | undefined;
@@ -163,7 +170,7 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const custody = new Custody(config, options.custody);
-    this.data = new DataAvailability({ config, clock, kzg: new KzgThread(log), custody });
+    this.data = new DataAvailability({ config, db, clock, kzg: new KzgThread(log), custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
@@ -185,6 +192,9 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, snapshotWriter, payloads, logger: log },
       forkChoice.finalized,
     );
+    const changingData = { db, forkChoice, data: this.data, events: this.events, changes: this.#changes, logger: log };
+    this.#lateSidecars = new LateSidecars(changingData);
+    this.#dataPruner = new DataPruner(changingData);
     const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
     this.#engineNotifier = new EngineNotifier({
       config,
@@ -236,6 +246,7 @@ export class BeaconChain {
       blocks: this.blocks,
       states: this.states,
       bls: this.#bls,
+      kzg: this.data.kzg,
       tracker: this.#tracker,
       pools: this.pools,
       idle: () => this.#changes.idle(),
@@ -247,6 +258,7 @@ export class BeaconChain {
       pools: this.pools,
       refreshHead: () => this.refreshHead(),
     });
+    this.sidecars = new SidecarProcessor({ context: this.validation, data: this.data, events: this.events });
     this.lightClient = new LightClientServer({
       config,
       db,
@@ -316,6 +328,8 @@ export class BeaconChain {
       snapshotWriter,
       pubkeys: pubkeyCache,
       pools: this.pools,
+      dataPool: this.data.pool,
+      importQueue: this.#importQueue,
       deposits,
       tracker: this.#tracker,
       archiver: this.#archiver,
@@ -362,6 +376,7 @@ export class BeaconChain {
     // Slots that began since the chain was opened were announced to nobody.
     this.forkChoice.onTick(this.clock.currentSlot);
     this.#engineNotifier.notify();
+    this.#dataPruner.begin();
   }
 
   /**
@@ -381,7 +396,7 @@ export class BeaconChain {
   importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature, alongside: Alongside): Promise<ImportedBlock> {
     const { block, root } = produced;
     this.pools.seen.blockProposers.add(block.slot, block.proposerIndex, root);
-    this.events.publish("blockGossip", { slot: block.slot, root });
+    this.events.publish("blockGossip", { slot: block.slot, root, signed: { message: block, signature } });
     return this.#importQueue.importOwn(produced, signature, alongside);
   }
 
@@ -397,6 +412,11 @@ export class BeaconChain {
   /** Whether the block is in order and waits for the execution engine. */
   isWaitingForEngine(root: RootHex): boolean {
     return this.#importQueue.isWaiting(root);
+  }
+
+  /** Whether the block is in order and waits for its blobs or columns. */
+  isWaitingForData(root: RootHex): boolean {
+    return this.#importQueue.isAwaitingData(root);
   }
 
   /** Lets fork choice decide anew, with all attestations counted up to now. */
@@ -419,6 +439,8 @@ export class BeaconChain {
     this.#stopTicking?.();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
+    await this.#lateSidecars.close();
+    await this.#dataPruner.close();
     try {
       await this.store();
     } finally {
@@ -487,6 +509,7 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
+    this.#dataPruner.onSlot(slot);
     void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();
@@ -507,6 +530,8 @@ export class BeaconChain {
     if (!this.#archiver.isBehind) return;
     const { checkpoint, state } = await this.#archiver.archive();
     this.pools.pruneByFinality(state);
+    this.#importQueue.dropUnfit();
+    this.data.pool.prune(computeStartSlotAtEpoch(checkpoint.epoch) + 1);
     this.#logger.info("Finalized", { epoch: checkpoint.epoch, root: checkpoint.root, head: this.head.slot });
     this.events.publish("finalized", {
       ...checkpoint,

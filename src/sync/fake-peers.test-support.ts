@@ -1,11 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { type deneb, type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { ALL_COLUMNS } from "../data/column-sidecars.ts";
+import { type DataSidecar, isColumn } from "../data/sidecar.ts";
 import type { Severity } from "../network/peers/peer-scores.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
-import type { BlockRange } from "../network/reqresp/interface.ts";
+import type { BlockRange, SidecarsOfBlock } from "../network/reqresp/interface.ts";
 
 /** Of the event loop: what comes after an answer from memory needs fewer. */
 const QUIET_TURNS = 20;
+
+/** Some of the sidecars of a peer, asked for by range or by root. */
+interface AskedData {
+  peerId: string;
+  indices: readonly number[];
+  roots?: readonly RootHex[];
+  range?: BlockRange;
+}
 
 interface Penalty {
   peerId: string;
@@ -21,11 +31,14 @@ interface Behaviour {
     signal: AbortSignal | undefined,
   ): Promise<SignedBeaconBlock[]>;
   byRoot?(honest: SignedBeaconBlock[], root: RootHex): Promise<SignedBeaconBlock[]>;
+  /** Of sidecars, asked for in whatever way. */
+  data?(honest: DataSidecar[], signal: AbortSignal | undefined): Promise<DataSidecar[]>;
 }
 
 export interface ServedBlock {
   root: RootHex;
   signed: SignedBeaconBlock;
+  sidecars?: readonly DataSidecar[];
 }
 
 interface FakePeer extends SyncPeer, Behaviour {
@@ -37,6 +50,7 @@ export class FakePeers implements SyncPeers {
   readonly penalties: Penalty[] = [];
   readonly ranges: { peerId: string; range: BlockRange }[] = [];
   readonly roots: { peerId: string; root: RootHex }[] = [];
+  readonly data: AskedData[] = [];
   readonly refreshed: string[] = [];
   mostAtOnce = 0;
   readonly #peers = new Map<string, FakePeer>();
@@ -48,12 +62,17 @@ export class FakePeers implements SyncPeers {
   add(
     peerId: string,
     chain: readonly ServedBlock[],
-    { status = {}, score = 0, ...behaviour }: Behaviour & { status?: Partial<fulu.Status>; score?: number } = {},
+    {
+      status = {},
+      score = 0,
+      columns = ALL_COLUMNS,
+      ...behaviour
+    }: Behaviour & { status?: Partial<fulu.Status>; score?: number; columns?: readonly number[] } = {},
   ): void {
     const last = chain.at(-1);
     const honest = last && { headSlot: last.signed.message.slot, headRoot: Buffer.from(last.root.slice(2), "hex") };
     const told = { ...ssz.fulu.Status.defaultValue(), ...honest, ...status };
-    this.#peers.set(peerId, { peerId, status: told, score, chain, ...behaviour });
+    this.#peers.set(peerId, { peerId, status: told, score, columns, chain, ...behaviour });
     this.#changed();
   }
 
@@ -124,6 +143,72 @@ export class FakePeers implements SyncPeers {
     return this.#counted(peerId, async ({ chain, byRoot }) => {
       const honest = chain.filter(({ root }) => roots.includes(root)).map(({ signed }) => signed);
       return byRoot ? byRoot(honest, roots[0]!) : honest;
+    });
+  }
+
+  async blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]> {
+    const given = await this.#dataByRange(peerId, range, ALL_COLUMNS, signal);
+    return given.filter((sidecar): sidecar is deneb.BlobSidecar => !isColumn(sidecar));
+  }
+
+  async blobSidecarsByRoot(
+    peerId: string,
+    wanted: readonly SidecarsOfBlock[],
+    signal?: AbortSignal,
+  ): Promise<deneb.BlobSidecar[]> {
+    return (await this.#dataByRoot(peerId, wanted, signal)).filter(
+      (sidecar): sidecar is deneb.BlobSidecar => !isColumn(sidecar),
+    );
+  }
+
+  async columnSidecarsByRange(
+    peerId: string,
+    range: BlockRange,
+    columns: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<fulu.DataColumnSidecar[]> {
+    return (await this.#dataByRange(peerId, range, columns, signal)).filter(isColumn);
+  }
+
+  async columnSidecarsByRoot(
+    peerId: string,
+    wanted: readonly SidecarsOfBlock[],
+    signal?: AbortSignal,
+  ): Promise<fulu.DataColumnSidecar[]> {
+    return (await this.#dataByRoot(peerId, wanted, signal)).filter(isColumn);
+  }
+
+  #dataByRange(peerId: string, range: BlockRange, indices: readonly number[], signal: AbortSignal | undefined) {
+    this.data.push({ peerId, range, indices });
+    const end = range.startSlot + range.count;
+    return this.#data(peerId, signal, ({ signed: { message } }, index) => {
+      return message.slot >= range.startSlot && message.slot < end && indices.includes(index);
+    });
+  }
+
+  #dataByRoot(peerId: string, wanted: readonly SidecarsOfBlock[], signal: AbortSignal | undefined) {
+    this.data.push({
+      peerId,
+      roots: wanted.map(({ root }) => root),
+      indices: wanted.flatMap(({ indices }) => [...indices]),
+    });
+    return this.#data(peerId, signal, (block, index) =>
+      wanted.some(({ root, indices }) => root === block.root && indices.includes(index)),
+    );
+  }
+
+  #data(
+    peerId: string,
+    signal: AbortSignal | undefined,
+    isWanted: (block: ServedBlock, index: number) => boolean,
+  ): Promise<DataSidecar[]> {
+    return this.#counted(peerId, async ({ chain, columns, data }) => {
+      const honest = chain.flatMap((block) =>
+        (block.sidecars ?? []).filter(
+          (sidecar) => isWanted(block, sidecar.index) && (!isColumn(sidecar) || columns.includes(sidecar.index)),
+        ),
+      );
+      return data ? data(honest, signal) : honest;
     });
   }
 

@@ -1,4 +1,4 @@
-import type { Slot } from "@lodestar/types";
+import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { BlockRejection } from "../chain/import/block-rejection.ts";
 import type { Logger } from "../log/logger.ts";
@@ -9,6 +9,7 @@ import { BatchDownloads } from "./batch-downloads.ts";
 import { BatchPeers } from "./batch-peers.ts";
 import type { RangeSyncLimits } from "./limits.ts";
 import { NO_FAULT_REJECTIONS, RangePenalties } from "./penalties.ts";
+import { RangeData, type RangePart } from "./range-data.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
@@ -38,6 +39,7 @@ export class RangeRun {
   readonly #batchPeers: BatchPeers;
   readonly #downloads: BatchDownloads;
   readonly #penalties: RangePenalties;
+  readonly #data: RangeData;
   /** Batches that are not on the chain yet, in order. */
   #window: Batch[] = [];
   /** Batches whose end is not proved yet: the last one with blocks, and the empty ones after it. */
@@ -71,6 +73,7 @@ export class RangeRun {
       },
     });
     this.#penalties = new RangePenalties({ ...parts, batchPeers: this.#batchPeers });
+    this.#data = new RangeData(parts);
     this.#nextSlot = this.#firstSlot();
   }
 
@@ -188,7 +191,7 @@ export class RangeRun {
     // Found before the import, as finality may then take the parent out of fork choice, and told after it.
     const withholders = this.#penalties.withholders(this.#unproved, parentRoot);
     try {
-      await chain.importSegment(blocks, signal);
+      await this.#import(blocks, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof BlockRejection) {
@@ -212,6 +215,28 @@ export class RangeRun {
     return true;
   }
 
+  /** A part at a time: the data of the next one is on its way while one is imported. */
+  async #import(blocks: readonly SignedBeaconBlock[], signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const bring = (part: RangePart | undefined): Promise<void> => {
+      const brought = part ? this.#data.bring(part, AbortSignal.any([signal, over.signal])) : Promise.resolve();
+      // It is awaited later; until then its failure is not one that nobody cares for.
+      brought.catch(() => undefined);
+      return brought;
+    };
+    const parts = this.#data.split(blocks);
+    let brought = bring(parts[0]);
+    try {
+      for (const [index, part] of parts.entries()) {
+        await brought;
+        brought = bring(parts[index + 1]);
+        await this.#parts.chain.importSegment(part.blocks, signal);
+      }
+    } finally {
+      over.abort();
+    }
+  }
+
   async #waitForEngine({ slot, message: detail }: BlockRejection, signal: AbortSignal): Promise<void> {
     const { chain, logger } = this.#parts;
     if (!this.#isHalted) logger.warn("The sync waits for the execution engine", { slot, detail });
@@ -229,7 +254,7 @@ export class RangeRun {
       logger.warn("A block of a peer is refused", { slot, root, peer: giver, reason, detail: message });
     }
     if (reason === "data-unavailable" && batch.refusals === 0) {
-      logger.warn("The sync cannot go on: the next block refers to blobs, and this node has none", { slot, root });
+      logger.warn("No peer gives the data of the next blocks", { slot, root, detail: message });
     }
     if (giver !== null) this.#penalties.onRefused(giver, reason);
     batch.refusals++;

@@ -13,6 +13,8 @@ export type SyncChain = Pick<
   | "importBlock"
   | "importSegment"
   | "isWaitingForEngine"
+  | "isWaitingForData"
+  | "data"
   | "engineAnswers"
 >;
 

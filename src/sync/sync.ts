@@ -5,6 +5,7 @@ import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
+import { DataLookups } from "./data-lookups.ts";
 import { DEFAULT_LIMITS, type RangeSyncLimits } from "./limits.ts";
 import { PeerAgreement } from "./peer-agreement.ts";
 import { RangeSync } from "./range-sync.ts";
@@ -35,6 +36,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
   readonly #logger: Logger;
   readonly #range: RangeSync;
   readonly #unknownBlocks: UnknownBlockSync;
+  readonly #dataLookups: DataLookups;
   readonly #agreement: PeerAgreement;
   readonly #authority: Authority;
   readonly #horizonSlots: number;
@@ -71,6 +73,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
       isRangeSyncing: () => this.#isCatchingUp,
       onLongBranch: (branch) => this.#range.addBranch(branch),
     });
+    this.#dataLookups = new DataLookups({ chain, peers, logger: this.#logger });
     chain.status.decideBy(this);
   }
 
@@ -91,6 +94,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
   start(): void {
     if (this.#stop.length > 0) return;
     this.#unknownBlocks.start();
+    this.#dataLookups.start();
     this.#stop.push(
       this.#peers.onChange(() => this.#evaluate()),
       this.#chain.clock.onSlot(() => this.#onSlot()),
@@ -102,7 +106,7 @@ export class Sync implements SyncJudge, UnknownBlocks {
   async close(): Promise<void> {
     for (const stop of this.#stop.splice(0)) stop();
     this.#closed.abort(new Error("The node stopped before it was synced."));
-    await Promise.all([this.#range.close(), this.#unknownBlocks.close()]);
+    await Promise.all([this.#range.close(), this.#unknownBlocks.close(), this.#dataLookups.close()]);
   }
 
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void {

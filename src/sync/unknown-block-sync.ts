@@ -113,8 +113,9 @@ export class UnknownBlockSync implements UnknownBlocks {
 
   #seek(root: RootHex, peerIds: Iterable<string>): void {
     const { chain } = this.#parts;
-    // The chain has the block when its execution engine has had its say, and announces it then.
-    if (chain.forkChoice.has(root) || this.#importing.has(root) || chain.isWaitingForEngine(root)) return;
+    // The chain has the block when its execution engine has had its say and its data is here, and announces it then.
+    if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
+    if (chain.isWaitingForEngine(root) || chain.isWaitingForData(root)) return;
     if (chain.forkChoice.isInvalid(root)) {
       this.#pending.removeDescendantsOf(root);
       return;
@@ -173,7 +174,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     const { chain, logger } = this.#parts;
     const { root, signed, peers, slot, arrivedAt, isAsked } = held;
     try {
-      await chain.importBlock(signed, { arrivedAt });
+      await chain.importBlock(signed, { arrivedAt, waitsForData: false });
       logger.debug("A missing block was fetched", { slot, root });
     } catch (error) {
       if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {
@@ -186,7 +187,7 @@ export class UnknownBlockSync implements UnknownBlocks {
         else this.#condemn(root, [], "builds on an invalid block");
         return;
       }
-      if (error instanceof BlockRejection && isWaitingForEngine(error)) return;
+      if (error instanceof BlockRejection && (isWaitingForEngine(error) || error.reason === "data-unavailable")) return;
       if (error instanceof BlockRejection && error.reason === "invalid-payload") this.#warn(held, error);
       if (!(error instanceof BlockRejection))
         logger.error("A fetched block could not be imported", { slot, root, error });

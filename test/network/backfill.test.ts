@@ -7,8 +7,8 @@ import type { TestNode } from "./support/test-node.ts";
 vi.setConfig({ testTimeout: 120_000 });
 
 const VALIDATORS = 16;
-const HISTORY_EPOCHS = 12;
-const ANCHOR_SLOT = 8 * SLOTS_PER_EPOCH;
+const HISTORY_EPOCHS = 5;
+const ANCHOR_SLOT = 3 * SLOTS_PER_EPOCH;
 const ends: (() => Promise<void>)[] = [];
 
 let network: TestNetwork;

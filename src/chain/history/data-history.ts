@@ -28,6 +28,8 @@ export interface DataStretch {
   /** From here on all data is held once these have theirs. */
   from: Slot;
   before: Slot;
+  /** Down to here data is wanted, and blocks are held. */
+  bottom: Slot;
 }
 
 interface DataHistoryParts {
@@ -91,14 +93,15 @@ export class DataHistory {
       const block = await this.#lackingBlock(root);
       if (block) {
         const kind = this.#parts.data.hasColumns(slot);
-        if (lacking.length > 0 && kind !== hasColumns) return { hasColumns, lacking, from, before };
+        if (lacking.length > 0 && kind !== hasColumns) return { hasColumns, lacking, from, before, bottom };
         hasColumns = kind;
         lacking.push(block);
       }
       from = slot;
-      if (++lookedAt === LOOKED_AT || lacking.length === FETCHED_FOR) return { hasColumns, lacking, from, before };
+      if (++lookedAt === LOOKED_AT || lacking.length === FETCHED_FOR)
+        return { hasColumns, lacking, from, before, bottom };
     }
-    return { hasColumns, lacking, from: bottom, before };
+    return { hasColumns, lacking, from: bottom, before, bottom };
   }
 
   /**

@@ -20,6 +20,13 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
+/** Infinite for all of them. */
+export function epochsOrAll(text: string): number {
+  if (text === "all") return Number.POSITIVE_INFINITY;
+  if (!/^\d{1,15}$/.test(text)) throw new FlagValueError('it must be a whole number of epochs of at least 0, or "all"');
+  return Number(text);
+}
+
 export function uint64(text: string): bigint {
   const value = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
   if (value === undefined || value >= 2n ** 64n) throw new FlagValueError("it must be a whole number from 0 to 2^64-1");

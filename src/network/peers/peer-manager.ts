@@ -1,11 +1,12 @@
 import type { Connection, IdentifyResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
-import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { deneb, fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { followHost, type Host } from "../libp2p/host.ts";
-import type { BeaconRequests, BlockRange } from "../reqresp/interface.ts";
+import type { BeaconRequests, BlockRange, SidecarsOfBlock } from "../reqresp/interface.ts";
 import { Connector, type PeerSource } from "./connector.ts";
 import { DirectPeers } from "./direct-peers.ts";
 import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
@@ -146,7 +147,7 @@ export class PeerManager implements SyncPeers {
     return relevant.flatMap(({ peerId }) => {
       const peer = this.known.get(peerId);
       return peer?.status && peer.state === "connected"
-        ? { peerId, status: peer.status, score: this.scores.score(peerId) }
+        ? { peerId, status: peer.status, columns: ALL_COLUMNS, score: this.scores.score(peerId) }
         : [];
     });
   }
@@ -166,6 +167,35 @@ export class PeerManager implements SyncPeers {
 
   blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
     return this.#requests.blocksByRoot(peerId, roots, signal);
+  }
+
+  blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]> {
+    return this.#requests.blobSidecarsByRange(peerId, range, signal);
+  }
+
+  blobSidecarsByRoot(
+    peerId: string,
+    wanted: readonly SidecarsOfBlock[],
+    signal?: AbortSignal,
+  ): Promise<deneb.BlobSidecar[]> {
+    return this.#requests.blobSidecarsByRoot(peerId, wanted, signal);
+  }
+
+  columnSidecarsByRange(
+    peerId: string,
+    range: BlockRange,
+    columns: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<fulu.DataColumnSidecar[]> {
+    return this.#requests.columnSidecarsByRange(peerId, range, columns, signal);
+  }
+
+  columnSidecarsByRoot(
+    peerId: string,
+    wanted: readonly SidecarsOfBlock[],
+    signal?: AbortSignal,
+  ): Promise<fulu.DataColumnSidecar[]> {
+    return this.#requests.columnSidecarsByRoot(peerId, wanted, signal);
   }
 
   penalize(peerId: string, severity: Severity, reason: string): void {

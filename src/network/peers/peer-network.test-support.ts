@@ -151,6 +151,11 @@ export class PeerNetwork {
       },
       blocksByRange: async () => [],
       blocksByRoot: async () => [],
+      blocksByHead: async () => [],
+      blobSidecarsByRange: async () => [],
+      blobSidecarsByRoot: async () => [],
+      columnSidecarsByRange: async () => [],
+      columnSidecarsByRoot: async () => [],
     };
   }
 }

@@ -1,5 +1,5 @@
-import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
-import type { BlockRange } from "../reqresp/interface.ts";
+import type { fulu } from "@lodestar/types";
+import type { BeaconRequests } from "../reqresp/interface.ts";
 import type { PeerReporter } from "./peer-scores.ts";
 
 export interface SyncPeer {
@@ -7,18 +7,28 @@ export interface SyncPeer {
   peerId: string;
   /** What it told last about its chain. */
   status: fulu.Status;
+  /** The columns that it keeps and serves. */
+  columns: readonly number[];
   /** Below zero for what it did wrong. */
   score: number;
 }
 
+type SyncRequests = Pick<
+  BeaconRequests,
+  | "blocksByRange"
+  | "blocksByRoot"
+  | "blobSidecarsByRange"
+  | "blobSidecarsByRoot"
+  | "columnSidecarsByRange"
+  | "columnSidecarsByRoot"
+>;
+
 /** What syncing needs of the network. Failed requests are `RequestError`s; the network itself penalizes peers for those. */
-export interface SyncPeers extends PeerReporter {
+export interface SyncPeers extends SyncRequests, PeerReporter {
   /** Connected peers of our chain whose status is known. */
   list(): SyncPeer[];
   /** Calls the listener when a peer is there, told a new status, or is gone. Returns the function that ends it. */
   onChange(listener: () => void): () => void;
   /** Asks a peer for its status anew. */
   refreshStatus(peerId: string): void;
-  blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
 }

@@ -5,6 +5,7 @@ import { type RootHex, type SignedBeaconBlock, sszTypesFor } from "@lodestar/typ
 import { toRootHex } from "@lodestar/utils";
 import { ProtocolViolation } from "./errors.ts";
 import type { BlockRange } from "./interface.ts";
+import type { Protocol } from "./protocols.ts";
 import type { ChunkFormat, ResponseChunk } from "./response-chunk.ts";
 
 /** Takes the blocks of a response one by one; one that does not belong there is a violation. */
@@ -60,14 +61,34 @@ export class RootCollector implements BlockCollector {
   }
 }
 
+/** fulu/p2p-interface.md, BeaconBlocksByHead: the block that was asked for, then its parent, and so on. */
+export class AncestryCollector implements BlockCollector {
+  readonly blocks: SignedBeaconBlock[] = [];
+  readonly #config: BeaconConfig;
+  #next: RootHex;
+
+  constructor(config: BeaconConfig, root: RootHex) {
+    this.#config = config;
+    this.#next = root;
+  }
+
+  add(block: SignedBeaconBlock): void {
+    if (toRootHex(rootOf(this.#config, block)) !== this.#next) {
+      throw new ProtocolViolation("A block is neither the one that was asked for nor the parent of the one before it.");
+    }
+    this.#next = toRootHex(block.message.parentRoot);
+    this.blocks.push(block);
+  }
+}
+
 function rootOf(config: BeaconConfig, { message }: SignedBeaconBlock): Uint8Array {
   return config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message);
 }
 
-/** Version 1 of the block protocols knows blocks of phase0 only; from version 2 on a fork digest tells the type. */
-export function blockFormat(config: BeaconConfig, version: number): ChunkFormat {
+/** Version 1 of the older protocols knows blocks of phase0 only; otherwise a fork digest tells the type. */
+export function blockFormat(config: BeaconConfig, { name, version }: Protocol): ChunkFormat {
   return {
-    hasForkDigest: version > 1,
+    hasForkDigest: version > 1 || name === "beacon_blocks_by_head",
     boundsOf: (forkDigest) => sszTypesFor(forkOf(config, forkDigest)).SignedBeaconBlock,
   };
 }

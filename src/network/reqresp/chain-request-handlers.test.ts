@@ -102,9 +102,9 @@ describe("blocks by range", () => {
   });
 
   it("are no more than the specification lets anybody ask for", async () => {
-    const { clock, forkChoice, finalizedCheckpoint, head, history } = devChain.chain;
+    const { clock, forkChoice, finalizedCheckpoint, head, data, history } = devChain.chain;
     const config = { ...devChain.config, MAX_REQUEST_BLOCKS: 5 };
-    const chain = { clock, forkChoice, finalizedCheckpoint, head, history, config };
+    const chain = { clock, forkChoice, finalizedCheckpoint, head, data, history, config };
     expect(slotsOf(await range(handlersOf({ chain }), 2, 1000))).toEqual([2, 3, 4, 5, 6]);
   });
 
@@ -137,6 +137,26 @@ describe("blocks by root", () => {
     const chunks = await collect(handlersOf().blocksByRoot(asked.map(fromHex)));
     const stored = await Promise.all([head!, rival, early!].map((root) => db.blocks.get(root)));
     expect(chunks.map(({ bytes }) => toHex(bytes))).toEqual(stored.map((bytes) => toHex(bytes!)));
+  });
+});
+
+describe("a block and those before it", () => {
+  it("come latest first, over empty slots and on whatever branch, down to the first that somebody signed", async () => {
+    const handlers = handlersOf();
+    const ancestry = async (root: RootHex, count: number) =>
+      slotsOf(await collect(handlers.blocksByHead({ root, count })));
+    expect(await ancestry(rival, 3)).toEqual([HEAD_SLOT, LAST_SLOT, LAST_SLOT - 1]);
+    expect(await ancestry(await canonicalRoot(33), 4)).toEqual([33, 30, 29, 28]);
+    expect(await ancestry(await canonicalRoot(2), 4)).toEqual([2, 1]);
+    expect(await ancestry(`0x${"ab".repeat(32)}`, 4)).toEqual([]);
+  });
+
+  it("end where blocks need no longer be served", async () => {
+    const { clock, forkChoice, finalizedCheckpoint, head, data, history } = devChain.chain;
+    const config = { ...devChain.config, MIN_EPOCHS_FOR_BLOCK_REQUESTS: clock.currentEpoch - 1 };
+    const handlers = handlersOf({ chain: { clock, forkChoice, finalizedCheckpoint, head, data, history, config } });
+    const chunks = await collect(handlers.blocksByHead({ root: await canonicalRoot(12), count: 12 }));
+    expect(slotsOf(chunks)).toEqual([12, 11, 10, 9, 8]);
   });
 });
 

@@ -1,18 +1,22 @@
 import { GENESIS_EPOCH, GENESIS_SLOT, ZERO_HASH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import type { Epoch, fulu, RootHex, Slot } from "@lodestar/types";
+import type { Epoch, fulu } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { parentRootOf, slotOf } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { Root, SlotAndRoot } from "../../db/keys.ts";
+import type { Root } from "../../db/keys.ts";
 import type { LocalNode } from "../local-node.ts";
+import { canonicalBlocks } from "./canonical-blocks.ts";
 import { ResourceUnavailable } from "./errors.ts";
-import type { BlockChunk, BlockRange, RequestHandlers } from "./interface.ts";
+import type { BlockAncestry, BlockChunk, BlockRange, RequestHandlers, SidecarsOfBlock } from "./interface.ts";
 import { maxRequestBlocks } from "./limits.ts";
+import type { ResponseChunk } from "./response-chunk.ts";
+import { SidecarReader } from "./sidecar-reader.ts";
+import { BLOB_SIDECARS, COLUMN_SIDECARS } from "./sidecar-responses.ts";
 
 export interface ChainRequestHandlersParts extends Pick<RequestHandlers, "onStatus" | "onPing" | "onGoodbye"> {
-  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "finalizedCheckpoint" | "head" | "history">;
+  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "finalizedCheckpoint" | "head" | "data" | "history">;
   db: BeaconDb;
   node: Pick<LocalNode, "metadata">;
 }
@@ -25,11 +29,13 @@ export class ChainRequestHandlers implements RequestHandlers {
   readonly #chain: ChainRequestHandlersParts["chain"];
   readonly #db: BeaconDb;
   readonly #node: ChainRequestHandlersParts["node"];
+  readonly #sidecars: SidecarReader;
 
   constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainRequestHandlersParts) {
     this.#chain = chain;
     this.#db = db;
     this.#node = node;
+    this.#sidecars = new SidecarReader({ chain, db, earliestSlot: () => chain.history.earliestAvailableSlot });
     this.onStatus = onStatus;
     this.onPing = onPing;
     this.onGoodbye = onGoodbye;
@@ -65,7 +71,7 @@ export class ChainRequestHandlers implements RequestHandlers {
     }
     const toSlot = Math.min(startSlot + Math.min(count, this.#maxBlocks) - 1, this.#chain.head.slot);
     if (fromSlot > toSlot) return;
-    for (const root of await canonicalRoots(this.#chain, this.#db, fromSlot, toSlot)) {
+    for (const { root } of await canonicalBlocks(this.#chain, this.#db, fromSlot, toSlot)) {
       const chunk = await this.#chunk(root);
       // A block that is gone would leave a gap in what has to be a chain.
       if (!chunk) return;
@@ -78,6 +84,36 @@ export class ChainRequestHandlers implements RequestHandlers {
       const chunk = await this.#chunk(root);
       if (chunk) yield chunk;
     }
+  }
+
+  /** fulu/p2p-interface.md, BeaconBlocksByHead. */
+  async *blocksByHead({ root, count }: BlockAncestry): AsyncGenerator<BlockChunk> {
+    const { config, clock } = this.#chain;
+    let next: Root = root;
+    for (let given = 0; given < count; given++) {
+      const chunk = await this.#chunk(next);
+      if (!chunk) return;
+      const epoch = computeEpochAtSlot(slotOf(chunk.bytes));
+      if (epoch + config.MIN_EPOCHS_FOR_BLOCK_REQUESTS < clock.currentEpoch) return;
+      yield chunk;
+      next = parentRootOf(chunk.bytes);
+    }
+  }
+
+  blobSidecarsByRange(range: BlockRange): AsyncIterable<ResponseChunk> {
+    return this.#sidecars.byRange(BLOB_SIDECARS, range);
+  }
+
+  blobSidecarsByRoot(wanted: readonly SidecarsOfBlock[]): AsyncIterable<ResponseChunk> {
+    return this.#sidecars.byRoot(BLOB_SIDECARS, wanted);
+  }
+
+  columnSidecarsByRange(range: BlockRange, columns: readonly number[]): AsyncIterable<ResponseChunk> {
+    return this.#sidecars.byRange(COLUMN_SIDECARS, range, columns);
+  }
+
+  columnSidecarsByRoot(wanted: readonly SidecarsOfBlock[]): AsyncIterable<ResponseChunk> {
+    return this.#sidecars.byRoot(COLUMN_SIDECARS, wanted);
   }
 
   /** Nobody signed the genesis block, so it is nothing to be sent. */
@@ -97,47 +133,4 @@ export class ChainRequestHandlers implements RequestHandlers {
     const { config } = this.#chain;
     return config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(epoch));
   }
-}
-
-/**
- * The roots of the canonical blocks of the slots, both inclusive, in ascending order: of one chain, that of the head as it is
- * now, whatever happens to the head while the blocks are read.
- */
-async function canonicalRoots(
-  chain: Pick<BeaconChain, "forkChoice" | "head">,
-  db: BeaconDb,
-  fromSlot: Slot,
-  toSlot: Slot,
-): Promise<RootHex[]> {
-  const newestFinal = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
-  const recent = newestFinal && newestFinal.slot >= toSlot ? [] : await recentBlocks(chain, db, newestFinal);
-  const roots: RootHex[] = [];
-  const finalRange = { from: fromSlot, to: Math.min(toSlot, newestFinal?.slot ?? -1) };
-  for await (const { root } of db.finalizedBlocks.range(finalRange)) roots.push(root);
-  for (const { slot, root } of recent) if (slot >= fromSlot && slot <= toSlot) roots.push(root);
-  return roots;
-}
-
-/** The blocks after the newest final one up to the head, in ascending order. */
-async function recentBlocks(
-  { forkChoice, head }: Pick<BeaconChain, "forkChoice" | "head">,
-  db: BeaconDb,
-  newestFinal: SlotAndRoot | null,
-): Promise<SlotAndRoot[]> {
-  const finalSlot = newestFinal?.slot ?? -1;
-  const recent: SlotAndRoot[] = [];
-  let parentRoot: RootHex | undefined;
-  for (const block of forkChoice.ancestors(head.root)) {
-    if (block.slot <= finalSlot) return recent.reverse();
-    recent.push(block);
-    parentRoot = block.parentRoot;
-  }
-  // Blocks leave fork choice a moment before the finalized part of the database has them.
-  while (parentRoot !== undefined && parentRoot !== newestFinal?.root) {
-    const bytes = await db.blocks.get(parentRoot);
-    if (!bytes || slotOf(bytes) <= finalSlot) break;
-    recent.push({ slot: slotOf(bytes), root: parentRoot });
-    parentRoot = parentRootOf(bytes);
-  }
-  return recent.reverse();
 }

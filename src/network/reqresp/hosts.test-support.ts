@@ -4,25 +4,30 @@ import type { Stream } from "@libp2p/interface";
 import { createBeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { signedHeaderOf } from "../../data/commitments.ts";
+import { blockRootOfSidecar, type DataSidecar, isColumn, serializeSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { createHost, type Host, type HostOptions } from "../libp2p/host.ts";
 import type { Severity } from "../peers/peer-scores.ts";
-import type { BlockChunk, RequestHandlers } from "./interface.ts";
+import type { BlockAncestry, BlockChunk, BlockRange, RequestHandlers, SidecarsOfBlock } from "./interface.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
 import { ReqResp } from "./reqresp.ts";
+import type { ResponseChunk } from "./response-chunk.ts";
 
-/** phase0, altair and fulu, with nothing in between. */
+/** phase0, altair, electra and fulu, with nothing in between. */
 const ALTAIR_EPOCH = 2;
+const ELECTRA_EPOCH = 3;
 const FULU_EPOCH = 4;
-const config = createBeaconConfig(
+export const config = createBeaconConfig(
   {
     ALTAIR_FORK_EPOCH: ALTAIR_EPOCH,
-    BELLATRIX_FORK_EPOCH: FULU_EPOCH,
-    CAPELLA_FORK_EPOCH: FULU_EPOCH,
-    DENEB_FORK_EPOCH: FULU_EPOCH,
-    ELECTRA_FORK_EPOCH: FULU_EPOCH,
+    BELLATRIX_FORK_EPOCH: ELECTRA_EPOCH,
+    CAPELLA_FORK_EPOCH: ELECTRA_EPOCH,
+    DENEB_FORK_EPOCH: ELECTRA_EPOCH,
+    ELECTRA_FORK_EPOCH: ELECTRA_EPOCH,
     FULU_FORK_EPOCH: FULU_EPOCH,
     BLOB_SCHEDULE: [],
   },
@@ -63,16 +68,31 @@ export function rootOf(block: SignedBeaconBlock): Uint8Array {
 
 export function chunkOf(block: SignedBeaconBlock): BlockChunk {
   const { slot } = block.message;
-  return {
-    bytes: config.getForkTypes(slot).SignedBeaconBlock.serialize(block),
-    forkDigest: config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot))),
-  };
+  return { bytes: config.getForkTypes(slot).SignedBeaconBlock.serialize(block), forkDigest: digestAt(slot) };
+}
+
+export function sidecarChunkOf(sidecar: DataSidecar): ResponseChunk {
+  return { bytes: serializeSidecar(sidecar), forkDigest: digestAt(slotOfSidecar(sidecar)) };
+}
+
+function digestAt(slot: Slot): Uint8Array {
+  return config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
+}
+
+/** With the header of the block and otherwise empty; the protocol does not look at more. */
+export function sidecarOf(block: SignedBeaconBlock, index: number): DataSidecar {
+  const signedBlockHeader = signedHeaderOf(config, block);
+  return block.message.slot < FIRST_FULU_SLOT
+    ? { ...ssz.deneb.BlobSidecar.defaultValue(), index, signedBlockHeader }
+    : { ...ssz.fulu.DataColumnSidecar.defaultValue(), index, signedBlockHeader };
 }
 
 /** Answers from blocks in memory, and notes down what it is told. */
 class FakeHandlers implements RequestHandlers {
   readonly told: unknown[] = [];
   readonly blocks: SignedBeaconBlock[];
+  /** In the order of slots and indices. */
+  readonly sidecars: DataSidecar[] = [];
   readonly #status = { ...ssz.fulu.Status.defaultValue(), headSlot: 1234, earliestAvailableSlot: 5 };
 
   constructor(blocks: SignedBeaconBlock[]) {
@@ -112,6 +132,42 @@ class FakeHandlers implements RequestHandlers {
     for (const root of roots) {
       const block = this.blocks.find((each) => Buffer.compare(rootOf(each), root) === 0);
       if (block !== undefined) yield chunkOf(block);
+    }
+  }
+
+  async *blocksByHead({ root, count }: BlockAncestry) {
+    const last = this.blocks.findIndex((block) => toRootHex(rootOf(block)) === root);
+    for (const block of this.blocks.slice(Math.max(last + 1 - count, 0), last + 1).reverse()) yield chunkOf(block);
+  }
+
+  async *blobSidecarsByRange(range: BlockRange) {
+    yield* this.#sidecarsByRange(range, (sidecar) => !isColumn(sidecar));
+  }
+
+  async *blobSidecarsByRoot(wanted: readonly SidecarsOfBlock[]) {
+    yield* this.#sidecarsByRoot(wanted);
+  }
+
+  async *columnSidecarsByRange(range: BlockRange, columns: readonly number[]) {
+    yield* this.#sidecarsByRange(range, (sidecar) => isColumn(sidecar) && columns.includes(sidecar.index));
+  }
+
+  async *columnSidecarsByRoot(wanted: readonly SidecarsOfBlock[]) {
+    yield* this.#sidecarsByRoot(wanted);
+  }
+
+  *#sidecarsByRange({ startSlot, count }: BlockRange, isWanted: (sidecar: DataSidecar) => boolean) {
+    for (const sidecar of this.sidecars.filter(isWanted)) {
+      const slot = slotOfSidecar(sidecar);
+      if (slot >= startSlot && slot < startSlot + count) yield sidecarChunkOf(sidecar);
+    }
+  }
+
+  *#sidecarsByRoot(wanted: readonly SidecarsOfBlock[]) {
+    for (const { root, indices } of wanted) {
+      for (const sidecar of this.sidecars) {
+        if (blockRootOfSidecar(sidecar) === root && indices.includes(sidecar.index)) yield sidecarChunkOf(sidecar);
+      }
     }
   }
 }
@@ -163,4 +219,5 @@ export function openStream(from: Host, to: Host, name: ProtocolName, version: nu
   return from.dialProtocol(to.peerId, protocolId({ name, version }));
 }
 
+export const FIRST_ELECTRA_SLOT = ELECTRA_EPOCH * SLOTS_PER_EPOCH;
 export const FIRST_FULU_SLOT = FULU_EPOCH * SLOTS_PER_EPOCH;

@@ -1,8 +1,22 @@
-import type { fulu, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { deneb, fulu, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { ResponseChunk } from "./response-chunk.ts";
 
 export interface BlockRange {
   startSlot: Slot;
   count: number;
+}
+
+/** A block and blocks before it. */
+export interface BlockAncestry {
+  root: RootHex;
+  /** Of all of them. */
+  count: number;
+}
+
+/** Sidecars of one block. */
+export interface SidecarsOfBlock {
+  root: RootHex;
+  indices: readonly number[];
 }
 
 /** `peerId` is in base58btc. Every request has its own time limits; the signal ends it earlier. Failures are `RequestError`s. */
@@ -19,6 +33,27 @@ export interface BeaconRequests {
   blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
   /** Those of the blocks that the peer has; only blocks that were asked for, else malformed. */
   blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
+  /** The block and those before it, each the parent of the one before; else malformed. */
+  blocksByHead(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
+  /** In the order of slots and indices, those of a slot of one block; else malformed. The same holds for columns. */
+  blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]>;
+  /** Those that the peer has; only what was asked for, else malformed. The same holds for columns. */
+  blobSidecarsByRoot(
+    peerId: string,
+    wanted: readonly SidecarsOfBlock[],
+    signal?: AbortSignal,
+  ): Promise<deneb.BlobSidecar[]>;
+  columnSidecarsByRange(
+    peerId: string,
+    range: BlockRange,
+    columns: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<fulu.DataColumnSidecar[]>;
+  columnSidecarsByRoot(
+    peerId: string,
+    wanted: readonly SidecarsOfBlock[],
+    signal?: AbortSignal,
+  ): Promise<fulu.DataColumnSidecar[]>;
 }
 
 /** A block as it goes over the wire, with the fork digest that stands before it from version 2 on. */
@@ -40,4 +75,12 @@ export interface RequestHandlers {
   blocksByRange(range: BlockRange): AsyncIterable<BlockChunk>;
   /** In the order of the roots, without those that are not held. */
   blocksByRoot(roots: readonly Uint8Array[]): AsyncIterable<BlockChunk>;
+  /** In descending order of slots, each the parent of the one before. */
+  blocksByHead(ancestry: BlockAncestry): AsyncIterable<BlockChunk>;
+  /** Those of canonical blocks, in the order of slots and indices. The same holds for columns. */
+  blobSidecarsByRange(range: BlockRange): AsyncIterable<ResponseChunk>;
+  /** In the order of the request, without those that are not held. The same holds for columns. */
+  blobSidecarsByRoot(wanted: readonly SidecarsOfBlock[]): AsyncIterable<ResponseChunk>;
+  columnSidecarsByRange(range: BlockRange, columns: readonly number[]): AsyncIterable<ResponseChunk>;
+  columnSidecarsByRoot(wanted: readonly SidecarsOfBlock[]): AsyncIterable<ResponseChunk>;
 }

@@ -25,7 +25,7 @@ export interface ReqRespLimits {
   inboundPerProtocol: number;
   /** Requests of all peers that are served at a time. */
   inboundTotal: number;
-  /** Blocks of one response are held in memory up to this size; a longer response counts as one that ends there. */
+  /** Blocks or sidecars of one response are held in memory up to this size; a longer response counts as one that ends there. */
   responseBytes: number;
   /** How long an answer is withheld when a peer asks too often; beyond, the request is refused. */
   withholdMs: number;
@@ -34,7 +34,12 @@ export interface ReqRespLimits {
   /** Blocks for a peer, and for all peers together. */
   peerBlockRate: Rate;
   totalBlockRate: Rate;
+  /** Bytes of sidecars for a peer, and for all peers together. */
+  peerSidecarRate: Rate;
+  totalSidecarRate: Rate;
 }
+
+const MEBIBYTE = 2 ** 20;
 
 export const DEFAULT_LIMITS: ReqRespLimits = {
   firstByteMs: 10_000,
@@ -56,9 +61,16 @@ export const DEFAULT_LIMITS: ReqRespLimits = {
     metadata: { burst: 8, perSecond: 1 },
     beacon_blocks_by_range: { burst: 64, perSecond: 32 },
     beacon_blocks_by_root: { burst: 64, perSecond: 32 },
+    beacon_blocks_by_head: { burst: 64, perSecond: 32 },
+    blob_sidecars_by_range: { burst: 64, perSecond: 32 },
+    blob_sidecars_by_root: { burst: 64, perSecond: 32 },
+    data_column_sidecars_by_range: { burst: 64, perSecond: 32 },
+    data_column_sidecars_by_root: { burst: 64, perSecond: 32 },
   },
   peerBlockRate: { burst: 2048, perSecond: 1024 },
   totalBlockRate: { burst: 8192, perSecond: 4096 },
+  peerSidecarRate: { burst: 64 * MEBIBYTE, perSecond: 8 * MEBIBYTE },
+  totalSidecarRate: { burst: 256 * MEBIBYTE, perSecond: 32 * MEBIBYTE },
 };
 
 /** How many blocks may be asked for at a time (deneb/p2p-interface.md, BeaconBlocksByRange v2). */
@@ -66,4 +78,11 @@ export function maxRequestBlocks(config: BeaconConfig, currentEpoch: Epoch): num
   return config.getForkSeqAtEpoch(currentEpoch) >= ForkSeq.deneb
     ? config.MAX_REQUEST_BLOCKS_DENEB
     : config.MAX_REQUEST_BLOCKS;
+}
+
+/** How many blob sidecars may be asked for at a time (p2p-interface.md of deneb and electra, compute_max_request_blob_sidecars). */
+export function maxRequestBlobSidecars(config: BeaconConfig, currentEpoch: Epoch): number {
+  return config.getForkSeqAtEpoch(currentEpoch) >= ForkSeq.electra
+    ? config.MAX_REQUEST_BLOB_SIDECARS_ELECTRA
+    : config.MAX_REQUEST_BLOB_SIDECARS;
 }

@@ -1,4 +1,5 @@
-import { type altair, type fulu, type phase0, ssz } from "@lodestar/types";
+import { ListCompositeType } from "@chainsafe/ssz";
+import { type altair, type deneb, type fulu, type phase0, ssz } from "@lodestar/types";
 import { ProtocolViolation } from "./errors.ts";
 import type { ChunkFormat } from "./response-chunk.ts";
 import type { SizeBounds } from "./ssz-snappy.ts";
@@ -72,6 +73,26 @@ export function metadataCodec(version: number): Codec<fulu.Metadata> {
 
 export function rangeRequestCodec(): Codec<phase0.BeaconBlocksByRangeRequest> {
   return codec(ssz.phase0.BeaconBlocksByRangeRequest);
+}
+
+export function headRequestCodec(): Codec<fulu.BeaconBlocksByHeadRequest> {
+  return codec(ssz.fulu.BeaconBlocksByHeadRequest);
+}
+
+export function blobRangeRequestCodec(): Codec<deneb.BlobSidecarsByRangeRequest> {
+  return codec(ssz.deneb.BlobSidecarsByRangeRequest);
+}
+
+export function columnRangeRequestCodec(): Codec<fulu.DataColumnSidecarsByRangeRequest> {
+  return codec(ssz.fulu.DataColumnSidecarsByRangeRequest);
+}
+
+export function blobIdentifiersCodec(maxSidecars: number): Codec<deneb.BlobIdentifier[]> {
+  return codec(new ListCompositeType(ssz.deneb.BlobIdentifier, maxSidecars));
+}
+
+export function columnIdentifiersCodec(maxBlocks: number): Codec<fulu.DataColumnsByRootIdentifier[]> {
+  return codec(new ListCompositeType(ssz.fulu.DataColumnsByRootIdentifier, maxBlocks));
 }
 
 const ROOT_BYTES = 32;

@@ -7,6 +7,7 @@ import {
   chainOfBlocks,
   chunkOf,
   collect,
+  config,
   openStream,
   startHost,
   startNode,
@@ -14,7 +15,7 @@ import {
   type TestNode,
 } from "./hosts.test-support.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
-import { type Protocol, servedProtocols } from "./protocols.ts";
+import { type Protocol, type ProtocolName, servedProtocols } from "./protocols.ts";
 import { encodeFrames, encodePayload, encodeVarint } from "./ssz-snappy.ts";
 
 const BURST = 3;
@@ -114,6 +115,27 @@ describe("requests that make no sense are answered with code 1:", () => {
   test("more roots than may be asked for", async () => {
     const roots = encodePayload(randomBytes(32 * 129));
     expect((await ask({ name: "beacon_blocks_by_root", version: 2 }, roots)).bytes[0]).toBe(1);
+  });
+
+  test.each<[string, ProtocolName, Uint8Array]>([
+    ["no blocks before a head", "beacon_blocks_by_head", new Uint8Array(40)],
+    ["no slots of blobs", "blob_sidecars_by_range", new Uint8Array(16)],
+    [
+      "no slots of columns",
+      "data_column_sidecars_by_range",
+      ssz.fulu.DataColumnSidecarsByRangeRequest.serialize({ startSlot: 1, count: 0, columns: [1] }),
+    ],
+  ])("%s", async (_what, name, request) => {
+    expect((await ask({ name, version: 1 }, encodePayload(request))).bytes[0]).toBe(1);
+  });
+
+  test("more sidecars of blobs than may be asked for before electra", async () => {
+    const request = encodePayload(Buffer.alloc(40 * (config.MAX_REQUEST_BLOB_SIDECARS + 1)));
+    node.clock.currentEpoch = 2;
+    const { bytes } = await ask({ name: "blob_sidecars_by_root", version: 1 }, request);
+    node.clock.currentEpoch = 4;
+    expect(bytes[0]).toBe(1);
+    expect((await ask({ name: "blob_sidecars_by_root", version: 1 }, request)).bytes).toEqual(Buffer.alloc(0));
   });
 
   test("blocks after phase0 with version 1, but not those before", async () => {

@@ -4,14 +4,27 @@ import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { serializeSidecar } from "../../data/sidecar.ts";
 import type { Host } from "../libp2p/host.ts";
-import { chainOfBlocks, chunkOf, rootOf, startHost, startNode, stopNode, type TestNode } from "./hosts.test-support.ts";
+import {
+  chainOfBlocks,
+  chunkOf,
+  FIRST_ELECTRA_SLOT,
+  FIRST_FULU_SLOT,
+  rootOf,
+  sidecarChunkOf,
+  sidecarOf,
+  startHost,
+  startNode,
+  stopNode,
+  type TestNode,
+} from "./hosts.test-support.ts";
 import { type ProtocolName, protocolId, SERVED_VERSIONS } from "./protocols.ts";
-import { encodeChunk, encodeErrorChunk } from "./response-chunk.ts";
+import { encodeChunk, encodeErrorChunk, type ResponseChunk } from "./response-chunk.ts";
 import { encodeFrames, encodePayload, encodeVarint } from "./ssz-snappy.ts";
 
-const RESPONSE_BYTES = 5000;
-const blocks = chainOfBlocks(20);
+const RESPONSE_BYTES = 300_000;
+const blocks = chainOfBlocks(FIRST_FULU_SLOT + 1);
 const block = (slot: number) => blocks[slot - 1]!;
 const status = ssz.fulu.Status.serialize(ssz.fulu.Status.defaultValue());
 
@@ -71,10 +84,11 @@ const askStatus = () => node.requests.status(strangerId);
 const askRange = (startSlot: number, count: number) => node.requests.blocksByRange(strangerId, { startSlot, count });
 
 function blockChunks(...list: SignedBeaconBlock[]): Uint8Array[] {
-  return list.map((each) => {
-    const { bytes, forkDigest } = chunkOf(each);
-    return encodeChunk(bytes, forkDigest);
-  });
+  return list.map((each) => encoded(chunkOf(each)));
+}
+
+function encoded({ bytes, forkDigest }: ResponseChunk): Uint8Array {
+  return encodeChunk(bytes, forkDigest);
 }
 
 const identifier = encodeFrames(new Uint8Array(0));
@@ -143,6 +157,76 @@ describe("blocks that do not belong into an answer make it malformed:", () => {
     const roots = [block(1), block(2)].map((each) => toRootHex(rootOf(each)));
 
     await expect(node.requests.blocksByRoot(strangerId, roots)).rejects.toMatchObject({ failure: "malformed" });
+    expect(severities()).toEqual(["severe"]);
+  });
+});
+
+describe("blocks before a head that are no ancestry make the answer malformed:", () => {
+  test.each<[string, SignedBeaconBlock[]]>([
+    ["not the one that was asked for first", [block(8), block(7)]],
+    ["a gap", [block(9), block(7)]],
+    ["ascending ones", [block(9), block(10)]],
+  ])("%s", async (_what, list) => {
+    await strangerAnswers("beacon_blocks_by_head", sending(...blockChunks(...list)));
+    const asked = node.requests.blocksByHead(strangerId, { root: toRootHex(rootOf(block(9))), count: 5 });
+
+    await expect(asked).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(/parent/) });
+    expect(severities()).toEqual(["severe"]);
+  });
+});
+
+describe("sidecars that do not belong into an answer make it malformed:", () => {
+  const chunk = (slot: number, index: number) => sidecarChunkOf(sidecarOf(block(slot), index));
+  const [electra, fulu] = [FIRST_ELECTRA_SLOT + 1, FIRST_FULU_SLOT];
+  const rival = { ...block(electra), message: { ...block(electra).message, proposerIndex: 9 } };
+  const tooLong = { ...ssz.fulu.DataColumnSidecar.defaultValue(), column: Array(10).fill(Buffer.alloc(2048)) };
+  const BY_RANGE: [what: string, message: RegExp, ...chunks: ResponseChunk[]][] = [
+    ["a slot before the range", /not asked for/, chunk(electra - 1, 0)],
+    ["a slot behind the range", /not asked for/, chunk(electra + 4, 0)],
+    ["the same twice", /order/, chunk(electra, 0), chunk(electra, 0)],
+    ["descending indices", /order/, chunk(electra, 1), chunk(electra, 0)],
+    ["descending slots", /order/, chunk(electra + 1, 0), chunk(electra, 1)],
+    ["two blocks of a slot", /different blocks/, chunk(electra, 0), sidecarChunkOf(sidecarOf(rival, 1))],
+    ["an index that no block has", /index/, chunk(electra, 9)],
+    ["an unknown fork", /not known/, { ...chunk(electra, 0), forkDigest: Uint8Array.of(1, 2, 3, 4) }],
+    ["a fork without blobs", /none of its kind/, { ...chunk(electra, 0), forkDigest: chunkOf(block(17)).forkDigest }],
+    ["a column", /none of its kind/, chunk(fulu, 0)],
+    ["no sidecar", /length/, { ...chunk(electra, 0), bytes: Buffer.alloc(100) }],
+  ];
+  test.each(BY_RANGE)("blobs: %s", async (_what, message, ...chunks) => {
+    await strangerAnswers("blob_sidecars_by_range", sending(...chunks.map(encoded)));
+    const asked = node.requests.blobSidecarsByRange(strangerId, { startSlot: electra, count: 4 });
+
+    await expect(asked).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(message) });
+    expect(severities()).toEqual(["severe"]);
+  });
+
+  const COLUMNS_BY_RANGE: [what: string, message: RegExp, ...chunks: ResponseChunk[]][] = [
+    ["one that was not asked for", /not asked for/, chunk(fulu, 2)],
+    ["descending ones", /order/, chunk(fulu, 7), chunk(fulu, 1)],
+    ["more cells than a block has blobs", /length/, { ...chunk(fulu, 1), bytes: serializeSidecar(tooLong) }],
+    ["a blob", /none of its kind/, chunk(electra, 0)],
+    ["another fork", /length|decoded|another fork/, { ...chunk(electra, 0), forkDigest: chunk(fulu, 1).forkDigest }],
+  ];
+  test.each(COLUMNS_BY_RANGE)("columns: %s", async (_what, message, ...chunks) => {
+    await strangerAnswers("data_column_sidecars_by_range", sending(...chunks.map(encoded)));
+    const asked = node.requests.columnSidecarsByRange(strangerId, { startSlot: fulu, count: 4 }, [1, 7]);
+
+    await expect(asked).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(message) });
+    expect(severities()).toEqual(["severe"]);
+  });
+
+  test.each<[string, ...ResponseChunk[]]>([
+    ["of a block that was not asked for", chunk(fulu + 1, 1)],
+    ["of an index that was not asked for", chunk(fulu, 2)],
+    ["twice", chunk(fulu, 1), chunk(fulu, 1)],
+  ])("by root: %s", async (_what, ...chunks) => {
+    await strangerAnswers("data_column_sidecars_by_root", sending(...chunks.map(encoded)));
+    const wanted = [{ root: toRootHex(rootOf(block(fulu))), indices: [1, 7] }];
+
+    await expect(node.requests.columnSidecarsByRoot(strangerId, wanted)).rejects.toMatchObject({
+      failure: "malformed",
+    });
     expect(severities()).toEqual(["severe"]);
   });
 });
@@ -237,15 +321,13 @@ test("blocks of phase0 come with version 1 too, before altair", async () => {
 });
 
 test("a response of too many bytes counts as one that ends there", async () => {
-  await strangerAnswers("beacon_blocks_by_range", sending(...blockChunks(...blocks)));
+  const chunks = [1, 2, 3, 4].map((ahead) => sidecarChunkOf(sidecarOf(block(FIRST_ELECTRA_SLOT + ahead), 0)));
+  await strangerAnswers("blob_sidecars_by_range", sending(...chunks.map(encoded)));
 
-  const received = await askRange(1, 20);
+  const received = await node.requests.blobSidecarsByRange(strangerId, { startSlot: FIRST_ELECTRA_SLOT, count: 8 });
 
-  const sizes = blocks.map((each) => chunkOf(each).bytes.length);
-  const total = (count: number) => sizes.slice(0, count).reduce((sum, size) => sum + size, 0);
-  expect(received.length).toBeLessThan(20);
-  expect(total(received.length)).toBeGreaterThan(RESPONSE_BYTES);
-  expect(total(received.length - 1)).toBeLessThanOrEqual(RESPONSE_BYTES);
+  expect(received).toHaveLength(Math.ceil(RESPONSE_BYTES / chunks[0]!.bytes.length));
+  expect(received.length).toBeLessThan(chunks.length);
 });
 
 test("a request that is given up ends the stream and is nobody's fault", async () => {

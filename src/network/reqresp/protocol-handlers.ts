@@ -1,11 +1,17 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkName } from "@lodestar/params";
+import { toRootHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
 import { ErrorResponse } from "./errors.ts";
-import type { BlockChunk, RequestHandlers } from "./interface.ts";
-import { maxRequestBlocks } from "./limits.ts";
+import type { BlockChunk, BlockRange, RequestHandlers } from "./interface.ts";
+import { maxRequestBlobSidecars, maxRequestBlocks } from "./limits.ts";
 import {
+  blobIdentifiersCodec,
+  blobRangeRequestCodec,
   type Codec,
+  columnIdentifiersCodec,
+  columnRangeRequestCodec,
+  headRequestCodec,
   metadataCodec,
   rangeRequestCodec,
   rootsRequestCodec,
@@ -17,13 +23,13 @@ import type { ResponseChunk } from "./response-chunk.ts";
 import type { SizeBounds } from "./ssz-snappy.ts";
 
 const NO_DIGEST = new Uint8Array(0);
-const NO_BLOCKS: AsyncIterable<BlockChunk> = { async *[Symbol.asyncIterator]() {} };
+const NOTHING: AsyncIterable<ResponseChunk> = { async *[Symbol.asyncIterator]() {} };
 
 /** The response to one request. */
 export interface ProtocolResponse {
   chunks: AsyncIterable<ResponseChunk> | Iterable<ResponseChunk>;
-  /** Whether the chunks are blocks, which rate limits count. */
-  areBlocks: boolean;
+  /** Rate limits count blocks, and the bytes of sidecars. */
+  content: "message" | "blocks" | "sidecars";
   /** What follows from the request itself; for when the response is written or failed, since the peer may be left because of it. */
   afterwards?: () => void;
 }
@@ -68,10 +74,8 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
     case "beacon_blocks_by_range":
       return decoding(rangeRequestCodec(), (_, { startSlot, count, step }) => {
         if (step !== 1) throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "The step must be 1.");
-        if (count < 1) throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "The count must be at least 1.");
-        const range = { startSlot, count: Math.min(count, maxRequestBlocks(parts.config, parts.clock.currentEpoch)) };
-        // Slots that are no exact numbers here are beyond the end of all chains.
-        return blocks(parts, version, Number.isSafeInteger(startSlot) ? handlers.blocksByRange(range) : NO_BLOCKS);
+        const range = boundedRange(parts, { startSlot, count });
+        return blocks(parts, version, range ? handlers.blocksByRange(range) : NOTHING);
       });
     case "beacon_blocks_by_root": {
       const codec = rootsRequestCodec(parts.config.MAX_REQUEST_BLOCKS);
@@ -82,7 +86,52 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
         return blocks(parts, version, handlers.blocksByRoot(roots));
       });
     }
+    case "beacon_blocks_by_head":
+      return decoding(headRequestCodec(), (_, { beaconRoot, count }) => {
+        requireAny(count);
+        const ancestry = { root: toRootHex(beaconRoot), count: Math.min(count, parts.config.MAX_REQUEST_BLOCKS_DENEB) };
+        return { chunks: handlers.blocksByHead(ancestry), content: "blocks" };
+      });
+    case "blob_sidecars_by_range":
+      return decoding(blobRangeRequestCodec(), (_, request) => {
+        const range = boundedRange(parts, request);
+        return sidecars(range ? handlers.blobSidecarsByRange(range) : NOTHING);
+      });
+    case "blob_sidecars_by_root": {
+      const codec = blobIdentifiersCodec(parts.config.MAX_REQUEST_BLOB_SIDECARS_ELECTRA);
+      return decoding(codec, (_, identifiers) => {
+        const most = maxRequestBlobSidecars(parts.config, parts.clock.currentEpoch);
+        if (identifiers.length > most)
+          throw new ErrorResponse(ResponseCode.INVALID_REQUEST, `At most ${most} blob sidecars may be asked for.`);
+        const wanted = identifiers.map(({ blockRoot, index }) => ({ root: toRootHex(blockRoot), indices: [index] }));
+        return sidecars(handlers.blobSidecarsByRoot(wanted));
+      });
+    }
+    case "data_column_sidecars_by_range":
+      return decoding(columnRangeRequestCodec(), (_, { columns, ...request }) => {
+        const range = boundedRange(parts, request);
+        return sidecars(range ? handlers.columnSidecarsByRange(range, columns) : NOTHING);
+      });
+    case "data_column_sidecars_by_root":
+      return decoding(columnIdentifiersCodec(parts.config.MAX_REQUEST_BLOCKS_DENEB), (_, identifiers) => {
+        const wanted = identifiers.map(({ blockRoot, columns }) => ({ root: toRootHex(blockRoot), indices: columns }));
+        return sidecars(handlers.columnSidecarsByRoot(wanted));
+      });
   }
+}
+
+/** No longer than may be asked for. Undefined for slots that are no exact numbers here: they are beyond the end of all chains. */
+function boundedRange(
+  { config, clock }: ProtocolHandlerParts,
+  { startSlot, count }: BlockRange,
+): BlockRange | undefined {
+  requireAny(count);
+  if (!Number.isSafeInteger(startSlot)) return undefined;
+  return { startSlot, count: Math.min(count, maxRequestBlocks(config, clock.currentEpoch)) };
+}
+
+function requireAny(count: number): void {
+  if (count < 1) throw new ErrorResponse(ResponseCode.INVALID_REQUEST, "The count must be at least 1.");
 }
 
 function decoding<T>(codec: Codec<T>, handle: (peerId: string, request: T) => ProtocolResponse): ProtocolHandler {
@@ -90,7 +139,11 @@ function decoding<T>(codec: Codec<T>, handle: (peerId: string, request: T) => Pr
 }
 
 function message<T>(codec: Codec<T>, value: T): ProtocolResponse {
-  return { chunks: [{ forkDigest: NO_DIGEST, bytes: codec.encode(value) }], areBlocks: false };
+  return { chunks: [{ forkDigest: NO_DIGEST, bytes: codec.encode(value) }], content: "message" };
+}
+
+function sidecars(chunks: AsyncIterable<ResponseChunk>): ProtocolResponse {
+  return { chunks, content: "sidecars" };
 }
 
 function blocks(
@@ -98,7 +151,7 @@ function blocks(
   version: number,
   chunks: AsyncIterable<BlockChunk>,
 ): ProtocolResponse {
-  return { chunks: version === 1 ? phase0Blocks(config, chunks) : chunks, areBlocks: true };
+  return { chunks: version === 1 ? phase0Blocks(config, chunks) : chunks, content: "blocks" };
 }
 
 /** Version 1 has no means to tell of which fork a block is (altair/p2p-interface.md, Transitioning from v1 to v2). */

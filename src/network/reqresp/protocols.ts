@@ -1,11 +1,16 @@
-/** The messages of phase0/p2p-interface.md, The Req/Resp domain, that this node speaks. */
+/** The messages of p2p-interface.md, The Req/Resp domain, of phase0, deneb and fulu that this node speaks. */
 export type ProtocolName =
   | "status"
   | "goodbye"
   | "ping"
   | "metadata"
   | "beacon_blocks_by_range"
-  | "beacon_blocks_by_root";
+  | "beacon_blocks_by_root"
+  | "beacon_blocks_by_head"
+  | "blob_sidecars_by_range"
+  | "blob_sidecars_by_root"
+  | "data_column_sidecars_by_range"
+  | "data_column_sidecars_by_root";
 
 /**
  * The versions that are served, newest first. All are served in every fork: the newer ones may be spoken in advance of
@@ -18,6 +23,11 @@ export const SERVED_VERSIONS: Record<ProtocolName, readonly number[]> = {
   metadata: [3, 2, 1],
   beacon_blocks_by_range: [2, 1],
   beacon_blocks_by_root: [2, 1],
+  beacon_blocks_by_head: [1],
+  blob_sidecars_by_range: [1],
+  blob_sidecars_by_root: [1],
+  data_column_sidecars_by_range: [1],
+  data_column_sidecars_by_root: [1],
 };
 
 export interface Protocol {

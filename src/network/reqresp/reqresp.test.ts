@@ -1,10 +1,20 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import { ResourceUnavailable } from "./errors.ts";
-import { chainOfBlocks, FIRST_FULU_SLOT, rootOf, startNode, stopNode, type TestNode } from "./hosts.test-support.ts";
+import {
+  chainOfBlocks,
+  FIRST_ELECTRA_SLOT,
+  FIRST_FULU_SLOT,
+  rootOf,
+  sidecarOf,
+  startNode,
+  stopNode,
+  type TestNode,
+} from "./hosts.test-support.ts";
 
-/** The ids that stand in phase0, altair and fulu/p2p-interface.md, with the encoding behind them. */
+/** The ids that stand in p2p-interface.md of phase0, altair, deneb and fulu, with the encoding behind them. */
 const SPECIFIED_IDS = [
   "/eth2/beacon_chain/req/status/1/ssz_snappy",
   "/eth2/beacon_chain/req/status/2/ssz_snappy",
@@ -17,16 +27,37 @@ const SPECIFIED_IDS = [
   "/eth2/beacon_chain/req/beacon_blocks_by_range/2/ssz_snappy",
   "/eth2/beacon_chain/req/beacon_blocks_by_root/1/ssz_snappy",
   "/eth2/beacon_chain/req/beacon_blocks_by_root/2/ssz_snappy",
+  "/eth2/beacon_chain/req/beacon_blocks_by_head/1/ssz_snappy",
+  "/eth2/beacon_chain/req/blob_sidecars_by_range/1/ssz_snappy",
+  "/eth2/beacon_chain/req/blob_sidecars_by_root/1/ssz_snappy",
+  "/eth2/beacon_chain/req/data_column_sidecars_by_range/1/ssz_snappy",
+  "/eth2/beacon_chain/req/data_column_sidecars_by_root/1/ssz_snappy",
 ];
 const LAST_SLOT = FIRST_FULU_SLOT + 3;
 const blocks = chainOfBlocks(LAST_SLOT);
 const slots = (list: { message: { slot: number } }[]) => list.map(({ message }) => message.slot);
+
+/** Slot and index. */
+type Place = [slot: number, index: number];
+const BLOBS: Place[] = [
+  [FIRST_ELECTRA_SLOT, 0],
+  [FIRST_ELECTRA_SLOT + 1, 0],
+  [FIRST_ELECTRA_SLOT + 1, 1],
+];
+const COLUMNS: Place[] = [
+  [FIRST_FULU_SLOT, 3],
+  [FIRST_FULU_SLOT, 5],
+  [FIRST_FULU_SLOT + 1, 3],
+  [FIRST_FULU_SLOT + 1, 127],
+];
+const places = (list: DataSidecar[]): Place[] => list.map((sidecar) => [slotOfSidecar(sidecar), sidecar.index]);
 
 let asking: TestNode;
 let asked: TestNode;
 
 beforeAll(async () => {
   [asking, asked] = await Promise.all([startNode([]), startNode(blocks)]);
+  asked.handlers.sidecars.push(...[...BLOBS, ...COLUMNS].map(([slot, index]) => sidecarOf(blocks[slot - 1]!, index)));
   await asking.host.dial(asked.host.getMultiaddrs());
 });
 
@@ -112,6 +143,43 @@ describe("two nodes", () => {
 
     expect(slots(received)).toEqual([31, 4, 21]);
     expect(await asking.requests.blocksByRoot(asked.peerId, [])).toEqual([]);
+  });
+
+  test("send each other a block and those before it, latest first", async () => {
+    const root = toRootHex(rootOf(blocks[25]!));
+    const received = await asking.requests.blocksByHead(asked.peerId, { root, count: 12 });
+
+    expect(slots(received)).toEqual([26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15]);
+    const unknown = { root: `0x${"ee".repeat(32)}`, count: 12 };
+    expect(await asking.requests.blocksByHead(asked.peerId, unknown)).toEqual([]);
+  });
+
+  test("send each other the sidecars of blobs", async () => {
+    const { requests } = asking;
+    expect(places(await requests.blobSidecarsByRange(asked.peerId, { startSlot: 1, count: 100 }))).toEqual(BLOBS);
+    expect(places(await requests.blobSidecarsByRange(asked.peerId, { startSlot: FIRST_FULU_SLOT, count: 4 }))).toEqual(
+      [],
+    );
+    const root = toRootHex(rootOf(blocks[FIRST_ELECTRA_SLOT]!));
+    const wanted = [
+      { root: `0x${"ee".repeat(32)}`, indices: [0] },
+      { root, indices: [1, 5] },
+    ];
+    expect(places(await requests.blobSidecarsByRoot(asked.peerId, wanted))).toEqual([[FIRST_ELECTRA_SLOT + 1, 1]]);
+    expect(await requests.blobSidecarsByRoot(asked.peerId, [])).toEqual([]);
+  });
+
+  test("send each other columns, those that are asked for", async () => {
+    const { requests } = asking;
+    const range = { startSlot: FIRST_ELECTRA_SLOT, count: 100 };
+    expect(places(await requests.columnSidecarsByRange(asked.peerId, range, [3, 64, 127]))).toEqual(
+      COLUMNS.filter(([, column]) => column !== 5),
+    );
+    const root = toRootHex(rootOf(blocks[FIRST_FULU_SLOT]!));
+    expect(places(await requests.columnSidecarsByRoot(asked.peerId, [{ root, indices: [127, 4] }]))).toEqual([
+      [FIRST_FULU_SLOT + 1, 127],
+    ]);
+    expect(await requests.columnSidecarsByRange(asked.peerId, range, [])).toEqual([]);
   });
 
   test("say so when blocks that should be there are not", async () => {

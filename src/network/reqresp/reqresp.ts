@@ -1,17 +1,30 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq } from "@lodestar/params";
-import type { fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
+import type { deneb, fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { Clock } from "../../chain/clock/clock.ts";
+import type { DataSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
-import { type BlockCollector, blockFormat, decodeBlock, RangeCollector, RootCollector } from "./block-responses.ts";
-import { RequestError } from "./errors.ts";
-import type { BeaconRequests, BlockRange, RequestHandlers } from "./interface.ts";
-import { DEFAULT_LIMITS, maxRequestBlocks, type ReqRespLimits } from "./limits.ts";
 import {
+  AncestryCollector,
+  type BlockCollector,
+  blockFormat,
+  decodeBlock,
+  RangeCollector,
+  RootCollector,
+} from "./block-responses.ts";
+import { RequestError } from "./errors.ts";
+import type { BeaconRequests, BlockAncestry, BlockRange, RequestHandlers, SidecarsOfBlock } from "./interface.ts";
+import { DEFAULT_LIMITS, maxRequestBlobSidecars, maxRequestBlocks, type ReqRespLimits } from "./limits.ts";
+import {
+  blobIdentifiersCodec,
+  blobRangeRequestCodec,
   type Codec,
+  columnIdentifiersCodec,
+  columnRangeRequestCodec,
+  headRequestCodec,
   metadataCodec,
   plainFormat,
   rangeRequestCodec,
@@ -19,9 +32,18 @@ import {
   statusCodec,
   uint64Codec,
 } from "./message-codecs.ts";
-import { type ProtocolName, ResponseCode } from "./protocols.ts";
+import { type ProtocolName, ResponseCode, SERVED_VERSIONS } from "./protocols.ts";
 import { type OutboundRequest, RequestClient } from "./request-client.ts";
 import { RequestServer } from "./request-server.ts";
+import {
+  BLOB_SIDECARS,
+  COLUMN_SIDECARS,
+  decodeSidecar,
+  type SidecarCollector,
+  SidecarRangeCollector,
+  SidecarRootCollector,
+  sidecarFormat,
+} from "./sidecar-responses.ts";
 
 interface ReqRespParts {
   host: Host;
@@ -130,6 +152,72 @@ export class ReqResp implements BeaconRequests {
     return this.#requestBlocks(peerId, { name: "beacon_blocks_by_root", body, count: wanted.size }, collector, signal);
   }
 
+  blocksByHead(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
+    const { root, count } = ancestry;
+    const body = headRequestCodec().encode({ beaconRoot: fromHex(root), count });
+    const collector = new AncestryCollector(this.#parts.config, root);
+    return this.#requestBlocks(peerId, { name: "beacon_blocks_by_head", body, count }, collector, signal);
+  }
+
+  blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]> {
+    const { startSlot, count } = range;
+    const body = blobRangeRequestCodec().encode({ startSlot, count });
+    const most = this.#mostBlobs;
+    const collector = new SidecarRangeCollector(BLOB_SIDECARS, range);
+    const maxChunks = Math.min(most, count * this.#parts.config.MAX_BLOBS_PER_BLOCK_ELECTRA);
+    const request = { name: "blob_sidecars_by_range", body, maxChunks, most } as const;
+    return this.#requestSidecars(peerId, request, collector, signal);
+  }
+
+  blobSidecarsByRoot(
+    peerId: string,
+    wanted: readonly SidecarsOfBlock[],
+    signal?: AbortSignal,
+  ): Promise<deneb.BlobSidecar[]> {
+    const most = this.#mostBlobs;
+    const identifiers = wanted.flatMap(({ root, indices }) =>
+      indices.map((index) => ({ blockRoot: fromHex(root), index })),
+    );
+    const body = blobIdentifiersCodec(most).encode(identifiers);
+    const collector = new SidecarRootCollector(BLOB_SIDECARS, wanted);
+    const request = { name: "blob_sidecars_by_root", body, maxChunks: identifiers.length, most } as const;
+    return this.#requestSidecars(peerId, request, collector, signal);
+  }
+
+  columnSidecarsByRange(
+    peerId: string,
+    range: BlockRange,
+    columns: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<fulu.DataColumnSidecar[]> {
+    const { startSlot, count } = range;
+    const most = this.#parts.config.MAX_REQUEST_DATA_COLUMN_SIDECARS;
+    const body = columnRangeRequestCodec().encode({ startSlot, count, columns: [...columns] });
+    const collector = new SidecarRangeCollector(COLUMN_SIDECARS, range, columns);
+    const maxChunks = count * columns.length;
+    const request = { name: "data_column_sidecars_by_range", body, maxChunks, most } as const;
+    return this.#requestSidecars(peerId, request, collector, signal);
+  }
+
+  columnSidecarsByRoot(
+    peerId: string,
+    wanted: readonly SidecarsOfBlock[],
+    signal?: AbortSignal,
+  ): Promise<fulu.DataColumnSidecar[]> {
+    const { MAX_REQUEST_BLOCKS_DENEB, MAX_REQUEST_DATA_COLUMN_SIDECARS: most } = this.#parts.config;
+    const identifiers = wanted.map(({ root, indices }) => ({ blockRoot: fromHex(root), columns: [...indices] }));
+    const body = columnIdentifiersCodec(MAX_REQUEST_BLOCKS_DENEB).encode(identifiers);
+    const collector = new SidecarRootCollector(COLUMN_SIDECARS, wanted);
+    const maxChunks = identifiers.reduce((sum, { columns }) => sum + columns.length, 0);
+    const request = { name: "data_column_sidecars_by_root", body, maxChunks, most } as const;
+    return this.#requestSidecars(peerId, request, collector, signal);
+  }
+
+  get #mostBlobs(): number {
+    const { config, clock } = this.#parts;
+    return maxRequestBlobSidecars(config, clock.currentEpoch);
+  }
+
   async #requestOne<T>(peerId: string, request: SingleRequest<T>, signal: AbortSignal | undefined): Promise<T> {
     const single = outbound(request);
     await this.#penalizing(peerId, request.name, async () => {
@@ -152,16 +240,44 @@ export class ReqResp implements BeaconRequests {
     if (count > most) throw new RangeError(`No more than ${most} blocks may be asked for at a time.`);
     const request: OutboundRequest = {
       name,
-      // altair/p2p-interface.md, Transitioning from v1 to v2.
-      versions: this.#isInForce(ForkSeq.altair) ? [2] : [2, 1],
+      versions: this.#blockVersions(name),
       body: () => body,
       cost: count,
       maxChunks: count,
-      format: (version) => blockFormat(config, version),
+      format: (version) => blockFormat(config, { name, version }),
       onChunk: (chunk) => collector.add(decodeBlock(config, chunk)),
     };
     await this.#penalizing(peerId, name, () => this.#request(peerId, request, signal));
     return collector.blocks;
+  }
+
+  #blockVersions(name: ProtocolName): readonly number[] {
+    if (name === "beacon_blocks_by_head") return SERVED_VERSIONS[name];
+    // altair/p2p-interface.md, Transitioning from v1 to v2.
+    return this.#isInForce(ForkSeq.altair) ? [2] : [2, 1];
+  }
+
+  async #requestSidecars<S extends DataSidecar>(
+    peerId: string,
+    { name, body, maxChunks, most }: { name: ProtocolName; body: Uint8Array; maxChunks: number; most: number },
+    collector: SidecarCollector<S>,
+    signal: AbortSignal | undefined,
+  ): Promise<S[]> {
+    const { config } = this.#parts;
+    if (maxChunks === 0) return [];
+    if (maxChunks > most) throw new RangeError(`No more than ${most} sidecars may be asked for at a time.`);
+    const { kind } = collector;
+    const request: OutboundRequest = {
+      name,
+      versions: SERVED_VERSIONS[name],
+      body: () => body,
+      cost: maxChunks,
+      maxChunks,
+      format: () => sidecarFormat(config, kind),
+      onChunk: (chunk) => collector.add(decodeSidecar(config, kind, chunk)),
+    };
+    await this.#penalizing(peerId, name, () => this.#request(peerId, request, signal));
+    return collector.sidecars;
   }
 
   async #request(peerId: string, request: OutboundRequest, signal: AbortSignal | undefined): Promise<void> {

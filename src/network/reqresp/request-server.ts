@@ -33,6 +33,7 @@ export class RequestServer {
   readonly #inbound: InboundLimiter;
   readonly #buckets: PeerBuckets;
   readonly #allBlocks: TokenBucket;
+  readonly #allSidecars: TokenBucket;
   readonly #streams = new Set<Stream>();
   readonly #closing = new AbortController();
 
@@ -41,6 +42,7 @@ export class RequestServer {
     this.#inbound = new InboundLimiter(parts.limits.inboundPerProtocol, parts.limits.inboundTotal);
     this.#buckets = new PeerBuckets(SYSTEM_TIMERS);
     this.#allBlocks = new TokenBucket(parts.limits.totalBlockRate, SYSTEM_TIMERS);
+    this.#allSidecars = new TokenBucket(parts.limits.totalSidecarRate, SYSTEM_TIMERS);
   }
 
   async start(): Promise<void> {
@@ -126,15 +128,20 @@ export class RequestServer {
     await this.#pause(bucket.take(1));
   }
 
-  async #writeChunks(stream: Stream, peerId: string, { chunks, areBlocks }: ProtocolResponse): Promise<void> {
-    const { peerBlockRate, writeMs } = this.#parts.limits;
+  async #writeChunks(stream: Stream, peerId: string, { chunks, content }: ProtocolResponse): Promise<void> {
+    const { writeMs } = this.#parts.limits;
     for await (const { bytes, forkDigest } of chunks) {
-      if (areBlocks) {
-        const own = this.#buckets.bucket(peerId, "blocks", peerBlockRate).take(1);
-        await this.#pause(Math.max(own, this.#allBlocks.take(1)));
-      }
+      await this.#pause(this.#delayOf(peerId, content, bytes.length));
       await writeAll(stream, encodeChunk(bytes, forkDigest), writeMs);
     }
+  }
+
+  #delayOf(peerId: string, content: ProtocolResponse["content"], bytes: number): number {
+    const { peerBlockRate, peerSidecarRate } = this.#parts.limits;
+    if (content === "message") return 0;
+    if (content === "blocks")
+      return Math.max(this.#buckets.bucket(peerId, content, peerBlockRate).take(1), this.#allBlocks.take(1));
+    return Math.max(this.#buckets.bucket(peerId, content, peerSidecarRate).take(bytes), this.#allSidecars.take(bytes));
   }
 
   async #pause(milliseconds: number): Promise<void> {

@@ -81,6 +81,11 @@ const QUOTAS: Record<ProtocolName, { count: number; seconds: number }> = {
   metadata: { count: 2, seconds: 5 },
   beacon_blocks_by_range: { count: 1024, seconds: 10 },
   beacon_blocks_by_root: { count: 128, seconds: 10 },
+  beacon_blocks_by_head: { count: 128, seconds: 10 },
+  blob_sidecars_by_range: { count: 896, seconds: 10 },
+  blob_sidecars_by_root: { count: 896, seconds: 10 },
+  data_column_sidecars_by_range: { count: 16384, seconds: 10 },
+  data_column_sidecars_by_root: { count: 16384, seconds: 10 },
 };
 const MARGIN = 0.95;
 

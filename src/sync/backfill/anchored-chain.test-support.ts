@@ -5,6 +5,7 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { initialiseDatabase } from "../../chain/anchor.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import type { CustodyOptions } from "../../chain/data/custody.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import type { DevChain } from "../../dev/dev-chain.ts";
@@ -23,13 +24,14 @@ interface AnchorOptions {
   withBlock?: boolean;
   /** Whether the genesis state is at hand. */
   knowsGenesis?: boolean;
+  custody?: CustodyOptions;
 }
 
 /** A chain that was started from the state of a slot of another, whose head it has not seen. */
 export async function openAnchoredAt(
   slot: Slot,
   source: Pick<DevChain, "config" | "chain">,
-  { withBlock = true, knowsGenesis = true }: AnchorOptions = {},
+  { withBlock = true, knowsGenesis = true, custody }: AnchorOptions = {},
 ): Promise<AnchoredChain> {
   const { config, chain: whole } = source;
   const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
@@ -55,6 +57,7 @@ export async function openAnchoredAt(
       engine: new DevExecutionEngine(),
       logger: createRecordingLogger(),
       readGenesisState,
+      custody,
     });
   let chain = await open();
   onTestFinished(() => chain.close());

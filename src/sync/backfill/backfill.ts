@@ -4,6 +4,7 @@ import type { SyncPeers } from "../../network/peers/sync-peers.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import type { Sync } from "../sync.ts";
 import { BlockWalk } from "./block-walk.ts";
+import { DataWalk } from "./data-walk.ts";
 import { HistoryPeers } from "./history-peers.ts";
 import type { Walk } from "./walk.ts";
 
@@ -45,10 +46,12 @@ export class Backfill {
     const { batchSlots, restMs } = { ...DEFAULT_LIMITS, ...parts.limits };
     this.#parts = parts;
     this.#logger = parts.logger.topic("sync");
-    const logger = this.#logger;
-    const historyPeers = new HistoryPeers({ peers, timers, restMs });
-    this.#walks =
-      epochs === 0 ? [] : [new BlockWalk({ chain, peers, historyPeers, epochs, batchSlots, timers, logger })];
+    const shared = { chain, peers, timers, logger: this.#logger };
+    // A peer that lacks data may well have blocks, so each walk has those that rest to itself.
+    const blockPeers = new HistoryPeers({ peers, timers, restMs });
+    const dataPeers = new HistoryPeers({ peers, timers, restMs });
+    const blocks = new BlockWalk({ ...shared, historyPeers: blockPeers, epochs, batchSlots });
+    this.#walks = epochs === 0 ? [] : [blocks, new DataWalk({ ...shared, historyPeers: dataPeers })];
   }
 
   start(): void {

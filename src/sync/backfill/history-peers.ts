@@ -1,25 +1,25 @@
 import type { SyncPeer, SyncPeers } from "../../network/peers/sync-peers.ts";
 import type { Timers } from "../../timers.ts";
 
-interface HistoryPeersParts<Peer extends SyncPeer> {
-  peers: Pick<SyncPeers, "penalize"> & { list(): Peer[] };
+interface HistoryPeersParts {
+  peers: Pick<SyncPeers, "list" | "penalize">;
   timers: Pick<Timers, "now">;
   restMs: number;
 }
 
 /** Whom to ask for history: those who were asked least lately, and not those who could not give it a short while ago. */
-export class HistoryPeers<Peer extends SyncPeer = SyncPeer> {
-  readonly #parts: HistoryPeersParts<Peer>;
+export class HistoryPeers {
+  readonly #parts: HistoryPeersParts;
   readonly #restsUntil = new Map<string, number>();
   /** In the order in which they were asked last. */
   readonly #asked = new Set<string>();
 
-  constructor(parts: HistoryPeersParts<Peer>) {
+  constructor(parts: HistoryPeersParts) {
     this.#parts = parts;
   }
 
   /** The next to be asked of those for whom the condition holds; null when there is none. */
-  pick(isFit: (peer: Peer) => boolean): Peer | null {
+  pick(isFit: (peer: SyncPeer) => boolean): SyncPeer | null {
     const now = this.#parts.timers.now();
     const able = this.#parts.peers
       .list()

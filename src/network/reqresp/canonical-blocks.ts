@@ -1,0 +1,48 @@
+import type { RootHex, Slot } from "@lodestar/types";
+import { parentRootOf, slotOf } from "../../chain/blocks/block-encoding.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
+
+/**
+ * The canonical blocks of the slots, both inclusive, in ascending order: of one chain, that of the head as it is now, whatever
+ * happens to the head while the blocks are read.
+ */
+export async function canonicalBlocks(
+  chain: Pick<BeaconChain, "forkChoice" | "head">,
+  db: BeaconDb,
+  fromSlot: Slot,
+  toSlot: Slot,
+): Promise<SlotAndRoot[]> {
+  const newestFinal = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
+  const recent = newestFinal && newestFinal.slot >= toSlot ? [] : await recentBlocks(chain, db, newestFinal);
+  const blocks: SlotAndRoot[] = [];
+  const finalRange = { from: fromSlot, to: Math.min(toSlot, newestFinal?.slot ?? -1) };
+  for await (const block of db.finalizedBlocks.range(finalRange)) blocks.push(block);
+  for (const block of recent) if (block.slot >= fromSlot && block.slot <= toSlot) blocks.push(block);
+  return blocks;
+}
+
+/** The blocks after the newest final one up to the head, in ascending order. */
+async function recentBlocks(
+  { forkChoice, head }: Pick<BeaconChain, "forkChoice" | "head">,
+  db: BeaconDb,
+  newestFinal: SlotAndRoot | null,
+): Promise<SlotAndRoot[]> {
+  const finalSlot = newestFinal?.slot ?? -1;
+  const recent: SlotAndRoot[] = [];
+  let parentRoot: RootHex | undefined;
+  for (const block of forkChoice.ancestors(head.root)) {
+    if (block.slot <= finalSlot) return recent.reverse();
+    recent.push(block);
+    parentRoot = block.parentRoot;
+  }
+  // Blocks leave fork choice a moment before the finalized part of the database has them.
+  while (parentRoot !== undefined && parentRoot !== newestFinal?.root) {
+    const bytes = await db.blocks.get(parentRoot);
+    if (!bytes || slotOf(bytes) <= finalSlot) break;
+    recent.push({ slot: slotOf(bytes), root: parentRoot });
+    parentRoot = parentRootOf(bytes);
+  }
+  return recent.reverse();
+}

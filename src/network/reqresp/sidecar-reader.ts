@@ -1,0 +1,97 @@
+import { ForkSeq, GENESIS_SLOT } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import type { RootHex, Slot } from "@lodestar/types";
+import { slotOf } from "../../chain/blocks/block-encoding.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { canonicalBlocks } from "./canonical-blocks.ts";
+import { ResourceUnavailable } from "./errors.ts";
+import type { BlockRange, SidecarsOfBlock } from "./interface.ts";
+import type { ResponseChunk } from "./response-chunk.ts";
+import type { SidecarKind } from "./sidecar-responses.ts";
+
+interface SidecarReaderParts {
+  chain: Pick<BeaconChain, "config" | "forkChoice" | "head" | "data">;
+  db: BeaconDb;
+  /** From which on all blocks are held, with their data as far as it is within the window of requests. */
+  earliestSlot(): Slot;
+}
+
+/** Gives the sidecars that this node keeps to peers, as they are stored. */
+export class SidecarReader {
+  readonly #parts: SidecarReaderParts;
+
+  constructor(parts: SidecarReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** BlobSidecarsByRange of deneb/p2p-interface.md and DataColumnSidecarsByRange of fulu/p2p-interface.md. */
+  async *byRange(
+    kind: SidecarKind<DataSidecar>,
+    range: BlockRange,
+    wanted?: readonly number[],
+  ): AsyncGenerator<ResponseChunk> {
+    const { chain, db } = this.#parts;
+    const slots = this.#slotsOf(kind, range);
+    if (!slots) return;
+    this.#requireKept(slots.from);
+    for (const { slot, root } of await canonicalBlocks(chain, db, slots.from, slots.to)) {
+      const held = await chain.data.indices(root);
+      yield* this.#chunks({ slot, root }, wanted ? held.filter((index) => wanted.includes(index)) : held);
+    }
+  }
+
+  /** …SidecarsByRoot of deneb/p2p-interface.md and fulu/p2p-interface.md. */
+  async *byRoot(kind: SidecarKind<DataSidecar>, wanted: readonly SidecarsOfBlock[]): AsyncGenerator<ResponseChunk> {
+    for (const { root, indices } of wanted) {
+      const slot = await this.#slotOf(root);
+      if (slot !== undefined && this.#isOf(kind, slot)) yield* this.#chunks({ slot, root }, indices);
+    }
+  }
+
+  /** Those of the range whose blocks can have such sidecars, up to the head. */
+  #slotsOf(kind: SidecarKind<DataSidecar>, { startSlot, count }: BlockRange): { from: Slot; to: Slot } | undefined {
+    let from = Math.max(startSlot, GENESIS_SLOT + 1);
+    let to = Math.min(startSlot + count - 1, this.#parts.chain.head.slot);
+    while (from <= to && !this.#isOf(kind, from)) from++;
+    while (from <= to && !this.#isOf(kind, to)) to--;
+    return from > to ? undefined : { from, to };
+  }
+
+  /** To say nothing of these slots would be to say that their blocks have no data. */
+  #requireKept(slot: Slot): void {
+    const { chain, earliestSlot } = this.#parts;
+    if (!chain.data.isWithinWindow(slot)) {
+      throw new ResourceUnavailable(`Slot ${slot} is before the epochs of which data is kept.`);
+    }
+    if (slot < earliestSlot()) throw new ResourceUnavailable(`This node holds no data before slot ${earliestSlot()}.`);
+  }
+
+  async *#chunks(
+    { slot, root }: { slot: Slot; root: RootHex },
+    indices: readonly number[],
+  ): AsyncGenerator<ResponseChunk> {
+    const { config, data } = this.#parts.chain;
+    const forkDigest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
+    for (const index of indices) {
+      const bytes = await data.sidecarBytes(root, index);
+      if (bytes) yield { bytes, forkDigest };
+    }
+  }
+
+  /** Of a block that is on the chain, or whose sidecars came before it. */
+  async #slotOf(root: RootHex): Promise<Slot | undefined> {
+    const { chain, db } = this.#parts;
+    const known = chain.forkChoice.get(root);
+    if (known) return known.slot;
+    const [pooled] = chain.data.pool.all(root);
+    if (pooled) return slotOfSidecar(pooled);
+    const bytes = await db.blocks.get(root);
+    return bytes ? slotOf(bytes) : undefined;
+  }
+
+  #isOf(kind: SidecarKind<DataSidecar>, slot: Slot): boolean {
+    return kind.isOf(ForkSeq[this.#parts.chain.config.getForkName(slot)]);
+  }
+}

@@ -1,0 +1,142 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_CELL, ForkSeq, NUMBER_OF_COLUMNS } from "@lodestar/params";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { type deneb, type Epoch, type fulu, type RootHex, ssz } from "@lodestar/types";
+import { blockRootOfSidecar, type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
+import { ProtocolViolation } from "./errors.ts";
+import type { BlockRange, SidecarsOfBlock } from "./interface.ts";
+import type { ChunkFormat, ResponseChunk } from "./response-chunk.ts";
+import type { SizeBounds } from "./ssz-snappy.ts";
+
+/** Blob sidecars, or column sidecars. */
+export interface SidecarKind<S extends DataSidecar> {
+  /** The forks whose blocks have such sidecars. */
+  isOf(fork: ForkSeq): boolean;
+  /** Of a sidecar of an epoch. */
+  bounds(config: BeaconConfig, epoch: Epoch): SizeBounds;
+  /** How many indices there are. */
+  indices(config: BeaconConfig, epoch: Epoch): number;
+  deserialize(bytes: Uint8Array): S;
+}
+
+export const BLOB_SIDECARS: SidecarKind<deneb.BlobSidecar> = {
+  isOf: (fork) => fork >= ForkSeq.deneb && fork < ForkSeq.fulu,
+  bounds: () => ssz.deneb.BlobSidecar,
+  indices: (config, epoch) => config.getMaxBlobsPerBlock(epoch),
+  deserialize: (bytes) => ssz.deneb.BlobSidecar.deserialize(bytes),
+};
+
+const POINT_BYTES = 48;
+const CELL_WITH_COMMITMENT_AND_PROOF = FIELD_ELEMENTS_PER_CELL * BYTES_PER_FIELD_ELEMENT + 2 * POINT_BYTES;
+
+export const COLUMN_SIDECARS: SidecarKind<fulu.DataColumnSidecar> = {
+  isOf: (fork) => fork >= ForkSeq.fulu,
+  bounds(config, epoch) {
+    const { minSize } = ssz.fulu.DataColumnSidecar;
+    const maxSize = minSize + config.getMaxBlobsPerBlock(epoch) * CELL_WITH_COMMITMENT_AND_PROOF;
+    return { minSize, maxSize };
+  },
+  indices: () => NUMBER_OF_COLUMNS,
+  deserialize: (bytes) => ssz.fulu.DataColumnSidecar.deserialize(bytes),
+};
+
+/** Takes the sidecars of a response one by one; one that does not belong there is a violation. */
+export interface SidecarCollector<S extends DataSidecar> {
+  readonly kind: SidecarKind<S>;
+  readonly sidecars: S[];
+  add(sidecar: S): void;
+}
+
+/**
+ * BlobSidecarsByRange of deneb/p2p-interface.md and DataColumnSidecarsByRange of fulu/p2p-interface.md: in the order of slots and
+ * indices, of a single chain.
+ */
+export class SidecarRangeCollector<S extends DataSidecar> implements SidecarCollector<S> {
+  readonly kind: SidecarKind<S>;
+  readonly sidecars: S[] = [];
+  readonly #range: BlockRange;
+  readonly #indices: ReadonlySet<number> | undefined;
+
+  /** All indices are asked for when none are given. */
+  constructor(kind: SidecarKind<S>, range: BlockRange, indices?: readonly number[]) {
+    this.kind = kind;
+    this.#range = range;
+    this.#indices = indices && new Set(indices);
+  }
+
+  add(sidecar: S): void {
+    const { startSlot, count } = this.#range;
+    const slot = slotOfSidecar(sidecar);
+    if (slot < startSlot || slot >= startSlot + count || this.#indices?.has(sidecar.index) === false) {
+      throw new ProtocolViolation("A sidecar was not asked for.");
+    }
+    const previous = this.sidecars.at(-1);
+    if (previous !== undefined) {
+      const slotBefore = slotOfSidecar(previous);
+      if (slot < slotBefore || (slot === slotBefore && sidecar.index <= previous.index)) {
+        throw new ProtocolViolation("The sidecars are not in the order of slots and indices.");
+      }
+      if (slot === slotBefore && blockRootOfSidecar(sidecar) !== blockRootOfSidecar(previous)) {
+        throw new ProtocolViolation("The sidecars of a slot are of different blocks.");
+      }
+    }
+    this.sidecars.push(sidecar);
+  }
+}
+
+/** …SidecarsByRoot of deneb/p2p-interface.md and fulu/p2p-interface.md: some of those that were asked for, each once. */
+export class SidecarRootCollector<S extends DataSidecar> implements SidecarCollector<S> {
+  readonly kind: SidecarKind<S>;
+  readonly sidecars: S[] = [];
+  readonly #missing: Map<RootHex, Set<number>>;
+
+  constructor(kind: SidecarKind<S>, wanted: readonly SidecarsOfBlock[]) {
+    this.kind = kind;
+    this.#missing = new Map(wanted.map(({ root, indices }) => [root, new Set(indices)]));
+  }
+
+  add(sidecar: S): void {
+    if (!this.#missing.get(blockRootOfSidecar(sidecar))?.delete(sidecar.index)) {
+      throw new ProtocolViolation("A sidecar was not asked for, or came twice.");
+    }
+    this.sidecars.push(sidecar);
+  }
+}
+
+export function sidecarFormat<S extends DataSidecar>(config: BeaconConfig, kind: SidecarKind<S>): ChunkFormat {
+  return {
+    hasForkDigest: true,
+    boundsOf(forkDigest) {
+      const boundary = config.forkDigest2ForkBoundaryOption(forkDigest);
+      if (boundary === null) throw new ProtocolViolation("The fork digest of a sidecar is not known.");
+      if (!kind.isOf(ForkSeq[boundary.fork]))
+        throw new ProtocolViolation("The fork of a sidecar has none of its kind.");
+      return kind.bounds(config, boundary.epoch);
+    },
+  };
+}
+
+/** The digest must be that of the epoch of the sidecar's block. */
+export function decodeSidecar<S extends DataSidecar>(
+  config: BeaconConfig,
+  kind: SidecarKind<S>,
+  { forkDigest, bytes }: ResponseChunk,
+): S {
+  const sidecar = deserialize(kind, bytes);
+  const epoch = computeEpochAtSlot(slotOfSidecar(sidecar));
+  const digest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(epoch));
+  if (Buffer.compare(digest, forkDigest) !== 0) {
+    throw new ProtocolViolation("A sidecar is of another fork than that of its slot.");
+  }
+  if (sidecar.index >= kind.indices(config, epoch))
+    throw new ProtocolViolation("A sidecar has an index that no block has.");
+  return sidecar;
+}
+
+function deserialize<S extends DataSidecar>(kind: SidecarKind<S>, bytes: Uint8Array): S {
+  try {
+    return kind.deserialize(bytes);
+  } catch {
+    throw new ProtocolViolation("A sidecar cannot be decoded.");
+  }
+}

@@ -1,0 +1,277 @@
+import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_BLOB, FIELD_ELEMENTS_PER_CELL } from "@lodestar/params";
+import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+import { byteArrayEquals } from "@lodestar/utils";
+import { blockRoot } from "../chain/blocks/block-encoding.ts";
+import type { CommittingBlock } from "../chain/data/data-availability.ts";
+import { WrongSidecarError } from "../chain/data/verify-sidecars.ts";
+import { commitmentsOf } from "../data/commitments.ts";
+import { blockRootOfSidecar, type DataSidecar } from "../data/sidecar.ts";
+import type { Logger } from "../log/logger.ts";
+import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
+import { RequestError } from "../network/reqresp/errors.ts";
+import type { BlockRange } from "../network/reqresp/interface.ts";
+import type { Timers } from "../timers.ts";
+import type { SyncChain } from "./sync-chain.ts";
+import type { SyncTarget } from "./sync-target.ts";
+
+const BLOB_BYTES = FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT;
+const CELL_BYTES = FIELD_ELEMENTS_PER_CELL * BYTES_PER_FIELD_ELEMENT;
+
+export interface RangeDataLimits {
+  /** Of the data that is brought at a time; the pool of the chain holds that of two such parts. */
+  dataBytes: number;
+  dataBlocks: number;
+  /** A peer that holds everybody up for so long is left for another, if there is one. */
+  patienceMs: number;
+  /** How long a peer is waited for that keeps what none of the others does. */
+  keeperMs: number;
+}
+
+interface RangeDataParts {
+  chain: SyncChain;
+  peers: SyncPeers;
+  target: SyncTarget;
+  timers: Pick<Timers, "sleep">;
+  logger: Logger;
+  limits: RangeDataLimits;
+}
+
+/** Blocks in a row, with so little data that it can be held. */
+export interface RangePart {
+  blocks: SignedBeaconBlock[];
+  /** Those of them that are imported with their data only. */
+  committing: CommittingBlock[];
+}
+
+/** What one peer is asked for: some columns, or all blobs. */
+interface DataRequest {
+  peerId: string;
+  columns: readonly number[];
+}
+
+/** What blocks still lack. */
+interface Lack {
+  blocks: readonly CommittingBlock[];
+  range: BlockRange;
+  hasColumns: boolean;
+  indices: readonly number[];
+}
+
+/** Brings the data of blocks that were downloaded into the pool, from whichever peers keep it, before the blocks are imported. */
+export class RangeData {
+  readonly #parts: RangeDataParts;
+  /** Those that gave something wrong are not asked again. */
+  readonly #wrongdoers = new Set<string>();
+
+  constructor(parts: RangeDataParts) {
+    this.#parts = parts;
+  }
+
+  split(blocks: readonly SignedBeaconBlock[]): RangePart[] {
+    const { limits, chain } = this.#parts;
+    const parts: RangePart[] = [];
+    let bytes = 0;
+    for (const signed of blocks) {
+      const needed = this.#bytesOf(signed);
+      let part = parts.at(-1);
+      const first = part?.committing[0]?.signed.message;
+      const isFull =
+        needed > 0 &&
+        first !== undefined &&
+        (bytes + needed > limits.dataBytes ||
+          part?.committing.length === limits.dataBlocks ||
+          // Blobs and columns are asked for in different ways.
+          chain.data.hasColumns(first.slot) !== chain.data.hasColumns(signed.message.slot));
+      if (part === undefined || isFull) {
+        part = { blocks: [], committing: [] };
+        parts.push(part);
+        bytes = 0;
+      }
+      part.blocks.push(signed);
+      if (needed > 0) part.committing.push({ signed, root: blockRoot(chain.config, signed.message) });
+      bytes += needed;
+    }
+    return parts;
+  }
+
+  /**
+   * Resolves when all that the blocks need is in the pool.
+   *
+   * @throws a `BlockRejection` when nobody gives it, and the signal's reason when that is aborted first
+   */
+  async bring({ committing }: RangePart, signal: AbortSignal): Promise<void> {
+    const { chain } = this.#parts;
+    const unknown = committing.filter(({ root }) => !chain.forkChoice.has(root));
+    /** Which columns each peer was asked for in vain; for blobs there are none to name. */
+    const vain = new Map<string, Set<number>>();
+    for (let lack = this.#lackOf(unknown); lack !== null; lack = this.#lackOf(unknown)) {
+      signal.throwIfAborted();
+      const requests = this.#plan(lack, vain);
+      if (requests.length > 0) await Promise.all(requests.map((request) => this.#request(request, lack, vain, signal)));
+      else if (this.#isKept(lack) || !(await this.#untilPeersChange(signal))) {
+        for (const block of lack.blocks) chain.data.requireAvailable(block);
+      }
+    }
+    this.#penalizeKeepers(vain);
+  }
+
+  #bytesOf(signed: SignedBeaconBlock): number {
+    const { data } = this.#parts.chain;
+    const required = data.required(signed).length;
+    return data.hasColumns(signed.message.slot)
+      ? required * commitmentsOf(signed).length * CELL_BYTES
+      : required * BLOB_BYTES;
+  }
+
+  #lackOf(committing: readonly CommittingBlock[]): Lack | null {
+    const { data } = this.#parts.chain;
+    const lacking = committing
+      .map((block) => ({ block, missing: data.missing(block) }))
+      .filter(({ missing }) => missing.length > 0);
+    const [first, last] = [lacking[0], lacking.at(-1)];
+    if (first === undefined || last === undefined) return null;
+    const startSlot = first.block.signed.message.slot;
+    return {
+      blocks: lacking.map(({ block }) => block),
+      range: { startSlot, count: last.block.signed.message.slot - startSlot + 1 },
+      hasColumns: data.hasColumns(startSlot),
+      indices: [...new Set(lacking.flatMap(({ missing }) => missing))].sort((a, b) => a - b),
+    };
+  }
+
+  /** Each column is asked of the peer that has the least to give so far; all blobs of one peer. */
+  #plan(lack: Lack, vain: ReadonlyMap<string, ReadonlySet<number>>): DataRequest[] {
+    const able = this.#able(lack);
+    if (!lack.hasColumns) {
+      const peer = able.find(({ peerId }) => !vain.has(peerId));
+      return peer ? [{ peerId: peer.peerId, columns: [] }] : [];
+    }
+    const shares = new Map<string, number[]>();
+    for (const column of lack.indices) {
+      const [keeper] = able
+        .filter(({ peerId, columns }) => columns.includes(column) && !vain.get(peerId)?.has(column))
+        .sort((a, b) => (shares.get(a.peerId)?.length ?? 0) - (shares.get(b.peerId)?.length ?? 0));
+      if (keeper) shares.set(keeper.peerId, [...(shares.get(keeper.peerId) ?? []), column]);
+    }
+    return [...shares].map(([peerId, columns]) => ({ peerId, columns }));
+  }
+
+  /** Those that tell of the target first, and of these the better ones. */
+  #able({ range: { startSlot, count } }: Lack): SyncPeer[] {
+    const { peers, target } = this.#parts;
+    const lastSlot = startSlot + count - 1;
+    const isClaimant = ({ peerId }: SyncPeer) => target.claimants.has(peerId);
+    return peers
+      .list()
+      .filter((peer) => isClaimant(peer) || peer.status.headSlot >= lastSlot)
+      .filter(({ peerId, status }) => status.earliestAvailableSlot <= startSlot && !this.#wrongdoers.has(peerId))
+      .sort((a, b) => Number(isClaimant(b)) - Number(isClaimant(a)) || b.score - a.score);
+  }
+
+  /** Whether for all that is lacking there is somebody who should have it. */
+  #isKept(lack: Lack): boolean {
+    const able = this.#able(lack);
+    if (!lack.hasColumns) return able.length > 0;
+    return lack.indices.every((column) => able.some(({ columns }) => columns.includes(column)));
+  }
+
+  /** What a peer gives only in part it may be asked for again; what brings nothing is in vain. */
+  async #request(
+    { peerId, columns }: DataRequest,
+    lack: Lack,
+    vain: Map<string, Set<number>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { peers } = this.#parts;
+    const asked = { peerId, columns };
+    const patience = this.#patience(asked, lack, vain, signal);
+    try {
+      const sidecars = lack.hasColumns
+        ? await peers.columnSidecarsByRange(peerId, lack.range, columns, patience.signal)
+        : await peers.blobSidecarsByRange(peerId, lack.range, patience.signal);
+      if (await this.#take(peerId, sidecars, lack)) return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof WrongSidecarError) this.#onWrong(peerId, error, lack.range.startSlot);
+      else if (!(error instanceof RequestError)) throw error;
+    } finally {
+      patience.end();
+    }
+    vain.set(peerId, new Set([...(vain.get(peerId) ?? []), ...columns]));
+  }
+
+  /** Ends the request of a slow peer when there are others to ask. */
+  #patience(
+    { peerId, columns }: DataRequest,
+    lack: Lack,
+    vain: ReadonlyMap<string, ReadonlySet<number>>,
+    signal: AbortSignal,
+  ): { signal: AbortSignal; end(): void } {
+    const { timers, limits } = this.#parts;
+    const over = new AbortController();
+    const given = new AbortController();
+    const others = new Map([...vain, [peerId, new Set(columns)]]);
+    timers.sleep(limits.patienceMs, AbortSignal.any([given.signal, signal])).then(
+      () => {
+        if (this.#plan(lack, others).length > 0) over.abort();
+      },
+      () => {
+        // The answer came, or the run is over.
+      },
+    );
+    return { signal: AbortSignal.any([over.signal, signal]), end: () => given.abort() };
+  }
+
+  /** Whether there was anything new in it. */
+  async #take(peerId: string, sidecars: readonly DataSidecar[], { blocks }: Lack): Promise<boolean> {
+    const { data } = this.#parts.chain;
+    const byRoot = Map.groupBy(sidecars, blockRootOfSidecar);
+    const entries = blocks.flatMap((block) => {
+      const missing = new Set(data.missing(block));
+      // Nobody has verified the block's signature yet, so where it differs it is not known whose fault that is.
+      const fitting = (byRoot.get(block.root) ?? []).filter(
+        ({ index, signedBlockHeader }) =>
+          missing.has(index) && byteArrayEquals(signedBlockHeader.signature, block.signed.signature),
+      );
+      return fitting.length > 0 ? { block, sidecars: fitting } : [];
+    });
+    if (entries.length === 0) return false;
+    await data.takeAll(entries);
+    this.#parts.logger.trace("Data of blocks came", { peer: peerId, blocks: entries.length });
+    return true;
+  }
+
+  #onWrong(peerId: string, { message: detail }: WrongSidecarError, slot: Slot): void {
+    this.#parts.logger.warn("Data that a peer gave is refused", { slot, peer: peerId, detail });
+    this.#wrongdoers.add(peerId);
+    this.#parts.peers.penalize(peerId, "severe", "wrong data given in sync");
+  }
+
+  /** Others had it, so that it could have been given. */
+  #penalizeKeepers(vain: ReadonlyMap<string, unknown>): void {
+    const { peers, target } = this.#parts;
+    for (const peerId of vain.keys()) {
+      if (target.claimants.has(peerId) && !this.#wrongdoers.has(peerId))
+        peers.penalize(peerId, "mild", "does not give data that it should keep");
+    }
+  }
+
+  /** False when nothing changed for too long. */
+  async #untilPeersChange(signal: AbortSignal): Promise<boolean> {
+    const { peers, timers, limits } = this.#parts;
+    const over = new AbortController();
+    const changed = new Promise<boolean>((resolve) => {
+      const stopListening = peers.onChange(() => resolve(true));
+      over.signal.addEventListener("abort", stopListening);
+    });
+    const timedOut = timers.sleep(limits.keeperMs, AbortSignal.any([over.signal, signal])).then(
+      () => false,
+      () => true,
+    );
+    try {
+      return await Promise.race([changed, timedOut]);
+    } finally {
+      over.abort();
+    }
+  }
+}
