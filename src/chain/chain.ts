@@ -38,6 +38,7 @@ import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./fork-choice/types.ts";
 import { Graffiti } from "./graffiti.ts";
 import { HeadTracker } from "./head-tracker.ts";
+import { History } from "./history/history.ts";
 import type { ImportedBlock } from "./import/block-importer.ts";
 import { type Arrival, ImportQueue } from "./import/import-queue.ts";
 import type { Alongside } from "./import/segment.ts";
@@ -98,6 +99,7 @@ export class BeaconChain {
   readonly forkChoice: ForkChoice;
   readonly payloads: PayloadVerification;
   readonly blocks: BlockStore;
+  readonly history: History;
   readonly states: StateStore;
   readonly pools: Pools;
   readonly data: DataAvailability;
@@ -162,7 +164,7 @@ export class BeaconChain {
 
   private constructor(
     { config, db, clock, engine, logger, ...options }: ChainParts,
-    { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits }: OpenedParts,
+    { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits, historyEnd }: OpenedParts,
   ) {
     const log = logger.topic("chain");
     this.config = config;
@@ -188,6 +190,9 @@ export class BeaconChain {
     this.#logger = log;
     this.#pubkeys = pubkeyCache;
     this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
+    const { blocks, data } = this;
+    const { revision } = forkChoice;
+    this.history = new History({ config, db, clock, blocks, data, bls: this.#bls, revision, genesis }, historyEnd);
     this.#tracker = new HeadTracker(
       { forkChoice, states: this.states, payloads, events: this.events, logger: log },
       forkChoice.head,
@@ -514,6 +519,7 @@ export class BeaconChain {
       this.forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
     }
     const attestations = await restoreAttestations(pooled, this);
+    await this.history.data.open();
     await this.#settle();
     const leftOut = { blocks: blocks.leftOut, attestations: attestations.leftOut, unreadable };
     if (Object.values(leftOut).some((count) => count > 0)) {

@@ -15,6 +15,7 @@ import { Progress } from "../log/progress.ts";
 import { anchorBlock } from "./anchor.ts";
 import { requireWholeHistory } from "./check-history.ts";
 import { ForkChoice } from "./fork-choice/fork-choice.ts";
+import { type HistoryEnd, readHistoryEnd } from "./history/history.ts";
 import { PayloadVerification } from "./payload-verification.ts";
 import { Pubkeys } from "./pubkeys.ts";
 import { SnapshotStore } from "./states/snapshot-store.ts";
@@ -42,6 +43,7 @@ export interface OpenedParts {
   payloads: PayloadVerification;
   anchorState: CachedBeaconStateAllForks;
   deposits: DepositChain;
+  historyEnd: HistoryEnd | null;
 }
 
 export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
@@ -70,8 +72,9 @@ export async function openParts(options: OpeningOptions): Promise<OpenedParts> {
   });
   const payloads = new PayloadVerification({ config, forkChoice, unverifiedFrom });
   const deposits = await DepositChain.open(db.eth1);
+  const historyEnd = await readHistoryEnd(db);
   opening.move();
-  return { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits };
+  return { pubkeyCache, forkChoice, snapshots, payloads, anchorState, deposits, historyEnd };
 }
 
 async function readFinalizedState(

@@ -16,6 +16,12 @@ export interface AnnouncedNode {
   metadata: string;
 }
 
+/** From which slot on the data of the finalized chain's blocks is held, and of how many custody groups. */
+export interface HeldData {
+  from: Slot;
+  groups: number;
+}
+
 /** Another node that was a good peer of this one. */
 export interface RememberedPeer {
   /** In base58btc. */
@@ -35,6 +41,7 @@ const Name = {
   finalized: "finalized",
   unverifiedFrom: "unverifiedFrom",
   votes: "votes",
+  heldData: "heldData",
   clockSlot: "clockSlot",
   nodeKey: "nodeKey",
   announcedNode: "announcedNode",
@@ -69,6 +76,11 @@ export class MetaRepository {
   /** The first slot of the finalized chain whose execution payload was not known to be valid; null when all were. */
   getUnverifiedFrom(): Promise<Slot | null> {
     return this.#getJson<Slot | null>(Name.unverifiedFrom);
+  }
+
+  /** Null where nobody has noted it yet. */
+  getHeldData(): Promise<HeldData | null> {
+    return this.#getJson<HeldData>(Name.heldData);
   }
 
   /** The votes that fork choice had counted when a state was last stored. */
@@ -169,6 +181,10 @@ export class MetaWrites {
 
   putUnverifiedFrom(slot: Slot | null): void {
     this.#putJson(Name.unverifiedFrom, slot);
+  }
+
+  putHeldData({ from, groups }: HeldData): void {
+    this.#putJson(Name.heldData, { from, groups });
   }
 
   putVotes(votes: Uint8Array): void {

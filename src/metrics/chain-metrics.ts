@@ -25,6 +25,16 @@ function addHeadMetrics(instruments: Instruments, chain: BeaconChain): void {
     "Slots from the head to the current one, which may all be empty",
     () => status.syncDistance,
   );
+  instruments.gauge(
+    "fanal_earliest_block_slot",
+    "The slot from which on all blocks are held; it falls while history is fetched",
+    () => chain.history.earliestBlockSlot,
+  );
+  instruments.gauge(
+    "fanal_earliest_available_slot",
+    "The slot from which on all blocks are held and all data that has to be served, as peers are told",
+    () => chain.history.earliestAvailableSlot,
+  );
   instruments.gauge("fanal_head_optimistic", "1 while the payload of the head is not known to be valid, else 0", () =>
     Number(status.isOptimistic),
   );

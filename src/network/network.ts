@@ -73,7 +73,7 @@ export class Network {
         reporter: scores,
       }),
     });
-    const handlers = await ChainRequestHandlers.open({
+    const handlers = new ChainRequestHandlers({
       chain,
       db,
       node,

@@ -67,6 +67,8 @@ export interface SharedOptions extends ChainSettings {
   builder?: BuilderOptions;
   /** URLs of nodes of the deposit chain; none when it is not followed. */
   eth1?: readonly string[];
+  /** How many epochs before the current one the history is fetched to; 0 for none, infinite for all of it. */
+  backfillEpochs?: number;
   logger: Logger;
   /** Throws a `LogSpecError` for a specification that cannot be read. */
   setLogSpec(spec: string): void;
@@ -287,7 +289,7 @@ async function openNetwork(
   db: BeaconDb,
   node: LocalNode,
   { authority, syncHorizonSlots }: ChainSource,
-  { networking: options, networkTuning, logger }: BeaconNodeOptions<ChainSource>,
+  { networking: options, networkTuning, backfillEpochs, logger }: BeaconNodeOptions<ChainSource>,
 ): Promise<{ view: NetworkView; networking: Networking | undefined }> {
   if (options === undefined) {
     node.leaveSubnets();
@@ -303,6 +305,7 @@ async function openNetwork(
     options,
     authority,
     syncHorizonSlots,
+    backfillEpochs,
     logger,
   });
   return { view: networking.view, networking };

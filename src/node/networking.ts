@@ -3,6 +3,7 @@ import type { Broadcast } from "../network/broadcast.ts";
 import { Network, type NetworkParts } from "../network/network.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { ListeningAddresses, NetworkingOptions } from "../network/networking-options.ts";
+import { Backfill } from "../sync/backfill/backfill.ts";
 import type { RangeSyncLimits } from "../sync/limits.ts";
 import { Sync } from "../sync/sync.ts";
 import { StartError } from "./start-error.ts";
@@ -12,12 +13,15 @@ export interface NetworkingParts extends Omit<NetworkParts, "unknownBlocks"> {
   syncLimits?: Partial<RangeSyncLimits>;
   authority?: Authority;
   syncHorizonSlots?: number;
+  /** How many epochs before the current one the history is fetched to; 0 for none, infinite for all of it. */
+  backfillEpochs?: number;
 }
 
 /** The node among others, and its chain kept level with theirs. */
 export class Networking {
   readonly network: Network;
   readonly sync: Sync;
+  readonly #backfill: Backfill;
   readonly #parts: NetworkingParts;
 
   static async open(parts: NetworkingParts): Promise<Networking> {
@@ -36,12 +40,15 @@ export class Networking {
       authority: parts.authority,
       horizonSlots: parts.syncHorizonSlots,
     });
-    return new Networking(network, sync, parts);
+    const { chain, logger, backfillEpochs: epochs } = parts;
+    const backfill = new Backfill({ chain, peers: network.peers, sync, epochs, logger });
+    return new Networking(network, sync, backfill, parts);
   }
 
-  private constructor(network: Network, sync: Sync, parts: NetworkingParts) {
+  private constructor(network: Network, sync: Sync, backfill: Backfill, parts: NetworkingParts) {
     this.network = network;
     this.sync = sync;
+    this.#backfill = backfill;
     this.#parts = parts;
   }
 
@@ -72,12 +79,14 @@ export class Networking {
       throw listenError(error, options) ?? error;
     }
     this.sync.start();
+    this.#backfill.start();
     const { p2p, enr } = this.listening;
     for (const address of p2p) logger.notice(`Peers are welcome at ${address}`);
     logger.info(`The node's record is ${enr}`);
   }
 
   async close(): Promise<void> {
+    await this.#backfill.close();
     await this.sync.close();
     await this.network.close();
   }

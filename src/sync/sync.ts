@@ -86,6 +86,11 @@ export class Sync implements SyncJudge, UnknownBlocks {
     return this.state !== "synced";
   }
 
+  /** Whether nothing is missing at the head, so that there is time for other requests. */
+  get isAtRest(): boolean {
+    return this.state === "synced" && !this.#range.isActive;
+  }
+
   start(): void {
     if (this.#stop.length > 0) return;
     this.#unknownBlocks.start();

@@ -342,7 +342,8 @@ export class StateStore {
       const link = await this.#link(root);
       const genesis = link?.slot === GENESIS_SLOT ? await this.#genesis?.state() : undefined;
       if (genesis) return { base: genesis, baseRoot: root, roots: roots.reverse() };
-      if (!link) {
+      // Blocks from before the first state may be held, of which no state can be made.
+      if (!link || link.slot < this.#snapshots.oldest.slot) {
         // The way here may have been led astray by a block that is not what it was.
         for (const passed of roots) await this.#blocks.signedByRoot(passed);
         throw new StateUnavailableError(blockRoot, root);

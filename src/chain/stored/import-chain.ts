@@ -48,6 +48,8 @@ export async function importChain(path: string, { config, db, onProgress }: Impo
     throw new ChainFileError(`what it holds is no chain: ${problems[0].replace(/\.$/, "")}`);
   const named = db.batch();
   for (const entry of raw) named.putRaw(entry);
+  // Whatever data came along is looked for anew, and what is missing is fetched.
+  named.meta.putHeldData({ from: 0, groups: 0 });
   named.meta.putIdentity(about.identity);
   if (about.clockSlot !== null) named.meta.putClockSlot(about.clockSlot);
   await named.write();

@@ -66,6 +66,7 @@ export async function mendChain(parts: MendParts): Promise<MendedChain | null> {
   await deleteStatesBut(db, kept);
   const batch = db.batch();
   batch.meta.deleteVotes();
+  batch.meta.putHeldData({ from: 0, groups: 0 });
   batch.meta.putFinalized({ epoch: computeEpochAtSlot(newest.slot), root: newest.blockRoot });
   await batch.write();
   return {

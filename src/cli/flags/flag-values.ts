@@ -29,6 +29,13 @@ export function blobCounts(text: string): { least: number; most: number } {
   return { least: Number(least), most: Number(most) };
 }
 
+/** Infinite for all of them. */
+export function epochsOrAll(text: string): number {
+  if (text === "all") return Number.POSITIVE_INFINITY;
+  if (!/^\d{1,15}$/.test(text)) throw new FlagValueError('it must be a whole number of epochs of at least 0, or "all"');
+  return Number(text);
+}
+
 export function uint64(text: string): bigint {
   const value = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
   if (value === undefined || value >= 2n ** 64n) throw new FlagValueError("it must be a whole number from 0 to 2^64-1");

@@ -8,6 +8,7 @@ import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   address,
   blobCounts,
+  epochsOrAll,
   fileOrUrl,
   graffiti,
   httpUrl,
@@ -259,6 +260,16 @@ export const NODE_FLAGS = {
     fallback: undefined,
     fallbackText: "1; with --no-p2p ten minutes of slots",
     parse: wholeNumber(0),
+  }),
+  backfillEpochs: valueFlag({
+    name: "backfill-epochs",
+    kind: "text",
+    placeholder: "EPOCHS|all",
+    description:
+      "How many epochs before the current one the history is fetched to, after a start from a later state; 0 fetches none, all goes back to genesis",
+    fallback: undefined,
+    fallbackText: "as many as every node has to serve (MIN_EPOCHS_FOR_BLOCK_REQUESTS)",
+    parse: epochsOrAll,
   }),
   genesisState: valueFlag({
     name: "genesis-state",

@@ -67,6 +67,7 @@ describe("defaults", () => {
       eth1: [],
       network: { name: "mainnet", directory: undefined, preset: "mainnet" },
       syncHorizon: undefined,
+      backfillEpochs: undefined,
       safeSlotsToImportOptimistically: 128,
       genesisState: undefined,
       checkpoint: undefined,
@@ -149,17 +150,19 @@ describe("the command line", () => {
     expect(
       node([
         ...`--network hoodi --sync-horizon 7 --genesis-state g.ssz --checkpoint-state ${url} --data-dir /d`.split(" "),
-        ..."--safe-slots-to-import-optimistically 256".split(" "),
+        ..."--safe-slots-to-import-optimistically 256 --backfill-epochs 40".split(" "),
       ]),
     ).toMatchObject({
       network: { name: "hoodi" },
       syncHorizon: 7,
+      backfillEpochs: 40,
       safeSlotsToImportOptimistically: 256,
       execution: undefined,
       genesisState: join(folder, "g.ssz"),
       checkpoint: { state: url, block: undefined, api: "https://example.org/" },
       dataDir: "/d",
     });
+    expect(node(["--backfill-epochs", "all"]).backfillEpochs).toBe(Number.POSITIVE_INFINITY);
   });
 });
 
@@ -395,6 +398,9 @@ describe("values that are refused", () => {
   it("of node", () => {
     expect(refusal(() => node(["--genesis-state", "ftp://x/y"]))).toMatch(/http:\/\/ or https:\/\//);
     expect(refusal(() => node(["--sync-horizon", "x"]))).toMatch(/whole number/);
+    expect(refusal(() => node(["--backfill-epochs", "some"]))).toMatch(
+      /whole number of epochs of at least 0, or "all"/,
+    );
     expect(refusal(() => node(["--network", "nowhere"]))).toMatch(/neither a network/);
   });
 });

@@ -75,6 +75,8 @@ export interface NodeOptions extends SharedOptions {
   network: Network;
   /** In slots; undefined for the default of ten minutes, which is a number of slots only once the network is known. */
   syncHorizon: number | undefined;
+  /** Infinite for all of history; undefined for as many as every node has to serve. */
+  backfillEpochs: number | undefined;
   safeSlotsToImportOptimistically: number;
   /** An absolute path or an http(s) URL. */
   genesisState: string | undefined;
@@ -199,6 +201,7 @@ export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirect
     execution: executionClient(values, dataDir, workingDirectory),
     network,
     syncHorizon: values.syncHorizon,
+    backfillEpochs: values.backfillEpochs,
     safeSlotsToImportOptimistically: values.safeSlotsToImportOptimistically,
     genesisState: absoluteSource(values.genesisState, workingDirectory),
     checkpoint: checkpointSource(values, workingDirectory),

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { ByHand } from "../../../test/support/by-hand.ts";
 import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../../../test/support/chain-with-gap.ts";
 import { type OpenedDevChain, openDevChain, QUIET, startDevChain } from "../../../test/support/dev-chain.ts";
+import { openFollower } from "../../../test/support/follower.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { initialiseDatabase } from "../../chain/anchor.ts";
 import { deserializeSignedBlock } from "../../chain/blocks/block-encoding.ts";
@@ -50,10 +51,10 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function handlersOf(parts: Partial<ChainRequestHandlersParts> = {}): Promise<ChainRequestHandlers> {
+function handlersOf(parts: Partial<ChainRequestHandlersParts> = {}): ChainRequestHandlers {
   const ignore = () => {};
   const told = { onStatus: ignore, onPing: ignore, onGoodbye: ignore };
-  return ChainRequestHandlers.open({ chain: devChain.chain, db, node: { metadata }, ...told, ...parts });
+  return new ChainRequestHandlers({ chain: devChain.chain, db, node: { metadata }, ...told, ...parts });
 }
 
 const decoded = ({ bytes }: BlockChunk) => deserializeSignedBlock(devChain.config, bytes);
@@ -72,7 +73,7 @@ async function canonicalRoot(slot: number): Promise<RootHex> {
 
 describe("blocks by range", () => {
   it("are the canonical ones, finalized or not, each with the digest of its fork", async () => {
-    const chunks = await range(await handlersOf(), 0, 1000);
+    const chunks = await range(handlersOf(), 0, 1000);
     expect(devChain.chain.forkChoice.finalized.epoch).toBeGreaterThan(FORK_EPOCH);
     expect(slotsOf(chunks)).toEqual(slotsFrom(1, HEAD_SLOT));
     const { config } = devChain;
@@ -88,7 +89,7 @@ describe("blocks by range", () => {
   });
 
   it("are those of the slots that were asked for, as far as there are any", async () => {
-    const handlers = await handlersOf();
+    const handlers = handlersOf();
     const slots = async (startSlot: number, count: number) => slotsOf(await range(handlers, startSlot, count));
     expect(await slots(0, 3)).toEqual([1, 2]);
     expect(await slots(0, 1)).toEqual([]);
@@ -101,16 +102,17 @@ describe("blocks by range", () => {
   });
 
   it("are no more than the specification lets anybody ask for", async () => {
-    const { clock, forkChoice, finalizedCheckpoint, head, data, config } = devChain.chain;
-    const chain = { clock, forkChoice, finalizedCheckpoint, head, data, config: { ...config, MAX_REQUEST_BLOCKS: 5 } };
-    expect(slotsOf(await range(await handlersOf({ chain }), 2, 1000))).toEqual([2, 3, 4, 5, 6]);
+    const { clock, forkChoice, finalizedCheckpoint, head, data, history } = devChain.chain;
+    const config = { ...devChain.config, MAX_REQUEST_BLOCKS: 5 };
+    const chain = { clock, forkChoice, finalizedCheckpoint, head, data, history, config };
+    expect(slotsOf(await range(handlersOf({ chain }), 2, 1000))).toEqual([2, 3, 4, 5, 6]);
   });
 
   it("are all there while what became final is on its way into the database", async () => {
     const behind = { slot: 7, root: await canonicalRoot(7) };
     const spy = vi.spyOn(db.finalizedBlocks, "lastAtOrBefore").mockResolvedValue(behind);
     onTestFinished(() => spy.mockRestore());
-    const handlers = await handlersOf();
+    const handlers = handlersOf();
     expect(slotsOf(await range(handlers, 1, 1000))).toEqual(slotsFrom(1, HEAD_SLOT));
   });
 
@@ -119,7 +121,9 @@ describe("blocks by range", () => {
     onTestFinished(() => anchored.close());
     const state = await devChain.chain.states.afterBlock(await canonicalRoot(20), 20);
     await initialiseDatabase(anchored, devChain.config, { state }, {});
-    const handlers = await handlersOf({ db: anchored });
+    const chain = await openFollower(anchored, devChain, HEAD_SLOT);
+    onTestFinished(() => chain.close());
+    const handlers = handlersOf({ chain, db: anchored });
     expect(handlers.status().earliestAvailableSlot).toBe(21);
     await expect(range(handlers, 20, 10)).rejects.toThrow(ResourceUnavailable);
   });
@@ -130,7 +134,7 @@ describe("blocks by root", () => {
     const [genesis, early, head] = await Promise.all([0, 3, HEAD_SLOT].map(canonicalRoot));
     const unknown = `0x${"ab".repeat(32)}`;
     const asked = [head!, unknown, rival, genesis!, early!];
-    const chunks = await collect((await handlersOf()).blocksByRoot(asked.map(fromHex)));
+    const chunks = await collect(handlersOf().blocksByRoot(asked.map(fromHex)));
     const stored = await Promise.all([head!, rival, early!].map((root) => db.blocks.get(root)));
     expect(chunks.map(({ bytes }) => toHex(bytes))).toEqual(stored.map((bytes) => toHex(bytes!)));
   });
@@ -138,7 +142,7 @@ describe("blocks by root", () => {
 
 describe("a block and those before it", () => {
   it("come latest first, over empty slots and on whatever branch, down to the first that somebody signed", async () => {
-    const handlers = await handlersOf();
+    const handlers = handlersOf();
     const ancestry = async (root: RootHex, count: number) =>
       slotsOf(await collect(handlers.blocksByHead({ root, count })));
     expect(await ancestry(rival, 3)).toEqual([HEAD_SLOT, LAST_SLOT, LAST_SLOT - 1]);
@@ -148,10 +152,9 @@ describe("a block and those before it", () => {
   });
 
   it("end where blocks need no longer be served", async () => {
-    const { clock, forkChoice, finalizedCheckpoint, head, data, config } = devChain.chain;
-    const epochs = clock.currentEpoch - 1;
-    const short = { ...config, MIN_EPOCHS_FOR_BLOCK_REQUESTS: epochs };
-    const handlers = await handlersOf({ chain: { clock, forkChoice, finalizedCheckpoint, head, data, config: short } });
+    const { clock, forkChoice, finalizedCheckpoint, head, data, history } = devChain.chain;
+    const config = { ...devChain.config, MIN_EPOCHS_FOR_BLOCK_REQUESTS: clock.currentEpoch - 1 };
+    const handlers = handlersOf({ chain: { clock, forkChoice, finalizedCheckpoint, head, data, history, config } });
     const chunks = await collect(handlers.blocksByHead({ root: await canonicalRoot(12), count: 12 }));
     expect(slotsOf(chunks)).toEqual([12, 11, 10, 9, 8]);
   });
@@ -160,7 +163,7 @@ describe("a block and those before it", () => {
 describe("the status", () => {
   it("is that of the chain", async () => {
     const { forkChoice, head, config } = devChain.chain;
-    expect((await handlersOf()).status()).toEqual({
+    expect(handlersOf().status()).toEqual({
       forkDigest: config.forkBoundary2ForkDigest({ fork: ForkName.altair, epoch: FORK_EPOCH }),
       finalizedRoot: fromHex(forkChoice.finalized.root),
       finalizedEpoch: forkChoice.finalized.epoch,
@@ -172,7 +175,7 @@ describe("the status", () => {
 
   it("names no finalized block at genesis", async () => {
     const fresh = await openDevChain({ ...QUIET, validators: 8 });
-    const status = (await handlersOf({ chain: fresh.devChain.chain, db: fresh.db })).status();
+    const status = handlersOf({ chain: fresh.devChain.chain, db: fresh.db }).status();
     expect(status).toMatchObject({ finalizedEpoch: 0, finalizedRoot: ZERO_HASH, headSlot: 0 });
   });
 });

@@ -1,6 +1,6 @@
 import { GENESIS_EPOCH, GENESIS_SLOT, ZERO_HASH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import type { Epoch, fulu, Slot } from "@lodestar/types";
+import type { Epoch, fulu } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { parentRootOf, slotOf } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -16,7 +16,7 @@ import { SidecarReader } from "./sidecar-reader.ts";
 import { BLOB_SIDECARS, COLUMN_SIDECARS } from "./sidecar-responses.ts";
 
 export interface ChainRequestHandlersParts extends Pick<RequestHandlers, "onStatus" | "onPing" | "onGoodbye"> {
-  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "finalizedCheckpoint" | "head" | "data">;
+  chain: Pick<BeaconChain, "config" | "clock" | "forkChoice" | "finalizedCheckpoint" | "head" | "data" | "history">;
   db: BeaconDb;
   node: Pick<LocalNode, "metadata">;
 }
@@ -29,20 +29,13 @@ export class ChainRequestHandlers implements RequestHandlers {
   readonly #chain: ChainRequestHandlersParts["chain"];
   readonly #db: BeaconDb;
   readonly #node: ChainRequestHandlersParts["node"];
-  readonly #earliestSlot: Slot;
   readonly #sidecars: SidecarReader;
 
-  static async open(parts: ChainRequestHandlersParts): Promise<ChainRequestHandlers> {
-    return new ChainRequestHandlers(parts, await earliestBlockSlot(parts.db));
-  }
-
-  /** `earliestSlot` is that from which on all blocks are held; older ones never come in while the node runs. */
-  constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainRequestHandlersParts, earliestSlot: Slot) {
+  constructor({ chain, db, node, onStatus, onPing, onGoodbye }: ChainRequestHandlersParts) {
     this.#chain = chain;
     this.#db = db;
     this.#node = node;
-    this.#earliestSlot = earliestSlot;
-    this.#sidecars = new SidecarReader({ chain, db, earliestSlot: () => this.#earliestSlot });
+    this.#sidecars = new SidecarReader({ chain, db, earliestSlot: () => chain.history.earliestAvailableSlot });
     this.onStatus = onStatus;
     this.onPing = onPing;
     this.onGoodbye = onGoodbye;
@@ -58,7 +51,7 @@ export class ChainRequestHandlers implements RequestHandlers {
       finalizedEpoch: epoch,
       headRoot: fromHex(head.root),
       headSlot: head.slot,
-      earliestAvailableSlot: this.#earliestSlot,
+      earliestAvailableSlot: this.#chain.history.earliestAvailableSlot,
     };
   }
 
@@ -72,8 +65,9 @@ export class ChainRequestHandlers implements RequestHandlers {
    */
   async *blocksByRange({ startSlot, count }: BlockRange): AsyncGenerator<BlockChunk> {
     const fromSlot = Math.max(startSlot, GENESIS_SLOT + 1);
-    if (fromSlot < this.#earliestSlot) {
-      throw new ResourceUnavailable(`This node holds no blocks before slot ${this.#earliestSlot}.`);
+    const { earliestBlockSlot } = this.#chain.history;
+    if (fromSlot < earliestBlockSlot) {
+      throw new ResourceUnavailable(`This node holds no blocks before slot ${earliestBlockSlot}.`);
     }
     const toSlot = Math.min(startSlot + Math.min(count, this.#maxBlocks) - 1, this.#chain.head.slot);
     if (fromSlot > toSlot) return;
@@ -139,11 +133,4 @@ export class ChainRequestHandlers implements RequestHandlers {
     const { config } = this.#chain;
     return config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(epoch));
   }
-}
-
-/** A chain may have been started from a state alone; then its oldest block is not held. */
-async function earliestBlockSlot(db: BeaconDb): Promise<Slot> {
-  const oldest = await db.finalizedBlocks.firstAfter(-1);
-  if (!oldest || oldest.slot === GENESIS_SLOT) return GENESIS_SLOT;
-  return (await db.blocks.has(oldest.root)) ? oldest.slot : oldest.slot + 1;
 }

@@ -1,0 +1,168 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { GENESIS_SLOT } from "@lodestar/params";
+import type { SignedBeaconBlock, Slot } from "@lodestar/types";
+import { commitmentsOf } from "../../data/commitments.ts";
+import { serializeSidecar } from "../../data/sidecar.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { HeldData } from "../../db/meta-repository.ts";
+import type { BlockStore } from "../blocks/block-store.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { CommittingBlock, DataAvailability } from "../data/data-availability.ts";
+import { type SidecarsOfBlock, verifySidecars } from "../data/verify-sidecars.ts";
+import { firstSlotWithData } from "./data-window.ts";
+
+/** So many blocks are looked at, and so many of those that lack something are fetched for, at a time. */
+const LOOKED_AT = 64;
+const FETCHED_FOR = 8;
+
+/** A block and the indices of the sidecars that are not held of it, though they are to be. */
+export interface LackingBlock extends CommittingBlock {
+  missing: readonly number[];
+}
+
+/** Blocks next to each other on the chain, all of them with columns or all with blob sidecars. */
+export interface DataStretch {
+  hasColumns: boolean;
+  /** In descending order of slots; only those that lack something. */
+  lacking: readonly LackingBlock[];
+  /** From here on all data is held once these have theirs. */
+  from: Slot;
+  before: Slot;
+  /** Down to here data is wanted, and blocks are held. */
+  bottom: Slot;
+}
+
+interface DataHistoryParts {
+  config: BeaconConfig;
+  db: BeaconDb;
+  clock: Pick<Clock, "currentSlot" | "currentEpoch">;
+  blocks: BlockStore;
+  data: DataAvailability;
+  /** From which slot on blocks are held. */
+  earliestBlockSlot(): Slot;
+}
+
+/**
+ * The data of blocks that came without it: those from before the state that the node was started from, and those that were imported
+ * when the node had fewer columns to keep. It is looked for from the newest to the oldest, on the finalized chain only.
+ */
+export class DataHistory {
+  readonly #parts: DataHistoryParts;
+  #held: HeldData;
+
+  constructor(parts: DataHistoryParts) {
+    this.#parts = parts;
+    const { custody } = parts.data;
+    const earliest = parts.earliestBlockSlot();
+    // Import takes no block without its data, but the one that the chain was started from has none.
+    this.#held = { from: earliest === GENESIS_SLOT ? earliest : earliest + 1, groups: custody.groupCount };
+    custody.onRaised((groups) => {
+      this.#lookAgain(groups);
+      // A write that fails brings the node to a stop.
+      void this.#note().catch(() => {});
+    });
+  }
+
+  /** Takes up what an earlier run has noted. */
+  async open(): Promise<void> {
+    const { groupCount } = this.#parts.data.custody;
+    const noted = await this.#parts.db.meta.getHeldData();
+    if (noted !== null) this.#held = { ...noted, groups: groupCount };
+    if (noted !== null && noted.groups < groupCount) this.#lookAgain(groupCount);
+    if (noted?.groups !== groupCount) await this.#note();
+  }
+
+  /** From this slot on all data is held that has to be served (fulu/p2p-interface.md, Status v2). */
+  get earliestSlot(): Slot {
+    return this.#isComplete ? GENESIS_SLOT : this.#held.from;
+  }
+
+  /** What is to be looked at next; null when that is nothing, or has to wait for finality or for older blocks. */
+  async next(): Promise<DataStretch | null> {
+    const { db } = this.#parts;
+    if (this.#isComplete) return null;
+    const before = this.#held.from;
+    const bottom = Math.max(this.#firstSlotWithData, this.#parts.earliestBlockSlot());
+    const newest = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
+    if (before <= bottom || !newest || newest.slot < before - 1) return null;
+    const lacking: LackingBlock[] = [];
+    let hasColumns = false;
+    let from = before;
+    let lookedAt = 0;
+    for await (const { slot, root } of db.finalizedBlocks.range({ from: bottom, to: before - 1, reverse: true })) {
+      const block = await this.#lackingBlock(root);
+      if (block) {
+        const kind = this.#parts.data.hasColumns(slot);
+        if (lacking.length > 0 && kind !== hasColumns) return { hasColumns, lacking, from, before, bottom };
+        hasColumns = kind;
+        lacking.push(block);
+      }
+      from = slot;
+      if (++lookedAt === LOOKED_AT || lacking.length === FETCHED_FOR)
+        return { hasColumns, lacking, from, before, bottom };
+    }
+    return { hasColumns, lacking, from: bottom, before, bottom };
+  }
+
+  /**
+   * Stores what was fetched for blocks of a stretch.
+   *
+   * @throws a `WrongSidecarError` when something is not what the blocks commit to
+   */
+  async store(entries: readonly SidecarsOfBlock[]): Promise<void> {
+    const { config, db, data } = this.#parts;
+    await verifySidecars(config, data.kzg, entries);
+    const batch = db.batch();
+    for (const { block, sidecars } of entries) {
+      const { slot } = block.signed.message;
+      for (const sidecar of sidecars) {
+        batch.data.put({ slot, root: block.root }, sidecar.index, serializeSidecar(sidecar));
+      }
+    }
+    await batch.write();
+  }
+
+  /** The stretch has all its data now. */
+  async settle({ from, before }: DataStretch): Promise<void> {
+    // More columns may have to be kept by now; then all is looked at again.
+    if (this.#held.from !== before) return;
+    this.#held = { ...this.#held, from };
+    await this.#note();
+  }
+
+  get #firstSlotWithData(): Slot {
+    return firstSlotWithData(this.#parts.config, this.#parts.clock.currentEpoch);
+  }
+
+  get #isComplete(): boolean {
+    return this.#held.from <= this.#firstSlotWithData;
+  }
+
+  async #lackingBlock(root: string): Promise<LackingBlock | null> {
+    const { blocks, db } = this.#parts;
+    const signed = await blocks.signedByRoot(root);
+    const wanted = signed ? this.#wanted(signed) : [];
+    if (!signed || wanted.length === 0) return null;
+    const held = new Set(await db.data.indices(root));
+    const missing = wanted.filter((index) => !held.has(index));
+    return missing.length === 0 ? null : { signed, root, missing };
+  }
+
+  #wanted(signed: SignedBeaconBlock): readonly number[] {
+    const { data } = this.#parts;
+    const { length } = commitmentsOf(signed);
+    if (length === 0) return [];
+    return data.hasColumns(signed.message.slot) ? data.custody.columns : Array.from({ length }, (_, index) => index);
+  }
+
+  /** Blocks of the current slot may be on their way onto the chain with the columns that were to be kept before. */
+  #lookAgain(groups: number): void {
+    this.#held = { from: this.#parts.clock.currentSlot + 1, groups };
+  }
+
+  async #note(): Promise<void> {
+    const batch = this.#parts.db.batch();
+    batch.meta.putHeldData(this.#held);
+    await batch.write();
+  }
+}

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import type { Slot } from "@lodestar/types";
+import { onTestFinished } from "vitest";
+import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { initialiseDatabase } from "../../chain/anchor.ts";
+import { BeaconChain } from "../../chain/chain.ts";
+import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import type { CustodyOptions } from "../../chain/data/custody.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { openDatabase } from "../../db/open-database.ts";
+import type { DevChain } from "../../dev/dev-chain.ts";
+import { DevExecutionEngine } from "../../execution/dev-engine.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+
+export interface AnchoredChain {
+  chain: BeaconChain;
+  db: BeaconDb;
+  /** Closes the chain and opens it again from its database. */
+  reopen(): Promise<BeaconChain>;
+}
+
+interface AnchorOptions {
+  /** Whether the block that the chain starts from comes with the state. */
+  withBlock?: boolean;
+  /** Whether the genesis state is at hand. */
+  knowsGenesis?: boolean;
+  custody?: CustodyOptions;
+}
+
+/** A chain that was started from the state of a slot of another, whose head it has not seen. */
+export async function openAnchoredAt(
+  slot: Slot,
+  source: Pick<DevChain, "config" | "chain">,
+  { withBlock = true, knowsGenesis = true, custody }: AnchorOptions = {},
+): Promise<AnchoredChain> {
+  const { config, chain: whole } = source;
+  const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
+  onTestFinished(() => db.close());
+  const block = (await whole.blocks.canonicalAtSlot(slot))!;
+  const state = await whole.states.afterBlock(block.root, slot);
+  await initialiseDatabase(db, config, { state, block: withBlock ? block.signed : undefined }, {});
+  const clock = new VirtualClock({
+    genesisTime: whole.genesis.time,
+    secondsPerSlot: config.SECONDS_PER_SLOT,
+    startSlot: slot,
+    speed: 1,
+    onListenerError: (error) => {
+      throw error;
+    },
+  });
+  const readGenesisState = knowsGenesis ? () => whole.states.genesis() : undefined;
+  const open = () =>
+    BeaconChain.open({
+      config,
+      db,
+      clock,
+      engine: new DevExecutionEngine(),
+      logger: createRecordingLogger(),
+      readGenesisState,
+      custody,
+    });
+  let chain = await open();
+  onTestFinished(() => chain.close());
+  const reopen = async () => {
+    await chain.close();
+    chain = await open();
+    return chain;
+  };
+  return { chain, db, reopen };
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/dev-chain.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
+import { blocksOf } from "../history.test-support.ts";
+import { openAnchoredAt } from "./anchored-chain.test-support.ts";
+import { Backfill } from "./backfill.ts";
+
+const ANCHOR_SLOT = 12;
+
+let source: OpenedDevChain;
+let history: ServedBlock[];
+beforeAll(async () => {
+  source = await startQuietDevChain(ANCHOR_SLOT + 1, { validators: 8 });
+  history = await blocksOf(source.devChain);
+}, 120_000);
+afterAll(() => source?.close());
+
+/** What the sync tells of itself. */
+class FakeSync {
+  isAtRest = false;
+  #tell: () => void = () => {};
+
+  onChange(listener: () => void): () => void {
+    this.#tell = listener;
+    return () => {};
+  }
+
+  rest(): void {
+    this.isAtRest = true;
+    this.#tell();
+  }
+}
+
+async function openBackfill(peers: FakePeers, options: { epochs?: number } = {}) {
+  const { chain } = await openAnchoredAt(ANCHOR_SLOT, source.devChain);
+  const sync = new FakeSync();
+  const logger = createRecordingLogger();
+  const limits = { batchSlots: 4 };
+  const backfill = new Backfill({ chain, peers, sync: sync as never, logger, limits, ...options });
+  backfill.start();
+  return { chain, sync, backfill, logger };
+}
+
+test("history is fetched once nothing is missing at the head, and not before", async () => {
+  const peers = new FakePeers();
+  const { chain, sync, backfill } = await openBackfill(peers);
+  peers.add("honest", history);
+  await peers.untilQuiet();
+  expect(peers.ranges).toEqual([]);
+
+  sync.rest();
+  await vi.waitFor(() => expect(chain.history.end).toBeNull());
+  expect(peers.ranges.map(({ range }) => range.startSlot)).toEqual([8, 4, 1]);
+  await backfill.close();
+});
+
+test("none is fetched by a node that wants none", async () => {
+  const peers = new FakePeers();
+  peers.add("honest", history);
+  const { sync, backfill } = await openBackfill(peers, { epochs: 0 });
+  sync.rest();
+  await peers.untilQuiet();
+  expect(peers.ranges).toEqual([]);
+  await backfill.close();
+});
+
+test("a stop does not wait for a peer that does not answer", async () => {
+  const peers = new FakePeers();
+  const asked = Promise.withResolvers<void>();
+  peers.add("silent", history, {
+    byRange: (_, __, signal) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+        asked.resolve();
+      }),
+  });
+  const { sync, backfill, logger } = await openBackfill(peers);
+  sync.rest();
+  await asked.promise;
+  await backfill.close();
+  expect(logger.records).toEqual([]);
+});

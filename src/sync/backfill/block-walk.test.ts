@@ -1,0 +1,129 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/dev-chain.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { checkChain } from "../../chain/stored/check-chain.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { RequestError } from "../../network/reqresp/errors.ts";
+import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
+import { blocksOf } from "../history.test-support.ts";
+import { openAnchoredAt } from "./anchored-chain.test-support.ts";
+import { BlockWalk } from "./block-walk.ts";
+import { HistoryPeers } from "./history-peers.ts";
+
+/** More than a range. */
+const EMPTY_SLOTS = 6;
+const BATCH_SLOTS = 4;
+const ANCHOR_SLOT = 24;
+
+let source: OpenedDevChain;
+let history: ServedBlock[];
+beforeAll(async () => {
+  source = await startQuietDevChain(ANCHOR_SLOT + 4, { validators: 8 }, { emptySlots: EMPTY_SLOTS });
+  history = await blocksOf(source.devChain);
+}, 120_000);
+afterAll(() => source?.close());
+
+const FIRST_SLOT = EMPTY_SLOTS + 1;
+const slotsFrom = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+function walkOf(chain: BeaconChain, peers: FakePeers, epochs = Number.POSITIVE_INFINITY) {
+  const timers = { now: () => 0 };
+  const historyPeers = new HistoryPeers({ peers, timers, restMs: 1000 });
+  const logger = createRecordingLogger();
+  const walk = new BlockWalk({ chain, peers, historyPeers, epochs, batchSlots: BATCH_SLOTS, timers, logger });
+  const step = () => walk.step(new AbortController().signal);
+  const run = async () => {
+    while (await step());
+  };
+  return { step, run, logger };
+}
+
+async function heldSlots(chain: BeaconChain): Promise<number[]> {
+  const slots = slotsFrom(0, ANCHOR_SLOT);
+  const blocks = await Promise.all(slots.map((slot) => chain.blocks.canonicalAtSlot(slot).catch(() => null)));
+  return slots.filter((slot) => blocks[slot] !== null);
+}
+
+describe("the history of a chain that was started from a later state", () => {
+  test.each([
+    ["its block", { withBlock: true }],
+    ["no block", { withBlock: false }],
+  ])("with %s is fetched down to genesis, from whoever has it, and is whole after a restart", async (_, options) => {
+    const { chain, db, reopen } = await openAnchoredAt(ANCHOR_SLOT, source.devChain, options);
+    const peers = new FakePeers();
+    peers.add("young", history, { status: { earliestAvailableSlot: ANCHOR_SLOT + 2 } });
+    peers.add("middle", history, { status: { earliestAvailableSlot: 15 } });
+    peers.add("old", history);
+    expect(chain.history.earliestAvailableSlot).toBe(options.withBlock ? ANCHOR_SLOT : ANCHOR_SLOT + 1);
+
+    await walkOf(chain, peers).run();
+
+    expect(await heldSlots(chain)).toEqual([0, ...slotsFrom(FIRST_SLOT, ANCHOR_SLOT)]);
+    expect(chain.history.earliestAvailableSlot).toBe(0);
+    expect(peers.penalties).toEqual([]);
+    expect(peers.ranges.map(({ peerId }) => peerId)).not.toContain("young");
+    const tooEarly = ({ peerId, range }: (typeof peers.ranges)[number]) => peerId === "middle" && range.startSlot < 15;
+    expect(peers.ranges.filter(tooEarly)).toEqual([]);
+    // Of what came there are no states, but of genesis there is one.
+    await expect(chain.states.canonicalAtSlot(FIRST_SLOT)).rejects.toThrow("is not in this node's history");
+    expect((await chain.states.canonicalAtSlot(EMPTY_SLOTS))?.slot).toBe(EMPTY_SLOTS);
+
+    const { problems } = await checkChain({ config: chain.config, db, onProgress: () => {} });
+    expect(problems).toEqual([]);
+    const again = await reopen();
+    expect(again.history.end).toBeNull();
+    expect(await heldSlots(again)).toEqual([0, ...slotsFrom(FIRST_SLOT, ANCHOR_SLOT)]);
+  });
+
+  test("goes on after a restart where it was left, and ends at the epoch that is wanted", async () => {
+    const { chain, reopen } = await openAnchoredAt(ANCHOR_SLOT, source.devChain, { knowsGenesis: false });
+    const peers = new FakePeers();
+    peers.add("honest", history);
+    await walkOf(chain, peers).step();
+    expect(chain.history.earliestBlockSlot).toBe(ANCHOR_SLOT - BATCH_SLOTS);
+
+    const again = await reopen();
+    expect(again.history.earliestBlockSlot).toBe(ANCHOR_SLOT - BATCH_SLOTS);
+    await walkOf(again, peers, 1).run();
+    expect(again.history.earliestBlockSlot).toBe(ANCHOR_SLOT - SLOTS_PER_EPOCH);
+    const starts = peers.ranges.map(({ range }) => range.startSlot);
+    expect(starts).toEqual([ANCHOR_SLOT - BATCH_SLOTS, ANCHOR_SLOT - 2 * BATCH_SLOTS]);
+
+    // Nobody sends the genesis block, and without its state it is not known.
+    await walkOf(again, peers).run();
+    expect(again.history.earliestBlockSlot).toBe(FIRST_SLOT);
+    expect(peers.penalties).toEqual([]);
+  });
+});
+
+describe("of a peer that", () => {
+  const unavailable = () => Promise.reject(new RequestError("refused", "This node holds no blocks.", { code: 3 }));
+  const badlySigned = (signed: ServedBlock["signed"]) => ({ ...signed, signature: history[0]!.signed.signature });
+  const otherBlock = (signed: ServedBlock["signed"]) => {
+    const other = source.devChain.config.getForkTypes(signed.message.slot).SignedBeaconBlock.clone(signed as never);
+    other.message.stateRoot = ssz.Root.defaultValue();
+    return other as ServedBlock["signed"];
+  };
+
+  test.each<[string, NonNullable<Parameters<FakePeers["add"]>[2]>, string[]]>([
+    ["has no such old blocks", { byRange: unavailable, byRoot: unavailable }, []],
+    ["leaves out the last block", { byRange: async (blocks) => blocks.slice(0, -1) }, ["moderate"]],
+    ["leaves out the first block", { byRange: async (blocks) => blocks.slice(1) }, ["moderate"]],
+    ["leaves out a block between", { byRange: async (blocks) => blocks.toSpliced(1, 1) }, ["moderate"]],
+    ["gives nothing", { byRange: async () => [] }, ["moderate"]],
+    ["gives other blocks", { byRange: async (blocks) => blocks.map(otherBlock) }, ["moderate"]],
+    ["gives blocks that nobody signed", { byRange: async (blocks) => blocks.map(badlySigned) }, ["severe"]],
+  ])("%s nothing wrong is taken, and others are asked", async (_, behaviour, penalties) => {
+    const { chain } = await openAnchoredAt(ANCHOR_SLOT, source.devChain);
+    const peers = new FakePeers();
+    peers.add("faulty", history, behaviour);
+    peers.add("honest", history);
+    await walkOf(chain, peers).run();
+    expect(chain.history.end).toBeNull();
+    expect(await heldSlots(chain)).toEqual([0, ...slotsFrom(FIRST_SLOT, ANCHOR_SLOT)]);
+    expect(peers.penaltiesOf("faulty")).toEqual(penalties);
+    expect(peers.penaltiesOf("honest")).toEqual([]);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test, vi } from "vitest";
+import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
+import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
+import type { DataSidecar } from "../../data/sidecar.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
+import { openAnchoredAt } from "./anchored-chain.test-support.ts";
+import { BlockWalk } from "./block-walk.ts";
+import { DataWalk } from "./data-walk.ts";
+import { HistoryPeers } from "./history-peers.ts";
+
+/** More blocks than are fetched for at a time; that of the last slot is the one to start from. */
+const ANCHOR_SLOT = 12;
+const CUSTODY = { nodeId: new Uint8Array(32).fill(7), groupCount: 4 };
+
+/** A chain on which every block but the first has two blobs, and another that was started from its last block. */
+async function openHistory(fork: "electra" | "fulu") {
+  const { devChain } = await openQuietDevChain(1, { forks: [{ fork, epoch: 0 }], validators: 8 });
+  const { chain, clock } = devChain;
+  const making = new CommittingBlocks(devChain);
+  const first = (await chain.blocks.canonicalAtSlot(1))!;
+  const history: (ServedBlock & { sidecars: readonly DataSidecar[] })[] = [{ ...first, sidecars: [] }];
+  for (let slot = 2; slot <= ANCHOR_SLOT; slot++) {
+    await clock.advanceTo(slot);
+    const block = await making.make({ slot, parentRoot: chain.head.root });
+    chain.data.pool.add(block, block.sidecars);
+    await chain.importBlock(block.signed);
+    history.push(block);
+  }
+  const anchored = await openAnchoredAt(ANCHOR_SLOT, devChain, { custody: CUSTODY });
+  return { history, ...anchored };
+}
+
+function walksOf(chain: BeaconChain, peers: FakePeers) {
+  const timers = { now: () => 0 };
+  const logger = createRecordingLogger();
+  const shared = { chain, peers, timers, logger, historyPeers: new HistoryPeers({ peers, timers, restMs: 1000 }) };
+  const blocks = new BlockWalk({ ...shared, epochs: Number.POSITIVE_INFINITY, batchSlots: 16 });
+  const data = new DataWalk({ ...shared, historyPeers: new HistoryPeers({ peers, timers, restMs: 1000 }) });
+  const { signal } = new AbortController();
+  const run = async (walk: BlockWalk | DataWalk) => {
+    while (await walk.step(signal));
+  };
+  // The sidecars are not of real blobs.
+  for (const method of ["verifyBlobs", "verifyCells"] as const)
+    vi.spyOn(chain.data.kzg, method).mockResolvedValue(true);
+  return { stepData: () => data.step(signal), runData: () => run(data), runBlocks: () => run(blocks) };
+}
+
+/** The indices of what is stored of each block, by slot. */
+async function stored(db: BeaconDb, history: readonly ServedBlock[]): Promise<number[][]> {
+  return Promise.all(history.map(({ root }) => db.data.indices(root)));
+}
+
+describe.each(["electra", "fulu"] as const)("the data of earlier blocks of %s", (fork) => {
+  test("is fetched from those who keep it, refused where it is wrong, and goes on after a restart", async () => {
+    const { chain, db, reopen, history } = await openHistory(fork);
+    const peers = new FakePeers();
+    const otherCommitments = async (sidecars: DataSidecar[]) =>
+      sidecars.map((sidecar) => ({ ...sidecar, kzgCommitment: new Uint8Array(48), kzgCommitments: [] }) as DataSidecar);
+    peers.add("wrong", history, { data: otherCommitments });
+    peers.add("empty", history, { data: async () => [] });
+    peers.add("even", history, { columns: ALL_COLUMNS.filter((index) => index % 2 === 0) });
+    peers.add("odd", history, { columns: ALL_COLUMNS.filter((index) => index % 2 === 1) });
+    const { stepData, runBlocks } = walksOf(chain, peers);
+    expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
+    await runBlocks();
+    expect(chain.history.earliestBlockSlot).toBe(0);
+    expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
+
+    expect(await stepData()).toBe(true);
+    const reached = chain.history.earliestAvailableSlot;
+    expect(reached).toBeLessThan(ANCHOR_SLOT);
+    expect(reached).toBeGreaterThan(2);
+    expect(peers.penaltiesOf("wrong")).toEqual(["severe"]);
+
+    const again = await reopen();
+    expect(again.history.earliestAvailableSlot).toBe(reached);
+    await walksOf(again, peers).runData();
+    expect(again.history.earliestAvailableSlot).toBe(0);
+    const wanted = fork === "fulu" ? again.data.custody.columns : [0, 1];
+    expect(await stored(db, history)).toEqual([[], ...history.slice(1).map(() => [...wanted])]);
+    expect(peers.penalties.filter(({ peerId }) => peerId !== "wrong")).toEqual([]);
+  });
+});
+
+test("columns that are kept from now on are fetched of what is held already, and no others", async () => {
+  const { chain, db, reopen, history } = await openHistory("fulu");
+  const peers = new FakePeers();
+  peers.add("all", history);
+  const { runBlocks, runData } = walksOf(chain, peers);
+  await runBlocks();
+  await runData();
+  const before = new Set(chain.data.custody.columns);
+  peers.data.splice(0);
+
+  chain.data.custody.raiseTo(8);
+  expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
+  await runData();
+  expect(chain.history.earliestAvailableSlot).toBe(0);
+  const { columns } = chain.data.custody;
+  expect(await stored(db, history)).toEqual([[], ...history.slice(1).map(() => [...columns])]);
+  expect(peers.data.flatMap(({ indices }) => indices).filter((index) => before.has(index))).toEqual([]);
+
+  // A start that asks for fewer keeps what is there, but what comes from then on lacks the others.
+  const again = await reopen();
+  expect(again.history.earliestAvailableSlot).toBe(0);
+  again.data.custody.raiseTo(8);
+  expect(again.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
+});

@@ -1,0 +1,119 @@
+import type { RootHex, Slot } from "@lodestar/types";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { type SidecarsOfBlock, WrongSidecarError } from "../../chain/data/verify-sidecars.ts";
+import type { DataStretch, LackingBlock } from "../../chain/history/data-history.ts";
+import { blockRootOfSidecar, type DataSidecar } from "../../data/sidecar.ts";
+import type { Logger } from "../../log/logger.ts";
+import { Progress } from "../../log/progress.ts";
+import type { SyncPeer, SyncPeers } from "../../network/peers/sync-peers.ts";
+import type { Timers } from "../../timers.ts";
+import type { HistoryPeers } from "./history-peers.ts";
+import type { Walk } from "./walk.ts";
+
+interface DataWalkParts {
+  chain: Pick<BeaconChain, "history">;
+  peers: SyncPeers;
+  historyPeers: HistoryPeers;
+  timers: Pick<Timers, "now">;
+  logger: Logger;
+}
+
+/** Fetches the data of blocks that are held without it, from whichever peers keep it. What came stays, also when the rest does not. */
+export class DataWalk implements Walk {
+  readonly #parts: DataWalkParts;
+  #progress: { line: Progress; from: Slot } | null = null;
+
+  constructor(parts: DataWalkParts) {
+    this.#parts = parts;
+  }
+
+  async step(signal: AbortSignal): Promise<boolean> {
+    const { data } = this.#parts.chain.history;
+    const stretch = await data.next();
+    if (stretch === null) return this.#finish();
+    let lacking = stretch.lacking;
+    const asked = new Set<string>();
+    while (lacking.length > 0) {
+      const peer = this.#parts.historyPeers.pick(
+        (peer) => !asked.has(peer.peerId) && partOf(peer, { ...stretch, lacking }).length > 0,
+      );
+      if (peer === null) return false;
+      asked.add(peer.peerId);
+      lacking = without(lacking, await this.#ask(peer, { ...stretch, lacking }, signal));
+    }
+    await data.settle(stretch);
+    this.#report(stretch);
+    return true;
+  }
+
+  /** What the peer gave, which is stored. */
+  async #ask(peer: SyncPeer, stretch: DataStretch, signal: AbortSignal): Promise<SidecarsOfBlock[]> {
+    const { chain, peers, historyPeers, logger } = this.#parts;
+    const { peerId } = peer;
+    const part = partOf(peer, stretch);
+    const wanted = part.map(({ root, missing }) => ({ root, indices: missing }));
+    const request: Promise<DataSidecar[]> = stretch.hasColumns
+      ? peers.columnSidecarsByRoot(peerId, wanted, signal)
+      : peers.blobSidecarsByRoot(peerId, wanted, signal);
+    const sidecars = await historyPeers.answerOf(peerId, request, signal);
+    const entries = sidecars ? entriesOf(part, sidecars) : [];
+    if (entries.length === 0) {
+      historyPeers.rest(peerId);
+      return [];
+    }
+    try {
+      await chain.history.data.store(entries);
+    } catch (error) {
+      if (!(error instanceof WrongSidecarError)) throw error;
+      logger.warn("Data of an earlier block is refused", { peer: peerId, detail: error.message });
+      historyPeers.blame(peerId, "severe", "wrong data of earlier blocks");
+      return [];
+    }
+    return entries;
+  }
+
+  #report({ from, before, bottom }: DataStretch): void {
+    const { logger, timers } = this.#parts;
+    const message = "Fetching the data of earlier blocks";
+    this.#progress ??= { line: new Progress({ message, logger, timers }), from: before };
+    const { line, from: began } = this.#progress;
+    const fields = (slotsPerSecond: number | undefined) => ({ slot: from, target: bottom, slotsPerSecond });
+    line.report(began - from, began - bottom, fields);
+  }
+
+  #finish(): false {
+    this.#progress?.line.finish();
+    this.#progress = null;
+    return false;
+  }
+}
+
+/** What of a stretch the peer may have. */
+function partOf({ status, columns }: SyncPeer, { hasColumns, lacking }: DataStretch): LackingBlock[] {
+  const kept = new Set(columns);
+  return lacking
+    .filter(({ signed }) => signed.message.slot >= status.earliestAvailableSlot)
+    .map((block) => (hasColumns ? { ...block, missing: block.missing.filter((index) => kept.has(index)) } : block))
+    .filter(({ missing }) => missing.length > 0);
+}
+
+function entriesOf(blocks: readonly LackingBlock[], sidecars: readonly DataSidecar[]): SidecarsOfBlock[] {
+  const given = new Map<RootHex, DataSidecar[]>();
+  for (const sidecar of sidecars) {
+    const root = blockRootOfSidecar(sidecar);
+    given.set(root, [...(given.get(root) ?? []), sidecar]);
+  }
+  return blocks.flatMap((block) => {
+    const wanted = (given.get(block.root) ?? []).filter(({ index }) => block.missing.includes(index));
+    return wanted.length > 0 ? [{ block, sidecars: wanted }] : [];
+  });
+}
+
+function without(lacking: readonly LackingBlock[], entries: readonly SidecarsOfBlock[]): readonly LackingBlock[] {
+  const given = new Map(
+    entries.map(({ block, sidecars }) => [block.root, new Set(sidecars.map(({ index }) => index))]),
+  );
+  return lacking
+    .map((block) => ({ ...block, missing: block.missing.filter((index) => !given.get(block.root)?.has(index)) }))
+    .filter(({ missing }) => missing.length > 0);
+}
