@@ -161,7 +161,7 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const custody = new Custody(config, options.custody);
-    this.data = new DataAvailability({ config, clock, kzg: new KzgThread(log), custody });
+    this.data = new DataAvailability({ config, clock, db, kzg: new KzgThread(log), custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;

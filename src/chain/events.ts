@@ -4,6 +4,8 @@ import type {
   AttesterSlashing,
   altair,
   capella,
+  deneb,
+  fulu,
   LightClientFinalityUpdate,
   LightClientOptimisticUpdate,
   phase0,
@@ -11,6 +13,7 @@ import type {
   SingleAttestation,
   SSEPayloadAttributes,
 } from "@lodestar/types";
+import type { DataSidecar } from "../data/sidecar.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Checkpoint } from "./fork-choice/types.ts";
 
@@ -46,6 +49,12 @@ export interface BlockEvent {
   executionOptimistic: boolean;
 }
 
+interface SidecarEvent<Sidecar> {
+  root: RootHex;
+  slot: number;
+  sidecar: Sidecar;
+}
+
 /** What happens on the chain, for everybody who wants to follow it. */
 interface ChainEventMap {
   blockGossip: GossipBlockEvent;
@@ -66,6 +75,11 @@ interface ChainEventMap {
   contribution: altair.SignedContributionAndProof;
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;
+  /** A sidecar that passed the rules of gossip, whichever way it came. */
+  blobSidecar: SidecarEvent<deneb.BlobSidecar>;
+  columnSidecar: SidecarEvent<fulu.DataColumnSidecar>;
+  /** Sidecars that this node made itself and of which the network should be told. */
+  sidecarsMade: { sidecars: readonly DataSidecar[] };
   /** What the payload of the next slot's block is to be built with; made only while somebody listens. */
   payloadAttributes: { version: ForkName; data: SSEPayloadAttributes };
 }

@@ -20,6 +20,9 @@ export class RecordingBroadcast implements Broadcast {
   block(item: unknown): void {
     this.#note("block", item);
   }
+  sidecars(item: unknown): void {
+    this.#note("sidecars", item);
+  }
   attestation(item: unknown, subnet: number): void {
     this.#note("attestation", item, subnet);
   }

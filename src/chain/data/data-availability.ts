@@ -1,21 +1,24 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { CELLS_PER_EXT_BLOB, ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
 import { columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg.ts";
 import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
-import type { BeaconDbBatch } from "../../db/beacon-db.ts";
+import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { Clock } from "../clock/clock.ts";
 import { BlockRejection } from "../import/block-rejection.ts";
 import type { Custody } from "./custody.ts";
+import { blobsOfColumns, DataUnavailableError } from "./blobs.ts";
 import { DataPool } from "./data-pool.ts";
+import { verifySidecars } from "./verify-sidecars.ts";
 
 interface DataAvailabilityParts {
   config: BeaconConfig;
   clock: Pick<Clock, "currentEpoch">;
+  db: BeaconDb;
   kzg: Kzg;
   custody: Custody;
 }
@@ -41,12 +44,14 @@ export class DataAvailability {
   readonly pool = new DataPool();
   readonly #config: BeaconConfig;
   readonly #clock: DataAvailabilityParts["clock"];
+  readonly #db: BeaconDb;
   readonly #awaited = new Map<RootHex, CommittingBlock>();
   readonly #listeners = new Set<AwaitedListener>();
 
-  constructor({ config, clock, kzg, custody }: DataAvailabilityParts) {
+  constructor({ config, clock, db, kzg, custody }: DataAvailabilityParts) {
     this.#config = config;
     this.#clock = clock;
+    this.#db = db;
     this.kzg = kzg;
     this.custody = custody;
   }
@@ -126,6 +131,32 @@ export class DataAvailability {
       proofs: proofs.slice(index * CELLS_PER_EXT_BLOB, (index + 1) * CELLS_PER_EXT_BLOB),
     }));
     return columnSidecarsOf(columnFrameOf(this.#config, signed), extended);
+  }
+
+  /** Takes what was fetched or published of a block once it is verified. */
+  async take(block: CommittingBlock, sidecars: readonly DataSidecar[]): Promise<void> {
+    await verifySidecars(this.#config, this.kzg, block, sidecars);
+    this.pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
+  }
+
+  /** Null when it is not here. */
+  async sidecarBytes(root: RootHex, index: number): Promise<Uint8Array | null> {
+    const pooled = this.pool.get(root, index);
+    return pooled ? serializeSidecar(pooled) : this.#db.data.get(root, index);
+  }
+
+  /** The blobs that a block commits to, in the order of its commitments. */
+  async blobs({ signed, root }: CommittingBlock): Promise<Uint8Array[]> {
+    const { length } = commitmentsOf(signed);
+    if (length === 0) return [];
+    if (this.hasColumns(signed.message.slot)) {
+      return blobsOfColumns(this.kzg, length, (column) => this.sidecarBytes(root, column));
+    }
+    const sidecars = await Promise.all(Array.from({ length }, (_, index) => this.sidecarBytes(root, index)));
+    return sidecars.map((bytes) => {
+      if (bytes === null) throw new DataUnavailableError("Some of the blobs are not here.");
+      return ssz.deneb.BlobSidecar.deserialize(bytes).blob;
+    });
   }
 
   /** Has what is here of a block be stored together with the block, and forgets it once that is done. */

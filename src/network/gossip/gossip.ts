@@ -107,6 +107,8 @@ export class Gossip implements Broadcast, SubnetTopics {
     this.#publish("beacon_block", signed, { floodPublish: true });
   }
 
+  sidecars(): void {}
+
   attestation(attestation: phase0.Attestation | SingleAttestation, subnet: number): void {
     this.#publish("beacon_attestation", attestation, { subnet });
   }
