@@ -1,5 +1,11 @@
 import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
-import { type ExecutionPayload, type ExecutionRequests, type RootHex, sszTypesFor } from "@lodestar/types";
+import {
+  type BlobsBundle,
+  type ExecutionPayload,
+  type ExecutionRequests,
+  type RootHex,
+  sszTypesFor,
+} from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import { countRequests, createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
 import {
@@ -36,6 +42,11 @@ interface KnownBlock {
 /** What is to be in the payload for a request, beside what the request itself says. */
 type RequestSource = (request: PayloadRequest) => Promise<ExecutionRequests>;
 
+/** The blobs of the payload for a request of deneb or later, with proofs as its fork has them. */
+type BlobSource = (request: PayloadRequest) => Promise<BlobsBundle>;
+
+const NO_BLOBS: BlobsBundle = { commitments: [], proofs: [], blobs: [] };
+
 /**
  * The built-in execution engine of dev chains. It stands where an execution client would and executes nothing: its
  * blocks are empty but for withdrawals. Execution requests, which elsewhere come from transactions, it is given. What it
@@ -49,10 +60,16 @@ export class DevExecutionEngine implements ExecutionEngine {
   readonly #requests = new Map<PayloadId, PayloadRequest>();
   #payloadIds = 0;
   #requestSource: RequestSource | undefined;
+  #blobSource: BlobSource | undefined;
 
   /** Has payloads make the requests that the source tells; without one they make none. */
   takeRequestsFrom(source: RequestSource): void {
     this.#requestSource = source;
+  }
+
+  /** Has payloads carry the blobs that the source gives; without one they carry none. */
+  takeBlobsFrom(source: BlobSource): void {
+    this.#blobSource = source;
   }
 
   /** It is always there. */
@@ -75,7 +92,7 @@ export class DevExecutionEngine implements ExecutionEngine {
     }
     const parentHash = toRootHex(payload.parentHash);
     const parent = this.#known.get(parentHash);
-    const message = faultOfContent(payload, context) ?? (parent && faultAfterParent(payload, parent));
+    const message = faultOfContent(payload) ?? (parent && faultAfterParent(payload, parent));
     if (message !== undefined) {
       return { status: "invalid", latestValidHash: parent === undefined ? null : parentHash, message };
     }
@@ -108,7 +125,7 @@ export class DevExecutionEngine implements ExecutionEngine {
     return {
       payload,
       value: 0n,
-      ...(isForkPostDeneb(fork) && { blobsBundle: { commitments: [], proofs: [], blobs: [] } }),
+      ...(isForkPostDeneb(fork) && { blobsBundle: (await this.#blobSource?.(request)) ?? NO_BLOBS }),
       ...(executionRequests && { executionRequests }),
     };
   }
@@ -144,15 +161,9 @@ function forgetOldest<K>(map: Map<K, unknown>, kept: number): void {
 }
 
 /** What a chain without transactions can never contain: blobs come with transactions only. */
-function faultOfContent(
-  { transactions }: ExecutionPayload,
-  { versionedHashes = [] }: PayloadContext,
-): string | undefined {
+function faultOfContent({ transactions }: ExecutionPayload): string | undefined {
   if (transactions.length > 0) {
     return `The payload has ${transactions.length} transactions; the dev execution engine executes none.`;
-  }
-  if (versionedHashes.length > 0) {
-    return `The block has ${versionedHashes.length} blob commitments, but the payload has no transaction with blobs.`;
   }
   return undefined;
 }

@@ -10,8 +10,8 @@ import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { Clock } from "../clock/clock.ts";
 import { BlockRejection } from "../import/block-rejection.ts";
+import { blobsOfColumns, DataUnavailableError } from "./blobs-of-block.ts";
 import type { Custody } from "./custody.ts";
-import { blobsOfColumns, DataUnavailableError } from "./blobs.ts";
 import { DataPool } from "./data-pool.ts";
 import { verifySidecars } from "./verify-sidecars.ts";
 

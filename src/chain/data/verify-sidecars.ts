@@ -1,5 +1,5 @@
 import type { BeaconConfig } from "@lodestar/config";
-import type { deneb } from "@lodestar/types";
+import type { deneb, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
 import { isBlobOfItsHeader } from "../../data/blob-sidecars.ts";
 import { cellsOfColumns, faultOfColumn, isColumnOfItsHeader } from "../../data/column-sidecars.ts";
@@ -7,7 +7,6 @@ import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg.ts";
 import { blockRootOfSidecar, type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { ForeseenError } from "../../foreseen-error.ts";
-import type { CommittingBlock } from "./data-availability.ts";
 
 /** A sidecar that is not what its block commits to. */
 export class WrongSidecarError extends ForeseenError {
@@ -24,7 +23,7 @@ export class WrongSidecarError extends ForeseenError {
 export async function verifySidecars(
   config: BeaconConfig,
   kzg: Kzg,
-  { signed, root }: CommittingBlock,
+  { signed, root }: { signed: SignedBeaconBlock; root: RootHex },
   sidecars: readonly DataSidecar[],
 ): Promise<void> {
   const commitments = commitmentsOf(signed);
