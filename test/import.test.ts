@@ -180,11 +180,6 @@ const ELECTRA: Case[] = [
       return byHand.sign(await byHand.withStateRoot(block)).signed;
     },
   ],
-  [
-    "blobs that are not there",
-    "data-unavailable",
-    signedAfter((block) => (block as electra.BeaconBlock).body.blobKzgCommitments.push(new Uint8Array(48))),
-  ],
 ];
 
 /** A shared chain: every case finds it as the case before left it, which is the point. */

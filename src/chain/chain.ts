@@ -3,11 +3,13 @@ import { GENESIS_SLOT } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
+  computeStartSlotAtEpoch,
   getAttesterSlashableIndices,
 } from "@lodestar/state-transition";
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
+import type { Kzg } from "../data/kzg.ts";
 import { KzgThread } from "../data/kzg-thread.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
@@ -19,6 +21,8 @@ import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
+import { DataPruner } from "./data/data-pruner.ts";
+import { LateSidecars } from "./data/late-sidecars.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -75,6 +79,8 @@ export interface ChainParts extends OpeningOptions {
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
   custody?: CustodyOptions;
+  /** By default a thread of the chain's own. It is closed with the chain. */
+  kzg?: Kzg;
 }
 
 /**
@@ -114,6 +120,8 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #snapshotWriter: SnapshotWriter;
+  readonly #lateSidecars: LateSidecars;
+  readonly #dataPruner: DataPruner;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
   readonly #builderInUse: BuilderInUse | undefined;
@@ -161,7 +169,8 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const custody = new Custody(config, options.custody);
-    this.data = new DataAvailability({ config, clock, db, kzg: new KzgThread(log), custody });
+    const kzg = options.kzg ?? new KzgThread(log);
+    this.data = new DataAvailability({ config, db, clock, kzg, custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
@@ -180,6 +189,9 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, snapshotWriter, payloads, logger: log },
       forkChoice.finalized,
     );
+    const changingData = { db, forkChoice, data: this.data, events: this.events, changes: this.#changes, logger: log };
+    this.#lateSidecars = new LateSidecars(changingData);
+    this.#dataPruner = new DataPruner(changingData);
     const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
     this.#engineNotifier = new EngineNotifier({
       config,
@@ -312,6 +324,8 @@ export class BeaconChain {
       snapshotWriter,
       pubkeys: pubkeyCache,
       pools: this.pools,
+      dataPool: this.data.pool,
+      importQueue: this.#importQueue,
       deposits,
       tracker: this.#tracker,
       archiver: this.#archiver,
@@ -358,6 +372,7 @@ export class BeaconChain {
     // Slots that began since the chain was opened were announced to nobody.
     this.forkChoice.onTick(this.clock.currentSlot);
     this.#engineNotifier.notify();
+    this.#dataPruner.begin();
   }
 
   /**
@@ -395,6 +410,11 @@ export class BeaconChain {
     return this.#importQueue.isWaiting(root);
   }
 
+  /** Whether the block is in order and waits for its blobs or columns. */
+  isWaitingForData(root: RootHex): boolean {
+    return this.#importQueue.isAwaitingData(root);
+  }
+
   /** Lets fork choice decide anew, with all attestations counted up to now. */
   refreshHead(): Promise<void> {
     return this.#changes.run(() => this.#settle());
@@ -415,6 +435,8 @@ export class BeaconChain {
     this.#stopTicking?.();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
+    await this.#lateSidecars.close();
+    await this.#dataPruner.close();
     try {
       await this.store();
     } finally {
@@ -482,6 +504,7 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
+    this.#dataPruner.onSlot(slot);
     void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();
@@ -502,6 +525,8 @@ export class BeaconChain {
     if (!this.#archiver.isBehind) return;
     const { checkpoint, state } = await this.#archiver.archive();
     this.pools.pruneByFinality(state);
+    this.#importQueue.dropUnfit();
+    this.data.pool.prune(computeStartSlotAtEpoch(checkpoint.epoch) + 1);
     this.#logger.info("Finalized", { epoch: checkpoint.epoch, root: checkpoint.root, head: this.head.slot });
     this.events.publish("finalized", {
       ...checkpoint,

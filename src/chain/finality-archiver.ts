@@ -92,7 +92,9 @@ export class FinalityArchiver {
     }
     for await (const { slot, root } of this.#settledBlocks(finalized)) {
       batch.hotBlocks.delete(slot, root);
-      if (!canonical.has(root)) this.#snapshots.deleteAllOf(batch, root);
+      if (canonical.has(root)) continue;
+      this.#snapshots.deleteAllOf(batch, root);
+      batch.data.delete({ slot, root }, await this.#db.data.indices(root));
     }
     this.#snapshots.thin(batch, this.#forkChoice.ancestors(finalized.root));
     await putCountedVotes(batch, votes);

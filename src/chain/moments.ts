@@ -3,9 +3,11 @@ import type { Slot } from "@lodestar/types";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { BlockStore } from "./blocks/block-store.ts";
+import type { DataPool } from "./data/data-pool.ts";
 import type { FinalityArchiver } from "./finality-archiver.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { HeadTracker } from "./head-tracker.ts";
+import type { ImportQueue } from "./import/import-queue.ts";
 import type { LightClientServer } from "./light-client/light-client-server.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
 import type { Pools } from "./pools/pools.ts";
@@ -30,6 +32,8 @@ interface ChangingParts {
   snapshotWriter: SnapshotWriter;
   pubkeys: Pubkeys;
   pools: Pools;
+  dataPool: DataPool;
+  importQueue: ImportQueue;
   deposits: DepositChain;
   tracker: HeadTracker;
   archiver: FinalityArchiver;
@@ -107,6 +111,7 @@ export class Moments {
       snapshots: parts.snapshots.capture(),
       pubkeys: parts.pubkeys.capture(),
       pools: parts.pools.capture(),
+      dataPool: parts.dataPool.capture(),
       deposits: parts.deposits.capture(),
       head: parts.tracker.capture(),
       archived: parts.archiver.capture(),
@@ -135,6 +140,8 @@ export class Moments {
     parts.snapshots.restore(memory.snapshots);
     parts.pubkeys.restore(memory.pubkeys);
     parts.pools.restore(memory.pools);
+    parts.importQueue.dropAwaiting();
+    parts.dataPool.restore(memory.dataPool);
     parts.deposits.restore(memory.deposits);
     parts.archiver.restore(memory.archived);
     parts.lightClient.restore(memory.lightClient);

@@ -19,3 +19,9 @@ export function blockRootOfSidecar({ signedBlockHeader }: DataSidecar): RootHex 
 export function serializeSidecar(sidecar: DataSidecar): Uint8Array {
   return isColumn(sidecar) ? ssz.fulu.DataColumnSidecar.serialize(sidecar) : ssz.deneb.BlobSidecar.serialize(sidecar);
 }
+
+/** Which of both it is, its length tells: no number of cells makes a column as long as the sidecar of a blob, which always has the same length. */
+export function deserializeSidecar(bytes: Uint8Array): DataSidecar {
+  const type = bytes.length === ssz.deneb.BlobSidecar.fixedSize ? ssz.deneb.BlobSidecar : ssz.fulu.DataColumnSidecar;
+  return type.deserialize(bytes);
+}

@@ -1,11 +1,18 @@
 import type { Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { crc32c } from "@node-rs/crc32";
+import { DatabaseCorruptError } from "./errors.ts";
 import { Bucket, type Root, rootBytes, type SlotAndRoot, slotAndRootKey, slotAndRootOfKey, slotBound } from "./keys.ts";
 import type { LevelStore, WriteBatch } from "./level-store.ts";
 
 const ROOT_BYTES = 32;
 const INDEX_BYTES = 2;
+const CHECKSUM_BYTES = 4;
 
-/** Block root and index → SSZ of the blob sidecar or column sidecar; which of both, the fork of the block tells. */
+/**
+ * Block root and index → SSZ of the blob sidecar or column sidecar; which of both, the fork of the block tells. A checksum stands behind
+ * it, because only a commitment tells whether a blob is the right one, and that takes long to verify.
+ */
 export class DataRepository {
   readonly #store: LevelStore;
 
@@ -13,8 +20,18 @@ export class DataRepository {
     this.#store = store;
   }
 
-  get(root: Root, index: number): Promise<Uint8Array | null> {
-    return this.#store.get(Bucket.dataSidecars, sidecarKey(root, index));
+  /** Throws a `DatabaseCorruptError` for bytes that are not those that were put. */
+  async get(root: Root, index: number): Promise<Uint8Array | null> {
+    const value = await this.#store.get(Bucket.dataSidecars, sidecarKey(root, index));
+    if (!value) return null;
+    const sidecar = withoutChecksum(value);
+    if (sidecar) return sidecar;
+    const reason = `sidecar ${index} of the block ${toRootHex(rootBytes(root))} is not what was stored`;
+    throw new DatabaseCorruptError(this.#store.path, reason);
+  }
+
+  has(root: Root, index: number): Promise<boolean> {
+    return this.#store.has(Bucket.dataSidecars, sidecarKey(root, index));
   }
 
   /** In ascending order. */
@@ -47,7 +64,7 @@ export class DataWrites {
 
   put({ slot, root }: SlotAndRoot, index: number, sidecar: Uint8Array): void {
     this.#batch.put(Bucket.dataBlocks, slotAndRootKey(slot, root), new Uint8Array());
-    this.#batch.put(Bucket.dataSidecars, sidecarKey(root, index), sidecar);
+    this.#batch.put(Bucket.dataSidecars, sidecarKey(root, index), withChecksum(sidecar));
   }
 
   /** All that the block has, which are of these indices. */
@@ -55,6 +72,22 @@ export class DataWrites {
     for (const index of indices) this.#batch.delete(Bucket.dataSidecars, sidecarKey(root, index));
     this.#batch.delete(Bucket.dataBlocks, slotAndRootKey(slot, root));
   }
+}
+
+function withChecksum(sidecar: Uint8Array): Uint8Array {
+  const value = new Uint8Array(sidecar.length + CHECKSUM_BYTES);
+  value.set(sidecar);
+  new DataView(value.buffer).setUint32(sidecar.length, crc32c(sidecar));
+  return value;
+}
+
+/** Undefined where it is not that of the bytes before it. */
+function withoutChecksum(value: Uint8Array): Uint8Array | undefined {
+  const length = value.length - CHECKSUM_BYTES;
+  if (length < 0) return undefined;
+  const sidecar = value.subarray(0, length);
+  const checksum = new DataView(value.buffer, value.byteOffset).getUint32(length);
+  return checksum === crc32c(sidecar) ? sidecar : undefined;
 }
 
 function sidecarKey(root: Root, index: number): Uint8Array {

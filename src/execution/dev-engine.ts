@@ -1,13 +1,14 @@
 import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
 import {
   type BlobsBundle,
+  type deneb,
   type ExecutionPayload,
   type ExecutionRequests,
   type RootHex,
   sszTypesFor,
 } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
-import { countRequests, createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
+import { blobGasOf, countRequests, createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
 import {
   type BuiltPayload,
   type ExecutionEngine,
@@ -20,6 +21,7 @@ import {
   PayloadUnavailableError,
   type PayloadVerdict,
   type TerminalBlockVerdict,
+  versionedHashesOf,
 } from "./engine.ts";
 
 /**
@@ -49,8 +51,9 @@ const NO_BLOBS: BlobsBundle = { commitments: [], proofs: [], blobs: [] };
 
 /**
  * The built-in execution engine of dev chains. It stands where an execution client would and executes nothing: its
- * blocks are empty but for withdrawals. Execution requests, which elsewhere come from transactions, it is given. What it
- * remembers only sharpens its judgement, so it works from an empty memory after every start.
+ * blocks are empty but for withdrawals. Execution requests and blobs, which elsewhere come from transactions, it is given: a block
+ * may commit to any blobs, if its payload was made with these. What it remembers only sharpens its judgement, so it works from an empty
+ * memory after every start.
  */
 export class DevExecutionEngine implements ExecutionEngine {
   readonly state = "synced";
@@ -82,17 +85,14 @@ export class DevExecutionEngine implements ExecutionEngine {
     payload: ExecutionPayload,
     context: PayloadContext,
   ): Promise<PayloadVerdict> {
-    const { executionRequests } = context;
-    const expectedHash = devBlockHash(fork, payload, executionRequests);
+    const expectedHash = devBlockHash(fork, payload, context);
     if (!byteArrayEquals(payload.blockHash, expectedHash)) {
-      const requests = executionRequests ? countRequests(executionRequests) : 0;
-      const content = requests > 0 ? `its content with the ${requests} execution requests of the block` : "its content";
-      const message = `The payload's block hash is ${toRootHex(payload.blockHash)} but ${content} has the hash ${toRootHex(expectedHash)}.`;
+      const message = `The payload's block hash is ${toRootHex(payload.blockHash)} but its content${annexText(context)} has the hash ${toRootHex(expectedHash)}.`;
       return { status: "invalid", latestValidHash: null, message };
     }
     const parentHash = toRootHex(payload.parentHash);
     const parent = this.#known.get(parentHash);
-    const message = faultOfContent(payload) ?? (parent && faultAfterParent(payload, parent));
+    const message = faultOfContent(payload, context) ?? (parent && faultAfterParent(payload, parent));
     if (message !== undefined) {
       return { status: "invalid", latestValidHash: parent === undefined ? null : parentHash, message };
     }
@@ -121,11 +121,13 @@ export class DevExecutionEngine implements ExecutionEngine {
     const executionRequests = isForkPostElectra(fork)
       ? ((await this.#requestSource?.(request)) ?? sszTypesFor(fork).ExecutionRequests.defaultValue())
       : undefined;
-    const payload = createDevPayload(request, blockHash, number, executionRequests);
+    const blobsBundle = isForkPostDeneb(fork) ? ((await this.#blobSource?.(request)) ?? NO_BLOBS) : undefined;
+    const versionedHashes = versionedHashesOf(blobsBundle?.commitments ?? []);
+    const payload = createDevPayload(request, blockHash, number, { executionRequests, versionedHashes });
     return {
       payload,
       value: 0n,
-      ...(isForkPostDeneb(fork) && { blobsBundle: (await this.#blobSource?.(request)) ?? NO_BLOBS }),
+      ...(blobsBundle && { blobsBundle }),
       ...(executionRequests && { executionRequests }),
     };
   }
@@ -160,10 +162,27 @@ function forgetOldest<K>(map: Map<K, unknown>, kept: number): void {
   }
 }
 
-/** What a chain without transactions can never contain: blobs come with transactions only. */
-function faultOfContent({ transactions }: ExecutionPayload): string | undefined {
+/** What goes into the hash beside the payload, as a part of a sentence. */
+function annexText({ executionRequests, versionedHashes = [] }: PayloadContext): string {
+  const requests = executionRequests ? countRequests(executionRequests) : 0;
+  const parts = [
+    ...(requests > 0 ? [`${requests} execution requests`] : []),
+    ...(versionedHashes.length > 0 ? [`${versionedHashes.length} blob commitments`] : []),
+  ];
+  return parts.length === 0 ? "" : ` with the ${parts.join(" and ")} of the block`;
+}
+
+/** What the payload cannot contain in a chain without transactions. How many blobs there may be is a rule of the beacon chain alone. */
+function faultOfContent(payload: ExecutionPayload, context: PayloadContext): string | undefined {
+  const { transactions } = payload;
   if (transactions.length > 0) {
     return `The payload has ${transactions.length} transactions; the dev execution engine executes none.`;
+  }
+  const { blobGasUsed = 0n } = payload as Partial<deneb.ExecutionPayload>;
+  const expected = blobGasOf(context);
+  if (blobGasUsed !== expected) {
+    const { length } = context.versionedHashes ?? [];
+    return `The payload has used ${blobGasUsed} blob gas, but the ${length} blobs of the block use ${expected}.`;
   }
   return undefined;
 }

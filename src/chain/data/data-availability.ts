@@ -1,24 +1,24 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { CELLS_PER_EXT_BLOB, ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
 import { columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg.ts";
-import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
+import { type DataSidecar, isColumn, serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Clock } from "../clock/clock.ts";
-import { BlockRejection } from "../import/block-rejection.ts";
-import { blobsOfColumns, DataUnavailableError } from "./blobs-of-block.ts";
+import { BlockRejection, blaming } from "../import/block-rejection.ts";
 import type { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
-import { verifySidecars } from "./verify-sidecars.ts";
+import { readStoredSidecar } from "./stored-sidecar.ts";
 
 interface DataAvailabilityParts {
   config: BeaconConfig;
-  clock: Pick<Clock, "currentEpoch">;
   db: BeaconDb;
+  clock: Pick<Clock, "currentEpoch">;
   kzg: Kzg;
   custody: Custody;
 }
@@ -41,17 +41,17 @@ type AwaitedListener = (block: CommittingBlock, missing: readonly number[]) => v
 export class DataAvailability {
   readonly custody: Custody;
   readonly kzg: Kzg;
-  readonly pool = new DataPool();
   readonly #config: BeaconConfig;
-  readonly #clock: DataAvailabilityParts["clock"];
   readonly #db: BeaconDb;
+  readonly #clock: DataAvailabilityParts["clock"];
   readonly #awaited = new Map<RootHex, CommittingBlock>();
+  readonly pool = new DataPool({ isAwaited: (root) => this.#awaited.has(root) });
   readonly #listeners = new Set<AwaitedListener>();
 
-  constructor({ config, clock, db, kzg, custody }: DataAvailabilityParts) {
+  constructor({ config, db, clock, kzg, custody }: DataAvailabilityParts) {
     this.#config = config;
-    this.#clock = clock;
     this.#db = db;
+    this.#clock = clock;
     this.kzg = kzg;
     this.custody = custody;
   }
@@ -114,11 +114,15 @@ export class DataAvailability {
 
   /** For blocks whose data has to be here already, as those that syncing brings. */
   requireAvailable(block: CommittingBlock): void {
-    const { length } = this.missing(block);
-    if (length === 0) return;
+    if (this.missing(block).length > 0) throw this.unavailable(block);
+  }
+
+  /** What is to be said of a block without all of its data. */
+  unavailable(block: CommittingBlock): BlockRejection {
     const { slot } = block.signed.message;
     const what = this.hasColumns(slot) ? "columns" : "blobs";
-    throw new BlockRejection("data-unavailable", `Of the block of slot ${slot}, ${length} ${what} have not come.`);
+    const message = `Of the block of slot ${slot}, ${this.missing(block).length} ${what} have not come.`;
+    return blaming(new BlockRejection("data-unavailable", message), { slot, root: block.root });
   }
 
   /** The sidecars of a block, all of them, from its blobs. */
@@ -133,36 +137,44 @@ export class DataAvailability {
     return columnSidecarsOf(columnFrameOf(this.#config, signed), extended);
   }
 
-  /** Takes what was fetched or published of a block once it is verified. */
-  async take(block: CommittingBlock, sidecars: readonly DataSidecar[]): Promise<void> {
-    await verifySidecars(this.#config, this.kzg, block, sidecars);
-    this.pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
+  /** The sidecars of a block that are here, on the chain or not yet, in ascending order; by default all. */
+  async sidecars({ root }: SlotAndRoot, indices?: readonly number[]): Promise<DataSidecar[]> {
+    const wanted = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
+    const found = await Promise.all(wanted.map((index) => this.pool.get(root, index) ?? this.#stored(root, index)));
+    return found.filter((sidecar) => sidecar !== null);
   }
 
-  /** Null when it is not here. */
+  /** The SSZ of one of them. */
   async sidecarBytes(root: RootHex, index: number): Promise<Uint8Array | null> {
     const pooled = this.pool.get(root, index);
-    return pooled ? serializeSidecar(pooled) : this.#db.data.get(root, index);
+    if (pooled) return serializeSidecar(pooled);
+    const bytes = await this.#db.data.get(root, index);
+    if (bytes) readStoredSidecar(this.#db, { root, index }, bytes);
+    return bytes;
   }
 
-  /** The blobs that a block commits to, in the order of its commitments. */
-  async blobs({ signed, root }: CommittingBlock): Promise<Uint8Array[]> {
-    const { length } = commitmentsOf(signed);
-    if (length === 0) return [];
-    if (this.hasColumns(signed.message.slot)) {
-      return blobsOfColumns(this.kzg, length, (column) => this.sidecarBytes(root, column));
+  /** Which of them are here, in ascending order. */
+  async indices(root: RootHex): Promise<number[]> {
+    const pooled = this.pool.all(root).map(({ index }) => index);
+    return [...new Set([...(await this.#db.data.indices(root)), ...pooled])].sort((a, b) => a - b);
+  }
+
+  /**
+   * Has what the pool holds of a block stored, but for columns that this node does not keep. Returns all that the pool holds of it,
+   * which it need not hold any longer when that is done.
+   */
+  store(batch: BeaconDbBatch, { slot, root }: SlotAndRoot): DataSidecar[] {
+    const pooled = this.pool.all(root);
+    for (const sidecar of pooled) {
+      if (isColumn(sidecar) && !this.custody.isSampled(sidecar.index)) continue;
+      batch.data.put({ slot, root }, sidecar.index, serializeSidecar(sidecar));
     }
-    const sidecars = await Promise.all(Array.from({ length }, (_, index) => this.sidecarBytes(root, index)));
-    return sidecars.map((bytes) => {
-      if (bytes === null) throw new DataUnavailableError("Some of the blobs are not here.");
-      return ssz.deneb.BlobSidecar.deserialize(bytes).blob;
-    });
+    return pooled;
   }
 
-  /** Has what is here of a block be stored together with the block, and forgets it once that is done. */
-  store(batch: BeaconDbBatch, { signed, root }: CommittingBlock): void {
-    const { slot } = signed.message;
-    for (const sidecar of this.pool.all(root)) batch.data.put({ slot, root }, sidecar.index, serializeSidecar(sidecar));
+  async #stored(root: RootHex, index: number): Promise<DataSidecar | null> {
+    const bytes = await this.#db.data.get(root, index);
+    return bytes && readStoredSidecar(this.#db, { root, index }, bytes);
   }
 
   #untilComplete(block: CommittingBlock, signal: AbortSignal, begun: () => void): Promise<void> {

@@ -1,21 +1,53 @@
-import type { RootHex, Slot } from "@lodestar/types";
-import type { DataSidecar } from "../../data/sidecar.ts";
+import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
+import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
 
-/** Blocks of about two epochs, and of proposers that sign several. */
-const MAX_BLOCKS = 128;
+interface DataPoolLimits {
+  blocks: number;
+  bytes: number;
+  /** Of one proposer in one slot, who may have signed any number. */
+  blocksPerProposal: number;
+}
+
+/** Room for a range of blocks that syncing brings, with all columns, and for what gossip brings meanwhile. */
+const LIMITS: DataPoolLimits = { blocks: 256, bytes: 512 * 2 ** 20, blocksPerProposal: 4 };
 
 interface PooledBlock {
   slot: Slot;
+  proposer: ValidatorIndex;
+  bytes: number;
   sidecars: Map<number, DataSidecar>;
 }
+
+interface DataPoolOptions {
+  limits?: DataPoolLimits;
+  /** Whether a verified block waits for its data, which then gives way to no other. */
+  isAwaited?(root: RootHex): boolean;
+}
+
+/** All that the pool holds, as it was at a moment. */
+export type PooledData = ReturnType<DataPool["capture"]>;
 
 /**
  * The verified sidecars of blocks that are not on the chain yet, whichever way they came: by gossip, from peers that were asked, from
  * whoever published the block, from the execution client, or made of others.
  */
 export class DataPool {
+  readonly #limits: DataPoolLimits;
+  readonly #isAwaited: (root: RootHex) => boolean;
+  /** In the order in which something was last added. */
   readonly #blocks = new Map<RootHex, PooledBlock>();
   readonly #listeners = new Set<(root: RootHex) => void>();
+  #bytes = 0;
+
+  constructor({ limits = LIMITS, isAwaited = () => false }: DataPoolOptions = {}) {
+    this.#limits = limits;
+    this.#isAwaited = isAwaited;
+  }
+
+  /** How many blocks it holds something of, and how much that is. */
+  get size(): { blocks: number; bytes: number } {
+    return { blocks: this.#blocks.size, bytes: this.#bytes };
+  }
 
   has(root: RootHex, index: number): boolean {
     return this.#blocks.get(root)?.sidecars.has(index) ?? false;
@@ -34,22 +66,31 @@ export class DataPool {
     return this.#blocks.get(root)?.sidecars.size ?? 0;
   }
 
-  /** Where there are too many blocks, that of the lowest slot gives way. */
+  /**
+   * Where there is too much, the blocks give way of which nothing has come for the longest time: first others of the same proposer
+   * and slot, so that nobody who signs many blocks drives out those of others.
+   */
   add({ slot, root }: { slot: Slot; root: RootHex }, sidecars: readonly DataSidecar[]): void {
-    const block = this.#blocks.get(root) ?? { slot, sidecars: new Map<number, DataSidecar>() };
-    for (const sidecar of sidecars) block.sidecars.set(sidecar.index, sidecar);
-    this.#blocks.set(root, block);
-    if (this.#blocks.size > MAX_BLOCKS) this.#dropOldest();
+    this.#put({ slot, root }, sidecars);
     for (const listener of [...this.#listeners]) listener(root);
   }
 
-  delete(root: RootHex): void {
-    this.#blocks.delete(root);
+  /** Forgets what is here of a block, or only these. */
+  delete(root: RootHex, sidecars?: readonly DataSidecar[]): void {
+    const block = this.#blocks.get(root);
+    if (!block) return;
+    for (const { index } of sidecars ?? [...block.sidecars.values()]) {
+      const sidecar = block.sidecars.get(index);
+      if (!sidecar) continue;
+      block.sidecars.delete(index);
+      this.#count(block, -bytesOf(sidecar));
+    }
+    if (block.sidecars.size === 0) this.#blocks.delete(root);
   }
 
   /** Forgets the blocks of slots before. */
   prune(slot: Slot): void {
-    for (const [root, block] of this.#blocks) if (block.slot < slot) this.#blocks.delete(root);
+    for (const [root, block] of [...this.#blocks]) if (block.slot < slot) this.delete(root);
   }
 
   /** Calls the listener with the root of each block of which something was added. Returns the function that ends it. */
@@ -58,8 +99,59 @@ export class DataPool {
     return () => this.#listeners.delete(listener);
   }
 
-  #dropOldest(): void {
-    const [oldest] = [...this.#blocks].reduce((least, entry) => (entry[1].slot < least[1].slot ? entry : least));
-    this.#blocks.delete(oldest);
+  capture() {
+    return [...this.#blocks].map(([root, { slot, sidecars }]) => ({ slot, root, sidecars: [...sidecars.values()] }));
   }
+
+  /** Nobody is told what is here again. */
+  restore(data: PooledData): void {
+    this.#blocks.clear();
+    this.#bytes = 0;
+    for (const { sidecars, ...block } of data) this.#put(block, sidecars);
+  }
+
+  #put({ slot, root }: { slot: Slot; root: RootHex }, sidecars: readonly DataSidecar[]): void {
+    const [first] = sidecars;
+    if (!first) return;
+    const block = this.#blocks.get(root) ?? {
+      slot,
+      proposer: first.signedBlockHeader.message.proposerIndex,
+      bytes: 0,
+      sidecars: new Map<number, DataSidecar>(),
+    };
+    for (const sidecar of sidecars) {
+      if (block.sidecars.has(sidecar.index)) continue;
+      block.sidecars.set(sidecar.index, sidecar);
+      this.#count(block, bytesOf(sidecar));
+    }
+    this.#blocks.delete(root);
+    this.#blocks.set(root, block);
+    this.#makeRoomFor(root, block);
+  }
+
+  #count(block: PooledBlock, bytes: number): void {
+    block.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  #makeRoomFor(added: RootHex, { slot, proposer }: PooledBlock): void {
+    const ofProposal = [...this.#blocks].filter(([, block]) => block.slot === slot && block.proposer === proposer);
+    if (ofProposal.length > this.#limits.blocksPerProposal) {
+      const oldest = ofProposal.find(([root]) => this.#mayGo(root, added));
+      if (oldest) this.delete(oldest[0]);
+    }
+    for (const root of [...this.#blocks.keys()]) {
+      if (this.#blocks.size <= this.#limits.blocks && this.#bytes <= this.#limits.bytes) return;
+      if (this.#mayGo(root, added)) this.delete(root);
+    }
+  }
+
+  #mayGo(root: RootHex, added: RootHex): boolean {
+    return root !== added && !this.#isAwaited(root);
+  }
+}
+
+/** But for the little that all sidecars have. */
+function bytesOf(sidecar: DataSidecar): number {
+  return isColumn(sidecar) ? sidecar.column.reduce((sum, cell) => sum + cell.length, 0) : sidecar.blob.length;
 }

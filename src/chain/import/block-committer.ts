@@ -1,10 +1,13 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_HISTORICAL_ROOT } from "@lodestar/params";
+import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import type { DataSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
+import { attestationDueShare, momentOfSlot } from "../clock/moment-of-slot.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { withPayloadStatus } from "../fork-choice/payload-status.ts";
@@ -15,8 +18,6 @@ import { blaming } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
-
-const BASIS_POINTS = 10_000;
 
 interface BlockToCommit {
   verified: VerifiedBlock;
@@ -64,9 +65,10 @@ export class BlockCommitter {
       }
     }
     let before = parent;
+    const stored = new Map<RootHex, DataSidecar[]>();
     for (const { verified, block } of blocks) {
       this.#store(batch, verified, { block, parent: before });
-      data.store(batch, verified);
+      stored.set(block.root, data.store(batch, block));
       verified.alongside?.(batch);
       before = block;
     }
@@ -74,12 +76,12 @@ export class BlockCommitter {
     try {
       this.#requireFit(first);
     } catch (error) {
-      await this.#abandon(run);
+      await this.#abandon(run, stored);
       throw error;
     }
     for (const { verified, block } of blocks) {
       this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified) });
-      data.pool.delete(block.root);
+      data.pool.delete(block.root, stored.get(block.root));
     }
   }
 
@@ -113,10 +115,15 @@ export class BlockCommitter {
     }
   }
 
-  /** Leaves the blocks as finality leaves those of other branches: stored, but on no chain. */
-  async #abandon(run: readonly VerifiedBlock[]): Promise<void> {
+  /** Leaves the blocks as finality leaves those of other branches: stored, but on no chain and without data. */
+  async #abandon(run: readonly VerifiedBlock[], stored: ReadonlyMap<RootHex, readonly DataSidecar[]>): Promise<void> {
     const batch = this.#parts.db.batch();
-    for (const { signed, root } of run) batch.hotBlocks.delete(signed.message.slot, root);
+    for (const { signed, root } of run) {
+      const { slot } = signed.message;
+      batch.hotBlocks.delete(slot, root);
+      const indices = stored.get(root)?.map(({ index }) => index) ?? [];
+      batch.data.delete({ slot, root }, indices);
+    }
     await batch.write();
   }
 
@@ -140,8 +147,7 @@ export class BlockCommitter {
   /** Proposer boost is for blocks that came before attesting was due (fork-choice.md, record_block_timeliness). */
   #isTimely({ signed, arrivedAt }: VerifiedBlock): boolean {
     const { clock, config } = this.#parts;
-    const attestingDue = (clock.secondsPerSlot * config.ATTESTATION_DUE_BPS) / BASIS_POINTS;
-    return arrivedAt < clock.slotStartSeconds(signed.message.slot) + attestingDue;
+    return arrivedAt < momentOfSlot(clock, signed.message.slot, attestationDueShare(config));
   }
 
   #store(

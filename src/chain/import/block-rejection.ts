@@ -52,6 +52,21 @@ export class PayloadRefusal extends BlockRejection {
 export const isWaitingForEngine = ({ reason }: BlockRejection): boolean =>
   reason === "engine-unavailable" || reason === "unknown-terminal-block";
 
+/** Whatever comes, the block of that root is never imported. A bad signature says nothing of the kind: the root does not cover it. */
+const CONDEMNING: ReadonlySet<RejectionReason> = new Set([
+  "finalized-slot",
+  "invalid-parent",
+  "not-later-than-parent",
+  "not-descendant-of-finalized",
+  "wrong-proposer",
+  "wrong-state-root",
+  "invalid-transition",
+  "invalid-payload",
+  "wrong-terminal-block",
+]);
+
+export const condemnsBlock = ({ reason }: BlockRejection): boolean => CONDEMNING.has(reason);
+
 /** Notes the block at fault in an error, if it is a rejection that does not name one yet. */
 export function blaming<E>(error: E, block: { slot: Slot; root: RootHex }): E {
   if (error instanceof BlockRejection) {

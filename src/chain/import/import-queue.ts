@@ -14,7 +14,9 @@ import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
-import { BlockRejection, isWaitingForEngine, PayloadRefusal } from "./block-rejection.ts";
+import { BlockRejection, condemnsBlock, isWaitingForEngine, PayloadRefusal } from "./block-rejection.ts";
+import { BlocksAwaitingData } from "./blocks-awaiting-data.ts";
+import { checkBeforeTransition } from "./cheap-checks.ts";
 import { type Alongside, type ArrivedBlock, isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
@@ -41,6 +43,8 @@ interface ImportQueueParts extends BlockCommitterParts {
 export interface Arrival {
   /** When the block came, in chain time; now, unless it was held up on its way here. */
   arrivedAt?: number;
+  /** Whether the caller waits a while where the block lacks data, which is held in any case; by default it does. */
+  waitsForData?: boolean;
 }
 
 /** Null when the chain has the block already. */
@@ -57,6 +61,7 @@ export class ImportQueue {
   readonly #segments = new SerialQueue();
   readonly #trusting: VerifyPayload;
   readonly #waiting = new WaitingBlocks();
+  readonly #awaitingData: BlocksAwaitingData;
   #retrying: Promise<void> | null = null;
   readonly #closing = new AbortController();
 
@@ -67,11 +72,32 @@ export class ImportQueue {
     this.#trusting = trustingPayloadVerifier(parts);
     this.#importer = new BlockImporter({ ...parts, verifyPayload, committer: this.#committer });
     this.#segmentImporter = new SegmentImporter({ ...parts, verifyPayload, commit: (run) => this.#commit(run) });
+    this.#awaitingData = new BlocksAwaitingData({ ...parts, commit: (block) => this.#commit([block]) });
   }
 
   /** Whether the block waits for the execution engine. */
   isWaiting(root: RootHex): boolean {
     return this.#waiting.has(root);
+  }
+
+  /** Whether the block is verified and waits for its data. */
+  isAwaitingData(root: RootHex): boolean {
+    return this.#awaitingData.has(root);
+  }
+
+  /** How many blocks wait for their data. */
+  get awaitingData(): number {
+    return this.#awaitingData.size;
+  }
+
+  /** Lets go of the blocks that wait for data and that finality has passed. */
+  dropUnfit(): void {
+    this.#awaitingData.dropUnfit(({ signed }) => checkBeforeTransition(signed.message, this.#parts));
+  }
+
+  /** Lets go of all blocks that wait for data. */
+  dropAwaiting(): void {
+    this.#awaitingData.dropAll();
   }
 
   /** Tries again to import what waits for the execution engine. Never rejects. */
@@ -85,61 +111,70 @@ export class ImportQueue {
 
   async importBlock(
     signed: SignedBeaconBlock,
-    { arrivedAt = this.#parts.clock.nowSeconds() }: Arrival = {},
+    { arrivedAt = this.#parts.clock.nowSeconds(), waitsForData = true }: Arrival = {},
   ): Promise<ImportedBlock> {
     const block = { signed, root: blockRoot(this.#parts.config, signed.message), arrivedAt };
-    return this.#importOrHold(block, () => this.#importer.verify(block));
+    return this.#importOrHold(block, () => this.#importer.verify(block), waitsForData);
   }
 
-  /** For a block that this node has produced and signed itself: its signatures and its state are known to be right. */
+  /**
+   * For a block that this node has produced and signed itself: its signatures and its state are known to be right, and so is what
+   * it was produced with.
+   */
   async importOwn(
-    { block: message, root, postState }: ProducedFullBlock,
+    { block: message, root, postState, blobsBundle }: ProducedFullBlock,
     signature: BLSSignature,
     alongside: Alongside,
   ): Promise<ImportedBlock> {
-    const block = { signed: { message, signature }, root, arrivedAt: this.#parts.clock.nowSeconds(), alongside };
-    return this.#importOrHold(block, () => this.#importer.verifyOwn(block, postState));
+    const { clock, data } = this.#parts;
+    const signed = { message, signature };
+    const block = { signed, root, arrivedAt: clock.nowSeconds(), alongside };
+    if (blobsBundle) data.pool.add({ slot: message.slot, root }, await data.sidecarsOf(signed, blobsBundle));
+    return this.#importOrHold(block, () => this.#importer.verifyOwn(block, postState), false);
   }
 
-  async #importOrHold(block: ArrivedBlock, verify: Verify): Promise<ImportedBlock> {
+  async #importOrHold(block: ArrivedBlock, verify: Verify, waitsForData: boolean): Promise<ImportedBlock> {
     try {
-      const imported = await this.#importArrived(block, verify);
+      const imported = await this.#importArrived(block, verify, waitsForData);
       this.#waiting.delete(block.root);
       return imported;
     } catch (error) {
-      if (error instanceof BlockRejection && isWaitingForEngine(error)) this.#hold(block, error);
+      if (error instanceof BlockRejection) {
+        if (isWaitingForEngine(error)) this.#hold(block, error);
+        if (condemnsBlock(error)) this.#parts.data.pool.delete(block.root);
+      }
       throw error;
     }
   }
 
-  async #importArrived(block: ArrivedBlock, verify: Verify): Promise<ImportedBlock> {
+  async #importArrived(block: ArrivedBlock, verify: Verify, waitsForData: boolean): Promise<ImportedBlock> {
     const { events, data } = this.#parts;
     const { signed, root } = block;
     const { slot } = signed.message;
     await this.#untilCurrent(slot);
     const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
-    const { verified, isComplete, count } = await this.#singles.run(async () => {
-      const verified = await this.#withConsequences(verify);
-      const isComplete = verified !== null && data.missing(verified).length === 0;
-      return { verified, isComplete, count: isComplete ? await this.#commit([verified]) : 0 };
-    });
-    // What comes behind the block does not wait for its data.
-    const imported = verified && !isComplete ? await this.#commitWithData(verified) : count;
-    const known = imported === 0;
+    // What comes behind the block does not wait for its data: the number is a promise then.
+    const { count } = await this.#singles.run(async () => this.#takeIn(root, verify));
+    if (!waitsForData && this.#awaitingData.has(root)) data.requireAvailable(block);
+    const known = (await count) === 0;
     if (!known) events.publish("blockImported", { slot, seconds: (SYSTEM_TIMERS.now() - began) / 1000 });
     return { root, known };
   }
 
-  async #commitWithData(verified: VerifiedBlock): Promise<number> {
-    const { data, clock } = this.#parts;
-    const patience = AbortSignal.timeout(clock.secondsPerSlot * 1000);
-    try {
-      await data.whenAvailable(verified, AbortSignal.any([patience, this.#closing.signal]));
-    } catch {
-      data.requireAvailable(verified);
+  async #takeIn(root: RootHex, verify: Verify): Promise<{ count: number | Promise<number> }> {
+    const { data } = this.#parts;
+    const awaited = this.#awaitingData.answerOf(root);
+    if (awaited) {
+      // For whoever brings it again, the block is known once it is imported; if it is not, nobody need wait for that.
+      const known = awaited.then(() => 0);
+      known.catch(() => undefined);
+      return { count: known };
     }
-    return this.#commit([verified]);
+    const verified = await this.#withConsequences(verify);
+    if (!verified) return { count: 0 };
+    if (data.missing(verified).length === 0) return { count: await this.#commit([verified]) };
+    return { count: this.#awaitingData.hold(verified) };
   }
 
   async importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
@@ -162,9 +197,11 @@ export class ImportQueue {
   /** Resolves when no block is under way any more. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The chain is being closed, so no more blocks are imported."));
+    await this.#awaitingData.close();
     await this.#segments.idle();
     await this.#retrying;
     await this.#singles.idle();
+    await this.#awaitingData.close();
   }
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {
@@ -180,7 +217,7 @@ export class ImportQueue {
     for (const { signed, root, arrivedAt } of this.#waiting.inOrder()) {
       if (this.#closing.signal.aborted) return;
       try {
-        await this.importBlock(signed, { arrivedAt });
+        await this.importBlock(signed, { arrivedAt, waitsForData: false });
       } catch (error) {
         this.#parts.logger.debug("A block that waited is not imported", { slot: signed.message.slot, root, error });
         const isRejection = error instanceof BlockRejection;

@@ -1,0 +1,80 @@
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import type { Slot } from "@lodestar/types";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { SerialQueue } from "../serial-queue.ts";
+import type { DataAvailability } from "./data-availability.ts";
+
+/** So many blocks lose their data in one turn among the changes of the chain, which others wait for. */
+const BLOCKS_PER_SLICE = 8;
+
+interface DataPrunerParts {
+  db: BeaconDb;
+  data: Pick<DataAvailability, "isWithinWindow">;
+  /** Everything that changes the chain. */
+  changes: SerialQueue;
+  logger: Logger;
+}
+
+/** Deletes the data that peers can no longer ask for, once an epoch and a slice at a time. */
+export class DataPruner {
+  readonly #parts: DataPrunerParts;
+  #pruning: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(parts: DataPrunerParts) {
+    this.#parts = parts;
+  }
+
+  onSlot(slot: Slot): void {
+    if (slot % SLOTS_PER_EPOCH === 0) this.begin();
+  }
+
+  /** Begins, unless it is at it. */
+  begin(): void {
+    if (this.#isClosed) return;
+    this.#pruning ??= this.#prune()
+      .catch((error: unknown) => this.#parts.logger.error("Old blobs could not be deleted", { error }))
+      .finally(() => {
+        this.#pruning = null;
+      });
+  }
+
+  /** Resolves when nothing is being deleted. */
+  async idle(): Promise<void> {
+    await this.#pruning;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#pruning;
+  }
+
+  async #prune(): Promise<void> {
+    let blocks = 0;
+    for (let deleted = 1; deleted > 0 && !this.#isClosed; blocks += deleted) {
+      deleted = await this.#parts.changes.run(() => this.#pruneSlice());
+    }
+    if (blocks > 0) this.#parts.logger.debug("Old blobs deleted", { blocks });
+  }
+
+  async #pruneSlice(): Promise<number> {
+    const { db } = this.#parts;
+    const batch = db.batch();
+    const old = await this.#oldest();
+    for (const block of old) batch.data.delete(block, await db.data.indices(block.root));
+    if (old.length > 0) await batch.write();
+    return old.length;
+  }
+
+  /** The first of those that are outside the window. Where blobs had a longer one than columns, columns stay as long as these. */
+  async #oldest(): Promise<SlotAndRoot[]> {
+    const old: SlotAndRoot[] = [];
+    for await (const block of this.#parts.db.data.blocks()) {
+      if (old.length === BLOCKS_PER_SLICE || this.#parts.data.isWithinWindow(block.slot)) break;
+      old.push(block);
+    }
+    return old;
+  }
+}

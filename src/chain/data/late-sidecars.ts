@@ -1,0 +1,79 @@
+import type { RootHex } from "@lodestar/types";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { ChainEvents } from "../events.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { SerialQueue } from "../serial-queue.ts";
+import type { DataAvailability } from "./data-availability.ts";
+
+/** So many blocks are looked at in one turn among the changes of the chain. */
+const BLOCKS_PER_WRITE = 8;
+
+interface LateSidecarsParts {
+  db: BeaconDb;
+  forkChoice: Pick<ForkChoice, "get" | "has">;
+  data: DataAvailability;
+  events: Pick<ChainEvents, "on">;
+  /** Everything that changes the chain. */
+  changes: SerialQueue;
+  logger: Logger;
+}
+
+/**
+ * Stores the sidecars that come when their block is on the chain already, such as columns by gossip that nobody had to wait for. All
+ * that come while something is being written are written together next, and stay in the pool until they are.
+ */
+export class LateSidecars {
+  readonly #parts: LateSidecarsParts;
+  readonly #blocks = new Set<RootHex>();
+  readonly #stop: (() => void)[];
+  #writing: Promise<void> | null = null;
+
+  constructor(parts: LateSidecarsParts) {
+    this.#parts = parts;
+    const { data, events } = parts;
+    this.#stop = [
+      data.pool.onAdded((root) => this.#lookAfter(root)),
+      // Some may have come while the block was being stored.
+      events.on("block", ({ root }) => this.#lookAfter(root)),
+    ];
+  }
+
+  /** Resolves when what has come is stored. */
+  async close(): Promise<void> {
+    for (const stop of this.#stop) stop();
+    await this.#writing;
+  }
+
+  #lookAfter(root: RootHex): void {
+    const { forkChoice, data } = this.#parts;
+    if (!forkChoice.has(root) || data.pool.count(root) === 0) return;
+    this.#blocks.add(root);
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = null;
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#blocks.size > 0) {
+      const roots = [...this.#blocks].slice(0, BLOCKS_PER_WRITE);
+      for (const root of roots) this.#blocks.delete(root);
+      try {
+        await this.#parts.changes.run(() => this.#write(roots));
+      } catch (error) {
+        this.#parts.logger.error("Blobs that came late could not be stored", { error });
+      }
+    }
+  }
+
+  async #write(roots: readonly RootHex[]): Promise<void> {
+    const { db, forkChoice, data } = this.#parts;
+    const batch = db.batch();
+    const stored = roots.map((root) => {
+      const block = forkChoice.get(root);
+      return { root, sidecars: block && data.store(batch, block) };
+    });
+    await batch.write();
+    for (const { root, sidecars } of stored) data.pool.delete(root, sidecars);
+  }
+}
