@@ -23,6 +23,7 @@ import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
 import { DataPruner } from "./data/data-pruner.ts";
 import { LateSidecars } from "./data/late-sidecars.ts";
+import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -98,6 +99,7 @@ export class BeaconChain {
   readonly data: DataAvailability;
   readonly events: ChainEvents;
   readonly processor: OperationProcessor;
+  readonly sidecars: SidecarProcessor;
   readonly producer: BlockProducer;
   /** Undefined when the node has none. */
   readonly builder: Builder | undefined;
@@ -243,6 +245,7 @@ export class BeaconChain {
       blocks: this.blocks,
       states: this.states,
       bls: this.#bls,
+      kzg: this.data.kzg,
       tracker: this.#tracker,
       pools: this.pools,
       idle: () => this.#changes.idle(),
@@ -254,6 +257,7 @@ export class BeaconChain {
       pools: this.pools,
       refreshHead: () => this.refreshHead(),
     });
+    this.sidecars = new SidecarProcessor({ context: this.validation, data: this.data, events: this.events });
     this.lightClient = new LightClientServer({
       config,
       db,
@@ -392,7 +396,7 @@ export class BeaconChain {
   importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature, alongside: Alongside): Promise<ImportedBlock> {
     const { block, root } = produced;
     this.pools.seen.blockProposers.add(block.slot, block.proposerIndex, root);
-    this.events.publish("blockGossip", { slot: block.slot, root });
+    this.events.publish("blockGossip", { slot: block.slot, root, signed: { message: block, signature } });
     return this.#importQueue.importOwn(produced, signature, alongside);
   }
 

@@ -10,6 +10,7 @@ import type {
   LightClientOptimisticUpdate,
   phase0,
   RootHex,
+  SignedBeaconBlock,
   SingleAttestation,
   SSEPayloadAttributes,
 } from "@lodestar/types";
@@ -41,18 +42,20 @@ export interface ReorgEvent {
 interface GossipBlockEvent {
   slot: number;
   root: RootHex;
+  signed: SignedBeaconBlock;
+}
+
+/** The same for data of a block, which has that root. */
+export interface SidecarEvent<Sidecar extends DataSidecar> {
+  slot: number;
+  root: RootHex;
+  sidecar: Sidecar;
 }
 
 export interface BlockEvent {
   slot: number;
   root: RootHex;
   executionOptimistic: boolean;
-}
-
-interface SidecarEvent<Sidecar> {
-  root: RootHex;
-  slot: number;
-  sidecar: Sidecar;
 }
 
 /** What happens on the chain, for everybody who wants to follow it. */
@@ -73,13 +76,12 @@ interface ChainEventMap {
   attesterSlashing: AttesterSlashing;
   blsToExecutionChange: capella.SignedBLSToExecutionChange;
   contribution: altair.SignedContributionAndProof;
-  lightClientFinalityUpdate: LightClientFinalityUpdate;
-  lightClientOptimisticUpdate: LightClientOptimisticUpdate;
-  /** A sidecar that passed the rules of gossip, whichever way it came. */
   blobSidecar: SidecarEvent<deneb.BlobSidecar>;
   columnSidecar: SidecarEvent<fulu.DataColumnSidecar>;
-  /** Sidecars that this node made itself and of which the network should be told. */
+  /** Data of one block that this node made of what it had, or of what its execution client had: the network is to be told of it. */
   sidecarsMade: { sidecars: readonly DataSidecar[] };
+  lightClientFinalityUpdate: LightClientFinalityUpdate;
+  lightClientOptimisticUpdate: LightClientOptimisticUpdate;
   /** What the payload of the next slot's block is to be built with; made only while somebody listens. */
   payloadAttributes: { version: ForkName; data: SSEPayloadAttributes };
 }

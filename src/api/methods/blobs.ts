@@ -6,7 +6,6 @@ import type { ChainBlock } from "../../chain/blocks/block-store.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { DataUnavailableError } from "../../chain/data/blobs-of-block.ts";
 import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
-import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import { versionedHashesOf } from "../../execution/engine.ts";
 import { type Failure, notFound } from "../../failure.ts";
@@ -112,18 +111,18 @@ async function readBlobSidecars({ chain }: ApiContext, { blockId, indices }: { b
 
 async function readColumnSidecars(
   { chain }: ApiContext,
-  { blockId, indices = [...ALL_COLUMNS] }: { blockId: BlockId; indices?: number[] },
+  { blockId, indices }: { blockId: BlockId; indices?: number[] },
 ) {
   const block = await resolveBlock(chain, blockId);
   const meta = versionedMetaOf(chain, block.slot, block);
   const type = ssz.fulu.DataColumnSidecar;
   if (!isForkPostFulu(meta.version) || commitmentsOf(block.signed).length === 0) return { type, elements: [], meta };
-  const elements: Uint8Array[] = [];
-  for (const index of indices) {
-    const bytes = await chain.data.sidecarBytes(block.root, index);
-    if (bytes) elements.push(bytes);
-  }
-  if (elements.length === 0 && !(await hasAnyColumn(chain, block))) throw notHere(chain, block, "columns");
+  const held = await chain.data.indices(block.root);
+  if (held.length === 0) throw notHere(chain, block, "columns");
+  const asked = held.filter((index) => indices?.includes(index) ?? true);
+  const columns = await Promise.all(asked.map((index) => chain.data.sidecarBytes(block.root, index)));
+  // One that was deleted meanwhile is one that the node does not have.
+  const elements = columns.filter((bytes) => bytes !== null);
   return { type, elements, meta };
 }
 
@@ -163,11 +162,6 @@ async function sidecarsOfBlobs(chain: BeaconChain, block: ChainBlock, asked: rea
   );
   const sidecars = blobSidecarsOf(config, block.signed, { blobs, proofs });
   return asked.map((index) => ssz.deneb.BlobSidecar.serialize(sidecars[index]!));
-}
-
-async function hasAnyColumn({ data }: BeaconChain, { root }: ChainBlock): Promise<boolean> {
-  for (const index of ALL_COLUMNS) if ((await data.sidecarBytes(root, index)) !== null) return true;
-  return false;
 }
 
 function notHere(

@@ -209,9 +209,15 @@ async function publish(
   if (mustBeOnly) await refuseEquivocation(chain, signed.message);
   if (await isHeldAlready(chain, signed)) return { imported: true };
   requireBlobs(chain, contents);
-  await requireGossipRules(chain, signed);
+  const isNew = await requireGossipRules(chain, signed);
   // What the block commits to is here before it is imported, and no block goes out whose blobs nobody could get from here.
   const sidecars = await takeSidecars(chain, contents);
+  if (isNew)
+    chain.events.publish("blockGossip", {
+      slot: signed.message.slot,
+      root: blockRoot(chain.config, signed.message),
+      signed,
+    });
   const send = () => {
     broadcast.block(signed);
     if (sidecars.length > 0) broadcast.sidecars(sidecars);
@@ -280,16 +286,18 @@ async function refuseEquivocation(
   );
 }
 
-async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock): Promise<void> {
+/** Whether the block is the first that the rules saw of it. */
+async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock): Promise<boolean> {
   try {
-    const { root } = await validateGossipBlock(chain.validation, signed);
-    chain.events.publish("blockGossip", { slot: signed.message.slot, root });
+    await validateGossipBlock(chain.validation, signed);
+    return true;
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
     if (!error.known) throw refused(error.message);
     // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows. It was
     // recognised by its root, which does not cover the signature.
     if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));
+    return false;
   }
 }
 
