@@ -22,8 +22,11 @@ import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
 import { DataPruner } from "./data/data-pruner.ts";
+import { EngineBlobs } from "./data/engine-blobs.ts";
 import { LateSidecars } from "./data/late-sidecars.ts";
+import { Reconstruction } from "./data/reconstruction.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
+import { ValidatorCustody } from "./data/validator-custody.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -59,6 +62,7 @@ import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotWriter } from "./states/snapshot-writer.ts";
 import { StateStore, type StateStoreLimits, stateLimitsFor } from "./states/state-store.ts";
+import { AttachedValidators } from "./subscriptions/attached-validators.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
@@ -108,7 +112,8 @@ export class BeaconChain {
   readonly lightClient: LightClientServer;
   readonly subscriptions = new CommitteeSubscriptions();
   readonly syncSubscriptions = new SyncSubscriptions();
-  readonly preparations = new ProposerPreparations();
+  readonly attached = new AttachedValidators();
+  readonly preparations = new ProposerPreparations(this.attached);
   readonly status: SyncStatus;
   readonly engineAnswers: EngineAnswers;
   /** What the gossip rules look at; block submissions and, later, the network validate with it. */
@@ -126,8 +131,11 @@ export class BeaconChain {
   readonly #dataPruner: DataPruner;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
+  readonly #validatorCustody: ValidatorCustody;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
+  readonly #engineBlobs: EngineBlobs;
+  readonly #reconstruction: Reconstruction;
   readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
   /** What fork choice begins with, and what is known to be justified and final by then. */
@@ -258,6 +266,17 @@ export class BeaconChain {
       refreshHead: () => this.refreshHead(),
     });
     this.sidecars = new SidecarProcessor({ context: this.validation, data: this.data, events: this.events });
+    this.#reconstruction = new Reconstruction({ clock, data: this.data, sidecars: this.sidecars, logger: log });
+    this.#engineBlobs = new EngineBlobs({
+      config,
+      engine,
+      forkChoice,
+      data: this.data,
+      sidecars: this.sidecars,
+      events: this.events,
+      isOwn: (root) => this.producer.postState(root) !== undefined,
+      logger: log,
+    });
     this.lightClient = new LightClientServer({
       config,
       db,
@@ -314,6 +333,16 @@ export class BeaconChain {
       tracker: this.#tracker,
       states: this.states,
       status: this.status,
+      events: this.events,
+      logger: log,
+    });
+    this.#validatorCustody = new ValidatorCustody({
+      config,
+      clock,
+      attached: this.attached,
+      custody,
+      states: this.states,
+      forkChoice,
       events: this.events,
       logger: log,
     });
@@ -437,6 +466,8 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
+    this.#reconstruction.close();
+    this.#engineBlobs.close();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
     await this.#lateSidecars.close();
@@ -493,9 +524,12 @@ export class BeaconChain {
         void this.#importQueue.retryWaiting();
         this.#payloadAnnouncer.resume();
       }),
-      ...[this.#payloadAnnouncer, this.#epochPreparer, ...(this.#builderInUse?.followers ?? [])].map((follower) =>
-        follower.start(),
-      ),
+      ...[
+        this.#payloadAnnouncer,
+        this.#epochPreparer,
+        this.#validatorCustody,
+        ...(this.#builderInUse?.followers ?? []),
+      ].map((follower) => follower.start()),
     ];
     return () => {
       for (const end of ends) end();

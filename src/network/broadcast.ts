@@ -15,6 +15,7 @@ import type { DataSidecar } from "../data/sidecar.ts";
  */
 export interface Broadcast {
   block(signed: SignedBeaconBlock): void;
+  /** Of blobs or columns, of one block or several. */
   sidecars(sidecars: readonly DataSidecar[]): void;
   attestation(attestation: SingleAttestation, subnet: number): void;
   aggregate(aggregate: SignedAggregateAndProof): void;

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type fulu, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
+import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import type { Severity } from "../network/peers/peer-scores.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
 import type { BlockRange } from "../network/reqresp/interface.ts";
@@ -53,7 +54,7 @@ export class FakePeers implements SyncPeers {
     const last = chain.at(-1);
     const honest = last && { headSlot: last.signed.message.slot, headRoot: Buffer.from(last.root.slice(2), "hex") };
     const told = { ...ssz.fulu.Status.defaultValue(), ...honest, ...status };
-    this.#peers.set(peerId, { peerId, status: told, score, chain, ...behaviour });
+    this.#peers.set(peerId, { peerId, status: told, score, columns: ALL_COLUMNS, chain, ...behaviour });
     this.#changed();
   }
 

@@ -19,6 +19,7 @@ function peersOf(...told: { final?: [number, number]; head?: [number, number] }[
       headRoot: root(head[1]),
     },
     score: 0,
+    columns: [],
   }));
 }
 

@@ -20,8 +20,8 @@ export class RecordingBroadcast implements Broadcast {
   block(item: unknown): void {
     this.#note("block", item);
   }
-  sidecars(item: unknown): void {
-    this.#note("sidecars", item);
+  sidecars(items: readonly unknown[]): void {
+    this.#note("sidecars", items);
   }
   attestation(item: unknown, subnet: number): void {
     this.#note("attestation", item, subnet);

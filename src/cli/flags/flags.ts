@@ -235,7 +235,8 @@ export const DEV_FLAGS = {
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
   dataDir: dataDirFlag(".fanal/dev"),
   ...EXECUTION_FLAGS,
-  ...networkFlags({ isOn: false, address: "127.0.0.1" }),
+  // Its validators make all the blobs that there are, so that nobody else may have them.
+  ...networkFlags({ isOn: false, address: "127.0.0.1", isSupernode: true }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
 
@@ -308,7 +309,7 @@ export const NODE_FLAGS = {
     fallback: 128,
     parse: wholeNumber(0),
   }),
-  ...networkFlags({ isOn: true, address: "0.0.0.0" }),
+  ...networkFlags({ isOn: true, address: "0.0.0.0", isSupernode: false }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
 

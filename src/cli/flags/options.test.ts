@@ -78,6 +78,7 @@ describe("defaults", () => {
         bootnodes: [],
         directPeers: [],
         targetPeers: 50,
+        supernode: false,
       },
     });
   });

@@ -219,8 +219,8 @@ type NetworkValues = FlagValues<ReturnType<typeof networkFlags>>;
 /** Undefined when no other nodes are wanted. */
 function networkingOptions(values: NetworkValues, bootnodes: readonly string[]): NetworkingOptions | undefined {
   if (!values.p2p) return undefined;
-  const { p2pAddress: address, p2pPort: port, discovery, peers, targetPeers } = values;
-  return { address, port, discovery, bootnodes, directPeers: [...new Set(peers)], targetPeers };
+  const { p2pAddress: address, p2pPort: port, discovery, peers, targetPeers, supernode } = values;
+  return { address, port, discovery, bootnodes, directPeers: [...new Set(peers)], targetPeers, supernode };
 }
 
 function devNetworking(

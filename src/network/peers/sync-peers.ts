@@ -9,6 +9,8 @@ export interface SyncPeer {
   status: fulu.Status;
   /** Below zero for what it did wrong. */
   score: number;
+  /** The columns that it keeps, by its id and what it tells, in ascending order. */
+  columns: readonly number[];
 }
 
 /** What syncing needs of the network. Failed requests are `RequestError`s; the network itself penalizes peers for those. */
