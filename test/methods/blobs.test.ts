@@ -16,14 +16,15 @@ import { fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import { isBlobOfItsHeader } from "../../src/data/blob-sidecars.ts";
 import { ALL_COLUMNS, isColumnOfItsHeader } from "../../src/data/column-sidecars.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
+import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import type { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { blobOf, bundleOf } from "../support/blobs.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { RecordingBroadcast } from "../support/recording-broadcast.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { sharedKzg as kzg } from "../support/shared-kzg.ts";
 
 const BLOBS = "get_v1_beacon_blobs_blockId";
 const SIDECARS = "get_v1_beacon_blob_sidecars_blockId";
@@ -40,10 +41,9 @@ type Fork = ForkName.electra | ForkName.fulu;
 let opened: OpenedDevChain;
 let byHand: ByHand;
 let served: ServedApi;
-/** What the execution engine gives with the next payload. */
+let engine: DevExecutionEngine;
+/** What the execution engine gave with the last payload. */
 let bundle: BlobsBundle;
-/** By fork: to make proofs is what costs most here. */
-const bundles = new Map<Fork, Promise<BlobsBundle>>();
 const broadcast = new RecordingBroadcast();
 
 beforeAll(async () => {
@@ -51,11 +51,15 @@ beforeAll(async () => {
     { fork: ForkName.electra, epoch: 0 },
     { fork: ForkName.fulu, epoch: 1 },
   ] as const;
-  opened = await startQuietDevChain(1, { validators: 8, forks });
+  opened = await startQuietDevChain(1, { validators: 8, forks, kzg });
   const { chain } = opened.devChain;
   byHand = new ByHand(opened.devChain);
-  const engine = opened.node.source.engine as DevExecutionEngine;
-  engine.takeBlobsFrom(async () => bundle);
+  const blobs = new DevBlobs({ config: chain.config, kzg, counts: { least: 2, most: 2 } });
+  engine = opened.node.source.engine as DevExecutionEngine;
+  engine.takeBlobsFrom(async (request) => {
+    bundle = await blobs.bundleFor(request);
+    return bundle;
+  });
   served = await serveApi(createApi({ chain, network: fakeNetwork(chain), broadcast, setLogSpec: () => {} }));
 }, 30_000);
 afterAll(async () => {
@@ -77,15 +81,12 @@ async function sszOf(path: string): Promise<Uint8Array> {
   return response.bytes();
 }
 
-/** Goes on to the next slot of the fork, with blobs for its block. */
+/** Goes on to the next slot of the fork. */
 async function nextSlot(fork: Fork): Promise<number> {
-  const { clock, chain } = opened.devChain;
+  const { clock } = opened.devChain;
   const first = fork === ForkName.fulu ? SLOTS_PER_EPOCH : 2;
   const slot = Math.max(first, clock.currentSlot + 1);
   await clock.advanceTo(slot);
-  const made = bundles.get(fork) ?? bundleOf(chain.data.kzg, fork, [blobOf("first"), blobOf("second")]);
-  bundles.set(fork, made);
-  bundle = await made;
   return slot;
 }
 
@@ -153,7 +154,6 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
   });
 
   it("have blob sidecars whose proofs are right", async () => {
-    const { kzg } = opened.devChain.chain.data;
     const { result, meta } = await call(SIDECARS, ["head"]);
     expect(meta).toMatchObject({ version: fork, finalized: false });
     const bytes = await sszOf("/eth/v1/beacon/blob_sidecars/head");
@@ -185,11 +185,12 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
     const { root, json } = await nextContents(fork);
     const [first, second] = json.blobs as [string, string];
     const noField = `0x${"ff".repeat((second.length - 2) / 2)}`;
-    const [firstProof, ...otherProofs] = json.kzg_proofs as [string, ...string[]];
+    const [, ...otherProofs] = json.kzg_proofs;
+    const noProof = toHex(bundle.commitments[0]!);
     const wrong: [wrong: Partial<Published["json"]>, why: string][] = [
       [{ blobs: [first, first] }, "Blob 1 and its proofs are not what the block commits to."],
       [{ blobs: [first, noField] }, "Blob 1 and its proofs are not what the block commits to."],
-      [{ kzg_proofs: [...otherProofs, firstProof] }, "Blob 0 and its proofs are not what the block commits to."],
+      [{ kzg_proofs: [noProof, ...otherProofs] }, "Blob 0 and its proofs are not what the block commits to."],
       [{ blobs: [first] }, "The block commits to 2 blobs"],
       [{ kzg_proofs: otherProofs }, `${json.kzg_proofs.length - 1} proofs came with it`],
     ];
@@ -278,8 +279,8 @@ it("blobs of fulu are recovered from half of the columns, and not from less", as
 it("a payload with more blobs than a block may have is not proposed", async () => {
   const slot = await nextSlot(ForkName.fulu);
   const limit = opened.devChain.config.getMaxBlobsPerBlock(Math.floor(slot / SLOTS_PER_EPOCH));
-  const many = <T>([one]: T[]) => new Array<T>(limit + 1).fill(one!);
-  bundle = { commitments: many(bundle.commitments), proofs: many(bundle.proofs), blobs: many(bundle.blobs) };
+  const many = new Array<Uint8Array>(limit + 1).fill(new Uint8Array(48));
+  engine.takeBlobsFrom(async () => ({ commitments: many, proofs: many, blobs: many }));
   expect((await call(PRODUCE, await productionParams(slot))).error.message).toMatch(
     `it has ${limit + 1} blobs, and a block of its slot has at most ${limit}`,
   );
