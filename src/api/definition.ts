@@ -78,6 +78,8 @@ export interface Method {
   readonly dependsOn?: Dependence;
   /** What its answers tell of validators of the head; calls that name them by index alone are answered without the handler then. */
   readonly excerpt?: Excerpt;
+  /** Set where an answer holds what the node has of something, so that a later one may hold more though all of it is final. */
+  readonly mayGrow?: true;
   /**
    * `args` holds what the schemas of `params` made of a call's parameters, by their keys. A method that writes its JSON
    * itself and is not asked for anything else can do without.
@@ -228,6 +230,7 @@ interface Facts<Definitions extends ParamDefinitions>
         | "requestCodec"
         | "dependsOn"
         | "excerpt"
+        | "mayGrow"
       >
     > {
   /** In positional order. */
