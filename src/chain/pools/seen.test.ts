@@ -9,6 +9,7 @@ import {
   SeenAttesters,
   SeenBlockProposers,
   SeenContributions,
+  SeenSidecars,
   SeenSyncMessages,
 } from "./seen.ts";
 
@@ -110,6 +111,27 @@ describe("SeenBlockProposers", () => {
     expect(seen.root(9, 4)).toBe(rootOf(1));
     seen.prune(9);
     expect(seen.root(9, 4)).toBeUndefined();
+  });
+});
+
+describe("SeenSidecars", () => {
+  it("keeps of which block of a proposer the first sidecar of each index was", () => {
+    const seen = new SeenSidecars();
+    expect(seen.add(9, 4, 0, rootOf(1))).toBe(true);
+    expect(seen.add(9, 4, 127, rootOf(1))).toBe(true);
+    expect(seen.add(9, 4, 127, rootOf(2))).toBe(false);
+    expect(seen.add(9, 4, 5, rootOf(2))).toBe(true);
+    const moment = seen.capture();
+    seen.add(9, 4, 6, rootOf(1));
+    const [one, two] = [rootOf(1), rootOf(2)];
+    expect([0, 5, 6, 127, 1].map((index) => seen.root(9, 4, index))).toEqual([one, two, one, one, undefined]);
+    expect(seen.root(9, 5, 0)).toBeUndefined();
+    seen.prune(8);
+    expect(seen.root(9, 4, 6)).toBe(rootOf(1));
+    seen.prune(9);
+    expect(seen.root(9, 4, 0)).toBeUndefined();
+    seen.restore(moment);
+    expect([0, 6].map((index) => seen.root(9, 4, index))).toEqual([rootOf(1), undefined]);
   });
 });
 
