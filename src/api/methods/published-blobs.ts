@@ -5,7 +5,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { BlobsAndProofs } from "../../chain/data/data-availability.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
-import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
+import type { DataSidecar } from "../../data/sidecar.ts";
 import { rejected } from "../../failure.ts";
 
 /** Fulu has a proof for each cell of a blob (EIP-7594), deneb one for the whole blob. */
@@ -31,13 +31,12 @@ export async function takeSidecars(chain: BeaconChain, contents: SignedBlockCont
   let sidecars: DataSidecar[];
   try {
     sidecars = await data.sidecarsOf(signed, given);
-    await data.take({ signed, root }, sidecars);
+    await chain.sidecars.publish({ signed, root }, sidecars);
   } catch (error) {
     const wrong = await wrongBlob(chain, contents);
     if (wrong === undefined) throw error;
     throw refused(`Blob ${wrong} and its proofs are not what the block commits to.`);
   }
-  tell(chain, root, sidecars);
   return sidecars;
 }
 
@@ -73,12 +72,4 @@ async function wrongBlob({ data }: BeaconChain, contents: SignedBlockContents): 
     if (!(await kzg.verifyCells(batch))) return index;
   }
   return undefined;
-}
-
-function tell({ events }: BeaconChain, root: string, sidecars: readonly DataSidecar[]): void {
-  for (const sidecar of sidecars) {
-    const { slot } = sidecar.signedBlockHeader.message;
-    if (isColumn(sidecar)) events.publish("columnSidecar", { root, slot, sidecar });
-    else events.publish("blobSidecar", { root, slot, sidecar });
-  }
 }
