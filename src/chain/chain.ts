@@ -9,6 +9,7 @@ import {
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
+import type { Kzg } from "../data/kzg.ts";
 import { KzgThread } from "../data/kzg-thread.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
@@ -21,7 +22,10 @@ import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
 import { DataPruner } from "./data/data-pruner.ts";
+import { EngineBlobs } from "./data/engine-blobs.ts";
 import { LateSidecars } from "./data/late-sidecars.ts";
+import { Reconstruction } from "./data/reconstruction.ts";
+import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -78,6 +82,8 @@ export interface ChainParts extends OpeningOptions {
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
   custody?: CustodyOptions;
+  /** By default a thread of the chain's own. It is closed with the chain. */
+  kzg?: Kzg;
 }
 
 /**
@@ -95,6 +101,7 @@ export class BeaconChain {
   readonly data: DataAvailability;
   readonly events: ChainEvents;
   readonly processor: OperationProcessor;
+  readonly sidecars: SidecarProcessor;
   readonly producer: BlockProducer;
   /** Undefined when the node has none. */
   readonly builder: Builder | undefined;
@@ -123,6 +130,8 @@ export class BeaconChain {
   readonly #epochPreparer: EpochPreparer;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
+  readonly #engineBlobs: EngineBlobs;
+  readonly #reconstruction: Reconstruction;
   readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
   /** What fork choice begins with, and what is known to be justified and final by then. */
@@ -166,7 +175,8 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const custody = new Custody(config, options.custody);
-    this.data = new DataAvailability({ config, db, clock, kzg: new KzgThread(log), custody });
+    const kzg = options.kzg ?? new KzgThread(log);
+    this.data = new DataAvailability({ config, db, clock, kzg, custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
@@ -239,6 +249,7 @@ export class BeaconChain {
       blocks: this.blocks,
       states: this.states,
       bls: this.#bls,
+      kzg: this.data.kzg,
       tracker: this.#tracker,
       pools: this.pools,
       idle: () => this.#changes.idle(),
@@ -249,6 +260,24 @@ export class BeaconChain {
       events: this.events,
       pools: this.pools,
       refreshHead: () => this.refreshHead(),
+    });
+    this.sidecars = new SidecarProcessor({ context: this.validation, data: this.data, events: this.events });
+    this.#reconstruction = new Reconstruction({
+      clock,
+      forkChoice,
+      data: this.data,
+      sidecars: this.sidecars,
+      logger: log,
+    });
+    this.#engineBlobs = new EngineBlobs({
+      config,
+      engine,
+      forkChoice,
+      data: this.data,
+      sidecars: this.sidecars,
+      events: this.events,
+      isOwn: (root) => this.producer.postState(root) !== undefined,
+      logger: log,
     });
     this.lightClient = new LightClientServer({
       config,
@@ -387,7 +416,7 @@ export class BeaconChain {
   importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature, alongside: Alongside): Promise<ImportedBlock> {
     const { block, root } = produced;
     this.pools.seen.blockProposers.add(block.slot, block.proposerIndex, root);
-    this.events.publish("blockGossip", { slot: block.slot, root });
+    this.events.publish("blockGossip", { slot: block.slot, root, signed: { message: block, signature } });
     return this.#importQueue.importOwn(produced, signature, alongside);
   }
 
@@ -433,6 +462,8 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
+    this.#reconstruction.close();
+    this.#engineBlobs.close();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
     await this.#lateSidecars.close();

@@ -4,13 +4,17 @@ import type {
   AttesterSlashing,
   altair,
   capella,
+  deneb,
+  fulu,
   LightClientFinalityUpdate,
   LightClientOptimisticUpdate,
   phase0,
   RootHex,
+  SignedBeaconBlock,
   SingleAttestation,
   SSEPayloadAttributes,
 } from "@lodestar/types";
+import type { DataSidecar } from "../data/sidecar.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Checkpoint } from "./fork-choice/types.ts";
 
@@ -38,6 +42,14 @@ export interface ReorgEvent {
 interface GossipBlockEvent {
   slot: number;
   root: RootHex;
+  signed: SignedBeaconBlock;
+}
+
+/** The same for data of a block, which has that root. */
+export interface SidecarEvent<Sidecar extends DataSidecar> {
+  slot: number;
+  root: RootHex;
+  sidecar: Sidecar;
 }
 
 export interface BlockEvent {
@@ -64,6 +76,10 @@ interface ChainEventMap {
   attesterSlashing: AttesterSlashing;
   blsToExecutionChange: capella.SignedBLSToExecutionChange;
   contribution: altair.SignedContributionAndProof;
+  blobSidecar: SidecarEvent<deneb.BlobSidecar>;
+  columnSidecar: SidecarEvent<fulu.DataColumnSidecar>;
+  /** Data of one block that this node made of what it had, or of what its execution client had: the network is to be told of it. */
+  sidecarsMade: { sidecars: readonly DataSidecar[] };
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;
   /** What the payload of the next slot's block is to be built with; made only while somebody listens. */

@@ -1,8 +1,14 @@
-import type { BeaconConfig } from "@lodestar/config";
-import { type ForkName, KZG_COMMITMENT_INCLUSION_PROOF_DEPTH, KZG_COMMITMENT_SUBTREE_INDEX0 } from "@lodestar/params";
+import type { BeaconConfig, ChainConfig } from "@lodestar/config";
+import {
+  type ForkName,
+  ForkSeq,
+  KZG_COMMITMENT_INCLUSION_PROOF_DEPTH,
+  KZG_COMMITMENT_SUBTREE_INDEX0,
+} from "@lodestar/params";
 import { type deneb, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { verifyMerkleBranch } from "@lodestar/utils";
 import { branchOf, commitmentsOf, signedHeaderOf } from "./commitments.ts";
+import type { BlobBatch } from "./kzg.ts";
 
 /** deneb/validator.md, get_blob_sidecars: with a proof a blob. */
 export function blobSidecarsOf(
@@ -24,6 +30,17 @@ export function blobSidecarsOf(
   }));
 }
 
+/** deneb/p2p-interface.md and electra/p2p-interface.md, Configuration. */
+export function blobSubnetCount(
+  {
+    BLOB_SIDECAR_SUBNET_COUNT,
+    BLOB_SIDECAR_SUBNET_COUNT_ELECTRA,
+  }: Pick<ChainConfig, "BLOB_SIDECAR_SUBNET_COUNT" | "BLOB_SIDECAR_SUBNET_COUNT_ELECTRA">,
+  fork: ForkSeq,
+): number {
+  return fork >= ForkSeq.electra ? BLOB_SIDECAR_SUBNET_COUNT_ELECTRA : BLOB_SIDECAR_SUBNET_COUNT;
+}
+
 /** deneb/p2p-interface.md, verify_blob_sidecar_inclusion_proof. */
 export function isBlobOfItsHeader(sidecar: deneb.BlobSidecar): boolean {
   return verifyMerkleBranch(
@@ -33,4 +50,13 @@ export function isBlobOfItsHeader(sidecar: deneb.BlobSidecar): boolean {
     KZG_COMMITMENT_SUBTREE_INDEX0 + sidecar.index,
     sidecar.signedBlockHeader.message.bodyRoot,
   );
+}
+
+/** What verify_blob_kzg_proof verifies of each, as one batch. */
+export function blobsOfSidecars(sidecars: readonly deneb.BlobSidecar[]): BlobBatch {
+  return {
+    blobs: sidecars.map(({ blob }) => blob),
+    commitments: sidecars.map(({ kzgCommitment }) => kzgCommitment),
+    proofs: sidecars.map(({ kzgProof }) => kzgProof),
+  };
 }

@@ -1,5 +1,8 @@
+import type { BeaconConfig } from "@lodestar/config";
 import { type deneb, type fulu, type RootHex, type Slot, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { blobSubnetCount } from "./blob-sidecars.ts";
+import { subnetOfColumn } from "./custody.ts";
 
 /** What stands beside a block: from deneb on a sidecar a blob, from fulu on a sidecar a column of all blobs. */
 export type DataSidecar = deneb.BlobSidecar | fulu.DataColumnSidecar;
@@ -24,4 +27,10 @@ export function serializeSidecar(sidecar: DataSidecar): Uint8Array {
 export function deserializeSidecar(bytes: Uint8Array): DataSidecar {
   const type = bytes.length === ssz.deneb.BlobSidecar.fixedSize ? ssz.deneb.BlobSidecar : ssz.fulu.DataColumnSidecar;
   return type.deserialize(bytes);
+}
+
+/** compute_subnet_for_blob_sidecar (deneb/validator.md) and compute_subnet_for_data_column_sidecar (fulu/p2p-interface.md). */
+export function subnetOfSidecar(config: BeaconConfig, sidecar: DataSidecar): number {
+  if (isColumn(sidecar)) return subnetOfColumn(config, sidecar.index);
+  return sidecar.index % blobSubnetCount(config, config.getForkSeq(slotOfSidecar(sidecar)));
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ForkPostBellatrix, VERSIONED_HASH_VERSION_KZG } from "@lodestar/params";
+import { type ForkPostBellatrix, type ForkPostDeneb, VERSIONED_HASH_VERSION_KZG } from "@lodestar/params";
 import type { BlobsBundle, capella, ExecutionPayload, ExecutionRequests, RootHex, Slot } from "@lodestar/types";
 import { ForeseenError } from "../foreseen-error.ts";
 
@@ -81,6 +81,13 @@ export interface BuiltPayload {
   shouldOverrideBuilder?: boolean;
 }
 
+/** A blob of the engine's pool of transactions. */
+export interface PooledBlob {
+  blob: Uint8Array;
+  /** One of the blob, from fulu on one of each of its cells. */
+  proofs: readonly Uint8Array[];
+}
+
 /** No payload can be built; the message is a whole sentence that says why. */
 export class PayloadUnavailableError extends ForeseenError {
   constructor(message: string) {
@@ -142,6 +149,11 @@ export interface ExecutionEngine {
   /** The last block of proof of work; null while there is none. */
   terminalBlock(): Promise<ParentPayload | null>;
   judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict>;
+  /**
+   * The blobs of these versioned hashes, in their order, as far as the engine has them: null stands for one that it lacks, and from fulu on
+   * it gives all or none. Left out by an engine that has no blobs.
+   */
+  getBlobs?(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]>;
   /** The newest block that the engine has taken as its head; left out by an engine that cannot lack blocks. */
   latestBlock?(): Promise<EngineBlock | null>;
   /** How many calls of each method ended in which way; left out by an engine that is not asked over a connection. */

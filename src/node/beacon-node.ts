@@ -53,6 +53,7 @@ type ChainSettings = Pick<
   | "snapshotIntervalEpochs"
   | "safeSlotsToImportOptimistically"
   | "manyKeys"
+  | "kzg"
 >;
 
 /** What every node can be told by whoever starts it. */
@@ -146,6 +147,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       logger,
       pubkeyFile: pubkeyFilePath(dataDir),
       manyKeys,
+      kzg: options.kzg,
       graffiti,
       graffitiCodes,
       stateLimits,

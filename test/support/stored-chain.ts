@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor.ts";
 import { BeaconChain } from "../../src/chain/chain.ts";
 import { VirtualClock } from "../../src/chain/clock/virtual-clock.ts";
+import type { Kzg } from "../../src/data/kzg.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
@@ -35,7 +36,7 @@ export async function emptyStoredChain({ config, chain }: DevChain): Promise<Sto
 /** Opens the chain of a data directory without the validators of a dev chain, at any time and with any engine. */
 export async function openStoredChain(
   { directory, config, genesisTime }: StoredChain,
-  { slot, engine = new DevExecutionEngine() }: { slot: Slot; engine?: ExecutionEngine },
+  { slot, engine = new DevExecutionEngine(), kzg }: { slot: Slot; engine?: ExecutionEngine; kzg?: Kzg },
 ) {
   const db = await openDatabase(join(directory, "beacon-db"), { sync: false });
   const complaints: string[] = [];
@@ -58,7 +59,7 @@ export async function openStoredChain(
     return closed;
   };
   onTestFinished(close);
-  const chain = await BeaconChain.open({ config, db, clock, engine, logger });
+  const chain = await BeaconChain.open({ config, db, clock, engine, kzg, logger });
   opened.chain = chain;
   return { chain, clock, db, complaints, close };
 }

@@ -278,7 +278,7 @@ async function refuseEquivocation(
 async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock): Promise<void> {
   try {
     const { root } = await validateGossipBlock(chain.validation, signed);
-    chain.events.publish("blockGossip", { slot: signed.message.slot, root });
+    chain.events.publish("blockGossip", { slot: signed.message.slot, root, signed });
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
     if (!error.known) throw refused(error.message);

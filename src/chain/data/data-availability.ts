@@ -11,9 +11,12 @@ import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Clock } from "../clock/clock.ts";
 import { BlockRejection, blaming } from "../import/block-rejection.ts";
+import { blobsOfBlock } from "./blobs-of-block.ts";
+import type { CommittingBlock } from "./committing-block.ts";
 import type { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
 import { readStoredSidecar, storedSidecar } from "./stored-sidecar.ts";
+import { type SidecarsOfBlock, verifySidecars } from "./verify-sidecars.ts";
 
 interface DataAvailabilityParts {
   config: BeaconConfig;
@@ -23,11 +26,7 @@ interface DataAvailabilityParts {
   custody: Custody;
 }
 
-/** A block that data belongs to. */
-export interface CommittingBlock {
-  signed: SignedBeaconBlock;
-  root: RootHex;
-}
+export type { CommittingBlock };
 
 /** The blobs of a block with their proofs: one a blob in deneb and electra, one a cell from fulu on. */
 export interface BlobsAndProofs {
@@ -135,6 +134,37 @@ export class DataAvailability {
       proofs: proofs.slice(index * CELLS_PER_EXT_BLOB, (index + 1) * CELLS_PER_EXT_BLOB),
     }));
     return columnSidecarsOf(columnFrameOf(this.#config, signed), extended);
+  }
+
+  /**
+   * Takes sidecars of a block that were fetched or published, once they are verified.
+   *
+   * @throws WrongSidecarError with the first that is wrong; then none is taken
+   */
+  take(block: CommittingBlock, sidecars: readonly DataSidecar[]): Promise<void> {
+    return this.takeAll([{ block, sidecars }]);
+  }
+
+  /** The same for those of several blocks, which are verified together. */
+  async takeAll(entries: readonly SidecarsOfBlock[]): Promise<void> {
+    await verifySidecars(this.#config, this.kzg, entries);
+    for (const { block, sidecars } of entries) {
+      this.pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
+    }
+  }
+
+  /**
+   * The blobs of a block, in the order of its commitments; from fulu on put together from columns, or recovered from half of them.
+   *
+   * @throws DataUnavailableError
+   */
+  blobs(block: CommittingBlock): Promise<Uint8Array[]> {
+    return blobsOfBlock(block, {
+      kzg: this.kzg,
+      keptColumns: this.custody.columns.length,
+      hasColumns: (slot) => this.hasColumns(slot),
+      sidecars: (position, indices) => this.sidecars(position, indices),
+    });
   }
 
   /** The sidecars of a block that are here, on the chain or not yet, in ascending order; by default all. */

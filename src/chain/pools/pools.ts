@@ -11,6 +11,7 @@ import {
   SeenAttesters,
   SeenBlockProposers,
   SeenContributions,
+  SeenSidecars,
   SeenSyncMessages,
 } from "./seen.ts";
 import { SyncCommitteePool } from "./sync-committee-pool.ts";
@@ -29,10 +30,11 @@ export class Pools {
     blockProposers: new SeenBlockProposers(),
     syncMessages: new SeenSyncMessages(),
     contributions: new SeenContributions(),
+    sidecars: new SeenSidecars(),
   };
 
   capture() {
-    const { attesters, aggregators, aggregates, blockProposers, syncMessages, contributions } = this.seen;
+    const { attesters, aggregators, aggregates, blockProposers, syncMessages, contributions, sidecars } = this.seen;
     return {
       attestations: this.attestations.capture(),
       operations: this.operations.capture(),
@@ -43,6 +45,7 @@ export class Pools {
       blockProposers: blockProposers.capture(),
       syncMessages: syncMessages.capture(),
       contributions: contributions.capture(),
+      sidecars: sidecars.capture(),
     };
   }
 
@@ -57,6 +60,7 @@ export class Pools {
     this.seen.blockProposers.restore(moment.blockProposers);
     this.seen.syncMessages.restore(moment.syncMessages);
     this.seen.contributions.restore(moment.contributions);
+    this.seen.sidecars.restore(moment.sidecars);
   }
 
   /** Drops what is too old to be included or to arrive again. */
@@ -75,6 +79,7 @@ export class Pools {
   pruneByFinality(finalizedState: CachedBeaconStateAllForks): void {
     this.operations.prune(finalizedState);
     this.seen.blockProposers.prune(finalizedState.slot);
+    this.seen.sidecars.prune(finalizedState.slot);
   }
 
   /** Keeps everything that waits for a block over a restart. */

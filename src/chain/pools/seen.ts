@@ -200,6 +200,45 @@ export class SeenBlockProposers {
   }
 }
 
+/**
+ * Which sidecars of each block of a proposer were seen ("blob_sidecar_{subnet_id}", "data_column_sidecar_{subnet_id}", p2p interface). One bit
+ * for each: a block has up to 128 of them.
+ */
+export class SeenSidecars {
+  #slots = new Map<Slot, Map<ValidatorIndex, Map<RootHex, bigint>>>();
+
+  capture(): Map<Slot, Map<ValidatorIndex, Map<RootHex, bigint>>> {
+    return copyOfMap(this.#slots, (byProposer) => copyOfMap(byProposer, (byRoot) => new Map(byRoot)));
+  }
+
+  restore(slots: Map<Slot, Map<ValidatorIndex, Map<RootHex, bigint>>>): void {
+    this.#slots = slots;
+  }
+
+  /** Of which block the first sidecar of that index was, if one was seen. */
+  root(slot: Slot, proposer: ValidatorIndex, index: number): RootHex | undefined {
+    const byRoot = this.#slots.get(slot)?.get(proposer) ?? [];
+    for (const [root, indices] of byRoot) if ((indices >> BigInt(index)) & 1n) return root;
+    return undefined;
+  }
+
+  /** Answers whether this is the first sidecar; a later one does not replace it. */
+  add(slot: Slot, proposer: ValidatorIndex, index: number, root: RootHex): boolean {
+    if (this.root(slot, proposer, index) !== undefined) return false;
+    const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, Map<RootHex, bigint>>());
+    const byRoot = getOrCreate(byProposer, proposer, () => new Map<RootHex, bigint>());
+    byRoot.set(root, (byRoot.get(root) ?? 0n) | (1n << BigInt(index)));
+    return true;
+  }
+
+  /** As of blocks. */
+  prune(finalizedSlot: Slot): void {
+    for (const slot of this.#slots.keys()) {
+      if (slot <= finalizedSlot) this.#slots.delete(slot);
+    }
+  }
+}
+
 const memberKey = (subcommittee: number, validator: ValidatorIndex) =>
   validator * SYNC_COMMITTEE_SUBNET_COUNT + subcommittee;
 

@@ -1,18 +1,19 @@
-import { DOMAIN_BEACON_PROPOSER, ForkSeq } from "@lodestar/params";
+import { ForkSeq } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
-  computeStartSlotAtEpoch,
   computeTimeAtSlot,
-  createIndexedSignatureSetFromComponents,
   isExecutionStateType,
   isMergeTransitionComplete,
 } from "@lodestar/state-transition";
 import { type BeaconBlock, type bellatrix, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { stateOrIgnore, type ValidationContext } from "./context.ts";
+import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
+import { refuseFinalizedSlot, refuseUnfitParent, verifyProposer } from "./proposal.ts";
 import { refuseFutureSlot } from "./time-window.ts";
+
+const SUBJECT = "The block";
 
 interface ValidatedBlock {
   root: RootHex;
@@ -28,49 +29,23 @@ export async function validateGossipBlock(
   context: ValidationContext,
   { message: block, signature }: SignedBeaconBlock,
 ): Promise<ValidatedBlock> {
-  const { config, forkChoice, bls, seen, states } = context;
-  refuseFutureSlot(context, block.slot, "The block");
+  const { config, forkChoice, seen } = context;
+  refuseFutureSlot(context, block.slot, SUBJECT);
   const blockRoot = config.getForkTypes(block.slot).BeaconBlock.hashTreeRoot(block);
   const root = toRootHex(blockRoot);
   if (forkChoice.has(root)) throw alreadyKnown(`The block ${root} of slot ${block.slot} is already imported.`);
-  refuseFinalizedSlot(context, block);
+  refuseFinalizedSlot(context, block.slot, SUBJECT);
   refuseSecondBlock(context, block, root);
-  refuseUnfitParent(context, block);
+  refuseUnfitParent(context, block, SUBJECT);
   refuseWrongPayload(context, block);
   refuseTooManyBlobs(context, block);
 
-  if (block.proposerIndex >= states.head.validators.length) {
-    throw reject("unknown-validator", `The block's proposer ${block.proposerIndex} is not a validator.`);
-  }
-  const domain = config.getDomain(block.slot, DOMAIN_BEACON_PROPOSER, block.slot);
-  const signingRoot = ssz.phase0.SigningData.hashTreeRoot({ objectRoot: blockRoot, domain });
-  if (!(await bls.verify([createIndexedSignatureSetFromComponents(block.proposerIndex, signingRoot, signature)]))) {
-    throw reject("bad-signature", `The block of slot ${block.slot} is not signed by validator ${block.proposerIndex}.`);
-  }
-
-  const preState = await stateOrIgnore(states.preState(toRootHex(block.parentRoot), block.slot), "The block");
-  const expectedProposer = preState.epochCtx.getBeaconProposer(block.slot);
-  if (block.proposerIndex !== expectedProposer) {
-    throw reject(
-      "wrong-proposer",
-      `The block of slot ${block.slot} is proposed by validator ${block.proposerIndex}, but it is the turn of ${expectedProposer}.`,
-    );
-  }
+  const preState = await verifyProposer(context, { proposal: block, root: blockRoot, signature }, SUBJECT);
 
   // Another block of the proposer may have been accepted while this one's signature was verified.
   refuseSecondBlock(context, block, root);
   seen.blockProposers.add(block.slot, block.proposerIndex, root);
   return { root, preState };
-}
-
-function refuseFinalizedSlot({ forkChoice }: ValidationContext, { slot }: BeaconBlock): void {
-  const finalizedSlot = computeStartSlotAtEpoch(forkChoice.finalized.epoch);
-  if (slot <= finalizedSlot) {
-    throw ignore(
-      "finalized-slot",
-      `The block is of slot ${slot}, which is not after the finalized slot ${finalizedSlot}.`,
-    );
-  }
 }
 
 function refuseSecondBlock({ seen }: ValidationContext, { slot, proposerIndex }: BeaconBlock, root: RootHex): void {
@@ -81,30 +56,6 @@ function refuseSecondBlock({ seen }: ValidationContext, { slot, proposerIndex }:
     "conflicting-block",
     `Validator ${proposerIndex} has already proposed another block for slot ${slot} (${seenRoot}, now ${root}).`,
   );
-}
-
-function refuseUnfitParent({ forkChoice }: ValidationContext, { slot, parentRoot }: BeaconBlock): void {
-  const root = toRootHex(parentRoot);
-  // A parent that fails the consensus rules is never imported, so only its payload can be known to be invalid; that is
-  // ignored because an execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block). A parent whose payload
-  // is not yet validated is fine.
-  if (forkChoice.isInvalid(root)) {
-    throw ignore("invalid-parent", `The block's parent ${root} has an invalid execution payload.`);
-  }
-  const parent = forkChoice.get(root);
-  if (!parent) throw ignore("unknown-parent", `The block's parent ${root} is not known.`);
-  if (slot <= parent.slot) {
-    throw reject(
-      "slot-not-after-parent",
-      `The block is of slot ${slot}, which is not after its parent's slot ${parent.slot}.`,
-    );
-  }
-  if (!forkChoice.isDescendantOfFinalized(parent.root)) {
-    throw reject(
-      "not-descended-from-finalized",
-      `The block's parent ${parent.root} does not descend from the finalized block ${forkChoice.finalized.root}.`,
-    );
-  }
 }
 
 /** bellatrix/p2p-interface.md, beacon_block: the time in the payload is that of the slot, once there are payloads. */

@@ -5,8 +5,9 @@ import { RegenerationQueue } from "../states/regeneration-queue.ts";
 import { Shufflings } from "../states/shufflings.ts";
 import type { StateStore } from "../states/state-store.ts";
 import type { ValidationContext } from "./context.ts";
+import { VerifiedHeaders } from "./verified-headers.ts";
 
-interface ValidatingChain extends Pick<ValidationContext, "config" | "clock" | "blocks" | "bls"> {
+interface ValidatingChain extends Pick<ValidationContext, "config" | "clock" | "blocks" | "bls" | "kzg"> {
   forkChoice: ForkChoice;
   states: StateStore;
   tracker: Pick<HeadTracker, "headState">;
@@ -17,7 +18,7 @@ interface ValidatingChain extends Pick<ValidationContext, "config" | "clock" | "
 
 /** What the gossip rules look at on a chain. */
 export function validationContextOf(chain: ValidatingChain): ValidationContext {
-  const { config, clock, forkChoice, blocks, states, bls, tracker, pools } = chain;
+  const { config, clock, forkChoice, blocks, states, bls, kzg, tracker, pools } = chain;
   const regenerations = new RegenerationQueue(() => chain.idle());
   const shufflings = new Shufflings({ forkChoice, states, regenerations });
   return {
@@ -26,7 +27,9 @@ export function validationContextOf(chain: ValidatingChain): ValidationContext {
     forkChoice,
     blocks,
     bls,
+    kzg,
     seen: pools.seen,
+    headers: new VerifiedHeaders(),
     operations: pools.operations,
     states: {
       get head() {

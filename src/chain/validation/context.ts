@@ -2,6 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks, EpochShuffling } from "@lodestar/state-transition";
 import type { Epoch, RootHex, Slot } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
+import type { Kzg } from "../../data/kzg.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
@@ -12,9 +13,11 @@ import type {
   SeenAttesters,
   SeenBlockProposers,
   SeenContributions,
+  SeenSidecars,
   SeenSyncMessages,
 } from "../pools/seen.ts";
 import { GossipRefusal } from "./outcome.ts";
+import type { VerifiedHeaders } from "./verified-headers.ts";
 
 export interface SeenCaches {
   readonly attesters: SeenAttesters;
@@ -23,6 +26,7 @@ export interface SeenCaches {
   readonly blockProposers: SeenBlockProposers;
   readonly syncMessages: SeenSyncMessages;
   readonly contributions: SeenContributions;
+  readonly sidecars: SeenSidecars;
 }
 
 interface ValidationStates {
@@ -47,7 +51,9 @@ export interface ValidationContext {
   >;
   readonly blocks: Pick<BlockStore, "link">;
   readonly bls: Pick<BlsVerifier, "verify" | "verifyEach">;
+  readonly kzg: Pick<Kzg, "verifyBlobs" | "verifyCells">;
   readonly seen: SeenCaches;
+  readonly headers: VerifiedHeaders;
   readonly operations: Pick<
     OperationPool,
     "hasVoluntaryExit" | "hasProposerSlashing" | "hasAttesterSlashingFor" | "hasBlsToExecutionChange"

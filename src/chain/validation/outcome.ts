@@ -27,6 +27,11 @@ export type RefusalReason =
   | "wrong-proposer"
   | "wrong-payload-timestamp"
   | "too-many-blobs"
+  // Data of blocks
+  | "blob-index-out-of-range"
+  | "malformed-column"
+  | "bad-inclusion-proof"
+  | "bad-kzg-proof"
   // Committees and attestations
   | "target-epoch-mismatch"
   | "data-index-not-zero"

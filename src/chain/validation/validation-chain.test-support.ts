@@ -20,6 +20,7 @@ import {
 import { type BeaconBlock, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../../bls/verifier.ts";
+import { FakeKzg } from "../../data/fake-kzg.test-support.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import type { DevFork } from "../../dev/forks.ts";
 import { createDevGenesis, type DevGenesis } from "../../dev/genesis.ts";
@@ -33,11 +34,13 @@ import {
   SeenAttesters,
   SeenBlockProposers,
   SeenContributions,
+  SeenSidecars,
   SeenSyncMessages,
 } from "../pools/seen.ts";
 import { SetClock } from "./clock.test-support.ts";
 import type { SeenCaches, ValidationContext } from "./context.ts";
 import { GossipRefusal, type Outcome } from "./outcome.ts";
+import { VerifiedHeaders } from "./verified-headers.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 const SECONDS_PER_SLOT = 6;
@@ -74,6 +77,7 @@ export class TestChain {
   readonly clock = new SetClock(GENESIS_TIME, SECONDS_PER_SLOT);
   readonly forkChoice: ForkChoice;
   readonly operations = new OperationPool();
+  readonly kzg = new FakeKzg();
   readonly context: ValidationContext;
   readonly genesisRoot: RootHex;
   readonly #bls: BlsVerifier;
@@ -84,6 +88,7 @@ export class TestChain {
     blockProposers: new SeenBlockProposers(),
     syncMessages: new SeenSyncMessages(),
     contributions: new SeenContributions(),
+    sidecars: new SeenSidecars(),
   };
   readonly #postStates = new Map<RootHex, CachedBeaconStateAllForks>();
   headRoot: RootHex;
@@ -234,7 +239,9 @@ export class TestChain {
       forkChoice: this.forkChoice,
       blocks: { link: async () => null },
       bls: this.#bls,
+      kzg: this.kzg,
       seen: this.#seen,
+      headers: new VerifiedHeaders(),
       operations: this.operations,
       states: {
         get head() {

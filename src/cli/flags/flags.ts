@@ -7,6 +7,7 @@ import { EXECUTION_FLAGS } from "./execution-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   address,
+  blobCounts,
   fileOrUrl,
   graffiti,
   httpUrl,
@@ -205,6 +206,16 @@ export const DEV_FLAGS = {
   devValidators: devValidatorsFlag({
     description: "Validators run in this process; LIST is indices and ranges such as 0-15,20",
     fallback: "all",
+  }),
+  devBlobs: valueFlag({
+    name: "dev-blobs",
+    kind: "text",
+    placeholder: "COUNT|LEAST-MOST",
+    description:
+      "Blobs that each block carries from deneb on, such as 0-6, as far as its fork allows; the built-in execution engine makes them",
+    fallback: { least: 0, most: 0 },
+    fallbackText: "0",
+    parse: blobCounts,
   }),
   speed: valueFlag({
     name: "speed",

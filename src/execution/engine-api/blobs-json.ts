@@ -5,7 +5,8 @@ import {
   type ForkPostBellatrix,
   isForkPostFulu,
 } from "@lodestar/params";
-import type { BlobsBundle, deneb, fulu } from "@lodestar/types";
+import type { BlobsBundle } from "@lodestar/types";
+import type { PooledBlob } from "../engine.ts";
 import { type JsonValue, UnexpectedValueError } from "../json-value.ts";
 
 const BLOB_BYTES = FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT;
@@ -32,15 +33,17 @@ export function blobsBundleFromJson(fork: ForkPostBellatrix, json: JsonValue): B
 }
 
 /** What engine_getBlobsV1 answers: null where a blob is not there. */
-export function blobsFromJson(json: JsonValue, count: number): (deneb.BlobAndProof | null)[] {
+export function blobsFromJson(json: JsonValue, count: number): (PooledBlob | null)[] {
   return listOf(json, count).map((item) =>
-    item.isAbsent ? null : { blob: blobFromJson(item.member("blob")), proof: item.member("proof").bytes(POINT_BYTES) },
+    item.isAbsent
+      ? null
+      : { blob: blobFromJson(item.member("blob")), proofs: [item.member("proof").bytes(POINT_BYTES)] },
   );
 }
 
-/** What engine_getBlobsV2 answers: null unless all blobs are there. */
-export function blobsWithCellProofsFromJson(json: JsonValue, count: number): fulu.BlobAndProofV2[] | null {
-  if (json.isAbsent) return null;
+/** What engine_getBlobsV2 answers: nothing unless all blobs are there. */
+export function blobsWithCellProofsFromJson(json: JsonValue, count: number): (PooledBlob | null)[] {
+  if (json.isAbsent) return Array.from({ length: count }, () => null);
   return listOf(json, count).map((item) => {
     const proofs = pointList(item.member("proofs"));
     if (proofs.length !== CELLS_PER_EXT_BLOB) {

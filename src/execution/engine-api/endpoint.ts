@@ -67,6 +67,8 @@ export class Endpoint {
   #state: EngineState = "offline";
   #absence: string;
   #clientVersion: EngineClientVersion | null = null;
+  /** Null while the client has not told them. */
+  #capabilities: readonly string[] | null = null;
   #wasConnected = false;
   #toldOfAbsence: EngineState | null = null;
   #toldOfChain = false;
@@ -87,6 +89,11 @@ export class Endpoint {
 
   get clientVersion(): EngineClientVersion | null {
     return this.#clientVersion;
+  }
+
+  /** Whether the client knows a method that it need not know, as far as it has told. */
+  offers(method: string): boolean {
+    return this.#capabilities?.includes(method) ?? true;
   }
 
   /** Asks the client who it is. While it is not there, it is asked again and again in the background. */
@@ -152,6 +159,7 @@ export class Endpoint {
       this.#clientVersion = await this.#optional(GET_CLIENT_VERSION, [OWN_VERSION], readClientVersion);
       if (!isReachable(this.#state)) this.#setState("online");
       this.#checkChain(chainId, genesis);
+      this.#capabilities = capabilities;
       this.#checkCapabilities(capabilities);
       return true;
     } catch (error) {

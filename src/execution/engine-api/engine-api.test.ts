@@ -5,6 +5,7 @@ import { EngineUnavailableError, PayloadUnavailableError } from "../engine.ts";
 import { ScriptedError } from "../scripted-server.test-support.ts";
 import {
   builtJson,
+  CAPABILITIES,
   GENESIS_HASH,
   HASH,
   head,
@@ -159,13 +160,27 @@ describe("EngineApi", () => {
     expect(await engine.judgeTerminalBlock(toRootHex(fromHex(HASH)))).toBe("unknown");
   });
 
-  it("fetches blobs from the client's pool", async () => {
+  it("fetches blobs from the client's pool by the method of the fork, if the client has one", async () => {
     const server = await openClient();
+    const methods = ["engine_getBlobsV1", "engine_getBlobsV2"];
+    server.on("engine_exchangeCapabilities", () => [...CAPABILITIES, ...methods]);
     const { engine } = await openEngine([server]);
-    server.on("engine_getBlobsV1", ([hashes]) => (hashes as string[]).map(() => null));
+    const { blobsBundle } = builtJson(ForkName.fulu);
+    const [blob] = blobsBundle.blobs;
+    server.on("engine_getBlobsV1", () => [{ blob, proof: blobsBundle.proofs[0] }, null]);
     server.on("engine_getBlobsV2", () => null);
-    expect(await engine.getBlobs([fromHex(HASH)])).toEqual([null]);
-    expect(await engine.getBlobsWithCellProofs([fromHex(HASH)])).toBeNull();
-    expect(server.calls.at(-1)!.params).toEqual([[HASH]]);
+    const hashes = [fromHex(HASH), fromHex(OTHER_HASH)];
+    const found = { blob: fromHex(blob!), proofs: [fromHex(blobsBundle.proofs[0]!)] };
+    for (const fork of [ForkName.deneb, ForkName.electra] as const) {
+      expect(await engine.getBlobs(fork, hashes)).toEqual([found, null]);
+    }
+    expect(await engine.getBlobs(ForkName.fulu, hashes)).toEqual([null, null]);
+    const asked = server.calls.filter(({ method }) => methods.includes(method));
+    expect(asked).toMatchObject(
+      [1, 1, 2].map((version) => ({ method: `engine_getBlobsV${version}`, params: [[HASH, OTHER_HASH]] })),
+    );
+
+    const { engine: withoutBlobs } = await openEngine([await openClient()]);
+    expect(await withoutBlobs.getBlobs(ForkName.fulu, hashes)).toEqual([null, null]);
   });
 });

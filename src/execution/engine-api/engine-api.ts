@@ -1,6 +1,13 @@
 import type { ChainForkConfig } from "@lodestar/config";
-import { type ForkPostBellatrix, isForkPostCapella, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
-import type { deneb, ExecutionPayload, fulu, RootHex } from "@lodestar/types";
+import {
+  type ForkPostBellatrix,
+  type ForkPostDeneb,
+  isForkPostCapella,
+  isForkPostDeneb,
+  isForkPostElectra,
+  isForkPostFulu,
+} from "@lodestar/params";
+import type { ExecutionPayload, RootHex } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import {
@@ -19,6 +26,7 @@ import {
   type PayloadRequest,
   PayloadUnavailableError,
   type PayloadVerdict,
+  type PooledBlob,
   type TerminalBlockVerdict,
 } from "../engine.ts";
 import { type JsonValue, toData, toQuantity, UnexpectedValueError } from "../json-value.ts";
@@ -173,22 +181,16 @@ export class EngineApi implements ExecutionEngine {
     }
   }
 
-  /** Null where a blob is not there. From fulu on clients refuse it. */
-  getBlobs(versionedHashes: readonly Uint8Array[]): Promise<(deneb.BlobAndProof | null)[]> {
+  /** Clients need not know these methods; then they have none of the blobs. */
+  getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
+    const { method, read } = isForkPostFulu(fork)
+      ? { method: GET_BLOBS_WITH_CELL_PROOFS, read: blobsWithCellProofsFromJson }
+      : { method: GET_BLOBS, read: blobsFromJson };
     const params = [versionedHashes.map(toData)];
-    return this.#ask((endpoint) =>
-      this.#call(endpoint, GET_BLOBS, params, (json) => blobsFromJson(json, versionedHashes.length)),
-    );
-  }
-
-  /** Null unless all blobs are there. */
-  getBlobsWithCellProofs(versionedHashes: readonly Uint8Array[]): Promise<fulu.BlobAndProofV2[] | null> {
-    const params = [versionedHashes.map(toData)];
-    return this.#ask((endpoint) =>
-      this.#call(endpoint, GET_BLOBS_WITH_CELL_PROOFS, params, (json) =>
-        blobsWithCellProofsFromJson(json, versionedHashes.length),
-      ),
-    );
+    return this.#ask(async (endpoint) => {
+      if (!endpoint.offers(method)) return versionedHashes.map(() => null);
+      return this.#call(endpoint, method, params, (json) => read(json, versionedHashes.length));
+    });
   }
 
   terminalBlock(): Promise<ParentPayload | null> {

@@ -76,8 +76,8 @@ export class BlockHandler {
     const arrivedAt = chain.clock.nowSeconds();
     const root = await this.#validated(message);
     if (root === undefined) return;
-    const { slot } = message.object.message;
-    chain.events.publish("blockGossip", { slot, root });
+    const { object: signed } = message;
+    chain.events.publish("blockGossip", { slot: signed.message.slot, root, signed });
     message.report("accept");
     const imported = this.#import(message, root, arrivedAt).finally(() => this.#imports.delete(root));
     this.#imports.set(root, imported);

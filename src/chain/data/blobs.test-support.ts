@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { BYTES_PER_FIELD_ELEMENT, ForkSeq } from "@lodestar/params";
+import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
+import { columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
+import { BLOB_BYTES } from "../../data/fake-kzg.test-support.ts";
+import type { Kzg } from "../../data/kzg.ts";
+import type { DataSidecar } from "../../data/sidecar.ts";
+import type { PooledBlob } from "../../execution/engine.ts";
+import type { TestChain } from "../validation/validation-chain.test-support.ts";
+
+/** A blob like no other of another name: every field element is a hash with its first byte zero, so that it is below the modulus. */
+export function blobOf(name: string): Uint8Array {
+  const blob = new Uint8Array(BLOB_BYTES);
+  for (let at = 0; at < BLOB_BYTES; at += BYTES_PER_FIELD_ELEMENT) {
+    blob.set(createHash("sha256").update(`${name} ${at}`).digest().subarray(1), at + 1);
+  }
+  return blob;
+}
+
+export interface BlockWithBlobs {
+  signed: SignedBeaconBlock;
+  root: RootHex;
+  blobs: Uint8Array[];
+  /** As an execution client has them in its pool. */
+  pooled: PooledBlob[];
+  /** All of them, in order. */
+  sidecars: DataSidecar[];
+}
+
+interface BlobsOptions {
+  count?: number;
+  kzg?: Kzg;
+  parent?: RootHex;
+  change?: (block: BeaconBlock) => void;
+}
+
+/** A block in order, but for the blobs that no payload has. A change comes before the signing. */
+export async function produceWithBlobs(
+  chain: TestChain,
+  slot: Slot,
+  { count = 2, kzg = chain.kzg, parent, change = () => {} }: BlobsOptions = {},
+): Promise<BlockWithBlobs> {
+  const { config } = chain;
+  const blobs = Array.from({ length: count }, (_, index) => blobOf(`blob ${index}`));
+  const commitments = await Promise.all(blobs.map((blob) => kzg.commitmentOf(blob)));
+  const block = chain.produce(slot, {
+    parent,
+    change(message) {
+      if ("blobKzgCommitments" in message.body) message.body.blobKzgCommitments = commitments;
+      change(message);
+    },
+  });
+  if (config.getForkSeq(slot) >= ForkSeq.fulu) {
+    const extended = await Promise.all(blobs.map((blob) => kzg.cellsAndProofsOf(blob)));
+    const pooled = blobs.map((blob, index) => ({ blob, proofs: extended[index]!.proofs }));
+    return { ...block, blobs, pooled, sidecars: columnSidecarsOf(columnFrameOf(config, block.signed), extended) };
+  }
+  const proofs = await Promise.all(blobs.map((blob, index) => kzg.blobProofOf(blob, commitments[index]!)));
+  const pooled = blobs.map((blob, index) => ({ blob, proofs: [proofs[index]!] }));
+  return { ...block, blobs, pooled, sidecars: blobSidecarsOf(config, block.signed, { blobs, proofs }) };
+}

@@ -1,0 +1,89 @@
+import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  computeStartSlotAtEpoch,
+  createIndexedSignatureSetFromComponents,
+} from "@lodestar/state-transition";
+import { type phase0, type Slot, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { stateOrIgnore, type ValidationContext } from "./context.ts";
+import { ignore, reject } from "./outcome.ts";
+
+// Rules that hold for a block, and for all that carries its header.
+
+type Proposal = Pick<phase0.BeaconBlockHeader, "slot" | "proposerIndex" | "parentRoot">;
+
+interface SignedProposal {
+  proposal: Proposal;
+  /** Of the block, and so of its header. */
+  root: Uint8Array;
+  signature: Uint8Array;
+}
+
+export function refuseFinalizedSlot({ forkChoice }: ValidationContext, slot: Slot, what: string): void {
+  const finalizedSlot = computeStartSlotAtEpoch(forkChoice.finalized.epoch);
+  if (slot <= finalizedSlot) {
+    throw ignore(
+      "finalized-slot",
+      `${what} is of slot ${slot}, which is not after the finalized slot ${finalizedSlot}.`,
+    );
+  }
+}
+
+export function refuseUnfitParent(
+  { forkChoice }: ValidationContext,
+  { slot, parentRoot }: Proposal,
+  what: string,
+): void {
+  const root = toRootHex(parentRoot);
+  // A parent that fails the consensus rules is never imported, so only its payload can be known to be invalid; that is
+  // ignored because an execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block). A parent whose payload
+  // is not yet validated is fine.
+  if (forkChoice.isInvalid(root)) {
+    throw ignore("invalid-parent", `${what}'s parent ${root} has an invalid execution payload.`);
+  }
+  const parent = forkChoice.get(root);
+  if (!parent) throw ignore("unknown-parent", `${what}'s parent ${root} is not known.`);
+  if (slot <= parent.slot) {
+    throw reject(
+      "slot-not-after-parent",
+      `${what} is of slot ${slot}, which is not after its parent's slot ${parent.slot}.`,
+    );
+  }
+  if (!forkChoice.isDescendantOfFinalized(parent.root)) {
+    throw reject(
+      "not-descended-from-finalized",
+      `${what}'s parent ${parent.root} does not descend from the finalized block ${forkChoice.finalized.root}.`,
+    );
+  }
+}
+
+/**
+ * Whether the proposer signed it, and it was its turn. Gives the parent's post-state advanced to the slot, which may take an
+ * epoch transition: it is asked for only by what the proposer has signed.
+ */
+export async function verifyProposer(
+  { config, bls, states }: ValidationContext,
+  { proposal, root, signature }: SignedProposal,
+  what: string,
+): Promise<CachedBeaconStateAllForks> {
+  const { slot, proposerIndex, parentRoot } = proposal;
+  if (proposerIndex >= states.head.validators.length) {
+    throw reject("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
+  }
+  const domain = config.getDomain(slot, DOMAIN_BEACON_PROPOSER, slot);
+  const signingRoot = ssz.phase0.SigningData.hashTreeRoot({ objectRoot: root, domain });
+  if (!(await bls.verify([createIndexedSignatureSetFromComponents(proposerIndex, signingRoot, signature)]))) {
+    throw reject("bad-signature", `${what} of slot ${slot} is not signed by validator ${proposerIndex}.`);
+  }
+
+  const preState = await stateOrIgnore(states.preState(toRootHex(parentRoot), slot), what);
+  const expectedProposer = preState.epochCtx.getBeaconProposer(slot);
+  if (proposerIndex !== expectedProposer) {
+    throw reject(
+      "wrong-proposer",
+      `${what} of slot ${slot} is proposed by validator ${proposerIndex}, but it is the turn of ${expectedProposer}.`,
+    );
+  }
+  return preState;
+}
