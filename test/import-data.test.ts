@@ -7,6 +7,7 @@ import { withBlock } from "../src/chain/states/advance.ts";
 import { type DataSidecar, serializeSidecar } from "../src/data/sidecar.ts";
 import { DevExecutionEngine } from "../src/execution/dev-engine.ts";
 import { EngineUnavailableError } from "../src/execution/engine.ts";
+import type { DevNodeOptions } from "../src/node/dev-node.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { type CommittingBlock, CommittingBlocks } from "./support/committing-blocks.ts";
 import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
@@ -14,9 +15,9 @@ import { tempDirectory } from "./support/temp-directory.ts";
 
 const UNAVAILABLE = { name: "BlockRejection", reason: "data-unavailable" };
 
-async function open(fork: "electra" | "fulu", historySlots = 1) {
+async function open(fork: "electra" | "fulu", historySlots = 1, options: Partial<DevNodeOptions> = {}) {
   const directory = tempDirectory();
-  const opened = await openQuietDevChain(historySlots, { forks: [{ fork, epoch: 0 }] }, directory);
+  const opened = await openQuietDevChain(historySlots, { forks: [{ fork, epoch: 0 }], ...options }, directory);
   const { chain, clock } = opened.devChain;
   await clock.advanceTo(historySlots + 1);
   return { ...opened, directory, chain, clock, slot: historySlots + 1, blocks: new CommittingBlocks(opened.devChain) };
@@ -146,8 +147,9 @@ test("finality lets go of blocks that wait for their data, and of the data of wh
   expect(await db.data.indices(kept.root)).toEqual([0, 1]);
 });
 
-test("what comes after its block is stored, unless the node does not keep it, and is there after a restart", async () => {
-  const { chain, db, slot, blocks, directory, close } = await open("fulu");
+test("what comes after its block is stored, unless the node does not keep it, and stays over a restart until it is old", async () => {
+  const configOverrides = { MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS: "1" };
+  const { chain, db, slot, blocks, directory, close } = await open("fulu", 1, { configOverrides });
   vi.spyOn(chain.data.custody, "sampled", "get").mockReturnValue([3, 4, 70]);
   vi.spyOn(chain.data.custody, "isSampled").mockImplementation((column) => column !== 5);
   const block = await blocks.make({ slot, parentRoot: chain.head.root });
@@ -163,11 +165,17 @@ test("what comes after its block is stored, unless the node does not keep it, an
   expect(await db.data.indices(block.root)).toEqual([3, 4, 6, 70, 127]);
 
   await close();
-  const again = await openDevChain({ forks: [{ fork: "fulu", epoch: 0 }], ...QUIET }, directory);
+  const again = await openDevChain({ forks: [{ fork: "fulu", epoch: 0 }], configOverrides, ...QUIET }, directory);
   expect(again.complaints).toEqual([]);
   expect(again.devChain.chain.head.root).toBe(block.root);
   const stored = await again.devChain.chain.data.sidecars(block, [6, 127]);
   expect(bytes(stored)).toEqual(bytes([sidecars[6]!, sidecars[127]!]));
+
+  const { clock } = again.devChain;
+  await clock.advanceTo(2 * SLOTS_PER_EPOCH - 1);
+  expect(await again.db.data.indices(block.root)).toEqual([3, 4, 6, 70, 127]);
+  await clock.advanceTo(2 * SLOTS_PER_EPOCH);
+  await expect.poll(() => again.db.data.indices(block.root)).toEqual([]);
 });
 
 test("a chain that is gone back has the data of then, and lets go of blocks that wait", async () => {

@@ -47,13 +47,14 @@ export class BlockCommitter {
 
   /**
    * Takes a run of blocks, each the child of the one before, in one write to the database. Throws a `BlockRejection` when
-   * finality has passed them in the meantime.
+   * finality has passed them in the meantime, or the pool has let go of their data.
    */
   async commit(run: readonly VerifiedBlock[]): Promise<void> {
     const first = run[0];
     if (!first) return;
     const { db, forkChoice, data } = this.#parts;
     const parent = this.#requireFit(first);
+    for (const block of run) data.requireAvailable(block);
     const batch = db.batch();
     const blocks = this.#withJointStatus(
       run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) })),

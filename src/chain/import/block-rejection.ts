@@ -52,6 +52,10 @@ export class PayloadRefusal extends BlockRejection {
 export const isWaitingForEngine = ({ reason }: BlockRejection): boolean =>
   reason === "engine-unavailable" || reason === "unknown-terminal-block";
 
+/** Reasons for which the chain holds a block and imports it later by itself. */
+export const isHeld = (rejection: BlockRejection): boolean =>
+  isWaitingForEngine(rejection) || rejection.reason === "data-unavailable";
+
 /** Whatever comes, the block of that root is never imported. A bad signature says nothing of the kind: the root does not cover it. */
 const CONDEMNING: ReadonlySet<RejectionReason> = new Set([
   "finalized-slot",

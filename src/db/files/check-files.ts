@@ -94,9 +94,14 @@ async function checkTableFile(files: DatabaseFiles, name: string, { size }: Live
   }
 }
 
-const BULK_BUCKETS: ReadonlySet<number | undefined> = new Set([Bucket.blocks, Bucket.snapshots, Bucket.snapshotParts]);
+const BULK_BUCKETS: ReadonlySet<number | undefined> = new Set([
+  Bucket.blocks,
+  Bucket.snapshots,
+  Bucket.snapshotParts,
+  Bucket.dataSidecars,
+]);
 
-/** Blocks and states show by their hashes whether they are as they were, whenever they are read. */
+/** Blocks and states show by their hashes, and sidecars by checksums, whether they are as they were, whenever they are read. */
 function isBulk({ smallestKey, largestKey }: LiveTable): boolean {
   const [first, last] = [smallestKey[0], largestKey[0]];
   return first === last && BULK_BUCKETS.has(first);

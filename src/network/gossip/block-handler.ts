@@ -2,7 +2,7 @@ import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { BlockRejection, isWaitingForEngine, type RejectionReason } from "../../chain/import/block-rejection.ts";
+import { BlockRejection, isHeld, type RejectionReason } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -120,7 +120,7 @@ export class BlockHandler {
         return;
       }
       // The chain keeps such a block, and has said so.
-      if (isWaitingForEngine(error)) return;
+      if (isHeld(error)) return;
       this.#warn(message, root, error);
       // Whoever passed it on had not imported it either: honest nodes must not lose each other over a bad proposer.
       if (WRONG_BLOCK.has(error.reason)) reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
