@@ -26,17 +26,28 @@ function wordOf(digits: number[]): number {
   return digits.reduceRight((word, digit) => word * 256 + DIGITS.charCodeAt(digit), 0);
 }
 
-/** Text that is written often, as the words that it is made of. */
+/** What one step writes of a constant. */
+const STEP_BYTES = 8;
+
+/** How many bytes beyond its end a write may touch. */
+export const SPARE_BYTES = STEP_BYTES - 1;
+
+/**
+ * ASCII text that is written often, as the numbers of 64 bits that it is made of. They are what the fewest steps write; none of
+ * them is NaN, whose bits might change, as that needs a byte above those of ASCII.
+ */
 export interface Constant {
-  readonly words: Uint32Array;
+  readonly steps: Float64Array;
   readonly length: number;
 }
 
 export function constant(text: string): Constant {
-  const padded = Buffer.alloc(Math.ceil(text.length / 4) * 4);
+  const padded = Buffer.alloc(Math.ceil(text.length / STEP_BYTES) * STEP_BYTES);
   padded.write(text, "latin1");
   return {
-    words: Uint32Array.from({ length: padded.length / 4 }, (_, index) => padded.readUInt32LE(index * 4)),
+    steps: Float64Array.from({ length: padded.length / STEP_BYTES }, (_, index) =>
+      padded.readDoubleLE(index * STEP_BYTES),
+    ),
     length: text.length,
   };
 }
@@ -46,7 +57,7 @@ const FAR_FUTURE = constant("18446744073709551615");
 
 /**
  * Writes into a buffer, mostly ASCII, with nothing in between: no strings, no objects. Nothing is checked against the end of the
- * buffer: whoever writes keeps room, and up to three bytes more, which the next write overwrites.
+ * buffer: whoever writes keeps room, and up to `SPARE_BYTES` more, which the next write overwrites.
  */
 export class ByteWriter {
   #bytes: Buffer;
@@ -83,10 +94,10 @@ export class ByteWriter {
     this.#bytes[this.at++] = value;
   }
 
-  constant({ words, length }: Constant): void {
+  constant({ steps, length }: Constant): void {
     const { at } = this;
     const view = this.#view;
-    for (let index = 0; index < words.length; index++) view.setUint32(at + index * 4, words[index]!, true);
+    for (let index = 0; index < steps.length; index++) view.setFloat64(at + index * STEP_BYTES, steps[index]!, true);
     this.at = at + length;
   }
 

@@ -14,6 +14,9 @@ const TRUE = constant("true");
 const FALSE = constant("false");
 const COMMA = ",".charCodeAt(0);
 
+/** What stands in a list for a small number behind another one; nearly all numbers of long lists, such as participation flags, are small. */
+const SMALL_NUMBERS = Array.from({ length: 256 }, (_, value) => constant(`,"${value}"`));
+
 type Kind = "boolean" | "uint8" | "uint16" | "uint32" | "uint64" | "hex" | "own";
 
 /** One of the values that a value is made of. */
@@ -39,6 +42,8 @@ export class FlatForm {
   readonly #size: number;
   readonly #steps: readonly Step[];
   readonly #end: Constant;
+  /** Of a number, how many bytes it has; 0 for anything else, or for numbers of a size that few lists have. */
+  readonly #numberBytes: 0 | 1 | 8;
 
   constructor(type: Type<unknown>) {
     const layout = new Layout();
@@ -46,6 +51,7 @@ export class FlatForm {
     this.#size = type.fixedSize!;
     this.#steps = layout.steps;
     this.#end = constant(layout.text);
+    this.#numberBytes = numberBytesOf(type);
     this.bound = layout.steps.reduce((sum, { text, bound }) => sum + text.length + bound, this.#end.length);
   }
 
@@ -86,11 +92,33 @@ export class FlatForm {
 
   /** Values that follow each other, with commas between them. */
   writeSeveral(out: ByteWriter, source: ByteViews, start: number, end: number): void {
-    for (let at = start; at < end; at += this.#size) {
-      if (at > start) out.byte(COMMA);
-      this.write(out, source, at);
+    if (start < end) this.write(out, source, start);
+    const rest = start + this.#size;
+    if (this.#numberBytes === 1) {
+      for (let at = rest; at < end; at++) out.constant(SMALL_NUMBERS[source.uint8Array[at]!]!);
+    } else if (this.#numberBytes === 8) {
+      for (let at = rest; at < end; at += 8) this.#writeNumber(out, source, at);
+    } else {
+      for (let at = rest; at < end; at += this.#size) this.#writeBehind(out, source, at);
     }
   }
+
+  #writeNumber(out: ByteWriter, source: ByteViews, at: number): void {
+    const lower = source.dataView.getUint32(at, true);
+    if (lower < SMALL_NUMBERS.length && source.dataView.getUint32(at + 4, true) === 0)
+      out.constant(SMALL_NUMBERS[lower]!);
+    else this.#writeBehind(out, source, at);
+  }
+
+  #writeBehind(out: ByteWriter, source: ByteViews, at: number): void {
+    out.byte(COMMA);
+    this.write(out, source, at);
+  }
+}
+
+function numberBytesOf(type: Type<unknown>): 0 | 1 | 8 {
+  if (!(type instanceof UintNumberType || type instanceof UintBigintType)) return 0;
+  return type.byteLength === 1 || type.byteLength === 8 ? type.byteLength : 0;
 }
 
 /** How many steps it takes to write a value of the type; infinitely many for one without a fixed size. */

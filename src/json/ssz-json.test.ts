@@ -59,6 +59,15 @@ describe("sszJson", () => {
     );
   });
 
+  it("writes lists of numbers, small and large ones", () => {
+    const sizes = [0, 1, 9, 10, 255, 256, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 7, Number.MAX_SAFE_INTEGER];
+    for (const scores of [[], [7], sizes, [...sizes].reverse(), Array.from({ length: 3000 }, (_, index) => index)]) {
+      expect(written(ssz.altair.InactivityScores, scores)).toBe(byCodec(ssz.altair.InactivityScores, scores));
+      const flags = scores.map((score) => score % 256);
+      expect(written(ssz.altair.EpochParticipation, flags)).toBe(byCodec(ssz.altair.EpochParticipation, flags));
+    }
+  });
+
   it.each(Object.values(ForkName))("writes the blocks of every fork: %s", (fork) => {
     const type = ssz[fork].SignedBeaconBlock as Type<unknown>;
     const block = type.defaultValue();

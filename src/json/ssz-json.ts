@@ -8,7 +8,7 @@ import {
   isOfVariableSize,
   OFFSET_BYTES,
 } from "../ssz/tree.ts";
-import { ByteWriter, type Constant, constant } from "./byte-writer.ts";
+import { ByteWriter, type Constant, constant, SPARE_BYTES } from "./byte-writer.ts";
 import { countSteps, FlatForm } from "./flat-form.ts";
 
 /** A type with more of them, as one with a long vector in it, is written part by part. */
@@ -32,9 +32,6 @@ const OPENING_BRACKET = "[".charCodeAt(0);
 const CLOSING_BRACKET = "]".charCodeAt(0);
 const CLOSING_BRACE = "}".charCodeAt(0);
 const HEX_START = constant('"0x');
-
-/** What a writer may write beyond the end. */
-const SPARE_BYTES = 3;
 
 /** The JSON of a serialized value in one go. */
 export function sszJson(type: Type<unknown>, bytes: Uint8Array): Buffer {
