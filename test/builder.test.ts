@@ -12,6 +12,7 @@ import {
 } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { BLOB_BYTES, FakeKzg } from "../src/data/fake-kzg.test-support.ts";
 import type { DevFork } from "../src/dev/forks.ts";
 import { DEV_GAS_LIMIT } from "../src/execution/dev-payload.ts";
 import { PayloadUnavailableError } from "../src/execution/engine.ts";
@@ -53,6 +54,7 @@ class ChainWithBuilder {
     };
     const opened = await startQuietDevChain(HEAD, {
       forks: [{ fork, epoch: 0 }],
+      kzg: new FakeKzg(),
       builder: { ...DEFAULT_BUILDER_OPTIONS, url: builder.url, timers },
     });
     chain = new ChainWithBuilder(builder, opened);
@@ -132,6 +134,34 @@ class ChainWithBuilder {
     await this.builder.close();
   }
 }
+
+test("a builder's payload may have blobs, which are published with it", async ({ onTestFinished }) => {
+  const withBuilder = await ChainWithBuilder.open("electra");
+  onTestFinished(() => withBuilder.close());
+  const { builder, chain } = withBuilder;
+  const { kzg } = chain.data;
+  await withBuilder.register();
+  await withBuilder.nextSlot();
+  const blob = new Uint8Array(BLOB_BYTES).fill(7);
+  const commitment = await kzg.commitmentOf(blob);
+  const blobs = { commitments: [commitment], proofs: [await kzg.blobProofOf(blob, commitment)], blobs: [blob] };
+  builder.behaviour.blobs = blobs;
+  const { json } = await withBuilder.signedBlinded();
+
+  const wrong: [change: Partial<typeof blobs>, complaint: RegExp][] = [
+    [{ commitments: [new Uint8Array(48)] }, /withholds the payload .* other blobs than those that it bid for/],
+    [{ blobs: [new Uint8Array(BLOB_BYTES)] }, /Blob 0 and its proofs are not what the block commits to/],
+  ];
+  for (const [change, complaint] of wrong) {
+    builder.behaviour.changeBlobs = (given) => ({ ...given, ...change });
+    expect((await withBuilder.caller.error(PUBLISH, [json])).message).toMatch(complaint);
+  }
+  expect(chain.head.slot).toBe(HEAD);
+  builder.behaviour.changeBlobs = (given) => given;
+  expect(await withBuilder.caller.call(PUBLISH, [json])).toBe(200);
+  expect(chain.head.slot).toBe(HEAD + 1);
+  expect(await withBuilder.caller.call("get_v1_beacon_blobs_blockId", ["head"])).toEqual([toHex(blob)]);
+});
 
 describe.each(["bellatrix", "electra", "fulu"] as const)("on %s", (fork) => {
   test("a registered proposer gets the builder's payload where it is worth more", async ({ onTestFinished }) => {
@@ -242,7 +272,6 @@ describe("a builder", () => {
     ["with another gas limit", ({ header }) => (header.gasLimit += 1), "gas limit 30000001 instead of 30000000"],
     ["with other withdrawals", ({ header }) => (header.withdrawalsRoot = other), "withdrawals root 0x09"],
     ["worth nothing", (bid) => (bid.value = 0n), "pays nothing"],
-    ["with blobs", (bid) => bid.blobKzgCommitments.push(new Uint8Array(48)), "which this node does not take yet"],
     [
       "with too many blobs",
       (bid) => (bid.blobKzgCommitments = Array.from({ length: 10 }, () => new Uint8Array(48))),

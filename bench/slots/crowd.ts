@@ -39,7 +39,7 @@ export class Crowd {
       engine,
       pools,
       eth1,
-      payloadBuilder: new PayloadBuilder({ engine, forkChoice, clock, logger: SILENT, doubtHead: () => {} }),
+      payloadBuilder: new PayloadBuilder({ config, engine, forkChoice, clock, logger: SILENT, doubtHead: () => {} }),
     });
     this.#signer = new ValidatorSigner(chain.config, { indices: [], secretKey: numberedSecretKey });
   }

@@ -75,6 +75,8 @@ export interface Method {
    * between the head and the clock come and go by the time alone.
    */
   readonly dependsOn?: Dependence;
+  /** Set where an answer holds what the node has of something, so that a later one may hold more though all of it is final. */
+  readonly mayGrow?: true;
   /**
    * `args` holds what the schemas of `params` made of a call's parameters, by their keys. A method that writes its JSON
    * itself and is not asked for anything else can do without.
@@ -224,6 +226,7 @@ interface Facts<Definitions extends ParamDefinitions>
         | "takesLargeBody"
         | "requestCodec"
         | "dependsOn"
+        | "mayGrow"
       >
     > {
   /** In positional order. */

@@ -2,8 +2,10 @@ import { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { LightClientHeader, Slot } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
 import type { BeaconChain } from "../chain/chain.ts";
 import type { ChainEvents } from "../chain/events.ts";
+import { versionedHashesOf } from "../execution/engine.ts";
 import { encodeJson } from "../json/encode.ts";
 import type { EventReader, Feed } from "../server/events/feed.ts";
 
@@ -123,6 +125,23 @@ function followChain(config: BeaconConfig, events: ChainEvents, tell: Tell): voi
   });
   events.on("blockGossip", ({ slot, root }) => {
     tell({ type: EventType.blockGossip, message: { slot, block: root } });
+  });
+  events.on("blobSidecar", ({ root, slot, sidecar: { index, kzgCommitment } }) => {
+    const [versionedHash] = versionedHashesOf([kzgCommitment]);
+    tell({
+      type: EventType.blobSidecar,
+      message: {
+        blockRoot: root,
+        index,
+        slot,
+        kzgCommitment: toHex(kzgCommitment),
+        versionedHash: toHex(versionedHash!),
+      },
+    });
+  });
+  events.on("columnSidecar", ({ root, slot, sidecar: { index, kzgCommitments } }) => {
+    const commitments = kzgCommitments.map((commitment) => toHex(commitment));
+    tell({ type: EventType.dataColumnSidecar, message: { blockRoot: root, index, slot, kzgCommitments: commitments } });
   });
   events.on("voluntaryExit", (message) => tell({ type: EventType.voluntaryExit, message }));
   events.on("blsToExecutionChange", (message) => tell({ type: EventType.blsToExecutionChange, message }));

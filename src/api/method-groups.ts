@@ -1,7 +1,7 @@
 import type { Method } from "./definition.ts";
 import { anvilNameMethods } from "./methods/anvil-names.ts";
 import { attestationProductionMethods } from "./methods/attestation-production.ts";
-import { blobMethods } from "./methods/blobs.ts";
+import { blobMethods, columnMethods } from "./methods/blobs.ts";
 import { blockProductionMethods } from "./methods/block-production.ts";
 import { blockPublicationMethods } from "./methods/block-publication.ts";
 import { blockMethods } from "./methods/blocks.ts";
@@ -68,6 +68,7 @@ export const typedMethods = [
   ...configMethods,
   ...wholeStateMethods,
   ...debugMethods,
+  ...columnMethods,
   ...lightClientMethods,
 ] as const;
 
@@ -81,7 +82,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Node", lastNumber: 28, methods: node },
   { title: "Validator duties and production", lastNumber: 40, methods: validator },
   { title: "Config", lastNumber: 44, methods: configMethods },
-  { title: "Debug", lastNumber: 46, methods: [...wholeStateMethods, ...debugMethods] },
+  { title: "Debug", lastNumber: 46, methods: [...wholeStateMethods, ...debugMethods, ...columnMethods] },
   { title: "Extensions", lastNumber: 62, methods: [...chainHeadMethods, ...eth1Methods, ...chainTimeMethods] },
   { title: "Light clients", methods: lightClientMethods },
   { title: "Proofs", methods: proofMethods },

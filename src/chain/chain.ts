@@ -299,6 +299,7 @@ export class BeaconChain {
         logger: log,
       });
     const payloadBuilder = new PayloadBuilder({
+      config,
       engine,
       forkChoice,
       clock,

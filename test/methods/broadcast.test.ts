@@ -1,6 +1,5 @@
 import { routes } from "@lodestar/api";
 import {
-  CELLS_PER_EXT_BLOB,
   DOMAIN_AGGREGATE_AND_PROOF,
   DOMAIN_CONTRIBUTION_AND_PROOF,
   DOMAIN_SELECTION_PROOF,
@@ -9,16 +8,7 @@ import {
   SLOTS_PER_EPOCH,
   SYNC_COMMITTEE_SUBNET_SIZE,
 } from "@lodestar/params";
-import {
-  type altair,
-  type BeaconBlock,
-  type BlockContents,
-  type electra,
-  type fulu,
-  type SignedBlockContents,
-  type SingleAttestation,
-  ssz,
-} from "@lodestar/types";
+import { type altair, type BeaconBlock, type electra, type fulu, type SingleAttestation, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Api, createApi } from "../../src/api/api.ts";
@@ -264,37 +254,6 @@ describe("blocks go out", () => {
       expect(headsWhenSent).toEqual([root]);
     },
   );
-
-  it("unless they refer to blobs, with which they are produced but which nobody could get from here", async () => {
-    const { clock } = opened.devChain;
-    const bundle = {
-      commitments: [Uint8Array.from({ length: 48 }, (_, i) => (i === 0 ? 0xc0 : 0))],
-      proofs: Array.from({ length: CELLS_PER_EXT_BLOB }, (_, i) => new Uint8Array(48).fill(i)),
-      blobs: [new Uint8Array(131072).fill(7)],
-    };
-    const { getPayload } = DevExecutionEngine.prototype;
-    const spy = vi.spyOn(DevExecutionEngine.prototype, "getPayload").mockImplementation(async function (
-      this: DevExecutionEngine,
-      ...args
-    ) {
-      return { ...(await getPayload.apply(this, args)), blobsBundle: bundle };
-    });
-    onTestFinished(() => spy.mockRestore());
-    await clock.advanceTo(clock.currentSlot + 1);
-    const { data } = await api.validator.produceBlockV3({
-      slot: clock.currentSlot,
-      randaoReveal: Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0)),
-      skipRandaoVerification: true,
-    });
-    expect(data).toMatchObject({ kzgProofs: bundle.proofs, blobs: bundle.blobs });
-    const { block, ...sidecars } = data as BlockContents;
-    expect((block as electra.BeaconBlock).body.blobKzgCommitments).toEqual(bundle.commitments);
-    const signedBlockContents = { signedBlock: byHand.sign(block).signed, ...sidecars } as SignedBlockContents;
-    await expect(api.beacon.publishBlockV2({ signedBlockContents })).rejects.toThrow(
-      /rejected: The block refers to 1 blobs, which this node can neither store nor broadcast\./,
-    );
-    expect(broadcast.take()).toEqual([]);
-  });
 
   it("though they cannot be imported, unless more than the rules of gossip is asked for", async () => {
     const { signed } = byHand.sign(withWrongState(await nextBlock()));

@@ -11,6 +11,7 @@ import {
   ZERO_HASH,
 } from "@lodestar/state-transition";
 import {
+  type BlobsBundle,
   type BuilderBid,
   type bellatrix,
   type deneb,
@@ -26,6 +27,7 @@ import type { BeaconChain } from "../../src/chain/chain.ts";
 import { latestPayload, payloadRequest } from "../../src/chain/production/payload-request.ts";
 import type { BidRequest } from "../../src/execution/builder/builder.ts";
 import { createDevPayload } from "../../src/execution/dev-payload.ts";
+import { versionedHashesOf } from "../../src/execution/engine.ts";
 
 const secretKey = SecretKey.fromKeygen(Buffer.alloc(32, 3));
 /** Whom the builder's payloads pay, by which they are told from the node's own. */
@@ -45,6 +47,9 @@ interface Behaviour {
   /** Waited for before a payload is given. */
   beforeReveal(): Promise<void> | void;
   changePayload(payload: ExecutionPayload): ExecutionPayload;
+  /** Of the payloads that it offers. */
+  blobs: BlobsBundle;
+  changeBlobs(blobs: BlobsBundle): BlobsBundle;
   beforeRegistration(): void;
 }
 
@@ -55,6 +60,8 @@ const HONEST: Behaviour = {
   beforeBid() {},
   beforeReveal() {},
   changePayload: (payload) => payload,
+  blobs: { commitments: [], proofs: [], blobs: [] },
+  changeBlobs: (blobs) => blobs,
   beforeRegistration() {},
 };
 
@@ -104,7 +111,7 @@ export class MockBuilder {
         await this.behaviour.beforeReveal();
         const version = this.#forkAt(data.message.slot);
         const executionPayload = this.behaviour.changePayload(this.payloadOf(data)) as deneb.ExecutionPayload;
-        const blobsBundle = { commitments: [], proofs: [], blobs: [] };
+        const blobsBundle = this.behaviour.changeBlobs(this.behaviour.blobs);
         const hasBlobs = ForkSeq[version] >= ForkSeq.deneb;
         return { data: hasBlobs ? { executionPayload, blobsBundle } : executionPayload, meta: { version } };
       },
@@ -155,6 +162,7 @@ export class MockBuilder {
     const message = {
       ...type.defaultValue(),
       header: executionPayloadToPayloadHeader(ForkSeq[fork], payload),
+      ...(ForkSeq[fork] >= ForkSeq.deneb && { blobKzgCommitments: [...this.behaviour.blobs.commitments] }),
       value,
       pubkey: secretKey.toPublicKey().toBytes(),
     };
@@ -169,7 +177,9 @@ export class MockBuilder {
     const preState = await states.afterBlock(head.root, slot);
     const parent = latestPayload(preState)!;
     const block = { slot, parentRoot: head.root, feeRecipient: BUILDER_FEE_RECIPIENT, parent };
-    return createDevPayload(payloadRequest(config, fork, preState, block), parent.blockHash, parent.blockNumber! + 1);
+    return createDevPayload(payloadRequest(config, fork, preState, block), parent.blockHash, parent.blockNumber! + 1, {
+      versionedHashes: versionedHashesOf(this.behaviour.blobs.commitments),
+    });
   }
 }
 

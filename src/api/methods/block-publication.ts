@@ -1,11 +1,10 @@
 import { HttpStatusCode, routes } from "@lodestar/api";
 import type { ChainForkConfig } from "@lodestar/config";
-import { CELLS_PER_EXT_BLOB, type ForkName, isForkPostDeneb, isForkPostFulu } from "@lodestar/params";
+import { type ForkName, isForkPostFulu } from "@lodestar/params";
 import { blindedOrFullBlockHashTreeRoot, getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type {
   BeaconBlock,
   BlindedBeaconBlock,
-  deneb,
   SignedBeaconBlock,
   SignedBlindedBeaconBlock,
   SignedBlockContents,
@@ -17,7 +16,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
-import { rejected, unavailable } from "../../failure.ts";
+import { unavailable } from "../../failure.ts";
 import { codecOf, type RequestCodec } from "../codecs.ts";
 import type { ApiContext } from "../context.ts";
 import { defineEncoded, defineMethod, defineOperation, optional, post, required, STATUS_ALONE } from "../definition.ts";
@@ -26,6 +25,7 @@ import { CONSENSUS_VERSION, requireVersion } from "../params/consensus-version.t
 import { signedBlindedBlock, signedBlindedBlockType, signedBlock } from "../params/signed-blocks.ts";
 import { requireSynced } from "../preconditions.ts";
 import { isTrue } from "../schemas.ts";
+import { refused, requireBlobs, takeSidecars } from "./published-blobs.ts";
 import { knownContents, letBuilderPublish, requireBuilder, revealedContents } from "./unblinding.ts";
 
 const { BroadcastValidation } = routes.beacon;
@@ -208,16 +208,27 @@ async function publish(
   requireSynced(chain);
   if (mustBeOnly) await refuseEquivocation(chain, signed.message);
   if (await isHeldAlready(chain, signed)) return { imported: true };
-  refuseWrongBlobs(chain, contents);
-  refuseBlobs(chain, signed);
-  await requireGossipRules(chain, signed);
-  if (!mustBeImported) broadcast.block(signed);
+  requireBlobs(chain, contents);
+  const isNew = await requireGossipRules(chain, signed);
+  // What the block commits to is here before it is imported, and no block goes out whose blobs nobody could get from here.
+  const sidecars = await takeSidecars(chain, contents);
+  if (isNew)
+    chain.events.publish("blockGossip", {
+      slot: signed.message.slot,
+      root: blockRoot(chain.config, signed.message),
+      signed,
+    });
+  const send = () => {
+    broadcast.block(signed);
+    if (sidecars.length > 0) broadcast.sidecars(sidecars);
+  };
+  if (!mustBeImported) send();
   const rejection = await importOf(chain, signed, arrivedAt);
   // The rules of consensus leave out what only the execution engine can tell.
   if (rejection && mustBeImported && !isWaitingForEngine(rejection)) throw refused(rejection.message);
   // Another one may have been imported by then.
   if (mustBeOnly) await refuseEquivocation(chain, signed.message);
-  if (mustBeImported) broadcast.block(signed);
+  if (mustBeImported) send();
   return rejection ? { imported: false, rejection } : { imported: true };
 }
 
@@ -275,16 +286,18 @@ async function refuseEquivocation(
   );
 }
 
-async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock): Promise<void> {
+/** Whether the block is the first that the rules saw of it. */
+async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock): Promise<boolean> {
   try {
-    const { root } = await validateGossipBlock(chain.validation, signed);
-    chain.events.publish("blockGossip", { slot: signed.message.slot, root, signed });
+    await validateGossipBlock(chain.validation, signed);
+    return true;
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;
     if (!error.known) throw refused(error.message);
     // A block that was seen but is not held may be on its way in, or failed to be imported: the import knows. It was
     // recognised by its root, which does not cover the signature.
     if (!(await isSignedByProposer(chain, signed))) throw refused(notSigned(signed));
+    return false;
   }
 }
 
@@ -310,36 +323,8 @@ function notSigned({ message }: SignedBeaconBlock | SignedBlindedBeaconBlock): s
   return `The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`;
 }
 
-/** Fulu has a proof for each cell of a blob (EIP-7594), Deneb one for the whole blob. */
-function refuseWrongBlobs({ config }: BeaconChain, contents: SignedBlockContents): void {
-  if (!("blobs" in contents)) return;
-  const { signedBlock, blobs, kzgProofs } = contents;
-  const { slot, body } = signedBlock.message;
-  const commitments = (body as deneb.BeaconBlockBody).blobKzgCommitments.length;
-  const proofs = commitments * (isForkPostFulu(config.getForkName(slot)) ? CELLS_PER_EXT_BLOB : 1);
-  if (blobs.length === commitments && kzgProofs.length === proofs) return;
-  throw refused(
-    `The block commits to ${commitments} blobs, which takes as many blobs and ${proofs} proofs, but ${blobs.length} ` +
-      `blobs and ${kzgProofs.length} proofs came with it.`,
-  );
-}
-
-/** Others would wait in vain for blobs that this node cannot broadcast. */
-function refuseBlobs({ config }: BeaconChain, { message }: SignedBeaconBlock): void {
-  if (!isForkPostDeneb(config.getForkName(message.slot))) return;
-  const { length } = (message.body as deneb.BeaconBlockBody).blobKzgCommitments;
-  if (length === 0) return;
-  throw refused(
-    `The block refers to ${length} blobs, which this node can neither store nor broadcast. Publish it through a node that can.`,
-  );
-}
-
 /** A block that only waits for the execution engine is none that was rejected. */
 function notImported(rejection: BlockRejection) {
   if (!isWaitingForEngine(rejection)) return refused(rejection.message);
   return unavailable(`The block was broadcast, but is not imported yet. ${rejection.message}`);
-}
-
-function refused(reason: string) {
-  return rejected(`The block was rejected: ${reason}`, { detail: reason });
 }

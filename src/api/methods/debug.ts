@@ -1,13 +1,9 @@
-import { EFFECTIVE_BALANCE_INCREMENT, isForkPostFulu, NUMBER_OF_COLUMNS, ZERO_HASH_HEX } from "@lodestar/params";
+import { EFFECTIVE_BALANCE_INCREMENT, ZERO_HASH_HEX } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import type { Checkpoint, ForkChoiceBlock } from "../../chain/fork-choice/types.ts";
 import { unsupported } from "../../failure.ts";
-import { defineMethod, defineOperation, get, optional } from "../definition.ts";
-import { resolveBlock, versionedMetaOf } from "../lookup.ts";
-import { BLOCK_ID } from "../params/common.ts";
-import { arrayOf, integerUpTo } from "../params/scalars.ts";
+import { defineMethod, defineOperation, get } from "../definition.ts";
 import { boolean, list, number, object, shape, text } from "../schemas.ts";
-import { blobCommitments, requireNoBlobs } from "./blobs.ts";
 
 const getDebugChainHeadsV2 = defineOperation("debug.getDebugChainHeadsV2", {
   number: 46,
@@ -105,31 +101,6 @@ function forkChoiceNode({ slot, root, parentRoot, justified, finalized, executio
   };
 }
 
-const LAST_COLUMN = NUMBER_OF_COLUMNS - 1;
-const columnIndex = integerUpTo(BigInt(LAST_COLUMN), `a column index: an integer from 0 to ${LAST_COLUMN}`);
-
-const getDebugDataColumnSidecars = defineOperation("debug.getDebugDataColumnSidecars", {
-  name: "get_v1_debug_beacon_data_column_sidecars_blockId",
-  summary:
-    "The data columns of a block; none before fulu. The node keeps none, so it answers only for blocks without any.",
-  params: {
-    blockId: BLOCK_ID,
-    indices: optional(arrayOf(columnIndex, { noun: "column indices" }), "Only these columns; by default all."),
-  },
-  result: { name: "sidecars", schema: list({ type: "object" }) },
-  failures: ["not-found"],
-  rest: [get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}", { ssz: "answer" })],
-  cost: "cheap",
-  access: "debug",
-  example: { params: ["head"] },
-  async handler({ chain }, { blockId }) {
-    const block = await resolveBlock(chain, blockId);
-    // Columns hold the blobs of a block from fulu on.
-    if (isForkPostFulu(chain.config.getForkName(block.slot))) requireNoBlobs(block, blobCommitments(block));
-    return { data: [], meta: versionedMetaOf(chain, block.slot, block) };
-  },
-});
-
 const getPendingPromises = defineMethod({
   number: 61,
   name: "debug_getChronosFutures",
@@ -150,10 +121,4 @@ const getPendingPromises = defineMethod({
   },
 });
 
-export const debugMethods = [
-  getDebugChainHeadsV2,
-  getDebugChainHeads,
-  getDebugForkChoice,
-  getDebugDataColumnSidecars,
-  getPendingPromises,
-] as const;
+export const debugMethods = [getDebugChainHeadsV2, getDebugChainHeads, getDebugForkChoice, getPendingPromises] as const;

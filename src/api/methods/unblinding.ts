@@ -1,25 +1,27 @@
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
-import { type ForkPostBellatrix, ForkSeq, isForkPostBellatrix } from "@lodestar/params";
+import { type ForkPostBellatrix, ForkSeq, isForkPostBellatrix, isForkPostDeneb } from "@lodestar/params";
 import {
+  blindedOrFullBlockHashTreeRoot,
   executionPayloadToPayloadHeader,
   reconstructSignedBlockContents,
   signedBlindedBlockToFull,
 } from "@lodestar/state-transition";
 import {
   type bellatrix,
-  type ExecutionPayload,
   type ExecutionPayloadHeader,
-  type RootHex,
   type SignedBeaconBlock,
   type SignedBlindedBeaconBlock,
   type SignedBlockContents,
   type Slot,
+  ssz,
   sszTypesFor,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
+import { commitmentsOf } from "../../data/commitments.ts";
 import { type Builder, BuilderError } from "../../execution/builder/builder.ts";
+import type { BuiltPayload } from "../../execution/engine.ts";
 import { unavailable, unsupported } from "../../failure.ts";
 
 /** The whole block, when its payload is one that the node built or that a block of it has; null otherwise. */
@@ -27,21 +29,34 @@ export async function knownContents(
   chain: BeaconChain,
   signed: SignedBlindedBeaconBlock,
 ): Promise<SignedBlockContents | null> {
-  const { slot, body } = signed.message;
-  const fork = chain.config.getForkName(slot);
+  const fork = chain.config.getForkName(signed.message.slot);
   // There is no payload to leave out, so that the blinded form is the block itself.
   if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
-  const payload = await knownPayload(chain, slot, toRootHex(body.executionPayloadHeader.blockHash));
-  return payload && { signedBlock: signedBlindedBlockToFull(fork, signed, payload) };
+  const known = builtPayload(chain, signed) ?? (await payloadOfBlock(chain, signed));
+  if (known === null) return null;
+  const signedBlock = signedBlindedBlockToFull(fork, signed, known.payload);
+  if (!isForkPostDeneb(fork)) return { signedBlock } as SignedBlockContents;
+  const { blobs = [], proofs: kzgProofs = [] } = known.blobsBundle ?? {};
+  return { signedBlock, blobs, kzgProofs } as SignedBlockContents;
 }
 
-async function knownPayload(chain: BeaconChain, slot: Slot, blockHash: RootHex): Promise<ExecutionPayload | null> {
-  const built = chain.producer.builtPayload(blockHash);
-  if (built !== undefined) return built;
-  const atSlot = await chain.blocks.atSlot(slot);
-  for (const { signed } of atSlot) {
-    const { executionPayload } = signed.message.body as bellatrix.BeaconBlockBody;
-    if (toRootHex(executionPayload.blockHash) === blockHash) return executionPayload;
+type KnownPayload = Pick<BuiltPayload, "payload" | "blobsBundle">;
+
+function builtPayload({ producer }: BeaconChain, { message }: SignedBlindedBeaconBlock): KnownPayload | undefined {
+  return producer.builtPayload(toRootHex(message.body.executionPayloadHeader.blockHash));
+}
+
+async function payloadOfBlock(
+  { config, blocks }: BeaconChain,
+  { message }: SignedBlindedBeaconBlock,
+): Promise<KnownPayload | null> {
+  const root = toRootHex(blindedOrFullBlockHashTreeRoot(config, message));
+  const blockHash = toRootHex(message.body.executionPayloadHeader.blockHash);
+  for (const held of await blocks.atSlot(message.slot)) {
+    const { executionPayload } = held.signed.message.body as bellatrix.BeaconBlockBody;
+    if (toRootHex(executionPayload.blockHash) !== blockHash) continue;
+    // The blobs of a block that is held are not needed again; another block with them would need sidecars of its own.
+    if (held.root === root || commitmentsOf(held.signed).length === 0) return { payload: executionPayload };
   }
   return null;
 }
@@ -68,6 +83,9 @@ export async function revealedContents(
   const given = executionPayloadToPayloadHeader(ForkSeq[fork], executionPayload);
   if (!type.equals(given, body.executionPayloadHeader)) {
     throw withheld(slot, `It gave the payload ${toRootHex(given.blockHash)}, which is not the one that it bid for.`);
+  }
+  if (blobsBundle && !ssz.deneb.BlobKzgCommitments.equals(blobsBundle.commitments, commitmentsOf(signed))) {
+    throw withheld(slot, "It gave other blobs than those that it bid for.");
   }
   return reconstructSignedBlockContents(fork, signed, executionPayload, blobsBundle);
 }

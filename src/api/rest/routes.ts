@@ -98,7 +98,10 @@ function requireServed({ context }: BoundMethod, { verb, path, until }: RestPath
 }
 
 /** In the form that the caller asked for. */
-const answer = failingAsCall(answerAs);
+const answer = failingAsCall(async (method: BoundMethod, args: Args, request: RestRequest): Promise<RestAnswer> => {
+  const answered = await answerAs(method, args, request);
+  return method.definition.mayGrow ? { ...answered, lasting: "never" } : answered;
+});
 
 async function answerAs(
   { definition, context, codec, executeJson, executeSsz }: BoundMethod,

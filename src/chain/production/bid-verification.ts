@@ -91,8 +91,7 @@ function faultOfBlobs(config: BeaconConfig, bid: BuilderBid, { slot }: PayloadRe
   if (!("blobKzgCommitments" in bid)) return undefined;
   const { length } = bid.blobKzgCommitments;
   const limit = config.getMaxBlobsPerBlock(computeEpochAtSlot(slot));
-  if (length > limit) return `The bid commits to ${length} blobs, but a block of slot ${slot} has at most ${limit}.`;
-  // A block with blobs cannot be imported, since blobs are not stored. This is the one place that keeps such bids out.
-  if (length > 0) return `The bid commits to ${length} blobs, which this node does not take yet.`;
-  return undefined;
+  return length > limit
+    ? `The bid commits to ${length} blobs, but a block of slot ${slot} has at most ${limit}.`
+    : undefined;
 }

@@ -11,7 +11,6 @@ import {
   type bellatrix,
   type capella,
   type deneb,
-  type ExecutionPayload,
   type electra,
   type RootHex,
   ssz,
@@ -83,7 +82,8 @@ const KEPT_BLOCKS = 4;
 /** Builds a block on a parent out of what the pools hold. The pools keep what they gave. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
-  readonly #payloads = new LruMap<RootHex, ExecutionPayload>(KEPT_BLOCKS);
+  /** By their hashes; with their blobs some megabytes each. */
+  readonly #payloads = new LruMap<RootHex, BuiltPayload>(KEPT_BLOCKS);
   /** By the roots of the blocks that lead to them. */
   readonly #postStates = new LruMap<RootHex, CachedBeaconStateAllForks>(KEPT_BLOCKS);
 
@@ -170,12 +170,12 @@ export class BlockProducer {
     // Proof of work has not ended yet, which a block without a payload says by an empty one.
     if (!parent) return { payload: sszTypesFor(fork).ExecutionPayload.defaultValue(), value: 0n };
     const built = await payloadBuilder.build(payloadRequest(config, fork, preState, { ...request, parent }));
-    this.#payloads.set(toRootHex(built.payload.blockHash), built.payload);
+    this.#payloads.set(toRootHex(built.payload.blockHash), built);
     return built;
   }
 
-  /** A payload that was built lately, by its hash: what a proposer who was given the block without it leaves out. */
-  builtPayload(blockHash: RootHex): ExecutionPayload | undefined {
+  /** A payload that was built lately, with its blobs, by its hash: what a proposer who was given the block without it leaves out. */
+  builtPayload(blockHash: RootHex): BuiltPayload | undefined {
     return this.#payloads.get(blockHash);
   }
 

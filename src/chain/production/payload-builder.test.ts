@@ -14,6 +14,7 @@ import { HandTimers, settled } from "../../timers.test-support.ts";
 import { PayloadBuilder } from "./payload-builder.ts";
 
 const bytes = (n: number, length = 32) => new Uint8Array(length).fill(n);
+const config = { getMaxBlobsPerBlock: () => 2 };
 const CHECKPOINT = { epoch: 0, root: `0x${"00".repeat(32)}` };
 /** A slot of a network, in which an engine is given half a second. */
 const FILLING_MS = 500;
@@ -40,6 +41,7 @@ function setUp() {
     destination: { write: (line) => warnings.push(line) },
   });
   const builder = new PayloadBuilder({
+    config,
     engine,
     forkChoice: { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined },
     clock: { secondsPerSlot: 12, speed: 1 },
@@ -63,6 +65,10 @@ const unknownId = () => Promise.reject(new PayloadUnavailableError("The engine k
 const silence = () => new Promise<BuiltPayload>(() => {});
 const withPayload = (change: Partial<ExecutionPayload>) => async (honest: BuiltPayload) =>
   ({ ...honest, payload: { ...honest.payload, ...change } }) as BuiltPayload;
+const withBlobs = (count: number) => async (honest: BuiltPayload) => {
+  const commitments = Array.from({ length: count }, (_, index) => bytes(index, 48));
+  return { ...honest, blobsBundle: { commitments, proofs: commitments, blobs: commitments } };
+};
 
 it("takes what was prepared at once, and again what it took before", async () => {
   const { engine, builder, build, warnings } = setUp();
@@ -108,7 +114,7 @@ it("gives an engine no more than a part of a short slot to fill", async () => {
   const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
   const forkChoice = { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined };
   const clock = { secondsPerSlot: 6, speed: 10 };
-  const building = new PayloadBuilder({ engine, forkChoice, clock, logger, timers }).build(REQUEST);
+  const building = new PayloadBuilder({ config, engine, forkChoice, clock, logger, timers }).build(REQUEST);
   await settled();
   await timers.pass(25);
   expect(await building).toHaveProperty("payload");
@@ -135,6 +141,18 @@ it.each(wrong)("refuses a payload with a wrong %s, and asks for another", async 
   const error = await build(other, FILLING_MS, FILLING_MS);
   expect(error).toBeInstanceOf(EngineUnavailableError);
   expect((error as Error).message).toMatch(complaint);
+});
+
+it("takes as many blobs as a block may have, and asks for another payload when there are more", async () => {
+  const { engine, builder, build, warnings } = setUp();
+  await builder.prepare(REQUEST);
+  engine.payloads.push(withBlobs(3));
+  engine.payloads.push(withBlobs(2));
+  expect(await build(REQUEST, FILLING_MS)).toMatchObject({
+    blobsBundle: { commitments: [bytes(0, 48), bytes(1, 48)] },
+  });
+  expect(engine.begun).toHaveLength(2);
+  expect(warnings.join()).toMatch(/it has 3 blobs, and a block of its slot has at most 2/);
 });
 
 it("takes a payload that pays to somebody else, and warns of it", async () => {

@@ -1,3 +1,4 @@
+import type { BeaconConfig } from "@lodestar/config";
 import { toHex, toRootHex } from "@lodestar/utils";
 import {
   type BuiltPayload,
@@ -14,7 +15,7 @@ import { Trouble } from "../../log/trouble.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import type { Clock } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../forkchoice-state.ts";
-import { faultOfPayload, isSameRequest, paysAsRequested } from "./payload-check.ts";
+import { faultOfBlobs, faultOfPayload, isSameRequest, paysAsRequested } from "./payload-check.ts";
 
 /** What the Engine API gives engine_getPayload. */
 const GET_PAYLOAD_MS = 1000;
@@ -27,6 +28,7 @@ const RETRIES = 10;
 const NEVER = new AbortController().signal;
 
 interface PayloadBuilderParts {
+  config: Pick<BeaconConfig, "getMaxBlobsPerBlock">;
   engine: ExecutionEngine;
   forkChoice: ForkchoiceView;
   clock: Pick<Clock, "secondsPerSlot" | "speed">;
@@ -197,7 +199,7 @@ export class PayloadBuilder {
   #accept(request: PayloadRequest, built: BuiltPayload): BuiltPayload {
     const { slot } = request;
     const { payload } = built;
-    const fault = faultOfPayload(request, payload);
+    const fault = faultOfPayload(request, payload) ?? faultOfBlobs(this.#parts.config, request, built.blobsBundle);
     if (fault) throw new EngineUnavailableError(`The execution engine's payload for slot ${slot} is wrong: ${fault}`);
     if (!paysAsRequested(request, payload)) {
       this.#parts.logger.warn("The execution engine's payload pays to another fee recipient than was asked for", {

@@ -1,5 +1,7 @@
+import type { BeaconConfig } from "@lodestar/config";
 import { isForkPostCapella } from "@lodestar/params";
-import { type capella, type ExecutionPayload, ssz } from "@lodestar/types";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { type BlobsBundle, type capella, type ExecutionPayload, ssz } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { PayloadRequest } from "../../execution/engine.ts";
 
@@ -36,6 +38,18 @@ export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayloa
     return "its withdrawals are not those that the state prescribes.";
   }
   return undefined;
+}
+
+/** deneb/beacon-chain.md, process_execution_payload; since fulu the limit comes from the blob schedule (EIP-7892). */
+export function faultOfBlobs(
+  config: Pick<BeaconConfig, "getMaxBlobsPerBlock">,
+  { slot }: PayloadRequest,
+  bundle: BlobsBundle | undefined,
+): string | undefined {
+  if (!bundle?.commitments.length) return undefined;
+  const limit = config.getMaxBlobsPerBlock(computeEpochAtSlot(slot));
+  const { length } = bundle.commitments;
+  return length > limit ? `it has ${length} blobs, and a block of its slot has at most ${limit}.` : undefined;
 }
 
 /** The engine is only told where the fees should go (bellatrix/validator.md: suggested_fee_recipient). */
