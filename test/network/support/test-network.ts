@@ -66,7 +66,16 @@ export class TestNetwork {
     options: Partial<
       Pick<
         TestNodeOptions,
-        "anchor" | "targetPeers" | "pace" | "restsAt" | "authority" | "discovery" | "requestLimits" | "syncLimits"
+        | "anchor"
+        | "targetPeers"
+        | "pace"
+        | "restsAt"
+        | "authority"
+        | "discovery"
+        | "supernode"
+        | "blobs"
+        | "requestLimits"
+        | "syncLimits"
       >
     > = {},
   ): Promise<TestNode> {
