@@ -74,6 +74,7 @@ export class TestNetwork {
         | "discovery"
         | "supernode"
         | "kzg"
+        | "blobs"
         | "requestLimits"
         | "syncLimits"
       >

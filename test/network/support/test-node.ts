@@ -7,6 +7,7 @@ import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
 import type { Authority } from "../../../src/chain/sync-status.ts";
 import type { Kzg } from "../../../src/data/kzg.ts";
+import { type BlobCounts, carryBlobs } from "../../../src/dev/dev-blobs.ts";
 import { InteropKeys } from "../../../src/dev/interop-keys.ts";
 import { onlyKeysOf } from "../../../src/dev/validator-keys.ts";
 import type { Pace } from "../../../src/dev/validators/pace.ts";
@@ -15,6 +16,7 @@ import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import { BeaconNode } from "../../../src/node/beacon-node.ts";
 import type { Networking, NetworkingParts } from "../../../src/node/networking.ts";
+import { sharedKzg } from "../../support/shared-kzg.ts";
 
 export interface TestNodeOptions {
   config: BeaconConfig;
@@ -40,6 +42,8 @@ export interface TestNodeOptions {
   /** Whether it keeps all columns. */
   supernode?: boolean;
   kzg?: Kzg;
+  /** How many blobs its payloads have; by default none. */
+  blobs?: BlobCounts;
   requestLimits?: NetworkingParts["requestLimits"];
   syncLimits?: NetworkingParts["syncLimits"];
   /** Whether this node speaks to that peer at all. */
@@ -72,7 +76,9 @@ export class TestNode {
       async source(db) {
         const isNew = (await db.meta.getIdentity()) === null;
         if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
-        return { config, clock, engine: new DevExecutionEngine(), authority: options.authority };
+        const engine = new DevExecutionEngine();
+        if (options.blobs) carryBlobs(engine, { config, kzg: sharedKzg, counts: options.blobs });
+        return { config, clock, engine, authority: options.authority };
       },
       networking: {
         address: "127.0.0.1",
@@ -89,6 +95,7 @@ export class TestNode {
         requestLimits: options.requestLimits,
         syncLimits: options.syncLimits,
       },
+      kzg: sharedKzg,
       logger,
       setLogSpec: setSpec,
     });
