@@ -9,6 +9,7 @@ import {
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { type BlsVerifier, createBlsVerifier } from "../bls/verifier.ts";
+import type { Kzg } from "../data/kzg.ts";
 import { KzgThread } from "../data/kzg-thread.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Builder } from "../execution/builder/builder.ts";
@@ -21,8 +22,11 @@ import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
 import { DataPruner } from "./data/data-pruner.ts";
+import { EngineBlobs } from "./data/engine-blobs.ts";
 import { LateSidecars } from "./data/late-sidecars.ts";
+import { Reconstruction } from "./data/reconstruction.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
+import { ValidatorCustody } from "./data/validator-custody.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
 import { EngineAnswers } from "./engine-answers.ts";
 import { EngineNotifier } from "./engine-notifier.ts";
@@ -59,6 +63,7 @@ import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotWriter } from "./states/snapshot-writer.ts";
 import { StateStore, type StateStoreLimits, stateLimitsFor } from "./states/state-store.ts";
+import { AttachedValidators } from "./subscriptions/attached-validators.ts";
 import { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
 import { SyncStatus } from "./sync-status.ts";
@@ -80,6 +85,8 @@ export interface ChainParts extends OpeningOptions {
   /** Left out by a node that builds all its payloads itself. */
   builder?: BuilderUse;
   custody?: CustodyOptions;
+  /** By default a thread of the chain's own. It is closed with the chain. */
+  kzg?: Kzg;
 }
 
 /**
@@ -107,7 +114,8 @@ export class BeaconChain {
   readonly lightClient: LightClientServer;
   readonly subscriptions = new CommitteeSubscriptions();
   readonly syncSubscriptions = new SyncSubscriptions();
-  readonly preparations = new ProposerPreparations();
+  readonly attached = new AttachedValidators();
+  readonly preparations = new ProposerPreparations(this.attached);
   readonly status: SyncStatus;
   readonly engineAnswers: EngineAnswers;
   /** What the gossip rules look at; block submissions and, later, the network validate with it. */
@@ -125,8 +133,11 @@ export class BeaconChain {
   readonly #dataPruner: DataPruner;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
+  readonly #validatorCustody: ValidatorCustody;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
+  readonly #engineBlobs: EngineBlobs;
+  readonly #reconstruction: Reconstruction;
   readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
   /** What fork choice begins with, and what is known to be justified and final by then. */
@@ -170,7 +181,8 @@ export class BeaconChain {
     this.states.holdAdvanced(forkChoice.finalized.root, anchorState);
     this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const custody = new Custody(config, options.custody);
-    this.data = new DataAvailability({ config, db, clock, kzg: new KzgThread(log), custody });
+    const kzg = options.kzg ?? new KzgThread(log);
+    this.data = new DataAvailability({ config, db, clock, kzg, custody });
     this.pools = new Pools();
     this.graffiti = new Graffiti({ chosen: options.graffiti, codes: options.graffitiCodes, engine });
     this.#db = db;
@@ -259,6 +271,17 @@ export class BeaconChain {
       refreshHead: () => this.refreshHead(),
     });
     this.sidecars = new SidecarProcessor({ context: this.validation, data: this.data, events: this.events });
+    this.#reconstruction = new Reconstruction({ clock, data: this.data, sidecars: this.sidecars, logger: log });
+    this.#engineBlobs = new EngineBlobs({
+      config,
+      engine,
+      forkChoice,
+      data: this.data,
+      sidecars: this.sidecars,
+      events: this.events,
+      isOwn: (root) => this.producer.postState(root) !== undefined,
+      logger: log,
+    });
     this.lightClient = new LightClientServer({
       config,
       db,
@@ -314,6 +337,16 @@ export class BeaconChain {
       tracker: this.#tracker,
       states: this.states,
       status: this.status,
+      events: this.events,
+      logger: log,
+    });
+    this.#validatorCustody = new ValidatorCustody({
+      config,
+      clock,
+      attached: this.attached,
+      custody,
+      states: this.states,
+      forkChoice,
       events: this.events,
       logger: log,
     });
@@ -437,6 +470,8 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
+    this.#reconstruction.close();
+    this.#engineBlobs.close();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
     await this.#lateSidecars.close();
@@ -494,9 +529,12 @@ export class BeaconChain {
         void this.#importQueue.retryWaiting();
         this.#payloadAnnouncer.resume();
       }),
-      ...[this.#payloadAnnouncer, this.#epochPreparer, ...(this.#builderInUse?.followers ?? [])].map((follower) =>
-        follower.start(),
-      ),
+      ...[
+        this.#payloadAnnouncer,
+        this.#epochPreparer,
+        this.#validatorCustody,
+        ...(this.#builderInUse?.followers ?? []),
+      ].map((follower) => follower.start()),
     ];
     return () => {
       for (const end of ends) end();

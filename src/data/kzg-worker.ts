@@ -2,21 +2,23 @@
 import { parentPort } from "node:worker_threads";
 import { DasContextJs } from "@crate-crypto/node-eth-kzg";
 import { KZG_JOBS, type KzgAnswer, type KzgJobs, type KzgRequest } from "./kzg-jobs.ts";
+import { inOneBuffer } from "./one-buffer.ts";
 
 const context = DasContextJs.create({ usePrecomp: true });
 
 parentPort?.on("message", async ({ id, kind, input }: KzgRequest) => {
-  parentPort?.postMessage(await answerOf(id, kind, input));
+  try {
+    const { record, buffer } = inOneBuffer(await answerTo(kind, input));
+    parentPort?.postMessage({ id, answer: record } satisfies KzgAnswer, [buffer]);
+  } catch (error) {
+    const failure = error instanceof Error ? error.message : String(error);
+    parentPort?.postMessage({ id, failure } satisfies KzgAnswer);
+  }
 });
 
-async function answerOf<Kind extends keyof KzgJobs>(
-  id: number,
+function answerTo<Kind extends keyof KzgJobs>(
   kind: Kind,
   input: KzgJobs[Kind]["input"],
-): Promise<KzgAnswer> {
-  try {
-    return { id, answer: await KZG_JOBS[kind](context, input) };
-  } catch (error) {
-    return { id, failure: error instanceof Error ? error.message : String(error) };
-  }
+): Promise<KzgJobs[Kind]["answer"]> {
+  return KZG_JOBS[kind](context, input);
 }

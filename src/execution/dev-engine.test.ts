@@ -5,7 +5,7 @@ import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { DevExecutionEngine } from "./dev-engine.ts";
 import { devBlockHash } from "./dev-payload.ts";
-import { type BuiltPayload, type PayloadRequest, PayloadUnavailableError } from "./engine.ts";
+import { type BuiltPayload, type PayloadRequest, PayloadUnavailableError, versionedHashesOf } from "./engine.ts";
 
 const bytes32 = (n: number) => new Uint8Array(32).fill(n);
 
@@ -101,9 +101,35 @@ describe("DevExecutionEngine", () => {
     const payload = await build();
     const withTransaction = rehashed(ForkName.electra, payload, { transactions: [Uint8Array.of(1)] });
     expect(await engine.notifyNewPayload(ForkName.electra, withTransaction, {})).toMatchObject({ status: "invalid" });
-    expect(await engine.notifyNewPayload(ForkName.electra, payload, { versionedHashes: [bytes32(1)] })).toMatchObject({
+  });
+
+  it("carries the blobs that it is given, and refuses others with the same payload", async () => {
+    const commitments = [new Uint8Array(48).fill(1), new Uint8Array(48).fill(2)];
+    const bundle = { commitments, proofs: [], blobs: [] };
+    const none = { commitments: [], proofs: [], blobs: [] };
+    const engine = new DevExecutionEngine();
+    engine.takeBlobsFrom(async ({ slot }) => (slot === 9 ? bundle : none));
+    const { payload, blobsBundle } = await buildBy(engine, request());
+    expect(blobsBundle).toBe(bundle);
+    expect(payload).toMatchObject({ blobGasUsed: 262_144n, excessBlobGas: 0n });
+    expect((await buildBy(engine, request({ slot: 10 }))).payload).toEqual(await build({ slot: 10 }));
+    expect(await buildBy(engine, request({ fork: ForkName.capella }))).not.toHaveProperty("blobsBundle");
+
+    const [first, second] = versionedHashesOf(commitments) as [Uint8Array, Uint8Array];
+    const judge = (...versionedHashes: Uint8Array[]) =>
+      new DevExecutionEngine().notifyNewPayload(ForkName.electra, payload, { versionedHashes });
+    expect(await judge(first, second)).toEqual({ status: "valid" });
+    for (const hashes of [[], [first], [second, first]]) {
+      expect(await judge(...hashes)).toMatchObject({ status: "invalid" });
+    }
+    expect(await judge(second, first)).toHaveProperty(
+      "message",
+      expect.stringContaining("its content with the 2 blob commitments of the block has the hash"),
+    );
+    const unpaid = rehashed(ForkName.electra, payload, { blobGasUsed: 131_072n });
+    expect(await engine.notifyNewPayload(ForkName.electra, unpaid, {})).toMatchObject({
       status: "invalid",
-      message: expect.stringContaining("1 blob commitments"),
+      message: "The payload has used 131072 blob gas, but the 0 blobs of the block use 0.",
     });
   });
 

@@ -1,7 +1,14 @@
 import { type ForkPostBellatrix, isForkPostDeneb, isForkPostElectra } from "@lodestar/params";
-import { type ExecutionPayload, type ExecutionRequests, type RootHex, sszTypesFor } from "@lodestar/types";
+import {
+  type BlobsBundle,
+  type deneb,
+  type ExecutionPayload,
+  type ExecutionRequests,
+  type RootHex,
+  sszTypesFor,
+} from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
-import { countRequests, createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
+import { blobGasOf, countRequests, createDevPayload, DEV_GENESIS_BLOCK_HASH, devBlockHash } from "./dev-payload.ts";
 import {
   type BuiltPayload,
   type ExecutionEngine,
@@ -14,6 +21,7 @@ import {
   PayloadUnavailableError,
   type PayloadVerdict,
   type TerminalBlockVerdict,
+  versionedHashesOf,
 } from "./engine.ts";
 
 /**
@@ -36,10 +44,16 @@ interface KnownBlock {
 /** What is to be in the payload for a request, beside what the request itself says. */
 type RequestSource = (request: PayloadRequest) => Promise<ExecutionRequests>;
 
+/** The blobs of the payload for a request of deneb or later, with proofs as its fork has them. */
+type BlobSource = (request: PayloadRequest) => Promise<BlobsBundle>;
+
+const NO_BLOBS: BlobsBundle = { commitments: [], proofs: [], blobs: [] };
+
 /**
  * The built-in execution engine of dev chains. It stands where an execution client would and executes nothing: its
- * blocks are empty but for withdrawals. Execution requests, which elsewhere come from transactions, it is given. What it
- * remembers only sharpens its judgement, so it works from an empty memory after every start.
+ * blocks are empty but for withdrawals. Execution requests and blobs, which elsewhere come from transactions, it is given: a block
+ * may commit to any blobs, if its payload was made with these. What it remembers only sharpens its judgement, so it works from an empty
+ * memory after every start.
  */
 export class DevExecutionEngine implements ExecutionEngine {
   readonly state = "synced";
@@ -49,10 +63,16 @@ export class DevExecutionEngine implements ExecutionEngine {
   readonly #requests = new Map<PayloadId, PayloadRequest>();
   #payloadIds = 0;
   #requestSource: RequestSource | undefined;
+  #blobSource: BlobSource | undefined;
 
   /** Has payloads make the requests that the source tells; without one they make none. */
   takeRequestsFrom(source: RequestSource): void {
     this.#requestSource = source;
+  }
+
+  /** Has payloads carry the blobs that the source gives; without one they carry none. */
+  takeBlobsFrom(source: BlobSource): void {
+    this.#blobSource = source;
   }
 
   /** It is always there. */
@@ -65,12 +85,9 @@ export class DevExecutionEngine implements ExecutionEngine {
     payload: ExecutionPayload,
     context: PayloadContext,
   ): Promise<PayloadVerdict> {
-    const { executionRequests } = context;
-    const expectedHash = devBlockHash(fork, payload, executionRequests);
+    const expectedHash = devBlockHash(fork, payload, context);
     if (!byteArrayEquals(payload.blockHash, expectedHash)) {
-      const requests = executionRequests ? countRequests(executionRequests) : 0;
-      const content = requests > 0 ? `its content with the ${requests} execution requests of the block` : "its content";
-      const message = `The payload's block hash is ${toRootHex(payload.blockHash)} but ${content} has the hash ${toRootHex(expectedHash)}.`;
+      const message = `The payload's block hash is ${toRootHex(payload.blockHash)} but its content${annexText(context)} has the hash ${toRootHex(expectedHash)}.`;
       return { status: "invalid", latestValidHash: null, message };
     }
     const parentHash = toRootHex(payload.parentHash);
@@ -104,11 +121,13 @@ export class DevExecutionEngine implements ExecutionEngine {
     const executionRequests = isForkPostElectra(fork)
       ? ((await this.#requestSource?.(request)) ?? sszTypesFor(fork).ExecutionRequests.defaultValue())
       : undefined;
-    const payload = createDevPayload(request, blockHash, number, executionRequests);
+    const blobsBundle = isForkPostDeneb(fork) ? ((await this.#blobSource?.(request)) ?? NO_BLOBS) : undefined;
+    const versionedHashes = versionedHashesOf(blobsBundle?.commitments ?? []);
+    const payload = createDevPayload(request, blockHash, number, { executionRequests, versionedHashes });
     return {
       payload,
       value: 0n,
-      ...(isForkPostDeneb(fork) && { blobsBundle: { commitments: [], proofs: [], blobs: [] } }),
+      ...(blobsBundle && { blobsBundle }),
       ...(executionRequests && { executionRequests }),
     };
   }
@@ -143,16 +162,27 @@ function forgetOldest<K>(map: Map<K, unknown>, kept: number): void {
   }
 }
 
-/** What a chain without transactions can never contain: blobs come with transactions only. */
-function faultOfContent(
-  { transactions }: ExecutionPayload,
-  { versionedHashes = [] }: PayloadContext,
-): string | undefined {
+/** What goes into the hash beside the payload, as a part of a sentence. */
+function annexText({ executionRequests, versionedHashes = [] }: PayloadContext): string {
+  const requests = executionRequests ? countRequests(executionRequests) : 0;
+  const parts = [
+    ...(requests > 0 ? [`${requests} execution requests`] : []),
+    ...(versionedHashes.length > 0 ? [`${versionedHashes.length} blob commitments`] : []),
+  ];
+  return parts.length === 0 ? "" : ` with the ${parts.join(" and ")} of the block`;
+}
+
+/** What the payload cannot contain in a chain without transactions. How many blobs there may be is a rule of the beacon chain alone. */
+function faultOfContent(payload: ExecutionPayload, context: PayloadContext): string | undefined {
+  const { transactions } = payload;
   if (transactions.length > 0) {
     return `The payload has ${transactions.length} transactions; the dev execution engine executes none.`;
   }
-  if (versionedHashes.length > 0) {
-    return `The block has ${versionedHashes.length} blob commitments, but the payload has no transaction with blobs.`;
+  const { blobGasUsed = 0n } = payload as Partial<deneb.ExecutionPayload>;
+  const expected = blobGasOf(context);
+  if (blobGasUsed !== expected) {
+    const { length } = context.versionedHashes ?? [];
+    return `The payload has used ${blobGasUsed} blob gas, but the ${length} blobs of the block use ${expected}.`;
   }
   return undefined;
 }

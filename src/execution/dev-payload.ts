@@ -8,7 +8,7 @@ import {
 } from "@lodestar/params";
 import { type ExecutionPayload, type ExecutionRequests, sszTypesFor } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
-import type { PayloadRequest } from "./engine.ts";
+import type { PayloadContext, PayloadRequest } from "./engine.ts";
 
 /** The execution block a dev chain starts from, of which only the hash is known; the first payload names it as parent. */
 export const DEV_GENESIS_BLOCK_HASH: Uint8Array = new Uint8Array(32).fill(0x42);
@@ -21,13 +21,18 @@ const EMPTY_TRIE_ROOT = fromHex("0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996ca
 /** RLP of the empty list (EIP-7928: a block that touches nothing). */
 const EMPTY_BLOCK_ACCESS_LIST = Uint8Array.of(0xc0);
 const ZERO_HASH = new Uint8Array(32);
+/** EIP-4844, GAS_PER_BLOB. */
+const GAS_PER_BLOB = 2n ** 17n;
+
+/** What a payload is made with that does not stand in it. */
+type PayloadAnnex = Pick<PayloadContext, "executionRequests" | "versionedHashes">;
 
 /** A block of the dev execution chain, empty but for withdrawals; the same of everything gives the same payload. */
 export function createDevPayload(
   { fork, slot, timestamp, prevRandao, feeRecipient, withdrawals }: PayloadRequest,
   parentHash: Uint8Array,
   blockNumber: number,
-  executionRequests?: ExecutionRequests,
+  annex: PayloadAnnex = {},
 ): ExecutionPayload {
   const payload: ExecutionPayload = {
     parentHash,
@@ -45,28 +50,32 @@ export function createDevPayload(
     blockHash: ZERO_HASH,
     transactions: [],
     ...(isForkPostCapella(fork) && { withdrawals }),
-    ...(isForkPostDeneb(fork) && { blobGasUsed: 0n, excessBlobGas: 0n }),
+    ...(isForkPostDeneb(fork) && { blobGasUsed: blobGasOf(annex), excessBlobGas: 0n }),
     ...(isForkPostGloas(fork) && { blockAccessList: EMPTY_BLOCK_ACCESS_LIST, slotNumber: slot }),
   };
-  payload.blockHash = devBlockHash(fork, payload, executionRequests);
+  payload.blockHash = devBlockHash(fork, payload, annex);
   return payload;
 }
 
+export const blobGasOf = ({ versionedHashes = [] }: PayloadAnnex): bigint =>
+  BigInt(versionedHashes.length) * GAS_PER_BLOB;
+
 /**
- * The block hash of the dev execution chain: SHA-256 of the payload's SSZ with a zero block hash, and of the requests that the
- * payload makes, if any. A real chain hashes the RLP of a header; what matters here is that every byte of the payload is under
- * the hash, and the requests with it (EIP-7685).
+ * The block hash of the dev execution chain: SHA-256 of the payload's SSZ with a zero block hash, of the requests that the payload
+ * makes, if any, and of the versioned hashes of its blobs. A real chain hashes the RLP of a header; what matters here is that every byte of the
+ * payload is under the hash, the requests with it (EIP-7685), and the blobs, which elsewhere the transactions name.
  */
 export function devBlockHash(
   fork: ForkPostBellatrix,
   payload: ExecutionPayload,
-  executionRequests?: ExecutionRequests,
+  { executionRequests, versionedHashes = [] }: PayloadAnnex = {},
 ): Uint8Array {
   const types = sszTypesFor(fork);
   const hash = createHash("sha256").update(types.ExecutionPayload.serialize({ ...payload, blockHash: ZERO_HASH }));
   if (isForkPostElectra(fork) && executionRequests && countRequests(executionRequests) > 0) {
     hash.update(sszTypesFor(fork).ExecutionRequests.serialize(executionRequests));
   }
+  for (const versionedHash of versionedHashes) hash.update(versionedHash);
   return new Uint8Array(hash.digest());
 }
 

@@ -33,6 +33,8 @@ export interface DevChainOptions {
   readonly mnemonic?: string;
   /** The validators that act by themselves: "all", "none", or indices and ranges such as "0-15,20". */
   readonly devValidators?: string;
+  /** How many blobs each block carries from deneb on, as far as its fork allows: a number, or "0-6". By default none. */
+  readonly devBlobs?: number | string;
   /** Where the chain is kept, and found again by the next start. By default it is gone when it is stopped. */
   readonly dataDir?: string;
   /** The port on 127.0.0.1 where JSON-RPC is served, 0 for any; by default it is not. */

@@ -7,6 +7,7 @@ import type {
   SignedBeaconBlock,
   SingleAttestation,
 } from "@lodestar/types";
+import type { DataSidecar } from "../data/sidecar.ts";
 
 /**
  * Broadcasts what was submitted to this node and passed the gossip rules. Nobody waits for it: that no peer is there to
@@ -14,6 +15,8 @@ import type {
  */
 export interface Broadcast {
   block(signed: SignedBeaconBlock): void;
+  /** Of blobs or columns, of one block or several. */
+  sidecars(sidecars: readonly DataSidecar[]): void;
   attestation(attestation: SingleAttestation, subnet: number): void;
   aggregate(aggregate: SignedAggregateAndProof): void;
   syncMessage(message: altair.SyncCommitteeMessage, subnet: number): void;
@@ -27,6 +30,7 @@ export interface Broadcast {
 /** Of a node that speaks to no other. */
 export const NO_BROADCAST: Broadcast = {
   block() {},
+  sidecars() {},
   attestation() {},
   aggregate() {},
   syncMessage() {},

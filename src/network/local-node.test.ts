@@ -5,6 +5,7 @@ import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { Custody } from "../chain/data/custody.ts";
 import { openDatabase } from "../db/open-database.ts";
 import { createTempDir } from "../db/temp-dir.test-support.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
@@ -124,6 +125,16 @@ describe("a local node", () => {
     expect((await recordOf(node)).kvs.get("cgc")).toEqual(Uint8Array.of(1, 44));
   });
 
+  it("tells how many custody groups it keeps, and at once when it keeps more", async () => {
+    const { config, node } = nodeAt(6, LADDER);
+    const custody = new Custody(config, { nodeId: await node.nodeId(), groupCount: 8 });
+    node.followCustody(custody);
+    expect(node.metadata.custodyGroupCount).toBe(8);
+    custody.raiseTo(128);
+    expect(node.metadata).toMatchObject({ custodyGroupCount: 128, seqNumber: 2n });
+    expect((await recordOf(node)).kvs.get("cgc")).toEqual(Uint8Array.of(128));
+  });
+
   it("has the addresses where it listens in its record and its identity, but none that stands for all", async () => {
     const { node } = nodeAt(0, []);
     const lists = {
@@ -195,6 +206,13 @@ describe("a local node that starts again", () => {
     expect(metadata.seqNumber).toBe(before.metadata.seqNumber + 1n);
     expect(seq).toBe(before.seq + 1n);
     expect(ENR.decodeTxt(enr).kvs.get("attnets")).toEqual(new Uint8Array(8));
+  });
+
+  it("tells the custody that it told, and never less", async () => {
+    const run = await setUp();
+    const before = await run((node) => node.announce({ custodyGroupCount: 17 }));
+    expect(await run()).toEqual(before);
+    expect(before.metadata.custodyGroupCount).toBe(17);
   });
 
   it("never signs another record under a number that was used", async () => {

@@ -3,6 +3,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { type fulu, ssz } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
 import type { Clock } from "../chain/clock/clock.ts";
+import type { Custody } from "../chain/data/custody.ts";
 import { SerialQueue } from "../chain/serial-queue.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { AnnouncedNode } from "../db/meta-repository.ts";
@@ -58,9 +59,15 @@ export class LocalNode {
     this.#metadata = announced
       ? ssz.fulu.Metadata.deserialize(fromHex(announced.metadata))
       : ssz.fulu.Metadata.defaultValue();
-    const custodyGroupCount = parts.config.CUSTODY_REQUIREMENT;
+    const custodyGroupCount = Math.max(this.#metadata.custodyGroupCount, parts.config.CUSTODY_REQUIREMENT);
     if (announced) this.#change({ custodyGroupCount });
     else this.#metadata = { ...this.#metadata, custodyGroupCount };
+  }
+
+  /** Tells from now on how many custody groups the node keeps; without this it is what others were told before. */
+  followCustody(custody: Pick<Custody, "groupCount" | "onRaised">): void {
+    this.announce({ custodyGroupCount: custody.groupCount });
+    custody.onRaised((custodyGroupCount) => this.announce({ custodyGroupCount }));
   }
 
   /** Of the newest shape. */

@@ -9,6 +9,8 @@ export interface NetworkingOptions {
   /** Multiaddresses that end in a peer id. */
   directPeers: readonly string[];
   targetPeers: number;
+  /** Whether the node keeps all columns, and not only its share of them. */
+  supernode?: boolean;
 }
 
 /** Where others reach this node. */

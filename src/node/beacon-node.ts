@@ -9,6 +9,7 @@ import { Lanes } from "../api/lanes.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
 import { BeaconChain, type ChainParts } from "../chain/chain.ts";
 import type { Clock } from "../chain/clock/clock.ts";
+import type { CustodyOptions } from "../chain/data/custody.ts";
 import type { ReadGenesisState } from "../chain/distant-genesis.ts";
 import type { Authority } from "../chain/sync-status.ts";
 import { ClosingStack } from "../closing-stack.ts";
@@ -53,6 +54,7 @@ type ChainSettings = Pick<
   | "snapshotIntervalEpochs"
   | "safeSlotsToImportOptimistically"
   | "manyKeys"
+  | "kzg"
 >;
 
 /** What every node can be told by whoever starts it. */
@@ -138,6 +140,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       options;
     const builder = options.builder && openBuilder(options.builder, config, logger);
     if (builder) opening.defer(() => builder.close());
+    const local = await LocalNode.open({ key: await openNodeKey(db), config, clock, db });
     const chain = await BeaconChain.open({
       config,
       db,
@@ -148,6 +151,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       logger,
       pubkeyFile: pubkeyFilePath(dataDir),
       manyKeys,
+      kzg: options.kzg,
       graffiti,
       graffitiCodes,
       stateLimits,
@@ -155,10 +159,11 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       safeSlotsToImportOptimistically,
       syncHorizonSlots,
       builder: options.builder && builder && { ...options.builder, builder },
+      custody: options.networking && (await custodyAmongOthers(local, config, options.networking)),
       signal: options.signal,
     });
     opening.defer(() => chain.close());
-    const { view, networking } = await openNetwork(chain, db, source, options);
+    const { view, networking } = await openNetwork(chain, db, local, source, options);
     if (networking) opening.defer(() => networking.close());
     const condition: NodeCondition = {
       get isWarmedUp() {
@@ -265,18 +270,29 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   }
 }
 
+/** What the node told others that it keeps it goes on keeping (fulu/validator.md, Validator custody). */
+async function custodyAmongOthers(
+  node: LocalNode,
+  { NUMBER_OF_CUSTODY_GROUPS }: BeaconConfig,
+  { supernode }: NetworkingOptions,
+): Promise<CustodyOptions> {
+  const groupCount = supernode ? NUMBER_OF_CUSTODY_GROUPS : node.metadata.custodyGroupCount;
+  return { nodeId: await node.nodeId(), groupCount };
+}
+
 /** What a chain has to do with other nodes. The libraries for it are loaded only when there are to be any. */
 async function openNetwork(
   chain: BeaconChain,
   db: BeaconDb,
+  node: LocalNode,
   { authority, syncHorizonSlots }: ChainSource,
   { networking: options, networkTuning, backfillEpochs, logger }: BeaconNodeOptions<ChainSource>,
 ): Promise<{ view: NetworkView; networking: Networking | undefined }> {
-  const node = await LocalNode.open({ key: await openNodeKey(db), config: chain.config, clock: chain.clock, db });
   if (options === undefined) {
     node.leaveSubnets();
     return { view: noNetwork(node), networking: undefined };
   }
+  node.followCustody(chain.data.custody);
   const { Networking } = await import("./networking.ts");
   const networking = await Networking.open({
     ...networkTuning,

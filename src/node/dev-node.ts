@@ -1,6 +1,7 @@
 import { TIME_OF_DAY, type TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { ClosingStack } from "../closing-stack.ts";
 import { StoredPresence } from "../dev/control/validators.ts";
+import { carryBlobs } from "../dev/dev-blobs.ts";
 import { DevChain, type TimeDifference } from "../dev/dev-chain.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
@@ -51,10 +52,13 @@ export class DevNode {
       source: (db) => openDevSource(db, options, timeOfDay),
     });
     opening.defer(() => node.close());
-    const { source, db } = node;
+    const { source, db, chain } = node;
+    if (options.devBlobs) {
+      carryBlobs(source.engine, { config: chain.config, kzg: chain.data.kzg, counts: options.devBlobs });
+    }
     const devChain = new DevChain({
       ...source,
-      chain: node.chain,
+      chain,
       db,
       api: node.api,
       hasNetwork: node.networking !== undefined,

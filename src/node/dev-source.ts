@@ -9,6 +9,7 @@ import type { TimeOfDay } from "../chain/clock/time-of-day.ts";
 import { VirtualClock } from "../chain/clock/virtual-clock.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
+import type { BlobCounts } from "../dev/dev-blobs.ts";
 import { MOST_EMPTY_EPOCHS } from "../dev/empty-epochs.ts";
 import { createDevGenesis } from "../dev/genesis.ts";
 import { genesisDeposits } from "../dev/genesis-deposits.ts";
@@ -38,6 +39,8 @@ export interface DevSourceOptions extends Omit<DevParameters, "preset"> {
   reset?: boolean;
   /** Seconds of chain time in one second of real time; 0 for a chain that goes on only when it is told to. */
   speed: number;
+  /** How many blobs the built-in execution engine gives each payload; none by default. */
+  devBlobs?: BlobCounts;
   /** How much history is made at once when the chain is new. */
   warmupEpochs: number;
   /** Whether slots that passed while the chain was stopped stay empty, so that its time is the real time; `speed` must be 1. */

@@ -1,10 +1,14 @@
 import type { RootHex } from "@lodestar/types";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { ByHand } from "../../test/support/by-hand.ts";
+import { CommittingBlocks } from "../../test/support/committing-blocks.ts";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../chain/chain.ts";
+import { type DataSidecar, isColumn } from "../data/sidecar.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
+import type { DevFork } from "../dev/forks.ts";
 import { createLogger } from "../log/pino-logger.ts";
+import type { DevNodeOptions } from "../node/dev-node.ts";
 import type { Timers } from "../timers.ts";
 import type { FakePeers, ServedBlock } from "./fake-peers.test-support.ts";
 import type { RangeSyncLimits } from "./limits.ts";
@@ -45,6 +49,47 @@ export async function growBranch(devChain: DevChain, parentRoot: RootHex, slots:
   return branch;
 }
 
+/**
+ * Blocks on top of the genesis of a fork that commit to blobs, but for every third, with their data. Their proofs are not real: a
+ * chain that is to verify them has to be told so by `believeProofs`.
+ */
+export async function committingHistory(fork: DevFork, slots: number): Promise<ServedBlock[]> {
+  const { devChain } = await openDevChain({ ...chainOptions(fork), ...QUIET });
+  const { chain, clock } = devChain;
+  const making = new CommittingBlocks(devChain);
+  const history: ServedBlock[] = [];
+  for (let slot = 1; slot <= slots; slot++) {
+    await clock.advanceTo(slot);
+    const blobs = slot % 3 === 0 ? 0 : 2;
+    const { root, signed, sidecars: made } = await making.make({ slot, parentRoot: chain.head.root, blobs });
+    const sidecars = blobs === 0 ? [] : made;
+    chain.data.pool.add({ slot, root }, sidecars);
+    await chain.importBlock(signed);
+    history.push({ root, signed, sidecars });
+  }
+  return history;
+}
+
+const WRONG = 0xff;
+
+/** Has the chain take all proofs for right but those of `withWrongProof`. */
+export function believeProofs({ data: { kzg } }: BeaconChain): void {
+  const areRight = async ({ proofs }: { proofs: readonly Uint8Array[] }) => proofs.every(([first]) => first !== WRONG);
+  vi.spyOn(kzg, "verifyBlobs").mockImplementation(areRight);
+  vi.spyOn(kzg, "verifyCells").mockImplementation(areRight);
+}
+
+export function withWrongProof(sidecar: DataSidecar): DataSidecar {
+  const wrong = new Uint8Array(48).fill(WRONG);
+  return isColumn(sidecar)
+    ? { ...sidecar, kzgProofs: sidecar.kzgProofs.map(() => wrong) }
+    : { ...sidecar, kzgProof: wrong };
+}
+
+function chainOptions(fork: DevFork | undefined): Partial<DevNodeOptions> {
+  return { genesisTime: GENESIS_TIME, ...(fork && { forks: [{ fork, epoch: 0 }] }) };
+}
+
 /** A node at the given slot that has only the blocks it is given, and its sync, not started. */
 export async function openFollower(
   peers: FakePeers,
@@ -53,9 +98,16 @@ export async function openFollower(
     has = [],
     limits,
     timers,
-  }: { has?: readonly ServedBlock[]; limits?: Partial<RangeSyncLimits>; timers?: Pick<Timers, "now" | "sleep"> } = {},
+    fork,
+  }: {
+    has?: readonly ServedBlock[];
+    limits?: Partial<RangeSyncLimits>;
+    timers?: Pick<Timers, "now" | "sleep">;
+    /** From genesis on; phase0 by default. */
+    fork?: DevFork;
+  } = {},
 ) {
-  const { devChain, complaints } = await openDevChain({ ...QUIET, genesisTime: GENESIS_TIME });
+  const { devChain, complaints } = await openDevChain({ ...chainOptions(fork), ...QUIET });
   const { chain, clock } = devChain;
   await clock.advanceTo(slot);
   if (has.length > 0) await chain.importSegment(has.map(({ signed }) => signed));

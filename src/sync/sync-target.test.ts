@@ -18,8 +18,8 @@ function peersOf(...told: { final?: [number, number]; head?: [number, number] }[
       headSlot: head[0],
       headRoot: root(head[1]),
     },
-    columns: [],
     score: 0,
+    columns: [],
   }));
 }
 

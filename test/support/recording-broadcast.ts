@@ -20,6 +20,9 @@ export class RecordingBroadcast implements Broadcast {
   block(item: unknown): void {
     this.#note("block", item);
   }
+  sidecars(items: readonly unknown[]): void {
+    this.#note("sidecars", items);
+  }
   attestation(item: unknown, subnet: number): void {
     this.#note("attestation", item, subnet);
   }

@@ -1,4 +1,4 @@
-import type { ForkPostBellatrix } from "@lodestar/params";
+import { type ForkPostBellatrix, type ForkPostDeneb, isForkPostFulu } from "@lodestar/params";
 import type { ExecutionPayload, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import {
@@ -11,6 +11,7 @@ import {
   type ParentPayload,
   PayloadUnavailableError,
   type PayloadVerdict,
+  type PooledBlob,
   type TerminalBlockVerdict,
 } from "../../src/execution/engine.ts";
 
@@ -38,6 +39,10 @@ export class ScriptedEngine implements ExecutionEngine {
   terminalVerdict: TerminalBlockVerdict = "terminal";
   /** In the order in which they were asked. */
   questions: Question[] = [];
+  /** What a test has put into its pool, by versioned hash. */
+  readonly blobs = new Map<RootHex, PooledBlob>();
+  /** How often it was asked for blobs. */
+  blobQuestions = 0;
   readonly #answers = new Map<RootHex, ScriptedAnswer>();
   readonly #listeners = new Set<(state: EngineState) => void>();
   #state: EngineState = "synced";
@@ -78,6 +83,13 @@ export class ScriptedEngine implements ExecutionEngine {
 
   async getPayload(): Promise<BuiltPayload> {
     throw new PayloadUnavailableError("The scripted engine builds nothing.");
+  }
+
+  async getBlobs(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]> {
+    this.blobQuestions++;
+    if (this.otherwise === "error") throw new EngineUnavailableError("The execution engine does not answer.");
+    const found = versionedHashes.map((hash) => this.blobs.get(toRootHex(hash)) ?? null);
+    return isForkPostFulu(fork) && found.includes(null) ? found.map(() => null) : found;
   }
 
   async terminalBlock(): Promise<ParentPayload | null> {

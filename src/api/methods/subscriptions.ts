@@ -12,7 +12,7 @@ import {
   createIndexedSignatureSetFromComponents,
   isAggregatorFromCommitteeLength,
 } from "@lodestar/state-transition";
-import { type CommitteeIndex, type Epoch, type Slot, ssz } from "@lodestar/types";
+import { type CommitteeIndex, type Epoch, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { CommitteeInterest } from "../../chain/subscriptions/committee-subscriptions.ts";
@@ -36,6 +36,7 @@ import { lastKnownEpoch, stateForDuties } from "./duty-state.ts";
 import { register } from "./registrations.ts";
 
 type StandardSubscription = routes.validator.BeaconCommitteeSubscription;
+type ValidatorInterest = CommitteeInterest & { validatorIndex: ValidatorIndex };
 
 const ACCEPTED = { name: "accepted", schema: isTrue };
 
@@ -68,10 +69,11 @@ const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCom
     requireSynced(chain);
     await takeEach(subscriptions, async (subscription) => {
       requireCommitteeOfSlotAtHand(chain, subscription);
-      const interest =
+      const { validatorIndex, ...interest } =
         "slotSignature" in subscription
           ? await provenInterest(chain, subscription)
           : declaredInterest(chain, subscription);
+      chain.attached.name(validatorIndex, chain.clock.currentEpoch);
       // A client that starts in the middle of an epoch subscribes for all of it.
       if (interest.slot >= chain.clock.currentSlot - 1) chain.subscriptions.add(interest);
     });
@@ -140,8 +142,9 @@ const prepareSyncCommitteeSubnets = defineOperation("validator.prepareSyncCommit
     const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));
     await takeEach(subscriptions, (subscription) => {
       requireSoundSubscription(chain, subscription);
-      const { syncCommitteeIndices, untilEpoch } = subscription;
+      const { validatorIndex, syncCommitteeIndices, untilEpoch } = subscription;
       if (untilEpoch < currentEpoch) return;
+      chain.attached.name(validatorIndex, chain.clock.currentEpoch);
       chain.syncSubscriptions.add(syncCommitteeIndices, Math.min(untilEpoch, endOfNextPeriod(currentEpoch)));
     });
   },
@@ -248,7 +251,7 @@ function requireCommitteeOfSlotAtHand(
   }
 }
 
-function declaredInterest({ headState }: BeaconChain, subscription: StandardSubscription): CommitteeInterest {
+function declaredInterest({ headState }: BeaconChain, subscription: StandardSubscription): ValidatorInterest {
   const { validatorIndex, committeesAtSlot } = subscription;
   if (validatorIndex >= headState.validators.length) {
     throw invalidParams(`No validator has the index ${validatorIndex}.`);
@@ -264,7 +267,7 @@ function declaredInterest({ headState }: BeaconChain, subscription: StandardSubs
 async function provenInterest(
   chain: BeaconChain,
   { committeeIndex, slot, validatorPubkey, slotSignature }: ProvenSubscription,
-): Promise<CommitteeInterest> {
+): Promise<ValidatorInterest> {
   const { config, headState, validation } = chain;
   const validatorIndex = headState.epochCtx.getValidatorIndex(validatorPubkey);
   if (validatorIndex === null || validatorIndex >= headState.validators.length) {
@@ -285,6 +288,7 @@ async function provenInterest(
   }
   const { length } = epochCtx.getBeaconCommittee(slot, committeeIndex);
   return {
+    validatorIndex,
     committeeIndex,
     slot,
     committeesAtSlot,

@@ -1,6 +1,7 @@
 import type { bellatrix, Epoch, PubkeyHex, ValidatorIndex } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
 import { LruMap } from "../lru-map.ts";
+import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 
 type Registration = bellatrix.SignedValidatorRegistrationV1;
 type RegistrationListener = (pubkey: PubkeyHex, registration: Registration) => void;
@@ -25,6 +26,11 @@ export class ProposerPreparations {
   #lastPrepared: Epoch | undefined;
   readonly #registrations = new LruMap<PubkeyHex, Told<Registration>>(MAX_ENTRIES);
   readonly #registrationListeners = new Set<RegistrationListener>();
+  readonly #attached: AttachedValidators;
+
+  constructor(attached = new AttachedValidators()) {
+    this.#attached = attached;
+  }
 
   /**
    * The validators that the node runs itself from now on. They need not be told of again, and what clients tell of them
@@ -33,11 +39,13 @@ export class ProposerPreparations {
   prepareOwn(validators: Iterable<ValidatorIndex>, feeRecipient: Uint8Array): void {
     this.#own.clear();
     for (const validator of validators) this.#own.set(validator, feeRecipient);
+    this.#attached.runOwn(this.#own.keys());
   }
 
   prepare(validator: ValidatorIndex, feeRecipient: Uint8Array, currentEpoch: Epoch): void {
     this.#feeRecipients.set(validator, { value: feeRecipient, epoch: currentEpoch });
     this.#lastPrepared = currentEpoch;
+    this.#attached.name(validator, currentEpoch);
   }
 
   /** Whether there is anybody whose blocks are to be prepared for. */

@@ -27,6 +27,15 @@ export function epochsOrAll(text: string): number {
   return Number(text);
 }
 
+/** One number for all slots, or the least and the most of a range. */
+export function blobCounts(text: string): { least: number; most: number } {
+  const [, least = "", most = least] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(text) ?? [];
+  if (least === "" || Number(most) < Number(least)) {
+    throw new FlagValueError("it must be a number of blobs or an ascending range, such as 3 or 0-6");
+  }
+  return { least: Number(least), most: Number(most) };
+}
+
 export function uint64(text: string): bigint {
   const value = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
   if (value === undefined || value >= 2n ** 64n) throw new FlagValueError("it must be a whole number from 0 to 2^64-1");

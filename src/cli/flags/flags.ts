@@ -7,6 +7,7 @@ import { EXECUTION_FLAGS } from "./execution-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
   address,
+  blobCounts,
   epochsOrAll,
   fileOrUrl,
   graffiti,
@@ -207,6 +208,16 @@ export const DEV_FLAGS = {
     description: "Validators run in this process; LIST is indices and ranges such as 0-15,20",
     fallback: "all",
   }),
+  devBlobs: valueFlag({
+    name: "dev-blobs",
+    kind: "text",
+    placeholder: "COUNT|LEAST-MOST",
+    description:
+      "Blobs that each block carries from deneb on, such as 0-6, as far as its fork allows; the built-in execution engine makes them",
+    fallback: { least: 0, most: 0 },
+    fallbackText: "0",
+    parse: blobCounts,
+  }),
   speed: valueFlag({
     name: "speed",
     kind: "number",
@@ -225,7 +236,8 @@ export const DEV_FLAGS = {
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
   dataDir: dataDirFlag(".fanal/dev"),
   ...EXECUTION_FLAGS,
-  ...networkFlags({ isOn: false, address: "127.0.0.1" }),
+  // Its validators make all the blobs that there are, so that nobody else may have them.
+  ...networkFlags({ isOn: false, address: "127.0.0.1", isSupernode: true }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
 
@@ -308,7 +320,7 @@ export const NODE_FLAGS = {
     fallback: 128,
     parse: wholeNumber(0),
   }),
-  ...networkFlags({ isOn: true, address: "0.0.0.0" }),
+  ...networkFlags({ isOn: true, address: "0.0.0.0", isSupernode: false }),
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;
 

@@ -10,7 +10,7 @@ describe("the network", () => {
   const record = (name: string) => `enr:-${name.repeat(30)}`;
 
   it("is joined as the flags say, and not at all by --no-p2p", () => {
-    const flags = `--p2p-port 0 --p2p-address :: --target-peers 3 --no-discovery --peer /ip4/192.0.2.1/tcp/1/p2p/${id}
+    const flags = `--p2p-port 0 --p2p-address :: --target-peers 3 --no-discovery --supernode --peer /ip4/192.0.2.1/tcp/1/p2p/${id}
       --peer /dns4/a.example/tcp/65535/p2p/${id},/ip6/::1/tcp/9000/p2p/${id} --bootnodes ${record("Ab_")},${record("c-9")}`;
     const { networking } = node(flags.split(/\s+/));
     expect(networking).toEqual({
@@ -18,6 +18,7 @@ describe("the network", () => {
       port: 0,
       discovery: false,
       targetPeers: 3,
+      supernode: true,
       bootnodes: [record("Ab_"), record("c-9")],
       directPeers: [
         `/ip4/192.0.2.1/tcp/1/p2p/${id}`,
@@ -27,7 +28,9 @@ describe("the network", () => {
     });
     expect(node(["--no-p2p"]).networking).toBeUndefined();
     expect(node([], { FANAL_P2P: "false" }).networking).toBeUndefined();
-    expect(dev(["--p2p"]).networking).toMatchObject({ address: "127.0.0.1", port: 9000, discovery: true });
+    const local = { address: "127.0.0.1", port: 9000, discovery: true };
+    expect(dev(["--p2p"]).networking).toMatchObject({ ...local, supernode: true });
+    expect(dev(["--p2p", "--no-supernode"]).networking).toMatchObject({ supernode: false });
   });
 
   it("has its bootnodes from flags, from files and from the network's directory, each once", () => {

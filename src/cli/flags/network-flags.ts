@@ -5,10 +5,11 @@ import { bootnode, ipAddress, peerAddress } from "./peer-values.ts";
 interface NetworkDefaults {
   isOn: boolean;
   address: string;
+  isSupernode: boolean;
 }
 
 /** The flags by which a node takes part in a network of nodes. */
-export function networkFlags({ isOn, address }: NetworkDefaults) {
+export function networkFlags({ isOn, address, isSupernode }: NetworkDefaults) {
   return {
     p2p: booleanFlag({ name: "p2p", description: "Connect to other nodes", fallback: isOn }),
     p2pPort: valueFlag({
@@ -51,6 +52,12 @@ export function networkFlags({ isOn, address }: NetworkDefaults) {
       placeholder: "MULTIADDR",
       description: "Node to stay connected to, such as /ip4/192.0.2.1/tcp/9000/p2p/16Uiu2H…; repeatable",
       parse: peerAddress,
+    }),
+    supernode: booleanFlag({
+      name: "supernode",
+      description:
+        "Keep and serve all columns of blobs from fulu on, not only the share that the balance of the node's validators asks for; a node that once did goes on with it",
+      fallback: isSupernode,
     }),
   };
 }

@@ -34,6 +34,7 @@ describe("defaults", () => {
       validators: 64,
       forks: DEV_FORKS.map((fork) => ({ fork, epoch: 0 })),
       slotSeconds: 2,
+      devBlobs: { least: 0, most: 0 },
       speed: 1,
       warmupEpochs: 5,
       catchUp: false,
@@ -78,6 +79,7 @@ describe("defaults", () => {
         bootnodes: [],
         directPeers: [],
         targetPeers: 50,
+        supernode: false,
       },
     });
   });
@@ -88,7 +90,9 @@ describe("the command line", () => {
     const options = dev(
       `--rpc --rpc-port 0 --rpc-address ::1 --rest --rest-port 1 --rest-address ::1 --metrics --metrics-port 2 --metrics-address ::1 --datadir here --log-level DEBUG;TRACE:chain --log-format json --graffiti 0x01
        --validators 8 --fork altair --fork-at bellatrix=3 --fork-at capella=4,deneb=5 --preset=minimal --slot-seconds 6
-       --speed .5 --warmup-epochs 0 --genesis-time 1700000000 --reset --dev-validators 0-2,7`.split(/\s+/),
+       --speed .5 --dev-blobs 0-6 --warmup-epochs 0 --genesis-time 1700000000 --reset --dev-validators 0-2,7`.split(
+        /\s+/,
+      ),
     );
     expect(options).toMatchObject({
       rpc: true,
@@ -107,6 +111,7 @@ describe("the command line", () => {
       validators: 8,
       activeValidators: [0, 1, 2, 7],
       slotSeconds: 6,
+      devBlobs: { least: 0, most: 6 },
       speed: 0.5,
       warmupEpochs: 0,
       genesisTime: 1_700_000_000,
@@ -186,6 +191,9 @@ describe("execution clients", () => {
     );
     expect(refusal(() => node(["--jwt-secret", "s.hex"]))).toContain("is of no use without --el");
     expect(refusal(() => dev(["--el", first, "--speed", "2"]))).toContain("--el and --speed 2 exclude each other");
+    expect(refusal(() => dev(["--el", first, "--dev-blobs", "3"]))).toContain(
+      "--dev-blobs and --el exclude each other",
+    );
   });
 });
 
@@ -331,6 +339,8 @@ describe("values that are refused", () => {
     [["--speed", "1000001"], /from 0 to 1000000/],
     [["--speed", "-1"], /from 0 to 1000000/],
     [["--speed", "fast"], /from 0 to 1000000/],
+    [["--dev-blobs", "6-0"], /a number of blobs or an ascending range, such as 3 or 0-6/],
+    [["--dev-blobs", "-1"], /such as 3 or 0-6/],
     [["--p2p", "--no-auto"], /--p2p and --speed 0 exclude each other/],
     [["--warmup-epochs", "-1"], /at least 0/],
     [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 exclude each other/],

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { BlobCounts } from "../../dev/dev-blobs.ts";
 import type { KeySource } from "../../dev/genesis-parameters.ts";
 import type { DevIdentity } from "../../dev/identity.ts";
 import type { LogFormat } from "../../log/pino-logger.ts";
@@ -64,6 +65,7 @@ export interface SharedOptions {
 export interface DevOptions extends SharedOptions, DevGenesis {
   /** Indices of the validators that this process runs; undefined for all of them. */
   activeValidators: readonly number[] | undefined;
+  devBlobs: BlobCounts;
   speed: number;
   catchUp: boolean;
   reset: boolean;
@@ -169,6 +171,9 @@ export function devOptions(values: DevValues, workingDirectory: string, stored: 
       `--el and --speed ${speed} exclude each other: execution clients go by the time of day, and so must their blocks.`,
     );
   }
+  if (values.el.length > 0 && values.devBlobs.most > 0) {
+    throw usageError("--dev-blobs and --el exclude each other: an execution client has the blobs of its transactions.");
+  }
   const dataDir = devDataDir(values, workingDirectory);
   return {
     ...sharedOptions(values, workingDirectory),
@@ -176,6 +181,7 @@ export function devOptions(values: DevValues, workingDirectory: string, stored: 
     dataDir,
     execution: executionClient(values, dataDir, workingDirectory),
     activeValidators: listedValidators(values.devValidators, genesis.validators, "--dev-validators"),
+    devBlobs: values.devBlobs,
     speed,
     catchUp,
     reset,
@@ -216,8 +222,8 @@ type NetworkValues = FlagValues<ReturnType<typeof networkFlags>>;
 /** Undefined when no other nodes are wanted. */
 function networkingOptions(values: NetworkValues, bootnodes: readonly string[]): NetworkingOptions | undefined {
   if (!values.p2p) return undefined;
-  const { p2pAddress: address, p2pPort: port, discovery, peers, targetPeers } = values;
-  return { address, port, discovery, bootnodes, directPeers: [...new Set(peers)], targetPeers };
+  const { p2pAddress: address, p2pPort: port, discovery, peers, targetPeers, supernode } = values;
+  return { address, port, discovery, bootnodes, directPeers: [...new Set(peers)], targetPeers, supernode };
 }
 
 function devNetworking(

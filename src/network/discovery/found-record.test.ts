@@ -1,6 +1,6 @@
 import { ENR, SignableENR } from "@chainsafe/enr";
 import { BitArray } from "@chainsafe/ssz";
-import { createBeaconConfig } from "@lodestar/config";
+import { type ChainConfig, createBeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
@@ -15,9 +15,9 @@ const FORKS: ScheduledFork[] = [
   { fork: "bellatrix", epoch: 6 },
 ];
 
-function configOf(forks: ScheduledFork[], genesis = 1) {
+function configOf(forks: ScheduledFork[], genesis = 1, overrides: Partial<ChainConfig> = {}) {
   const chainConfig = devChainConfig({ forks, slotSeconds: 6, genesisTime: 0 });
-  return createBeaconConfig(chainConfig, new Uint8Array(32).fill(genesis));
+  return createBeaconConfig({ ...chainConfig, ...overrides }, new Uint8Array(32).fill(genesis));
 }
 
 /** The record that another node signs in an epoch. */
@@ -55,6 +55,18 @@ describe("a found record", () => {
     expect(await isForUs(recordAt(0, elsewhere), 1)).toBe(true);
     expect(await isForUs(recordAt(0, elsewhere), 2)).toBe(false);
     expect(await isForUs(recordAt(0, elsewhere), 4)).toBe(false);
+  });
+
+  it("tells from fulu on how much it keeps, and which blob parameters it goes on with", async () => {
+    const withBlobs = (MAX_BLOBS_PER_BLOCK: number) =>
+      configOf([{ fork: "fulu", epoch: 1 }], 1, { BLOB_SCHEDULE: [{ EPOCH: 3, MAX_BLOBS_PER_BLOCK }] });
+    const config = withBlobs(12);
+    const same = await recordAt(2, config);
+    expect(readFoundRecord(same, config, 2)?.custodyGroupCount).toBe(config.CUSTODY_REQUIREMENT);
+    expect(readFoundRecord(same, config, 3)).not.toBeNull();
+    const other = await recordAt(2, withBlobs(15));
+    expect(readFoundRecord(other, config, 2)).not.toBeNull();
+    expect(readFoundRecord(other, config, 3)).toBeNull();
   });
 
   it.each<[string, Record<string, Uint8Array>]>([

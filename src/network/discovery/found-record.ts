@@ -7,18 +7,21 @@ import type { FoundPeer } from "../peers/connector.ts";
 export function readFoundRecord(record: ENR, config: BeaconConfig, currentEpoch: Epoch): FoundPeer | null {
   try {
     const eth2 = record.kvs.get("eth2");
-    if (!eth2 || !isCompatibleFork(config, currentEpoch, ssz.phase0.ENRForkID.deserialize(eth2))) return null;
+    if (!eth2 || !isCompatibleFork(config, currentEpoch, ssz.phase0.ENRForkID.deserialize(eth2), record.kvs.get("nfd")))
+      return null;
     const location = tcpLocation(record);
     if (!location) return null;
     const peerId = record.peerId.toString();
     const attnets = record.kvs.get("attnets");
     const syncnets = record.kvs.get("syncnets");
+    const cgc = record.kvs.get("cgc");
     return {
       peerId,
       enr: record.encodeTxt(),
       address: `${location}/p2p/${peerId}`,
       ...(attnets && { attnets: ssz.phase0.AttestationSubnets.deserialize(attnets) }),
       ...(syncnets && { syncnets: ssz.altair.SyncSubnets.deserialize(syncnets) }),
+      ...(cgc && { custodyGroupCount: numberOf(cgc) }),
     };
   } catch {
     // Anybody can sign a record with nonsense in it.
@@ -38,8 +41,12 @@ function tcpLocation({ kvs }: ENR): string | null {
 
 function portOf(bytes: Uint8Array | undefined): number | null {
   if (!bytes || bytes.length > 2) return null;
-  const port = bytes.reduce((value, byte) => value * 256 + byte, 0);
-  return port === 0 ? null : port;
+  return numberOf(bytes) || null;
+}
+
+/** Of a big-endian integer. */
+function numberOf(bytes: Uint8Array): number {
+  return bytes.reduce((value, byte) => value * 256 + byte, 0);
 }
 
 /** Neither "this host" (0/8) nor multicast and what is reserved above it. */
@@ -58,9 +65,15 @@ function textOfIp6(ip: Uint8Array): string {
 
 /**
  * Whether a node with that entry in its record is on our chain and follows our forks (phase0/p2p-interface.md, eth2 field).
- * Records are read some time after they were signed: one from before a fork is good when it names that fork as its next.
+ * Records are read some time after they were signed: one from before a fork is good when it names that fork as its next, which
+ * from fulu on its digest says most exactly (fulu/p2p-interface.md, Next fork digest).
  */
-function isCompatibleFork(config: BeaconConfig, currentEpoch: Epoch, theirs: phase0.ENRForkID): boolean {
+function isCompatibleFork(
+  config: BeaconConfig,
+  currentEpoch: Epoch,
+  theirs: phase0.ENRForkID,
+  nextForkDigest: Uint8Array | undefined,
+): boolean {
   // A digest contains the chain's genesis, so that one which we know is of our chain.
   const boundary = config.forkDigest2ForkBoundaryOption(theirs.forkDigest);
   if (!boundary) return false;
@@ -69,8 +82,10 @@ function isCompatibleFork(config: BeaconConfig, currentEpoch: Epoch, theirs: pha
   // Their clock may be a little ahead.
   if (boundary.epoch > ours.epoch) return boundary.epoch <= currentEpoch + 1;
   const { nextForkEpoch, nextForkVersion } = theirs;
-  if (nextForkEpoch > currentEpoch || config.getForkBoundaryAtEpoch(nextForkEpoch).epoch !== nextForkEpoch)
-    return false;
+  if (nextForkEpoch > currentEpoch) return false;
+  const next = config.getForkBoundaryAtEpoch(nextForkEpoch);
+  if (next.epoch !== nextForkEpoch) return false;
+  if (nextForkDigest && !ssz.ForkDigest.equals(nextForkDigest, config.forkBoundary2ForkDigest(next))) return false;
   return ssz.Version.equals(nextForkVersion, config.getForkInfoAtEpoch(nextForkEpoch).version);
 }
 

@@ -8,6 +8,7 @@ import { SignedOperations } from "../../../test/support/signed-operations.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import type { DevChain } from "../../dev/dev-chain.ts";
 import { createLogger } from "../../log/pino-logger.ts";
+import type { BeaconNode } from "../../node/beacon-node.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { createHost, type Host } from "../libp2p/host.ts";
 import type { Severity } from "../peers/peer-scores.ts";
@@ -17,6 +18,7 @@ import { GossipTopics, type TopicKind } from "./topics.ts";
 
 export interface GossipNode {
   devChain: DevChain;
+  node: BeaconNode;
   host: Host;
   pubsub: Pubsub;
   gossip: Gossip;
@@ -58,7 +60,7 @@ export async function openLine(
 }
 
 async function openNode(options: Partial<DevNodeOptions>, directory: string): Promise<GossipNode> {
-  const { devChain } = await openDevChain({ ...options, ...QUIET }, directory);
+  const { devChain, node } = await openDevChain({ ...options, ...QUIET }, directory);
   const { chain, config } = devChain;
   const complaints: string[] = [];
   const { logger } = createLogger({
@@ -96,6 +98,7 @@ async function openNode(options: Partial<DevNodeOptions>, directory: string): Pr
   const topics = new GossipTopics(config);
   return {
     devChain,
+    node,
     host,
     pubsub,
     gossip,

@@ -5,12 +5,15 @@ import type {
   altair,
   capella,
   phase0,
+  RootHex,
   SignedAggregateAndProof,
   SignedBeaconBlock,
   SingleAttestation,
 } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
+import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import type { Logger } from "../../log/logger.ts";
+import { TimeSlice } from "../../time-slice.ts";
 import type { Broadcast } from "../broadcast.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import type { SubnetTopics } from "../subnets/subnet-manager.ts";
@@ -18,6 +21,7 @@ import { BlockHandler, type UnknownBlocks } from "./block-handler.ts";
 import { contextSlot, type GossipObjects, messageType, type ReceivedMessage, type Verdict } from "./message-types.ts";
 import { OperationHandler } from "./operation-handler.ts";
 import { asPubsub, type Pubsub } from "./pubsub.ts";
+import { isSidecarKind, SidecarHandler, type SidecarMessage } from "./sidecar-handler.ts";
 import { boundariesInForce, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
 
 interface GossipParts {
@@ -33,6 +37,8 @@ interface PublishOptions {
   subnet?: number;
   /** Whether all peers get it, not only those of the mesh. */
   floodPublish?: boolean;
+  /** Whether it is encoded once for all who get it, which pays for large ones. */
+  batchPublish?: boolean;
 }
 
 const RESULTS: Readonly<Record<Verdict, TopicValidatorResult>> = {
@@ -48,14 +54,17 @@ export class Gossip implements Broadcast, SubnetTopics {
   readonly #logger: Logger;
   readonly #topics: GossipTopics;
   readonly #blocks: BlockHandler;
+  readonly #sidecars: SidecarHandler;
   readonly #others: OperationHandler;
+  /** Of the kinds that it is not on all subnets of. */
   readonly #subnets: Partial<Record<TopicKind, ReadonlySet<number>>> = {
     beacon_attestation: new Set(),
     sync_committee: new Set(),
+    data_column_sidecar: new Set(),
   };
   readonly #verdicts = new Map<TopicKind, Record<Verdict, number>>();
   #joined = new Set<string>();
-  #stopFollowing: (() => void) | undefined;
+  #endings: (() => void)[] | undefined;
 
   constructor({ pubsub, chain, unknownBlocks, reporter, logger }: GossipParts) {
     this.#pubsub = asPubsub(pubsub);
@@ -64,12 +73,14 @@ export class Gossip implements Broadcast, SubnetTopics {
     this.#topics = new GossipTopics(chain.config);
     const blocks = new BlockHandler({ chain, unknownBlocks, reporter, logger: this.#logger });
     this.#blocks = blocks;
-    this.#others = new OperationHandler({
+    const shared = {
       chain,
       unknownBlocks,
-      isImporting: (root) => blocks.isImporting(root),
+      isImporting: (root: RootHex) => blocks.isImporting(root),
       logger: this.#logger,
-    });
+    };
+    this.#sidecars = new SidecarHandler(shared);
+    this.#others = new OperationHandler(shared);
   }
 
   /** How many messages of each kind were accepted, ignored and rejected since the start. */
@@ -79,17 +90,22 @@ export class Gossip implements Broadcast, SubnetTopics {
 
   start(): void {
     this.#pubsub.addEventListener("gossipsub:message", this.#onMessage);
+    this.#sidecars.start();
     this.#others.start();
-    this.#stopFollowing = this.#chain.clock.onSlot(() => this.#follow());
+    const { clock, events } = this.#chain;
+    this.#endings = [
+      clock.onSlot(() => this.#follow()),
+      events.on("sidecarsMade", ({ sidecars }) => this.sidecars(sidecars)),
+    ];
     this.#follow();
   }
 
   /** Takes in nothing more, and ends when what was taken in has been dealt with. */
   async close(): Promise<void> {
-    this.#stopFollowing?.();
-    this.#stopFollowing = undefined;
+    for (const end of this.#endings ?? []) end();
+    this.#endings = undefined;
     this.#pubsub.removeEventListener("gossipsub:message", this.#onMessage);
-    await Promise.all([this.#blocks.close(), this.#others.close()]);
+    await Promise.all([this.#blocks.close(), this.#sidecars.close(), this.#others.close()]);
   }
 
   setAttestationSubnets(subnets: ReadonlySet<number>): void {
@@ -102,9 +118,18 @@ export class Gossip implements Broadcast, SubnetTopics {
     this.#follow();
   }
 
+  setColumnSubnets(subnets: ReadonlySet<number>): void {
+    this.#subnets.data_column_sidecar = new Set(subnets);
+    this.#follow();
+  }
+
   block(signed: SignedBeaconBlock): void {
     // A block is late for whoever it takes several hops to reach, and there is one a slot only: everybody gets it.
     this.#publish("beacon_block", signed, { floodPublish: true });
+  }
+
+  sidecars(sidecars: readonly DataSidecar[]): void {
+    this.#publishing("sidecars", () => this.#sendSidecars(sidecars));
   }
 
   attestation(attestation: phase0.Attestation | SingleAttestation, subnet: number): void {
@@ -140,11 +165,26 @@ export class Gossip implements Broadcast, SubnetTopics {
   }
 
   #publish<K extends TopicKind>(kind: K, object: GossipObjects[K], options: PublishOptions = {}): void {
+    this.#publishing(kind, () => this.#send(kind, object, options));
+  }
+
+  #publishing(what: string, send: () => Promise<void>): void {
     // Before the start nobody is there to take it: a dev chain makes its history then.
-    if (this.#stopFollowing === undefined) return;
-    this.#send(kind, object, options).catch((error) => {
-      this.#logger.warn("A message could not be published", { topic: kind, error });
+    if (this.#endings === undefined) return;
+    send().catch((error) => {
+      this.#logger.warn("A message could not be published", { topic: what, error });
     });
+  }
+
+  /** Also to subnets that this node is not on: gossip then chooses some of the peers that are. */
+  async #sendSidecars(sidecars: readonly DataSidecar[]): Promise<void> {
+    const slice = new TimeSlice();
+    for (const sidecar of sidecars) {
+      await slice.breathe();
+      const options = { subnet: subnetOfSidecar(this.#chain.config, sidecar), batchPublish: true };
+      if (isColumn(sidecar)) await this.#send("data_column_sidecar", sidecar, options);
+      else await this.#send("blob_sidecar", sidecar, options);
+    }
   }
 
   async #send<K extends TopicKind>(
@@ -161,7 +201,7 @@ export class Gossip implements Broadcast, SubnetTopics {
 
   /** Joins and leaves topics as the forks and the subnets demand. */
   #follow(): void {
-    if (this.#stopFollowing === undefined) return;
+    if (this.#endings === undefined) return;
     const wanted = new Set(this.#wantedTopics());
     for (const name of wanted) if (!this.#joined.has(name)) this.#pubsub.subscribe(name);
     for (const name of this.#joined) if (!wanted.has(name)) this.#pubsub.unsubscribe(name);
@@ -172,9 +212,8 @@ export class Gossip implements Broadcast, SubnetTopics {
     const { config, clock } = this.#chain;
     for (const { epoch } of boundariesInForce(config, clock.currentEpoch)) {
       for (const kind of TOPIC_KINDS) {
-        for (const subnet of this.#subnets[kind] ?? [0]) {
-          const topic = this.#topics.at(epoch, kind, subnet);
-          if (topic) yield topic.name;
+        for (const { name, subnet } of this.#topics.allAt(epoch, kind)) {
+          if (this.#subnets[kind]?.has(subnet) !== false) yield name;
         }
       }
     }
@@ -198,7 +237,7 @@ export class Gossip implements Broadcast, SubnetTopics {
       }
       const object = this.#decoded(topic, msg.data);
       if (object === undefined) report("reject");
-      else this.#dispatch({ topic, object, peerId, report });
+      else this.#dispatch({ topic, object, bytes: msg.data.length, peerId, report });
     } catch (error) {
       this.#logger.error("A message could not be handled", { topic: msg.topic, peer: peerId, error });
       report("ignore");
@@ -223,6 +262,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     const astray = this.#verdictOnAstray(message);
     if (astray) message.report(astray);
     else if (topic.kind === "beacon_block") this.#blocks.handle(message as ReceivedMessage<"beacon_block">);
+    else if (isSidecarKind(topic.kind)) this.#sidecars.handle(message as SidecarMessage);
     else this.#others.handle(message);
   }
 

@@ -57,6 +57,8 @@ const LENGTH_ERRORS: ReadonlySet<string> = new Set([
   "InvalidDataLengthLengthError",
 ]);
 
+const BYTES_COUNTED_ONCE = 64 << 10;
+
 function isViolation(error: unknown): error is Error {
   return error instanceof Error && LENGTH_ERRORS.has(error.name);
 }
@@ -72,11 +74,17 @@ function decode(inbound: InboundSide, data: { subarray(): Uint8Array }, peerId: 
 
 function welcomeMessages(inbound: InboundSide, rpc: RPC, peerId: string, budget: MessageBudget): RPC.Message[] {
   const { subscriptions: joined, peers } = inbound;
-  const outcome = budget.take(peerId, rpc.messages.length, { joined, peers: peers.size });
+  const count = rpc.messages.reduce((sum, { data }) => sum + timesCounted(data?.length ?? 0), 0);
+  const outcome = budget.take(peerId, count, { joined, peers: peers.size });
   // That all together send too much is not the fault of this one.
   if (outcome === "beyond one") inbound.score.addPenalty(peerId, 1, "too_many_messages");
   if (outcome !== "taken") return [];
   return rpc.messages.filter((message) => isWelcome(inbound, message, peerId));
+}
+
+/** As many times as it is larger than most are; a column of many blobs still counts once. */
+function timesCounted(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / BYTES_COUNTED_ONCE));
 }
 
 function isWelcome({ subscriptions, score }: InboundSide, { from, topic }: RPC.Message, peerId: string): boolean {

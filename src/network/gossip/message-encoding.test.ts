@@ -8,7 +8,7 @@ import { devChainConfig } from "../../dev/chain-config.ts";
 import { maxCompressedLength } from "../snappy-length.ts";
 import { createMessageId, createSnappyTransform, quickId } from "./message-encoding.ts";
 import { messageType, sizeBounds } from "./message-types.ts";
-import { GossipTopics } from "./topics.ts";
+import { GossipTopics, type TopicKind } from "./topics.ts";
 
 const forks = [{ fork: "altair", epoch: 1 } as const];
 const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 }), new Uint8Array(32));
@@ -79,20 +79,49 @@ describe("compression", () => {
 });
 
 describe("sizes", () => {
+  const chainConfig = devChainConfig({ forks: [{ fork: "fulu", epoch: 2 }], slotSeconds: 2, genesisTime: 0 });
+  const BLOB_SCHEDULE = [{ EPOCH: 8, MAX_BLOBS_PER_BLOCK: 21 }];
+  const config = createBeaconConfig({ ...chainConfig, BLOB_SCHEDULE }, new Uint8Array(32));
+  const boundsOf = (kind: TopicKind, fork: ForkName, epoch = 0) =>
+    sizeBounds({ kind, boundary: { fork, epoch } }, config);
+
   it("are those of the type of the fork, and never more than the payload's limit", () => {
-    expect(sizeBounds("voluntary_exit", ForkName.phase0, 10_485_760)).toEqual({ min: 112, max: 112 });
+    expect(boundsOf("voluntary_exit", ForkName.phase0)).toEqual({ min: 112, max: 112 });
     // A SingleAttestation has no bits: two indices, the data and the signature (electra/beacon-chain.md).
-    expect(sizeBounds("beacon_attestation", ForkName.electra, 10_485_760)).toEqual({ min: 240, max: 240 });
-    expect(sizeBounds("beacon_attestation", ForkName.deneb, 10_485_760).min).toBe(4 + 128 + 96 + 1);
-    expect(sizeBounds("beacon_block", ForkName.bellatrix, 10_485_760).max).toBe(10_485_760);
-    expect(sizeBounds("beacon_block", ForkName.phase0, 10_485_760).max).toBeLessThan(10_485_760);
+    expect(boundsOf("beacon_attestation", ForkName.electra)).toEqual({ min: 240, max: 240 });
+    expect(boundsOf("beacon_attestation", ForkName.deneb).min).toBe(4 + 128 + 96 + 1);
+    expect(boundsOf("beacon_block", ForkName.bellatrix).max).toBe(10_485_760);
+    expect(boundsOf("beacon_block", ForkName.phase0).max).toBeLessThan(10_485_760);
+    const { min, max } = boundsOf("blob_sidecar", ForkName.deneb);
+    expect(min).toBe(max);
+    expect(max).toBeGreaterThan(131_072);
+  });
+
+  it("of columns follow the blob parameters", () => {
+    const sidecar = ssz.fulu.DataColumnSidecar.defaultValue();
+    const withBlobs = (count: number) =>
+      ssz.fulu.DataColumnSidecar.serialize({
+        ...sidecar,
+        column: Array(count).fill(new Uint8Array(2048)),
+        kzgCommitments: Array(count).fill(new Uint8Array(48)),
+        kzgProofs: Array(count).fill(new Uint8Array(48)),
+      }).length;
+    for (const [epoch, count] of [
+      [7, 9],
+      [8, 21],
+    ] as const) {
+      expect(boundsOf("data_column_sidecar", ForkName.fulu, epoch)).toEqual({
+        min: withBlobs(0),
+        max: withBlobs(count),
+      });
+    }
   });
 
   it("hold the emptiest block of each fork", () => {
     for (const fork of [ForkName.phase0, ForkName.altair, ForkName.capella, ForkName.electra, ForkName.fulu]) {
       const type = messageType("beacon_block", fork);
       const { length } = type.serialize(type.defaultValue());
-      expect(sizeBounds("beacon_block", fork, 10_485_760).min).toBe(length);
+      expect(boundsOf("beacon_block", fork).min).toBe(length);
     }
   });
 });

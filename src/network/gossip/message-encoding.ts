@@ -45,7 +45,7 @@ export function createSnappyTransform(topics: GossipTopics, config: BeaconConfig
     inboundTransform(name, compressed) {
       const topic = topics.get(name);
       if (!topic) throw new Error(`There is no topic ${name}.`);
-      refuseImpossibleSize(topic, compressed, config.MAX_PAYLOAD_SIZE);
+      refuseImpossibleSize(topic, compressed, config);
       const data = uncompressSync(compressed, { asBuffer: true }) as Buffer;
       return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     },
@@ -57,8 +57,9 @@ export function createSnappyTransform(topics: GossipTopics, config: BeaconConfig
   };
 }
 
-function refuseImpossibleSize({ kind, boundary }: GossipTopic, compressed: Uint8Array, maxPayloadSize: number): void {
-  const { min, max } = sizeBounds(kind, boundary.fork, maxPayloadSize);
+function refuseImpossibleSize(topic: GossipTopic, compressed: Uint8Array, config: BeaconConfig): void {
+  const { kind } = topic;
+  const { min, max } = sizeBounds(topic, config);
   if (compressed.length > maxCompressedLength(max)) {
     throw new Error(`A message of ${compressed.length} compressed bytes is too large for ${kind}.`);
   }

@@ -1,9 +1,13 @@
 import type { Type } from "@chainsafe/ssz";
+import type { BeaconConfig } from "@lodestar/config";
 import { type ForkName, isForkPostElectra } from "@lodestar/params";
 import {
   type AttesterSlashing,
   type altair,
   type capella,
+  type deneb,
+  type Epoch,
+  type fulu,
   type phase0,
   type SignedAggregateAndProof,
   type SignedBeaconBlock,
@@ -11,6 +15,7 @@ import {
   ssz,
   sszTypesFor,
 } from "@lodestar/types";
+import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import type { GossipTopic, TopicKind } from "./topics.ts";
 
 /** What the messages of each kind of topic carry. */
@@ -24,9 +29,11 @@ export interface GossipObjects {
   sync_committee_contribution_and_proof: altair.SignedContributionAndProof;
   sync_committee: altair.SyncCommitteeMessage;
   bls_to_execution_change: capella.SignedBLSToExecutionChange;
+  blob_sidecar: deneb.BlobSidecar;
+  data_column_sidecar: fulu.DataColumnSidecar;
 }
 
-/** The tables "Topics and messages" of the networking specifications, from phase0 to electra. */
+/** The tables "Topics and messages" of the networking specifications, from phase0 to fulu. */
 export function messageType<K extends TopicKind>(kind: K, fork: ForkName): Type<GossipObjects[K]> {
   return typeOf(kind, fork) as Type<unknown> as Type<GossipObjects[K]>;
 }
@@ -52,13 +59,29 @@ function typeOf(kind: TopicKind, fork: ForkName) {
       return ssz.altair.SyncCommitteeMessage;
     case "bls_to_execution_change":
       return ssz.capella.SignedBLSToExecutionChange;
+    case "blob_sidecar":
+      return ssz.deneb.BlobSidecar;
+    case "data_column_sidecar":
+      return ssz.fulu.DataColumnSidecar;
   }
 }
 
-/** How many bytes of SSZ a message of the kind can have at all. */
-export function sizeBounds(kind: TopicKind, fork: ForkName, maxPayloadSize: number): { min: number; max: number } {
-  const { minSize, maxSize } = typeOf(kind, fork);
-  return { min: minSize, max: Math.min(maxSize, maxPayloadSize) };
+/** How many bytes of SSZ a message of the topic can have at all. */
+export function sizeBounds(
+  { kind, boundary }: Pick<GossipTopic, "kind" | "boundary">,
+  config: BeaconConfig,
+): { min: number; max: number } {
+  const { minSize, maxSize } = typeOf(kind, boundary.fork);
+  // The type has room for thousands of blobs, and the blob parameters for a few.
+  const ofBlobs = kind === "data_column_sidecar" ? minSize + columnBytes(config, boundary.epoch) : maxSize;
+  return { min: minSize, max: Math.min(ofBlobs, config.MAX_PAYLOAD_SIZE) };
+}
+
+/** A cell, a commitment and a proof of each blob. */
+function columnBytes(config: BeaconConfig, epoch: Epoch): number {
+  const { KZGCommitment, KZGProof } = ssz.deneb;
+  const bytesPerBlob = ssz.fulu.Cell.fixedSize + KZGCommitment.fixedSize + KZGProof.fixedSize;
+  return config.getMaxBlobsPerBlock(epoch) * bytesPerBlob;
 }
 
 /** The slot that decides on which fork's topic an object belongs; undefined for those that belong to the current one. */
@@ -74,6 +97,9 @@ export function contextSlot<K extends TopicKind>(kind: K, object: GossipObjects[
       return (object as GossipObjects["sync_committee_contribution_and_proof"]).message.contribution.slot;
     case "sync_committee":
       return (object as GossipObjects["sync_committee"]).slot;
+    case "blob_sidecar":
+    case "data_column_sidecar":
+      return slotOfSidecar(object as DataSidecar);
     default:
       return undefined;
   }
@@ -86,6 +112,8 @@ export type Verdict = "accept" | "ignore" | "reject";
 export interface ReceivedMessage<K extends TopicKind = TopicKind> {
   topic: GossipTopic;
   object: GossipObjects[K];
+  /** Of its SSZ. */
+  bytes: number;
   /** Who passed it on, in base58btc; not the author, whom nobody knows. */
   peerId: string;
   /** The first verdict counts. */

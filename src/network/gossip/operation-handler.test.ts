@@ -36,7 +36,7 @@ test("an attestation whose block comes while it is validated is validated again"
   });
   gossip.start();
   const verdict = await new Promise<Verdict>((report) =>
-    gossip.handle({ topic, object: attestation, peerId: "p", report }),
+    gossip.handle({ topic, object: attestation, bytes: 229, peerId: "p", report }),
   );
   expect(verdict).toBe("accept");
   expect(asked).toEqual([]);

@@ -10,8 +10,8 @@ import type { GossipObjects, ReceivedMessage } from "./message-types.ts";
 import { type ReprocessLimits, ReprocessQueue } from "./reprocess-queue.ts";
 import type { TopicKind } from "./topics.ts";
 
-/** Everything but blocks. */
-type OperationKind = Exclude<TopicKind, "beacon_block">;
+/** Everything but blocks and their data. */
+type OperationKind = Exclude<TopicKind, "beacon_block" | "blob_sidecar" | "data_column_sidecar">;
 
 type Processor<K extends OperationKind> = (messages: ReceivedMessage<K>[]) => Promise<Outcome<unknown>[]>;
 type Processors = { [K in OperationKind]: Processor<K> };
@@ -27,7 +27,7 @@ export interface OperationHandlerParts {
 const BATCHES: BatchLimits = { batchSize: 64, windowMs: 50, maxRunning: 4, maxWaiting: 16_384 };
 const REPROCESSING: ReprocessLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16, maxItemsPerPeer: 2_048 };
 
-/** Gives all gossip but blocks to the chain's operation processor, many at a time, and reports what the rules say. */
+/** Gives all gossip but blocks and their data to the chain's operation processor, many at a time, and reports what the rules say. */
 export class OperationHandler {
   readonly #parts: OperationHandlerParts;
   readonly #queues: { [K in OperationKind]: BatchQueue<ReceivedMessage<K>> };

@@ -129,7 +129,7 @@ export function createPubsub({
     scoreParams: scoreParameters(config, topics, { activeValidators, appSpecificScore }),
     scoreThresholds: SCORE_THRESHOLDS,
   });
-  const expectations = topicExpectations(activeValidators);
+  const expectations = topicExpectations(config, activeValidators);
   const expectedPerSecond = (name: string): number => {
     const topic = topics.get(name);
     return topic === undefined ? 0 : (expectations[topic.kind].messagesPerSlot * 1000) / config.SLOT_DURATION_MS;

@@ -5,7 +5,7 @@ import { devChainConfig } from "../../dev/chain-config.ts";
 import { SCORE_THRESHOLDS, scoreParameters } from "./score-parameters.ts";
 import { GossipTopics } from "./topics.ts";
 
-const forks = [{ fork: "capella", epoch: 0 } as const];
+const forks = [{ fork: "electra", epoch: 0 } as const, { fork: "fulu", epoch: 1 } as const];
 
 test.each([1, 64, 1_000_000])("the parameters for %i validators are ones that gossipsub takes", (activeValidators) => {
   for (const slotSeconds of [1, 12]) {
@@ -22,7 +22,8 @@ test("one invalid message is forgiven, a dozen outweigh everything, on whichever
   const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 12, genesisTime: 0 }), new Uint8Array(32));
   const { topics, topicScoreCap } = scoreParameters(config, new GossipTopics(config), { activeValidators: 500_000 });
   const names = Object.keys(topics);
-  expect(names.length).toBe(7 + 64 + 4);
+  const perFork = 7 + 64 + 4;
+  expect(names.length).toBe(2 * perFork + 9 + 128);
   for (const { topicWeight, invalidMessageDeliveriesWeight } of Object.values(topics)) {
     const scoreAfter = (count: number) => topicScoreCap + topicWeight * invalidMessageDeliveriesWeight * count ** 2;
     expect(scoreAfter(1)).toBeGreaterThan(SCORE_THRESHOLDS.gossipThreshold);

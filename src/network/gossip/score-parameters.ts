@@ -53,8 +53,8 @@ export function scoreParameters(
   // gossipsub takes no shorter interval than a second.
   const decayInterval = Math.max(slotMs, 1000);
   const decayOver = (epochs: number) => DECAY_TO_ZERO ** (decayInterval / (epochs * SLOTS_PER_EPOCH * slotMs));
-  const expectations = topicExpectations(activeValidators);
-  const bestScore = bestPossibleScore(expectations);
+  const expectations = topicExpectations(config, activeValidators);
+  const bestScore = bestPossibleScore(config, expectations);
 
   const topicParams = (kind: TopicKind): TopicScoreParams => {
     const { weight, messagesPerSlot, memoryEpochs } = expectations[kind];
@@ -126,7 +126,7 @@ const WITHOUT_DELIVERY_QUOTA = {
 };
 
 /** How much comes of each kind of topic, on one topic, and how much it matters. */
-export function topicExpectations(activeValidators: number): Record<TopicKind, TopicExpectation> {
+export function topicExpectations(config: BeaconConfig, activeValidators: number): Record<TopicKind, TopicExpectation> {
   const attestersPerSlot = Math.max(1, activeValidators) / SLOTS_PER_EPOCH;
   const committees = computeCommitteeCount(Math.max(1, activeValidators));
   const rarely = (perEpoch: number) => ({
@@ -134,8 +134,12 @@ export function topicExpectations(activeValidators: number): Record<TopicKind, T
     messagesPerSlot: perEpoch / SLOTS_PER_EPOCH,
     memoryEpochs: 100,
   });
+  // The data of a block matters as much as the block, and as often; each subnet has its share of that.
+  const ofBlockData = (subnets: number) => ({ weight: 0.5 / subnets, messagesPerSlot: 1, memoryEpochs: 20 });
   return {
     beacon_block: { weight: 0.5, messagesPerSlot: 1, memoryEpochs: 20 },
+    blob_sidecar: ofBlockData(config.BLOB_SIDECAR_SUBNET_COUNT_ELECTRA),
+    data_column_sidecar: ofBlockData(config.DATA_COLUMN_SIDECAR_SUBNET_COUNT),
     beacon_aggregate_and_proof: {
       weight: 0.5,
       messagesPerSlot: Math.min(attestersPerSlot, committees * TARGET_AGGREGATORS_PER_COMMITTEE),
@@ -167,10 +171,12 @@ export function topicExpectations(activeValidators: number): Record<TopicKind, T
   };
 }
 
-function bestPossibleScore(expectations: Record<TopicKind, TopicExpectation>): number {
+function bestPossibleScore(config: BeaconConfig, expectations: Record<TopicKind, TopicExpectation>): number {
   const subnets: Partial<Record<TopicKind, number>> = {
     beacon_attestation: ATTESTATION_SUBNET_COUNT,
     sync_committee: SYNC_COMMITTEE_SUBNET_COUNT,
+    blob_sidecar: config.BLOB_SIDECAR_SUBNET_COUNT_ELECTRA,
+    data_column_sidecar: config.DATA_COLUMN_SIDECAR_SUBNET_COUNT,
   };
   const weights = Object.entries(expectations).map(([kind, { weight }]) => weight * (subnets[kind as TopicKind] ?? 1));
   return (MAX_TIME_SCORE + MAX_FIRST_DELIVERIES_SCORE) * weights.reduce((sum, weight) => sum + weight);

@@ -72,6 +72,22 @@ describe("topics", () => {
     expect(boundariesInForce(config, 7).map(({ epoch }) => epoch)).toEqual([5]);
   });
 
+  it("of blobs are those of deneb and electra, and of columns those of fulu", () => {
+    const config = configOf([
+      { fork: "deneb", epoch: 1 },
+      { fork: "electra", epoch: 2 },
+      { fork: "fulu", epoch: 3 },
+    ]);
+    const topics = new GossipTopics(config);
+    const counts = (kind: TopicKind) => [0, 1, 2, 3].map((epoch) => topics.allAt(epoch, kind).length);
+    expect(counts("blob_sidecar")).toEqual([0, 6, 9, 0]);
+    expect(counts("data_column_sidecar")).toEqual([0, 0, 0, 128]);
+    expect(counts("beacon_block")).toEqual([1, 1, 1, 1]);
+    expect(topics.at(1, "blob_sidecar", 6)).toBeUndefined();
+    expect(topics.at(2, "blob_sidecar", 6)?.name).toMatch(/\/blob_sidecar_6\/ssz_snappy$/);
+    expect(topics.at(3, "data_column_sidecar", 127)?.name).toMatch(/\/data_column_sidecar_127\/ssz_snappy$/);
+  });
+
   it("of forks that all begin at genesis are those of the last one", () => {
     const config = configOf([{ fork: "deneb", epoch: 0 }]);
     expect(boundariesInForce(config, 0).map(({ fork }) => fork)).toEqual(["deneb"]);

@@ -1,6 +1,7 @@
 import type { BeaconConfig, ForkBoundary } from "@lodestar/config";
 import { ATTESTATION_SUBNET_COUNT, ForkSeq, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
 import type { Epoch } from "@lodestar/types";
+import { blobSubnetCount } from "../../data/blob-sidecars.ts";
 
 /** The names of topics; those of subnets stand for as many topics, whose names end in the subnet's number. */
 export type TopicKind =
@@ -12,7 +13,9 @@ export type TopicKind =
   | "attester_slashing"
   | "sync_committee_contribution_and_proof"
   | "sync_committee"
-  | "bls_to_execution_change";
+  | "bls_to_execution_change"
+  | "blob_sidecar"
+  | "data_column_sidecar";
 
 export interface GossipTopic {
   /** As it goes over the wire: phase0/p2p-interface.md, Topics and messages. */
@@ -25,20 +28,24 @@ export interface GossipTopic {
 
 interface KindOfTopic {
   since: ForkSeq;
-  /** How many subnets it is divided into; undefined for a global topic. */
-  subnets?: number;
+  /** The first fork that has none of them any more. */
+  until?: ForkSeq;
+  /** How many subnets it is divided into; left out for a global topic. */
+  subnets?: (config: BeaconConfig, fork: ForkSeq) => number;
 }
 
 const KINDS: Readonly<Record<TopicKind, KindOfTopic>> = {
   beacon_block: { since: ForkSeq.phase0 },
   beacon_aggregate_and_proof: { since: ForkSeq.phase0 },
-  beacon_attestation: { since: ForkSeq.phase0, subnets: ATTESTATION_SUBNET_COUNT },
+  beacon_attestation: { since: ForkSeq.phase0, subnets: () => ATTESTATION_SUBNET_COUNT },
   voluntary_exit: { since: ForkSeq.phase0 },
   proposer_slashing: { since: ForkSeq.phase0 },
   attester_slashing: { since: ForkSeq.phase0 },
   sync_committee_contribution_and_proof: { since: ForkSeq.altair },
-  sync_committee: { since: ForkSeq.altair, subnets: SYNC_COMMITTEE_SUBNET_COUNT },
+  sync_committee: { since: ForkSeq.altair, subnets: () => SYNC_COMMITTEE_SUBNET_COUNT },
   bls_to_execution_change: { since: ForkSeq.capella },
+  blob_sidecar: { since: ForkSeq.deneb, until: ForkSeq.fulu, subnets: blobSubnetCount },
+  data_column_sidecar: { since: ForkSeq.fulu, subnets: (config) => config.DATA_COLUMN_SIDECAR_SUBNET_COUNT },
 };
 
 export const TOPIC_KINDS = Object.keys(KINDS) as TopicKind[];
@@ -68,13 +75,22 @@ export class GossipTopics {
     return this.#byName.get(this.#name(this.#config.getForkBoundaryAtEpoch(epoch), kind, subnet));
   }
 
+  /** The topics of all subnets of the kind, or the one of a global kind, at the epoch; none when its fork has no such topic. */
+  allAt(epoch: Epoch, kind: TopicKind): GossipTopic[] {
+    return [...this.#ofKind(this.#config.getForkBoundaryAtEpoch(epoch), kind)];
+  }
+
   *#ofBoundary(boundary: ForkBoundary): Iterable<GossipTopic> {
-    for (const kind of TOPIC_KINDS) {
-      const { since, subnets = 1 } = KINDS[kind];
-      if (this.#config.forks[boundary.fork].seq < since) continue;
-      for (let subnet = 0; subnet < subnets; subnet++) {
-        yield { name: this.#name(boundary, kind, subnet), kind, boundary, subnet };
-      }
+    for (const kind of TOPIC_KINDS) yield* this.#ofKind(boundary, kind);
+  }
+
+  *#ofKind(boundary: ForkBoundary, kind: TopicKind): Iterable<GossipTopic> {
+    const { since, until = Number.POSITIVE_INFINITY, subnets = () => 1 } = KINDS[kind];
+    const { seq } = this.#config.forks[boundary.fork];
+    if (seq < since || seq >= until) return;
+    const count = subnets(this.#config, seq);
+    for (let subnet = 0; subnet < count; subnet++) {
+      yield { name: this.#name(boundary, kind, subnet), kind, boundary, subnet };
     }
   }
 

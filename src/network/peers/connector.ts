@@ -1,11 +1,11 @@
-import type { BitArray } from "@chainsafe/ssz";
 import type { Logger } from "../../log/logger.ts";
 import type { Timers } from "../../timers.ts";
 import type { Host } from "../libp2p/host.ts";
 import { BackOff } from "./back-off.ts";
 import { Dialer, type DialTarget } from "./dialer.ts";
 import type { DirectPeers } from "./direct-peers.ts";
-import { addAddress, type KnownPeer, type KnownPeers, wasPeer } from "./known-peers.ts";
+import { addAddress, type KnownPeer, type KnownPeers, type RecordClaims, wasPeer } from "./known-peers.ts";
+import type { PeerCustody } from "./peer-custody.ts";
 import type { PeerScores } from "./peer-scores.ts";
 import type { PeerSessions } from "./peer-sessions.ts";
 import { maxPeers } from "./pruning.ts";
@@ -19,16 +19,13 @@ import {
 } from "./subnet-coverage.ts";
 
 /** A node whose record was found, and which may be dialled. */
-export interface FoundPeer {
+export interface FoundPeer extends RecordClaims {
   /** In base58btc. */
   peerId: string;
   /** Its signed record in text form. */
   enr: string;
   /** A multiaddress that ends in `/p2p/` and the id. */
   address: string;
-  /** The subnets that its record claims, when it names any. */
-  attnets?: BitArray;
-  syncnets?: BitArray;
 }
 
 /** Finds peers on the network. */
@@ -56,6 +53,7 @@ interface ConnectorParts {
   direct: DirectPeers;
   discovery: PeerSource | undefined;
   subnets: SubnetNeeds;
+  custody: PeerCustody;
   sessions: Pick<PeerSessions, "size" | "get" | "values">;
   targetPeers: number;
   timers: Pick<Timers, "now">;
@@ -93,12 +91,12 @@ export class Connector {
     this.#search(now, lacking);
   }
 
-  onFound({ peerId, enr, address, attnets, syncnets }: FoundPeer): void {
+  onFound({ peerId, enr, address, ...claims }: FoundPeer): void {
     if (peerId === this.#self) return;
     if (!this.#parts.known.get(peerId)) this.#searchPauseMs = SEARCH_PAUSE_MS;
     const peer = this.#parts.known.touch(peerId);
     peer.enr = enr;
-    peer.record = { attnets, syncnets };
+    peer.record = claims;
     addAddress(peer, address);
     this.#dialSoon();
   }
@@ -141,7 +139,7 @@ export class Connector {
   }
 
   #dialKnown(now: number, lacking: ReadonlySet<SubnetName>): void {
-    const { known, scores, sessions, targetPeers } = this.#parts;
+    const { known, scores, custody, sessions, targetPeers } = this.#parts;
     const room = {
       present: sessions.size + this.#dialer.active,
       target: targetPeers,
@@ -155,7 +153,7 @@ export class Connector {
       .map((peer) => ({
         peerId: peer.id,
         score: scores.score(peer.id),
-        subnets: subnetsOf(peer),
+        subnets: subnetsOf(peer, custody),
         lastGoodAt: peer.lastGoodAt,
       }));
     for (const key of chooseDialled(candidates, room)) {
@@ -190,9 +188,9 @@ export class Connector {
   }
 
   #lackingSubnets(): Set<SubnetName> {
-    const { sessions, known, subnets } = this.#parts;
+    const { sessions, known, subnets, custody } = this.#parts;
     const present = [...sessions.values()].flatMap(({ peerId }) => known.get(peerId) ?? []);
-    const covered = present.map((peer) => ({ subnets: subnetsOf(peer) }));
+    const covered = present.map((peer) => ({ subnets: subnetsOf(peer, custody) }));
     return lackingSubnets(countBySubnet(wantedSubnets(subnets), covered));
   }
 

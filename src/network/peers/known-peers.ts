@@ -10,6 +10,13 @@ const MAX_ADDRESSES = 8;
 const MAX_PROTOCOLS = 64;
 const MAX_TEXT = 256;
 
+/** The subnets and the custody that a record claims, as far as it does. */
+export interface RecordClaims {
+  attnets?: BitArray;
+  syncnets?: BitArray;
+  custodyGroupCount?: number;
+}
+
 /** Everything that is known of one peer. */
 export interface KnownPeer {
   /** In base58btc. */
@@ -22,8 +29,8 @@ export interface KnownPeer {
   /** Where it can be dialled, the newest last. */
   readonly addresses: Set<string>;
   enr: string | null;
-  /** The subnets that its record claims; those of its metadata count more. */
-  record: { attnets: BitArray | undefined; syncnets: BitArray | undefined };
+  /** What its record claims; its metadata counts more. */
+  record: RecordClaims;
   agentVersion: string;
   protocolVersion: string;
   protocols: string[];
@@ -105,7 +112,7 @@ function newPeer(id: string): KnownPeer {
     lastSeenAddress: "",
     addresses: new Set(),
     enr: null,
-    record: { attnets: undefined, syncnets: undefined },
+    record: {},
     agentVersion: "",
     protocolVersion: "",
     protocols: [],

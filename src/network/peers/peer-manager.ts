@@ -1,7 +1,6 @@
 import type { Connection, IdentifyResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
 import type { deneb, fulu, RootHex, SignedBeaconBlock } from "@lodestar/types";
-import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
@@ -12,6 +11,7 @@ import { DirectPeers } from "./direct-peers.ts";
 import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
 import { addAddress, identifiedAddresses, introduce, KnownPeers, withPeerId } from "./known-peers.ts";
+import { PeerCustody } from "./peer-custody.ts";
 import type { PeerMemory } from "./peer-memory.ts";
 import type { PeerScores, Severity } from "./peer-scores.ts";
 import { PeerSessions, type PeerSessionsChain } from "./peer-sessions.ts";
@@ -54,6 +54,7 @@ export class PeerManager implements SyncPeers {
   readonly #timers: Pick<Timers, "now" | "unixNow" | "every">;
   readonly #discovery: PeerSource | undefined;
   readonly #direct: DirectPeers;
+  readonly #custody: PeerCustody;
   readonly #sessions: PeerSessions;
   readonly #connector: Connector;
   readonly #pruner: Pruner;
@@ -76,6 +77,7 @@ export class PeerManager implements SyncPeers {
     this.scores = scores;
     this.known = new KnownPeers({ forgotten: (id) => this.#onForgotten(id) });
     this.#memory.recall(this.known);
+    this.#custody = new PeerCustody(chain.config);
     this.#direct = new DirectPeers(options.directPeers);
     this.#disconnector = new Disconnector({ host, requests });
     const gossip = asPubsub(host.services.pubsub);
@@ -95,6 +97,7 @@ export class PeerManager implements SyncPeers {
       scores: this.scores,
       direct: this.#direct,
       subnets,
+      custody: this.#custody,
       sessions: this.#sessions,
       targetPeers: options.targetPeers,
     };
@@ -147,7 +150,7 @@ export class PeerManager implements SyncPeers {
     return relevant.flatMap(({ peerId }) => {
       const peer = this.known.get(peerId);
       return peer?.status && peer.state === "connected"
-        ? { peerId, status: peer.status, columns: ALL_COLUMNS, score: this.scores.score(peerId) }
+        ? { peerId, status: peer.status, score: this.scores.score(peerId), columns: this.#custody.columnsOf(peer) }
         : [];
     });
   }

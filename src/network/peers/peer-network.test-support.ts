@@ -83,7 +83,7 @@ export class PeerNetwork {
         },
         search: () => peer.searches++,
       },
-      subnets: { wantedAttestation: () => new Set(), wantedSync: () => new Set() },
+      subnets: { wantedAttestation: () => new Set(), wantedSync: () => new Set(), wantedColumns: () => new Set() },
       options: { targetPeers, directPeers: dialsItself ? [ownAddress, ...directPeers] : directPeers },
       logger,
       scores,

@@ -1,5 +1,6 @@
 import type { DirectPeers } from "./direct-peers.ts";
 import type { KnownPeers } from "./known-peers.ts";
+import type { PeerCustody } from "./peer-custody.ts";
 import type { PeerScores } from "./peer-scores.ts";
 import type { PeerSessions } from "./peer-sessions.ts";
 import {
@@ -89,6 +90,7 @@ interface PrunerParts {
   scores: PeerScores;
   direct: DirectPeers;
   subnets: SubnetNeeds;
+  custody: PeerCustody;
   sessions: Pick<PeerSessions, "size" | "values">;
   targetPeers: number;
 }
@@ -110,7 +112,7 @@ export class Pruner {
   }
 
   #staying(): PrunablePeer[] {
-    const { known, scores, direct, sessions } = this.#parts;
+    const { known, scores, direct, custody, sessions } = this.#parts;
     return [...sessions.values()].flatMap(({ peerId, direction, since, relevant }) => {
       const peer = known.get(peerId);
       if (peer?.state !== "connected") return [];
@@ -121,7 +123,7 @@ export class Pruner {
         isDirect: direct.has(peerId),
         isRelevant: relevant,
         score: scores.score(peerId),
-        subnets: subnetsOf(peer),
+        subnets: subnetsOf(peer, custody),
       };
     });
   }

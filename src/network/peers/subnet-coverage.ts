@@ -1,32 +1,36 @@
 import type { BitArray } from "@chainsafe/ssz";
 import type { KnownPeer } from "./known-peers.ts";
+import type { PeerCustody } from "./peer-custody.ts";
 
 /** The subnets that this node needs peers on. */
 export interface SubnetNeeds {
   wantedAttestation(): ReadonlySet<number>;
   wantedSync(): ReadonlySet<number>;
+  wantedColumns(): ReadonlySet<number>;
 }
 
 /** With fewer peers than this on a subnet, its messages may not arrive. */
 export const ENOUGH_ON_SUBNET = 4;
 
-/** A subnet of either kind, such as `attestation 3`. */
-export type SubnetName = `${"attestation" | "sync"} ${number}`;
+/** A subnet of any kind, such as `attestation 3`. */
+export type SubnetName = `${"attestation" | "sync" | "column"} ${number}`;
 
 /** The subnets that the node needs peers on. */
 export function wantedSubnets(needs: SubnetNeeds): Set<SubnetName> {
   const wanted = new Set<SubnetName>();
   for (const subnet of needs.wantedAttestation()) wanted.add(`attestation ${subnet}`);
   for (const subnet of needs.wantedSync()) wanted.add(`sync ${subnet}`);
+  for (const subnet of needs.wantedColumns()) wanted.add(`column ${subnet}`);
   return wanted;
 }
 
-/** The subnets that a peer is on, by its metadata or else by its record. */
-export function subnetsOf({ metadata, record }: Pick<KnownPeer, "metadata" | "record">): SubnetName[] {
-  const { attnets, syncnets } = metadata ?? record;
+/** The subnets that a peer is on, by its metadata or else by its record, and by the columns that it keeps. */
+export function subnetsOf(peer: KnownPeer, custody: Pick<PeerCustody, "subnetsOf">): SubnetName[] {
+  const { attnets, syncnets } = peer.metadata ?? peer.record;
   return [
     ...trueBits(attnets).map((subnet): SubnetName => `attestation ${subnet}`),
     ...trueBits(syncnets).map((subnet): SubnetName => `sync ${subnet}`),
+    ...custody.subnetsOf(peer).map((subnet): SubnetName => `column ${subnet}`),
   ];
 }
 

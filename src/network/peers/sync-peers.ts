@@ -7,7 +7,7 @@ export interface SyncPeer {
   peerId: string;
   /** What it told last about its chain. */
   status: fulu.Status;
-  /** The columns that it keeps and serves. */
+  /** The columns that it keeps and serves, by its id and what it tells, in ascending order. */
   columns: readonly number[];
   /** Below zero for what it did wrong. */
   score: number;

@@ -2,6 +2,7 @@ import { createBeaconConfig } from "@lodestar/config";
 import { SLOTS_PER_EPOCH, SYNC_COMMITTEE_SUBNET_SIZE } from "@lodestar/params";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import { Custody } from "../../chain/data/custody.ts";
 import { CommitteeSubscriptions } from "../../chain/subscriptions/committee-subscriptions.ts";
 import { SyncSubscriptions } from "../../chain/subscriptions/sync-subscriptions.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
@@ -9,7 +10,10 @@ import { LocalNode } from "../local-node.ts";
 import { subnetsOfNode } from "./node-subnets.ts";
 import { SubnetManager } from "./subnet-manager.ts";
 
-const FORKS = [{ fork: "altair" as const, epoch: 0 }];
+const FORKS = [
+  { fork: "electra" as const, epoch: 0 },
+  { fork: "fulu" as const, epoch: 3 },
+];
 const config = createBeaconConfig(devChainConfig({ forks: FORKS, slotSeconds: 6, genesisTime: 0 }), new Uint8Array(32));
 const nodeId = new Uint8Array(32).fill(0x5a);
 const lasting = subnetsOfNode(config, nodeId, 0);
@@ -35,14 +39,16 @@ function setUp() {
   const subscriptions = new CommitteeSubscriptions();
   const syncSubscriptions = new SyncSubscriptions();
   const node = new LocalNode({ key: new Uint8Array(32).fill(9), config, clock });
-  const joined = { attestation: [] as number[][], sync: [] as number[][] };
+  const custody = new Custody(config, { nodeId });
+  const joined = { attestation: [] as number[][], sync: [] as number[][], columns: [] as number[][] };
   const topics = {
     setAttestationSubnets: (subnets: ReadonlySet<number>) =>
       void joined.attestation.push([...subnets].sort(numerically)),
     setSyncSubnets: (subnets: ReadonlySet<number>) => void joined.sync.push([...subnets].sort(numerically)),
+    setColumnSubnets: (subnets: ReadonlySet<number>) => void joined.columns.push([...subnets]),
   };
   const manager = new SubnetManager({
-    chain: { config, clock, subscriptions, syncSubscriptions },
+    chain: { config, clock, subscriptions, syncSubscriptions, data: { custody } },
     node,
     nodeId,
     topics,
@@ -50,7 +56,7 @@ function setUp() {
   manager.start();
   onTestFinished(() => manager.close());
   onTestFinished(() => clock.stop());
-  return { clock, subscriptions, syncSubscriptions, node, joined, manager };
+  return { clock, subscriptions, syncSubscriptions, custody, node, joined, manager };
 }
 
 const numerically = (a: number, b: number) => a - b;
@@ -59,7 +65,7 @@ const withLasting = (...subnets: number[]) => [...new Set([...lasting, ...subnet
 describe("a node's subnets", () => {
   it("are at first those of its id, which it announces", () => {
     const { node, joined, manager } = setUp();
-    expect(joined).toEqual({ attestation: [withLasting()], sync: [] });
+    expect(joined).toMatchObject({ attestation: [withLasting()], sync: [] });
     expect(node.metadata.attnets.getTrueBitIndexes()).toEqual(withLasting());
     expect(manager.wantedAttestation()).toEqual(new Set(lasting));
   });
@@ -104,6 +110,19 @@ describe("a node's subnets", () => {
     await clock.advanceTo(2 * SLOTS_PER_EPOCH);
     expect(joined.sync).toEqual([[0, 2], [0], []]);
     expect(node.metadata.syncnets.getTrueBitIndexes()).toEqual([]);
+  });
+
+  it("are those of the columns that it samples, for which peers are wanted when the first are about to come", async () => {
+    const { clock, custody, joined, manager } = setUp();
+    expect(joined.columns).toEqual([custody.sampled]);
+    expect(custody.sampled).toHaveLength(8);
+    custody.raiseTo(20);
+    await Promise.resolve();
+    expect(joined.columns[1]).toHaveLength(20);
+    await clock.advanceTo(2 * SLOTS_PER_EPOCH - 1);
+    expect(manager.wantedColumns().size).toBe(0);
+    await clock.advanceTo(2 * SLOTS_PER_EPOCH);
+    expect(manager.wantedColumns()).toEqual(new Set(custody.sampled));
   });
 
   it("follow nothing any more when it is closed", async () => {

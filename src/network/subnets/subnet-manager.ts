@@ -1,8 +1,11 @@
 import { BitArray } from "@chainsafe/ssz";
-import { ATTESTATION_SUBNET_COUNT, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
+import { ATTESTATION_SUBNET_COUNT, isForkPostFulu, SYNC_COMMITTEE_SUBNET_COUNT } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Epoch } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
+import type { Custody } from "../../chain/data/custody.ts";
+import { subnetOfColumn } from "../../data/custody.ts";
+import { boundariesInForce } from "../gossip/topics.ts";
 import type { LocalNode } from "../local-node.ts";
 import type { SubnetNeeds } from "../peers/subnet-coverage.ts";
 import { subnetsOfNode } from "./node-subnets.ts";
@@ -11,7 +14,9 @@ import { subnetsOfNode } from "./node-subnets.ts";
 const SLOTS_TO_FIND_PEERS = 2;
 
 interface SubnetManagerParts {
-  chain: Pick<BeaconChain, "config" | "clock" | "subscriptions" | "syncSubscriptions">;
+  chain: Pick<BeaconChain, "config" | "clock" | "subscriptions" | "syncSubscriptions"> & {
+    data: { custody: Pick<Custody, "sampled" | "onRaised"> };
+  };
   node: LocalNode;
   /** The id by which discovery knows the node, 32 bytes. */
   nodeId: Uint8Array;
@@ -20,7 +25,8 @@ interface SubnetManagerParts {
 
 /**
  * Decides in which subnets the node takes part: those that its id gives it for months, which it announces; those whose
- * attestations a client of ours will aggregate, until the slot is over; and those of the sync committees of our clients.
+ * attestations a client of ours will aggregate, until the slot is over; those of the sync committees of our clients; and those of
+ * the columns that it samples.
  */
 export class SubnetManager implements SubnetNeeds {
   readonly #parts: SubnetManagerParts;
@@ -29,6 +35,7 @@ export class SubnetManager implements SubnetNeeds {
   #isRefreshDue = false;
   #joined: ReadonlySet<number> = new Set();
   #joinedSync: ReadonlySet<number> = new Set();
+  #joinedColumns: ReadonlySet<number> = new Set();
 
   constructor(parts: SubnetManagerParts) {
     this.#parts = parts;
@@ -41,6 +48,7 @@ export class SubnetManager implements SubnetNeeds {
       chain.clock.onSlot(() => this.#refresh()),
       chain.subscriptions.onAdded(refreshSoon),
       chain.syncSubscriptions.onAdded(refreshSoon),
+      chain.data.custody.onRaised(refreshSoon),
     );
     this.#refresh();
   }
@@ -60,6 +68,13 @@ export class SubnetManager implements SubnetNeeds {
 
   wantedSync(): ReadonlySet<number> {
     return this.#joinedSync;
+  }
+
+  /** None while columns are not about to be gossiped. */
+  wantedColumns(): ReadonlySet<number> {
+    const { config, clock } = this.#parts.chain;
+    const haveColumns = boundariesInForce(config, clock.currentEpoch).some(({ fork }) => isForkPostFulu(fork));
+    return haveColumns ? this.#joinedColumns : new Set();
   }
 
   /** Clients add many subscriptions at a time; the topics follow when all of them are in. */
@@ -88,10 +103,13 @@ export class SubnetManager implements SubnetNeeds {
       .map(({ subnet }) => subnet);
     const joined = new Set([...lasting, ...aggregated]);
     const joinedSync = new Set(sync);
+    const joinedColumns = new Set(chain.data.custody.sampled.map((column) => subnetOfColumn(chain.config, column)));
     if (!sameMembers(joined, this.#joined)) topics.setAttestationSubnets(joined);
     if (!sameMembers(joinedSync, this.#joinedSync)) topics.setSyncSubnets(joinedSync);
+    if (!sameMembers(joinedColumns, this.#joinedColumns)) topics.setColumnSubnets(joinedColumns);
     this.#joined = joined;
     this.#joinedSync = joinedSync;
+    this.#joinedColumns = joinedColumns;
     node.announce({
       attnets: bitsOf(lasting, ATTESTATION_SUBNET_COUNT),
       syncnets: bitsOf(sync, SYNC_COMMITTEE_SUBNET_COUNT),
@@ -119,4 +137,5 @@ function bitsOf(members: readonly number[], length: number): BitArray {
 export interface SubnetTopics {
   setAttestationSubnets(subnets: ReadonlySet<number>): void;
   setSyncSubnets(subnets: ReadonlySet<number>): void;
+  setColumnSubnets(subnets: ReadonlySet<number>): void;
 }

@@ -9,8 +9,8 @@ import { createDevGenesis } from "../../../src/dev/genesis.ts";
 import { removableDirectory } from "../../support/removable-directory.ts";
 import { TestNode, type TestNodeOptions } from "./test-node.ts";
 
-const GENESIS_TIME = 1_700_000_000;
-const SECONDS_PER_SLOT = 2;
+export const GENESIS_TIME = 1_700_000_000;
+export const SECONDS_PER_SLOT = 2;
 const LAST_LINES = 40;
 
 export interface TestNetworkOptions {
@@ -66,7 +66,16 @@ export class TestNetwork {
     options: Partial<
       Pick<
         TestNodeOptions,
-        "anchor" | "targetPeers" | "pace" | "restsAt" | "authority" | "discovery" | "requestLimits" | "syncLimits"
+        | "anchor"
+        | "targetPeers"
+        | "pace"
+        | "restsAt"
+        | "authority"
+        | "discovery"
+        | "supernode"
+        | "kzg"
+        | "requestLimits"
+        | "syncLimits"
       >
     > = {},
   ): Promise<TestNode> {

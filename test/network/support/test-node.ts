@@ -6,6 +6,7 @@ import { initialiseDatabase } from "../../../src/chain/anchor.ts";
 import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
 import type { Authority } from "../../../src/chain/sync-status.ts";
+import type { Kzg } from "../../../src/data/kzg.ts";
 import { InteropKeys } from "../../../src/dev/interop-keys.ts";
 import { onlyKeysOf } from "../../../src/dev/validator-keys.ts";
 import type { Pace } from "../../../src/dev/validators/pace.ts";
@@ -36,6 +37,9 @@ export interface TestNodeOptions {
   /** By default one node among others. */
   authority?: Authority;
   discovery?: boolean;
+  /** Whether it keeps all columns. */
+  supernode?: boolean;
+  kzg?: Kzg;
   requestLimits?: NetworkingParts["requestLimits"];
   syncLimits?: NetworkingParts["syncLimits"];
   /** Whether this node speaks to that peer at all. */
@@ -64,6 +68,7 @@ export class TestNode {
     const node = await BeaconNode.open({
       dataDir: options.directory,
       waitForDisk: false,
+      kzg: options.kzg,
       async source(db) {
         const isNew = (await db.meta.getIdentity()) === null;
         if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
@@ -76,6 +81,7 @@ export class TestNode {
         bootnodes: [],
         directPeers: [...options.peers],
         targetPeers: options.targetPeers ?? 16,
+        supernode: options.supernode ?? false,
       },
       networkTuning: {
         allowPeer: options.allowPeer,

@@ -1,0 +1,143 @@
+import { toRootHex } from "@lodestar/utils";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ScriptedEngine } from "../../../test/support/scripted-engine.ts";
+import { commitmentsOf } from "../../data/commitments.ts";
+import type { DataSidecar } from "../../data/sidecar.ts";
+import { versionedHashesOf } from "../../execution/engine.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { settled } from "../../timers.test-support.ts";
+import { ChainEvents } from "../events.ts";
+import { TestChain } from "../validation/validation-chain.test-support.ts";
+import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
+import type { CommittingBlock } from "./committing-block.ts";
+import { Custody } from "./custody.ts";
+import { DataPool } from "./data-pool.ts";
+import { EngineBlobs } from "./engine-blobs.ts";
+
+describe.each(["deneb", "fulu"] as const)("blobs of %s that the execution client has", (fork) => {
+  let chain: TestChain;
+  let engine: ScriptedEngine;
+  let pool: DataPool;
+  let events: ChainEvents;
+  let made: DataSidecar[];
+  let engineBlobs: EngineBlobs;
+  let block: BlockWithBlobs;
+  let wanted: DataSidecar[];
+  let own: string | undefined;
+  let onAwaited: (block: CommittingBlock, missing: readonly number[]) => void;
+  const logger = createRecordingLogger();
+
+  beforeEach(async () => {
+    chain = new TestChain(fork);
+    engine = new ScriptedEngine();
+    pool = new DataPool();
+    events = new ChainEvents(logger);
+    made = [];
+    own = undefined;
+    const custody = new Custody(chain.config, { nodeId: new Uint8Array(32), groupCount: 4 });
+    engineBlobs = new EngineBlobs({
+      config: chain.config,
+      engine,
+      forkChoice: chain.forkChoice,
+      data: {
+        pool,
+        custody,
+        kzg: chain.kzg,
+        hasColumns: () => fork === "fulu",
+        onAwaited(listener) {
+          onAwaited = listener;
+          return () => {};
+        },
+      },
+      sidecars: { made: (sidecars) => void made.push(...sidecars) },
+      events,
+      isOwn: (root) => root === own,
+      logger,
+    });
+    block = await produceWithBlobs(chain, 1, { count: 3 });
+    wanted = fork === "fulu" ? block.sidecars.filter(({ index }) => custody.sampled.includes(index)) : block.sidecars;
+  });
+  afterEach(() => {
+    engineBlobs.close();
+    return chain.close();
+  });
+
+  /** The client gets the transactions with these blobs. */
+  function give(indices: readonly number[]): void {
+    const hashes = versionedHashesOf(commitmentsOf(block.signed));
+    for (const index of indices) engine.blobs.set(toRootHex(hashes[index]!), block.pooled[index]!);
+  }
+  async function gossip({ signed, root }: BlockWithBlobs = block): Promise<void> {
+    events.publish("blockGossip", { slot: signed.message.slot, root, signed });
+    for (let turn = 0; turn < 5; turn++) await settled();
+  }
+
+  test("become the sidecars that the node needs, but for those that it has", async () => {
+    give([0, 1, 2]);
+    pool.add({ slot: 1, root: block.root }, wanted.slice(0, 1));
+    await gossip();
+    expect(made).toEqual(wanted.slice(1));
+    expect(engine.blobQuestions).toBe(1);
+  });
+
+  test("are asked for once, whatever the answer", async () => {
+    await gossip();
+    give([0, 1, 2]);
+    await gossip();
+    onAwaited(block, []);
+    expect(made).toEqual([]);
+    expect(engine.blobQuestions).toBe(1);
+  });
+
+  test("count one by one before fulu, and only all together from then on", async () => {
+    give([0, 2]);
+    await gossip();
+    expect(made).toEqual(fork === "fulu" ? [] : [block.sidecars[0], block.sidecars[2]]);
+  });
+
+  test("are asked for when a block waits that came another way", async () => {
+    give([0, 1, 2]);
+    onAwaited(block, []);
+    for (let turn = 0; turn < 5; turn++) await settled();
+    expect(made).toEqual(wanted);
+  });
+
+  test("are not asked for when there are none, all are here, the block is the node's own, or the client is away", async () => {
+    await gossip(await produceWithBlobs(chain, 1, { count: 0 }));
+    own = block.root;
+    await gossip();
+    own = undefined;
+    engine.enter("offline");
+    await gossip();
+    engine.enter("synced");
+    pool.add({ slot: 1, root: block.root }, wanted);
+    await gossip();
+    expect(engine.blobQuestions).toBe(0);
+  });
+
+  test("change nothing when the client fails, or when the node is closed meanwhile", async () => {
+    engine.otherwise = "error";
+    await gossip();
+    expect(engine.blobQuestions).toBe(1);
+    expect(logger.records.filter(({ level }) => level !== "debug")).toEqual([]);
+
+    engine.otherwise = { status: "valid" };
+    block = await produceWithBlobs(chain, 2);
+    give([0, 1]);
+    const asked = gossip();
+    engineBlobs.close();
+    await asked;
+    expect([engine.blobQuestions, made]).toEqual([2, []]);
+  });
+
+  if (fork !== "fulu") return;
+
+  test("are asked for as soon as one column is here", async () => {
+    give([0, 1, 2]);
+    const [sidecar] = wanted;
+    pool.add({ slot: 1, root: block.root }, [sidecar!]);
+    if ("column" in sidecar!) events.publish("columnSidecar", { slot: 1, root: block.root, sidecar });
+    for (let turn = 0; turn < 5; turn++) await settled();
+    expect(made).toEqual(wanted.slice(1));
+  });
+});

@@ -1,0 +1,160 @@
+import type { BeaconConfig } from "@lodestar/config";
+import type { ForkPostDeneb } from "@lodestar/params";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { blobSidecarsOf } from "../../data/blob-sidecars.ts";
+import { type ColumnFrame, columnFrameOf, columnSidecarsOf } from "../../data/column-sidecars.ts";
+import { commitmentsOf } from "../../data/commitments.ts";
+import type { DataSidecar } from "../../data/sidecar.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
+import {
+  EngineUnavailableError,
+  type ExecutionEngine,
+  isReachable,
+  type PooledBlob,
+  versionedHashesOf,
+} from "../../execution/engine.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { ChainEvents } from "../events.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { LruMap } from "../lru-map.ts";
+import type { CommittingBlock } from "./committing-block.ts";
+import type { DataAvailability } from "./data-availability.ts";
+import type { SidecarProcessor } from "./sidecar-processor.ts";
+
+/** More blocks than can wait for data at the same time. */
+const REMEMBERED_BLOCKS = 256;
+
+interface EngineBlobsParts {
+  config: BeaconConfig;
+  engine: ExecutionEngine;
+  forkChoice: Pick<ForkChoice, "has">;
+  data: Pick<DataAvailability, "pool" | "custody" | "kzg" | "hasColumns" | "onAwaited">;
+  sidecars: Pick<SidecarProcessor, "made">;
+  events: ChainEvents;
+  /** Whether this node has produced the block, whose blobs then come with it. */
+  isOwn(root: RootHex): boolean;
+  logger: Logger;
+}
+
+/** Data that the node needs of a block. */
+interface Wanted {
+  slot: Slot;
+  root: RootHex;
+  commitments: readonly Uint8Array[];
+  /** The indices of the sidecars. */
+  indices: readonly number[];
+  /** Makes those sidecars for which enough was found. */
+  make(found: readonly (PooledBlob | null)[]): DataSidecar[] | Promise<DataSidecar[]>;
+}
+
+/**
+ * Takes the blobs of new blocks from the execution client, whose pool of transactions has most of them before the block is made
+ * (deneb/p2p-interface.md, Blob retrieval via local execution-layer client; fulu/p2p-interface.md, Distributed blob publishing). It is
+ * asked once for each block, as soon as the block or its first column has passed the rules of gossip. What it gives is not verified
+ * again, as the specification advises: the client has verified it, and is trusted with more than that.
+ */
+export class EngineBlobs {
+  readonly #parts: EngineBlobsParts;
+  readonly #asked = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
+  readonly #stopListening: (() => void)[];
+  #isClosed = false;
+
+  constructor(parts: EngineBlobsParts) {
+    const { events, data, isOwn } = parts;
+    this.#parts = parts;
+    this.#stopListening = [
+      events.on("blockGossip", ({ signed, root }) => {
+        if (!isOwn(root)) this.#onBlock({ signed, root });
+      }),
+      events.on("columnSidecar", ({ slot, root, sidecar }) => {
+        this.#want(this.#columnsOf({ slot, root }, sidecar.kzgCommitments, () => sidecar));
+      }),
+      // Not all blocks come by gossip.
+      data.onAwaited((block) => this.#onBlock(block)),
+    ];
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const stop of this.#stopListening) stop();
+  }
+
+  #onBlock({ signed, root }: CommittingBlock): void {
+    const { config, data } = this.#parts;
+    const { slot } = signed.message;
+    const commitments = commitmentsOf(signed);
+    if (data.hasColumns(slot))
+      this.#want(this.#columnsOf({ slot, root }, commitments, () => columnFrameOf(config, signed)));
+    else this.#want(this.#blobsOf({ slot, root }, commitments, signed));
+  }
+
+  #blobsOf(position: SlotAndRoot, commitments: readonly Uint8Array[], signed: SignedBeaconBlock): Wanted {
+    const { config } = this.#parts;
+    return {
+      ...position,
+      commitments,
+      indices: [...commitments.keys()],
+      make(found) {
+        const blobs = found.map((pooled) => pooled?.blob ?? NOTHING);
+        const proofs = found.map((pooled) => pooled?.proofs[0] ?? NOTHING);
+        return blobSidecarsOf(config, signed, { blobs, proofs }).filter(({ index }) => found[index] !== null);
+      },
+    };
+  }
+
+  #columnsOf(position: SlotAndRoot, commitments: readonly Uint8Array[], frame: () => ColumnFrame): Wanted {
+    const { kzg, custody } = this.#parts.data;
+    return {
+      ...position,
+      commitments,
+      indices: custody.sampled,
+      async make(found) {
+        const pooled = found.filter((blob) => blob !== null);
+        if (pooled.length < found.length) return [];
+        const extended = pooled.map(async ({ blob, proofs }) => ({
+          cells: await kzg.cellsOf(blob),
+          proofs: [...proofs],
+        }));
+        return columnSidecarsOf(frame(), await Promise.all(extended), custody.sampled);
+      },
+    };
+  }
+
+  #want(wanted: Wanted): void {
+    const { engine } = this.#parts;
+    const { root, commitments } = wanted;
+    if (commitments.length === 0 || this.#asked.get(root) || this.#missing(wanted).length === 0) return;
+    if (!engine.getBlobs || !isReachable(engine.state)) return;
+    this.#asked.set(root, true);
+    // It never rejects.
+    void this.#fetch(wanted);
+  }
+
+  async #fetch(wanted: Wanted): Promise<void> {
+    const { config, engine, sidecars, logger } = this.#parts;
+    const { slot, root, commitments } = wanted;
+    try {
+      const fork = config.getForkName(slot) as ForkPostDeneb;
+      const found = (await engine.getBlobs?.(fork, versionedHashesOf(commitments))) ?? [];
+      const made = await wanted.make(found);
+      // Others may have brought them meanwhile.
+      const missing = this.#isClosed ? [] : this.#missing(wanted);
+      const news = made.filter(({ index }) => missing.includes(index));
+      if (news.length === 0) return;
+      logger.debug("The execution client has blobs of a block", { slot, root, sidecars: news.length });
+      sidecars.made(news);
+    } catch (error) {
+      if (this.#isClosed) return;
+      const level = error instanceof EngineUnavailableError ? "debug" : "warn";
+      logger[level]("The execution client gives no blobs of a block", { slot, root, error });
+    }
+  }
+
+  /** None of a block that is on the chain. */
+  #missing({ root, indices }: Wanted): number[] {
+    const { data, forkChoice } = this.#parts;
+    return forkChoice.has(root) ? [] : indices.filter((index) => !data.pool.has(root, index));
+  }
+}
+
+const NOTHING = new Uint8Array();

@@ -1,0 +1,137 @@
+import type { RootHex } from "@lodestar/types";
+import { afterEach, describe, expect, test } from "vitest";
+import type { DataSidecar } from "../../data/sidecar.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { settled } from "../../timers.test-support.ts";
+import { TimeWaiters } from "../clock/time-waiters.ts";
+import { TestChain } from "../validation/validation-chain.test-support.ts";
+import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
+import { Custody } from "./custody.ts";
+import { DataPool } from "./data-pool.ts";
+import { Reconstruction } from "./reconstruction.ts";
+
+const PATIENCE_SECONDS = 1;
+
+describe("Reconstruction", () => {
+  const chain = new TestChain("fulu");
+  let reconstruction: Reconstruction;
+  afterEach(() => reconstruction.close());
+
+  /** Of a node that keeps so many groups of columns. */
+  function open(groupCount: number) {
+    let now = 0;
+    let recoveries = 0;
+    const waiters = new TimeWaiters(() => {});
+    const pool = new DataPool();
+    const made: DataSidecar[] = [];
+    const logger = createRecordingLogger();
+    const custody = new Custody(chain.config, { nodeId: new Uint8Array(32), groupCount });
+    const kzg = Object.assign(Object.create(chain.kzg), {
+      recover(...args: Parameters<typeof chain.kzg.recover>) {
+        recoveries++;
+        return chain.kzg.recover(...args);
+      },
+    });
+    reconstruction = new Reconstruction({
+      clock: { secondsPerSlot: 12, nowSeconds: () => now, untilTime: (time, signal) => waiters.wait(time, signal) },
+      data: { pool, custody, kzg },
+      sidecars: {
+        made(sidecars) {
+          made.push(...sidecars);
+          pool.add(positionOf(sidecars), sidecars);
+        },
+      },
+      logger,
+    });
+    return {
+      pool,
+      custody,
+      made,
+      logger,
+      recoveries: () => recoveries,
+      add: (block: BlockWithBlobs, sidecars: readonly DataSidecar[]) =>
+        pool.add({ slot: 1, root: block.root }, sidecars),
+      async pass(seconds: number): Promise<void> {
+        now += seconds;
+        waiters.release(now);
+        for (let turn = 0; turn < 5; turn++) await settled();
+      },
+    };
+  }
+  let block: BlockWithBlobs;
+  const positionOf = (sidecars: readonly DataSidecar[]): { slot: number; root: RootHex } => ({
+    slot: sidecars[0]!.signedBlockHeader.message.slot,
+    root: block.root,
+  });
+
+  test("makes what is missing of half of the columns, after a while and once", async () => {
+    block = await produceWithBlobs(chain, 1);
+    const { pool, made, recoveries, add, pass } = open(128);
+    for (const sidecar of block.sidecars.slice(0, 63)) add(block, [sidecar]);
+    await pass(12);
+    expect(recoveries()).toBe(0);
+    add(block, block.sidecars.slice(63, 64));
+    await pass(PATIENCE_SECONDS / 2);
+    add(block, block.sidecars.slice(100, 101));
+    expect(recoveries()).toBe(0);
+    await pass(PATIENCE_SECONDS / 2);
+    expect(made).toEqual([...block.sidecars.slice(64, 100), ...block.sidecars.slice(101)]);
+    expect(pool.all(block.root)).toEqual(block.sidecars);
+    expect(recoveries()).toBe(block.blobs.length);
+
+    pool.delete(block.root);
+    add(block, block.sidecars.slice(0, 64));
+    await pass(12);
+    expect(recoveries()).toBe(block.blobs.length);
+  });
+
+  test("makes nothing when the rest comes in time, or the block is on the chain", async () => {
+    const { pool, made, add, pass } = open(128);
+    block = await produceWithBlobs(chain, 2);
+    add(block, block.sidecars.slice(64));
+    add(block, block.sidecars.slice(0, 64));
+    await pass(PATIENCE_SECONDS);
+    block = await produceWithBlobs(chain, 3);
+    add(block, block.sidecars.slice(64));
+    pool.delete(block.root);
+    await pass(PATIENCE_SECONDS);
+    expect(made).toEqual([]);
+  });
+
+  test("makes nothing on a node that keeps fewer than half, or has all that it samples", async () => {
+    block = await produceWithBlobs(chain, 1);
+    const small = open(63);
+    small.add(block, block.sidecars.slice(0, 100));
+    await small.pass(PATIENCE_SECONDS);
+    expect(small.made).toEqual([]);
+
+    const half = open(64);
+    const { sampled } = half.custody;
+    half.add(
+      block,
+      block.sidecars.filter(({ index }) => sampled.includes(index)),
+    );
+    await half.pass(PATIENCE_SECONDS);
+    expect(half.made).toEqual([]);
+  });
+
+  test("says so when it fails, and does nothing once it is closed", async () => {
+    block = await produceWithBlobs(chain, 1);
+    const { made, logger, add, pass } = open(128);
+    // The cells of these do not make up a blob for the commitments of tests.
+    add(
+      block,
+      block.sidecars.filter(({ index }) => index % 2 === 0),
+    );
+    await pass(PATIENCE_SECONDS);
+    expect(logger.records).toMatchObject([
+      { level: "warn", message: "The columns that a block lacks could not be made" },
+    ]);
+
+    const closed = open(128);
+    closed.add(block, block.sidecars.slice(64));
+    reconstruction.close();
+    await closed.pass(PATIENCE_SECONDS);
+    expect([made, closed.made, closed.recoveries()]).toEqual([[], [], 0]);
+  });
+});

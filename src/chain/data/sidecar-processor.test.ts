@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { subnetOfSidecar } from "../../data/sidecar.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { ChainEvents } from "../events.ts";
+import { refusalOf, TestChain } from "../validation/validation-chain.test-support.ts";
+import { produceWithBlobs } from "./blobs.test-support.ts";
+import { DataPool } from "./data-pool.ts";
+import { SidecarProcessor } from "./sidecar-processor.ts";
+import { verifySidecars } from "./verify-sidecars.ts";
+
+describe.each([
+  ["electra", "blobSidecar"],
+  ["fulu", "columnSidecar"],
+] as const)("new sidecars of %s", (fork, eventName) => {
+  let chain: TestChain;
+  let pool: DataPool;
+  let processor: SidecarProcessor;
+  let told: unknown[];
+  let made: unknown[];
+  beforeEach(() => {
+    chain = new TestChain(fork);
+    chain.clock.set(1);
+    pool = new DataPool();
+    told = [];
+    made = [];
+    const events = new ChainEvents(createRecordingLogger());
+    events.on(eventName, (event) => told.push(event));
+    events.on("sidecarsMade", ({ sidecars }) => made.push(...sidecars));
+    processor = new SidecarProcessor({
+      context: chain.context,
+      events,
+      data: {
+        pool,
+        async take(block, sidecars) {
+          await verifySidecars(chain.config, chain.kzg, [{ block, sidecars }]);
+          pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
+        },
+      },
+    });
+  });
+  afterEach(() => chain.close());
+
+  test("come into the pool and are told once they pass the rules", async () => {
+    const { sidecars, root } = await produceWithBlobs(chain, 1);
+    const sidecar = sidecars[1]!;
+    expect(await refusalOf(processor.process(sidecar, 0))).toMatchObject({ reason: "wrong-subnet" });
+    expect([pool.count(root), told]).toEqual([0, []]);
+    await processor.process(sidecar, subnetOfSidecar(chain.config, sidecar));
+    expect(pool.all(root)).toEqual([sidecar]);
+    expect(told).toEqual([{ slot: 1, root, sidecar }]);
+    expect(made).toEqual([]);
+  });
+
+  test("that are published with their block are known to gossip, unless one of them is wrong", async () => {
+    const block = await produceWithBlobs(chain, 1);
+    const wrong = { ...block.sidecars[1]!, index: 0 };
+    await expect(processor.publish(block, [wrong])).rejects.toThrow("is wrong");
+    expect([pool.count(block.root), told]).toEqual([0, []]);
+    await processor.publish(block, block.sidecars);
+    expect(pool.all(block.root)).toEqual(block.sidecars);
+    expect(told).toHaveLength(block.sidecars.length);
+    expect(made).toEqual([]);
+    const refusal = await refusalOf(processor.process(block.sidecars[0]!, 0));
+    expect(refusal).toMatchObject({ reason: "already-known", known: true });
+  });
+
+  test("that the node has made are known to gossip, and the network is to be told", async () => {
+    const { root, sidecars } = await produceWithBlobs(chain, 1);
+    processor.made([]);
+    processor.made(sidecars.slice(0, 2));
+    expect(pool.all(root)).toEqual(sidecars.slice(0, 2));
+    expect(told).toHaveLength(2);
+    expect(made).toEqual(sidecars.slice(0, 2));
+    expect(await refusalOf(processor.process(sidecars[0]!, 0))).toMatchObject({ known: true });
+  });
+});

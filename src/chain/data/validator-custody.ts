@@ -1,0 +1,76 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { EFFECTIVE_BALANCE_INCREMENT } from "@lodestar/params";
+import { custodyRequirementOf } from "../../data/custody.ts";
+import type { Logger } from "../../log/logger.ts";
+import { ownTurn } from "../../time-slice.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { ChainEvents } from "../events.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { StateStore } from "../states/state-store.ts";
+import type { AttachedValidators } from "../subscriptions/attached-validators.ts";
+import type { Custody } from "./custody.ts";
+
+interface ValidatorCustodyParts {
+  config: BeaconConfig;
+  clock: Pick<Clock, "currentEpoch">;
+  attached: AttachedValidators;
+  custody: Custody;
+  states: Pick<StateStore, "atCheckpoint">;
+  forkChoice: Pick<ForkChoice, "finalized">;
+  events: Pick<ChainEvents, "on">;
+  logger: Logger;
+}
+
+/** Has the node keep as many custody groups as the balance of its validators asks for (fulu/validator.md, Validator custody). */
+export class ValidatorCustody {
+  readonly #parts: ValidatorCustodyParts;
+  #isDue = false;
+  #isStopped = false;
+
+  constructor(parts: ValidatorCustodyParts) {
+    this.#parts = parts;
+  }
+
+  /** Follows validators and finality from now on; returns the function that ends it. */
+  start(): () => void {
+    const { attached, events } = this.#parts;
+    const review = () => void this.#reviewSoon();
+    const ends = [attached.onAdded(review), events.on("finalized", review)];
+    review();
+    return () => {
+      this.#isStopped = true;
+      for (const end of ends) end();
+    };
+  }
+
+  /** Clients name many validators at a time; they are counted when all of them are in. */
+  async #reviewSoon(): Promise<void> {
+    if (this.#isDue || !this.#mayRise) return;
+    this.#isDue = true;
+    await ownTurn();
+    this.#isDue = false;
+    try {
+      if (!this.#isStopped) await this.#review();
+    } catch (error) {
+      if (!this.#isStopped) this.#parts.logger.warn("The custody that validators ask for is not known", { error });
+    }
+  }
+
+  get #mayRise(): boolean {
+    const { config, custody } = this.#parts;
+    return Number.isFinite(config.FULU_FORK_EPOCH) && custody.groupCount < config.NUMBER_OF_CUSTODY_GROUPS;
+  }
+
+  async #review(): Promise<void> {
+    const { config, clock, attached, custody, states, forkChoice, logger } = this.#parts;
+    const validators = attached.list(clock.currentEpoch);
+    if (validators.size === 0) return;
+    const { epochCtx } = await states.atCheckpoint(forkChoice.finalized);
+    let increments = 0;
+    for (const validator of validators) increments += epochCtx.effectiveBalanceIncrements[validator] ?? 0;
+    const groups = custodyRequirementOf(config, increments * EFFECTIVE_BALANCE_INCREMENT);
+    if (groups <= custody.groupCount) return;
+    custody.raiseTo(groups);
+    logger.info("More columns are kept for the validators of this node", { validators: validators.size, groups });
+  }
+}

@@ -1,0 +1,32 @@
+type Value = Uint8Array | readonly Uint8Array[] | readonly number[] | readonly boolean[];
+
+/**
+ * The same with all its bytes copied into one buffer, which can be handed to another thread. Without it, each array would be copied
+ * there by itself, and one that is a view of a larger buffer together with all of that buffer.
+ */
+export function inOneBuffer<T extends { [Key in keyof T]: Value }>(record: T): { record: T; buffer: ArrayBuffer } {
+  const values: [string, Value][] = Object.entries(record);
+  const size = values.flatMap(([, value]) => bytesOf(value)).reduce((sum, { length }) => sum + length, 0);
+  const buffer = new ArrayBuffer(size);
+  let end = 0;
+  const copy = (bytes: Uint8Array) => {
+    const place = new Uint8Array(buffer, end, bytes.length);
+    place.set(bytes);
+    end += bytes.length;
+    return place;
+  };
+  const copies = values.map(([key, value]) => {
+    if (value instanceof Uint8Array) return [key, copy(value)];
+    return [key, isBytes(value) ? value.map(copy) : value];
+  });
+  return { record: Object.fromEntries(copies) as T, buffer };
+}
+
+function bytesOf(value: Value): readonly Uint8Array[] {
+  if (value instanceof Uint8Array) return [value];
+  return isBytes(value) ? value : [];
+}
+
+function isBytes(value: Exclude<Value, Uint8Array>): value is readonly Uint8Array[] {
+  return value[0] instanceof Uint8Array;
+}

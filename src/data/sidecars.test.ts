@@ -1,0 +1,129 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { chainConfig } from "@lodestar/config/default";
+import { BYTES_PER_CELL, CELLS_PER_EXT_BLOB, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { type fulu, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { describe, expect, it } from "vitest";
+import { blobSidecarsOf, isBlobOfItsHeader } from "./blob-sidecars.ts";
+import {
+  cellsOfColumns,
+  columnFrameOf,
+  columnSidecarsOf,
+  faultOfColumn,
+  isColumnOfItsHeader,
+} from "./column-sidecars.ts";
+import { blockRootOfSidecar, isColumn, serializeSidecar, slotOfSidecar } from "./sidecar.ts";
+
+const FULU_EPOCH = 1;
+const config = createBeaconConfig(
+  {
+    ...chainConfig,
+    ALTAIR_FORK_EPOCH: 0,
+    BELLATRIX_FORK_EPOCH: 0,
+    CAPELLA_FORK_EPOCH: 0,
+    DENEB_FORK_EPOCH: 0,
+    ELECTRA_FORK_EPOCH: 0,
+    FULU_FORK_EPOCH: FULU_EPOCH,
+    BLOB_SCHEDULE: [],
+  },
+  new Uint8Array(32),
+);
+const BLOBS = 3;
+
+const filled = (length: number, byte: number) => new Uint8Array(length).fill(byte);
+const commitments = Array.from({ length: BLOBS }, (_, index) => filled(48, 0x90 + index));
+
+function blockAt(slot: number) {
+  const block = ssz.electra.SignedBeaconBlock.defaultValue();
+  block.message.slot = slot;
+  block.message.body.graffiti = filled(32, 7);
+  block.message.body.blobKzgCommitments = commitments;
+  return block;
+}
+
+const rootOf = (block: ReturnType<typeof blockAt>) => toRootHex(ssz.electra.BeaconBlock.hashTreeRoot(block.message));
+
+describe("blob sidecars", () => {
+  const block = blockAt(2);
+  const sidecars = blobSidecarsOf(config, block, {
+    blobs: commitments.map((_, index) => filled(131072, index)),
+    proofs: commitments.map((_, index) => filled(48, 0xa0 + index)),
+  });
+
+  it("are proven to belong to the header of their block, each at its place", () => {
+    expect(sidecars.map(isBlobOfItsHeader)).toEqual([true, true, true]);
+    const [first, second] = sidecars as [(typeof sidecars)[0], (typeof sidecars)[0]];
+    const { kzgCommitmentInclusionProof: branch } = first;
+    const header = {
+      ...first.signedBlockHeader,
+      message: { ...first.signedBlockHeader.message, bodyRoot: filled(32, 1) },
+    };
+    for (const wrong of [
+      { ...first, index: 1 },
+      { ...first, kzgCommitment: second.kzgCommitment },
+      { ...first, signedBlockHeader: header },
+      { ...first, kzgCommitmentInclusionProof: [branch[1]!, branch[0]!, ...branch.slice(2)] },
+    ]) {
+      expect(isBlobOfItsHeader(wrong)).toBe(false);
+    }
+  });
+
+  it("name their block and have its bytes", () => {
+    const [, second] = sidecars;
+    expect(blockRootOfSidecar(second!)).toBe(rootOf(block));
+    expect(slotOfSidecar(second!)).toBe(2);
+    expect(isColumn(second!)).toBe(false);
+    const read = ssz.deneb.BlobSidecar.deserialize(serializeSidecar(second!));
+    expect(ssz.deneb.BlobSidecar.equals(read, second!)).toBe(true);
+  });
+});
+
+describe("column sidecars", () => {
+  const block = blockAt(FULU_EPOCH * SLOTS_PER_EPOCH);
+  const extended = commitments.map((_, blob) => ({
+    cells: Array.from({ length: CELLS_PER_EXT_BLOB }, (_, index) => filled(BYTES_PER_CELL, blob * 64 + (index % 64))),
+    proofs: Array.from({ length: CELLS_PER_EXT_BLOB }, (_, index) => filled(48, index)),
+  }));
+  const frame = columnFrameOf(config, block);
+  const sidecars = columnSidecarsOf(frame, extended);
+  const tenth = sidecars[10] as fulu.DataColumnSidecar;
+
+  it("hold the cells of one index of all blobs", () => {
+    expect(sidecars.map(({ index }) => index)).toEqual(extended[0]!.cells.map((_, index) => index));
+    expect(tenth.column).toEqual(extended.map(({ cells }) => cells[10]));
+    expect(tenth.kzgProofs).toEqual(extended.map(({ proofs }) => proofs[10]));
+    expect(columnSidecarsOf(frame, extended, [10])).toEqual([tenth]);
+    expect(cellsOfColumns([tenth, sidecars[11]!])).toEqual({
+      commitments: [...commitments, ...commitments],
+      cellIndices: [10, 10, 10, 11, 11, 11],
+      cells: [...tenth.column, ...sidecars[11]!.column],
+      proofs: [...tenth.kzgProofs, ...sidecars[11]!.kzgProofs],
+    });
+  });
+
+  it("are proven to belong to the header of their block", () => {
+    expect(isColumnOfItsHeader(tenth)).toBe(true);
+    expect(isColumnOfItsHeader({ ...tenth, kzgCommitments: commitments.slice(1) })).toBe(false);
+    expect(isColumnOfItsHeader({ ...tenth, kzgCommitments: [...commitments].reverse() })).toBe(false);
+    const branch = tenth.kzgCommitmentsInclusionProof;
+    expect(isColumnOfItsHeader({ ...tenth, kzgCommitmentsInclusionProof: [...branch].reverse() })).toBe(false);
+  });
+
+  it("name their block and have its bytes", () => {
+    expect(blockRootOfSidecar(tenth)).toBe(rootOf(block));
+    expect(isColumn(tenth)).toBe(true);
+    const read = ssz.fulu.DataColumnSidecar.deserialize(serializeSidecar(tenth));
+    expect(ssz.fulu.DataColumnSidecar.equals(read, tenth)).toBe(true);
+  });
+
+  it.each<[string, Partial<fulu.DataColumnSidecar>]>([
+    ["There is no column 128; the last is 127.", { index: 128 }],
+    ["A column sidecar has at least one commitment.", { kzgCommitments: [], column: [], kzgProofs: [] }],
+    ["It has 10 commitments, and at most 9 are allowed.", { kzgCommitments: Array(10).fill(commitments[0]) }],
+    ["To 3 commitments belong as many cells and proofs, not 2 and 3.", { column: tenth.column.slice(1) }],
+    ["To 3 commitments belong as many cells and proofs, not 3 and 2.", { kzgProofs: tenth.kzgProofs.slice(1) }],
+  ])("are not in form: %s", (fault, change) => {
+    expect(faultOfColumn(config, tenth)).toBeUndefined();
+    expect(faultOfColumn(config, { ...tenth, ...change })).toBe(fault);
+  });
+});

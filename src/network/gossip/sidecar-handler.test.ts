@@ -1,0 +1,143 @@
+import { createBeaconConfig } from "@lodestar/config";
+import { type fulu, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { expect, test } from "vitest";
+import { GossipRefusal } from "../../chain/validation/outcome.ts";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import type { Verdict } from "./message-types.ts";
+import { SidecarHandler } from "./sidecar-handler.ts";
+import { GossipTopics } from "./topics.ts";
+
+const forks = [{ fork: "fulu", epoch: 0 } as const];
+const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 6, genesisTime: 0 }), new Uint8Array(32));
+const topic = new GossipTopics(config).at(0, "data_column_sidecar", 5)!;
+
+/** A chain whose rules say of a sidecar what its index stands for, and which has the parents that it is told of. */
+function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
+  const parents = new Set<string>();
+  const asked: string[] = [];
+  const listeners: { block?: (event: { root: string }) => void; slot?: (slot: number) => void } = {};
+  const pending: (() => void)[] = [];
+  const verdicts: Record<number, Verdict[]> = {};
+  const handler = new SidecarHandler(
+    {
+      chain: {
+        sidecars: {
+          async process(sidecar, subnet) {
+            await new Promise<void>((resolve) => pending.push(resolve));
+            expect(subnet).toBe(5);
+            const parent = toRootHex(sidecar.signedBlockHeader.message.parentRoot);
+            if (!parents.has(parent)) throw new GossipRefusal("ignore", "unknown-parent", "It is not known.");
+            if (sidecar.index === 13) throw new GossipRefusal("reject", "bad-signature", "It is not signed.");
+          },
+        },
+        clock: {
+          currentSlot: 10,
+          onSlot(listener) {
+            listeners.slot = listener as (slot: number) => void;
+            return () => {};
+          },
+        },
+        events: {
+          on(_name, listener) {
+            listeners.block = listener as unknown as (event: { root: string }) => void;
+            return () => {};
+          },
+        },
+        forkChoice: parents,
+      },
+      unknownBlocks: { onUnknownBlock: (root) => asked.push(root) },
+      isImporting: (root) => root === rootOf(9),
+      logger: createRecordingLogger(),
+    },
+    limits,
+  );
+  handler.start();
+  const handle = (index: number, parent: number, { bytes = 100, peerId = "p" } = {}) => {
+    const told: Verdict[] = [];
+    verdicts[index] = told;
+    const report = (verdict: Verdict) => void told.push(verdict);
+    handler.handle({ topic, object: sidecarOf(index, parent), bytes, peerId, report });
+  };
+  /** Lets the rules of all that is under way be applied. */
+  const settle = async () => {
+    for (const resolve of pending.splice(0)) resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const addBlock = (mark: number) => {
+    parents.add(rootOf(mark));
+    listeners.block?.({ root: rootOf(mark) });
+  };
+  return { handler, handle, settle, addBlock, beginSlot: (slot: number) => listeners.slot?.(slot), verdicts, asked };
+}
+
+const rootOf = (mark: number) => toRootHex(new Uint8Array(32).fill(mark));
+
+function sidecarOf(index: number, parent: number): fulu.DataColumnSidecar {
+  const sidecar = ssz.fulu.DataColumnSidecar.defaultValue();
+  sidecar.index = index;
+  sidecar.signedBlockHeader.message.parentRoot = new Uint8Array(32).fill(parent);
+  return sidecar;
+}
+
+test("the verdict is that of the rules, and a sidecar before its parent waits for it, which is asked for once", async () => {
+  const { handler, handle, settle, addBlock, beginSlot, verdicts, asked } = setUp();
+  addBlock(1);
+  handle(1, 1);
+  handle(13, 1);
+  for (const index of [2, 3]) handle(index, 7);
+  handle(4, 8);
+  handle(5, 9);
+  await settle();
+  expect(verdicts).toEqual({ 1: ["accept"], 2: [], 3: [], 4: [], 5: [], 13: ["reject"] });
+  // Nobody is asked for a block that is on its way in.
+  expect(asked).toEqual([rootOf(7), rootOf(8)]);
+
+  addBlock(7);
+  beginSlot(11);
+  await settle();
+  expect([verdicts[2], verdicts[3], verdicts[4]]).toEqual([["accept"], ["accept"], []]);
+  beginSlot(12);
+  expect([verdicts[4], verdicts[5]]).toEqual([["ignore"], ["ignore"]]);
+  await handler.close();
+});
+
+test("a parent that comes while the sidecar is looked at is not waited for", async () => {
+  const { handler, handle, settle, addBlock, verdicts, asked } = setUp();
+  handle(1, 7);
+  const looked = settle();
+  addBlock(7);
+  await looked;
+  await settle();
+  expect(verdicts[1]).toEqual(["accept"]);
+  expect(asked).toEqual([]);
+  await handler.close();
+});
+
+test("there is an end to what is under way and to what waits, by count and by bytes, for one peer and for all", async () => {
+  const waiting = { maxRoots: 8, maxItems: 3, maxRootsPerPeer: 8, maxItemsPerPeer: 2, maxBytes: 1000 };
+  const { handler, handle, settle, addBlock, verdicts } = setUp({ maxCount: 3, maxBytes: 1000, waiting });
+  addBlock(1);
+  for (const index of [1, 2, 3, 4]) handle(index, 1);
+  expect(verdicts[4]).toEqual(["ignore"]);
+  await settle();
+  handle(5, 1, { bytes: 900 });
+  handle(6, 1, { bytes: 200 });
+  expect(verdicts[6]).toEqual(["ignore"]);
+  await settle();
+  expect([1, 2, 3, 5].map((index) => verdicts[index])).toEqual(Array(4).fill(["accept"]));
+
+  for (const index of [20, 21, 22]) handle(index, 7, { peerId: "greedy" });
+  await settle();
+  handle(23, 7, { peerId: "other", bytes: 900 });
+  await settle();
+  handle(24, 7, { peerId: "other" });
+  await settle();
+  handle(25, 7, { peerId: "third" });
+  await settle();
+  const held = Object.entries(verdicts).filter(([, told]) => told.length === 0);
+  expect(held.map(([index]) => Number(index))).toEqual([20, 21, 24]);
+  await handler.close();
+  expect([20, 21, 24].map((index) => verdicts[index])).toEqual(Array(3).fill(["ignore"]));
+});

@@ -1,0 +1,32 @@
+import { generateKeyPair, privateKeyFromRaw } from "@libp2p/crypto/keys";
+import { peerIdFromPrivateKey } from "@libp2p/peer-id";
+import { createBeaconConfig } from "@lodestar/config";
+import { ssz } from "@lodestar/types";
+import { expect, test } from "vitest";
+import { Custody } from "../../chain/data/custody.ts";
+import { devChainConfig } from "../../dev/chain-config.ts";
+import { LocalNode } from "../local-node.ts";
+import { PeerCustody } from "./peer-custody.ts";
+
+const config = createBeaconConfig(devChainConfig({ forks: [], slotSeconds: 6, genesisTime: 0 }), new Uint8Array(32));
+const key = new Uint8Array(32).fill(7);
+const id = peerIdFromPrivateKey(privateKeyFromRaw(key)).toString();
+const metadata = (custodyGroupCount: number) => ({ ...ssz.fulu.Metadata.defaultValue(), custodyGroupCount });
+
+test("a peer keeps the columns that it keeps by its own reckoning, of as many groups as it tells", async () => {
+  const nodeId = await new LocalNode({ key, config, clock: { currentSlot: 0 } }).nodeId();
+  const kept = (groupCount: number) => new Custody(config, { nodeId, groupCount }).columns;
+  const custody = new PeerCustody(config);
+  expect(custody.columnsOf({ id, metadata: null, record: {} })).toEqual(kept(config.CUSTODY_REQUIREMENT));
+  expect(custody.columnsOf({ id, metadata: null, record: { custodyGroupCount: 6 } })).toEqual(kept(6));
+  // Metadata of before fulu tells nothing of it.
+  expect(custody.columnsOf({ id, metadata: metadata(0), record: { custodyGroupCount: 6 } })).toEqual(kept(6));
+  expect(custody.columnsOf({ id, metadata: metadata(9), record: { custodyGroupCount: 6 } })).toEqual(kept(9));
+  expect(custody.columnsOf({ id, metadata: metadata(1_000_000), record: {} })).toHaveLength(128);
+  expect(custody.subnetsOf({ id, metadata: metadata(9), record: {} })).toEqual(kept(9));
+});
+
+test("a peer whose key has no node id keeps nothing that could be known", async () => {
+  const other = peerIdFromPrivateKey(await generateKeyPair("Ed25519")).toString();
+  expect(new PeerCustody(config).columnsOf({ id: other, metadata: metadata(128), record: {} })).toEqual([]);
+});

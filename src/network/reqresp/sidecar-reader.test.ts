@@ -1,0 +1,94 @@
+import type { RootHex, Slot } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
+import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
+import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
+import { collect } from "../../db/collect.test-support.ts";
+import { ResourceUnavailable } from "./errors.ts";
+import { SidecarReader } from "./sidecar-reader.ts";
+import { BLOB_SIDECARS, COLUMN_SIDECARS } from "./sidecar-responses.ts";
+
+const FIRST_FULU_SLOT = 8;
+const LAST_SLOT = 10;
+
+/** Blocks of electra and then of fulu, with data in all slots but every third, and one that waits for its own. */
+async function openWithData() {
+  const forks = [
+    { fork: "electra" as const, epoch: 0 },
+    { fork: "fulu" as const, epoch: 1 },
+  ];
+  const { devChain, db } = await openDevChain({ ...QUIET, forks });
+  const { chain, clock, config } = devChain;
+  const making = new CommittingBlocks(devChain);
+  const data = new Map<Slot, { root: RootHex; sidecars: DataSidecar[] }>();
+  for (let slot = 1; slot <= LAST_SLOT; slot++) {
+    await clock.advanceTo(slot);
+    const blobs = slot % 3 === 0 ? 0 : 2;
+    const { root, signed, sidecars } = await making.make({ slot, parentRoot: chain.head.root, blobs });
+    if (blobs > 0) {
+      chain.data.pool.add({ slot, root }, sidecars);
+      data.set(slot, { root, sidecars });
+    }
+    await chain.importBlock(signed);
+  }
+  let earliest = 0;
+  const reader = new SidecarReader({ chain, db, earliestSlot: () => earliest });
+  const digestAt = (slot: Slot) =>
+    toHex(config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(slot < FIRST_FULU_SLOT ? 0 : 1)));
+  /** What a response is to consist of. */
+  const chunks = (slot: Slot, indices?: readonly number[]) =>
+    data
+      .get(slot)!
+      .sidecars.filter(({ index }) => indices?.includes(index) ?? true)
+      .map((sidecar) => `${digestAt(slot)} ${toHex(serializeSidecar(sidecar)).slice(0, 2000)}`);
+  const given = async (response: ReturnType<SidecarReader["byRange"]>) =>
+    (await collect(response)).map(({ bytes, forkDigest }) => `${toHex(forkDigest)} ${toHex(bytes).slice(0, 2000)}`);
+  const rootAt = (slot: Slot) => data.get(slot)!.root;
+  const holdFrom = (slot: Slot) => {
+    earliest = slot;
+  };
+  return { chain, making, reader, chunks, given, rootAt, holdFrom };
+}
+
+test("sidecars are given by range and by root as they are stored, of the kind that was asked for", async () => {
+  const { chain, making, reader, chunks, given, rootAt } = await openWithData();
+  const all = { startSlot: 0, count: 100 };
+  expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));
+  expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: 2, count: 2 }))).toEqual(chunks(2));
+  expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: 3, count: 1 }))).toEqual([]);
+  expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: FIRST_FULU_SLOT, count: 9 }))).toEqual([]);
+
+  const columns = [127, 3];
+  const columnsOf = (slot: Slot) => chunks(slot, columns);
+  expect(await given(reader.byRange(COLUMN_SIDECARS, all, columns))).toEqual([...columnsOf(8), ...columnsOf(10)]);
+  expect(await given(reader.byRange(COLUMN_SIDECARS, { startSlot: 1, count: 7 }, columns))).toEqual([]);
+
+  const unknown = { root: `0x${"ab".repeat(32)}`, indices: [0] };
+  const wanted = [{ root: rootAt(10), indices: [5] }, unknown, { root: rootAt(2), indices: [1] }];
+  expect(await given(reader.byRoot(COLUMN_SIDECARS, wanted))).toEqual(chunks(10, [5]));
+  expect(await given(reader.byRoot(BLOB_SIDECARS, wanted))).toEqual(chunks(2, [1]));
+
+  const waiting = await making.make({ slot: LAST_SLOT, parentRoot: rootAt(8), mark: 7 });
+  chain.data.pool.add(waiting, waiting.sidecars.slice(0, 4));
+  const ofWaiting = await collect(reader.byRoot(COLUMN_SIDECARS, [{ root: waiting.root, indices: [3, 4] }]));
+  expect(ofWaiting.map(({ bytes }) => Buffer.from(bytes))).toEqual([
+    Buffer.from(serializeSidecar(waiting.sidecars[3]!)),
+  ]);
+  expect(await given(reader.byRange(COLUMN_SIDECARS, { startSlot: LAST_SLOT, count: 1 }, [3]))).toEqual(
+    chunks(10, [3]),
+  );
+});
+
+test("ranges are unavailable before what is held or has to be kept, but not where blocks can have no data", async () => {
+  const { chain, reader, chunks, given, holdFrom } = await openWithData();
+  const blobs = (startSlot: Slot) => given(reader.byRange(BLOB_SIDECARS, { startSlot, count: 100 }));
+  holdFrom(4);
+  await expect(blobs(3)).rejects.toThrow(ResourceUnavailable);
+  expect(await blobs(5)).toEqual([5, 7].flatMap((slot) => chunks(slot)));
+  expect(await given(reader.byRange(COLUMN_SIDECARS, { startSlot: 1, count: 100 }, [0]))).not.toEqual([]);
+  const spy = vi.spyOn(chain.data, "isWithinWindow").mockImplementation((slot) => slot >= FIRST_FULU_SLOT);
+  onTestFinished(() => spy.mockRestore());
+  await expect(blobs(5)).rejects.toThrow(ResourceUnavailable);
+  expect(await blobs(FIRST_FULU_SLOT)).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
+import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
+
+const SLOTS = 5;
+/** Peers tell nothing of a chain, so that only what gossip brings is of consequence. */
+const SILENT = { status: { headSlot: 0, headRoot: new Uint8Array(32) } };
+
+async function openAt(slot: number, peers: FakePeers, fork: "electra" | "fulu") {
+  const history = await committingHistory(fork, SLOTS);
+  const follower = await openFollower(peers, slot, { fork });
+  believeProofs(follower.chain);
+  follower.sync.start();
+  return { ...follower, history, first: history[0]!, second: history[1]! };
+}
+
+const withoutData = (history: readonly ServedBlock[]) => history.map(({ root, signed }) => ({ root, signed }));
+
+describe.each(["electra", "fulu"] as const)("a block of %s that waits for its data", (fork) => {
+  test("has it asked for when gossip had its moment, of others when the answer is wrong or empty", async () => {
+    const peers = new FakePeers();
+    const { chain, clock, history, first } = await openAt(1, peers, fork);
+    peers.add("wrong", history, { ...SILENT, score: 3, data: async (honest) => honest.map(withWrongProof) });
+    peers.add("lacking", withoutData(history), { ...SILENT, score: 2 });
+    peers.add("honest", history, { ...SILENT, score: 1 });
+    chain.data.pool.add({ slot: 1, root: first.root }, first.sidecars!.slice(0, 1));
+
+    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("have not come");
+    expect(peers.data).toEqual([]);
+    await clock.advanceTo(2);
+    await untilHead(chain, first.root);
+
+    const indices = first.sidecars!.slice(1).map(({ index }) => index);
+    expect(peers.data).toEqual(
+      ["wrong", "lacking", "honest"].map((peerId) => ({ peerId, roots: [first.root], indices })),
+    );
+    expect(peers.penalties).toMatchObject([{ peerId: "wrong", severity: "severe" }]);
+  });
+
+  test("keeps those waiting that build on it, is not asked for again, and its data is asked for in every slot", async () => {
+    const peers = new FakePeers();
+    const { chain, clock, sync, history, first, second } = await openAt(2, peers, fork);
+    peers.add("sender", withoutData(history), SILENT);
+
+    sync.onUnknownParent(second.signed, "sender");
+    await expect.poll(() => chain.isWaitingForData(first.root)).toBe(true);
+    await clock.advanceTo(4);
+    sync.onUnknownBlock(first.root, "sender");
+    await expect.poll(() => peers.data.length).toBeGreaterThan(1);
+    expect(chain.head.slot).toBe(0);
+
+    peers.add("honest", history, SILENT);
+    await clock.advanceTo(5);
+    await untilHead(chain, first.root);
+    await clock.advanceTo(6);
+    await untilHead(chain, second.root);
+    expect(peers.roots).toEqual([{ peerId: "sender", root: first.root }]);
+    expect(peers.penalties).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { BeaconChain } from "../chain/chain.ts";
+import { ALL_COLUMNS } from "../data/column-sidecars.ts";
+import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
+import { RequestError } from "../network/reqresp/errors.ts";
+import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
+import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
+
+const SLOTS = 9;
+
+/** A node that has nothing of the history yet, with its sync begun. */
+async function follow(peers: FakePeers, fork: "electra" | "fulu", limits = {}) {
+  const follower = await openFollower(peers, SLOTS, { fork, limits: { dataBlocks: 2, ...limits } });
+  believeProofs(follower.chain);
+  follower.sync.start();
+  return follower;
+}
+
+/** Short enough to be shown when they differ. */
+const digests = (sidecars: readonly DataSidecar[] = []) =>
+  sidecars.map((sidecar) => `${sidecar.index} ${createHash("sha1").update(serializeSidecar(sidecar)).digest("hex")}`);
+
+async function expectData(chain: BeaconChain, history: readonly ServedBlock[]): Promise<void> {
+  for (const { root, signed, sidecars } of history) {
+    expect(digests(await chain.data.sidecars({ root, slot: signed.message.slot }))).toEqual(digests(sidecars));
+  }
+  expect(chain.data.pool.size).toEqual({ blocks: 0, bytes: 0 });
+}
+
+describe.each(["electra", "fulu"] as const)("the data of blocks of %s that are synced", (fork) => {
+  test("comes before them, from another peer where one fails, gives nothing or is wrong, which is held against it", async () => {
+    const history = await committingHistory(fork, SLOTS);
+    const peers = new FakePeers();
+    peers.add("failing", history, { data: () => Promise.reject(new RequestError("refused", "Not now.")) });
+    peers.add("withholding", history, { data: async () => [] });
+    peers.add("wrong", history, { data: async (honest) => honest.map(withWrongProof) });
+    const { chain } = await follow(peers, fork);
+    await peers.untilPenalties(() => peers.penaltiesOf("wrong").length > 0);
+    expect(chain.head.slot).toBe(0);
+    peers.add("honest", history);
+
+    await untilHead(chain, history.at(-1)!.root);
+    await expectData(chain, history);
+    expect(new Set(peers.penaltiesOf("wrong"))).toEqual(new Set(["severe"]));
+    expect(new Set(peers.penaltiesOf("withholding"))).toEqual(new Set(["mild"]));
+    expect(peers.penaltiesOf("honest")).toEqual([]);
+  });
+
+  test("is asked for where blocks have any, and a peer that gives a part of it is asked for the rest", async () => {
+    const history = await committingHistory(fork, SLOTS);
+    const peers = new FakePeers();
+    const ofFirstBlock = (sidecars: DataSidecar[]) =>
+      sidecars.filter((sidecar) => slotOfSidecar(sidecar) === slotOfSidecar(sidecars[0]!));
+    peers.add("brief", history, { data: async (honest) => ofFirstBlock(honest) });
+    const { chain } = await follow(peers, fork);
+
+    await untilHead(chain, history.at(-1)!.root);
+    await expectData(chain, history);
+    expect(peers.penalties).toEqual([]);
+    // Slots 3 and 9 are at the end of what is asked for, and their blocks have no data.
+    for (const { range } of peers.data) expect((range!.startSlot + range!.count - 1) % 3).not.toBe(0);
+  });
+});
+
+describe("columns", () => {
+  test("are asked of those who keep them, and waited for when nobody does", async () => {
+    const history = await committingHistory("fulu", SLOTS);
+    const peers = new FakePeers();
+    peers.add("low", history, { columns: ALL_COLUMNS.slice(0, 64) });
+    peers.add("high", history, { columns: ALL_COLUMNS.slice(64, 127) });
+    const { chain } = await follow(peers, "fulu", { keeperMs: 600_000 });
+    const root = history[0]!.root;
+    const untilHeld = (count: number) =>
+      new Promise<void>((resolve) => chain.data.pool.onAdded(() => chain.data.pool.count(root) === count && resolve()));
+    await untilHeld(127);
+    expect(chain.head.slot).toBe(0);
+    peers.add("last", history, { columns: [127] });
+
+    await untilHead(chain, history.at(-1)!.root);
+    await expectData(chain, history);
+    expect(peers.penalties).toEqual([]);
+    for (const { peerId, indices } of peers.data) {
+      const isKept = (column: number) =>
+        peerId === "low" ? column < 64 : peerId === "high" ? column >= 64 && column < 127 : column === 127;
+      expect(indices.every(isKept)).toBe(true);
+    }
+  });
+
+  test("of a slow peer are asked of another", async () => {
+    const history = await committingHistory("fulu", SLOTS);
+    const peers = new FakePeers();
+    peers.add("slow", history, {
+      data: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () =>
+            reject(new RequestError("disconnected", "The request was given up.")),
+          );
+        }),
+    });
+    peers.add("honest", history);
+    const { chain } = await follow(peers, "fulu", { patienceMs: 20 });
+
+    await untilHead(chain, history.at(-1)!.root);
+    expect(peers.penaltiesOf("honest")).toEqual([]);
+  });
+});
+
+test("nobody is blamed for data that has another signature than the block that somebody else gave", async () => {
+  const history = await committingHistory("electra", SLOTS);
+  const unsigned = history.map(({ root, signed }) => ({ root, signed: { ...signed, signature: new Uint8Array(96) } }));
+  const peers = new FakePeers();
+  peers.add("forger", unsigned);
+  peers.add("honest", history);
+  const { chain } = await follow(peers, "electra");
+
+  await untilHead(chain, history.at(-1)!.root);
+  expect(peers.ranges.some(({ peerId }) => peerId === "forger")).toBe(true);
+  expect(peers.penaltiesOf("honest")).toEqual([]);
+});
