@@ -501,7 +501,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** The blobs of a block; none before deneb. The node keeps none, so it answers only for blocks without any. */
+  /** The blobs of a block, in the order of its commitments; none before deneb. From fulu on they are made of columns, of which the node has to have half. */
   get_v1_beacon_blobs_blockId(
     params: {
       /** Which block: head, genesis, finalized, a slot or a block root. */
@@ -511,7 +511,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<string>>;
-  /** The blobs of a block with their proofs; none before deneb. The node keeps none, as get_v1_beacon_blobs_blockId. */
+  /** The blobs of a block with their proofs; none before deneb. From fulu on they are made of columns, as those of get_v1_beacon_blobs_blockId. */
   get_v1_beacon_blob_sidecars_blockId(
     params: {
       /** Which block: head, genesis, finalized, a slot or a block root. */
@@ -1324,12 +1324,12 @@ export interface Methods {
       execution_block_hash: Root;
     }>;
   }>;
-  /** The data columns of a block; none before fulu. The node keeps none, so it answers only for blocks without any. */
+  /** Those of the data columns of a block that the node has; none before fulu. */
   get_v1_debug_beacon_data_column_sidecars_blockId(
     params: {
       /** Which block: head, genesis, finalized, a slot or a block root. */
       block_id: string | number;
-      /** Only these columns; by default all. */
+      /** Only these columns, where the node has them; by default all that it has. */
       indices?: Array<string | number>;
     },
     options?: CallOptions,
