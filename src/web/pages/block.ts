@@ -1,4 +1,5 @@
 import { html } from "htm/preact";
+import { useState } from "preact/hooks";
 import { countBits, eth, graffitiText, grouped } from "../format.ts";
 import { chainHead, constants } from "../live.ts";
 import { node } from "../node.ts";
@@ -87,12 +88,12 @@ function Block({ header: { root, canonical, header } }: { header: Header }) {
         }} />`}
     <//>
     <${Show} of=${block}>
-      ${(value: { message: { body: object } }) => html`<${BodyView} body=${value.message.body as Body} />
+      ${(value: { message: { body: object } }) => html`<${BodyView} root=${root} body=${value.message.body as Body} />
         <h2>The block as it is</h2><${JsonView} value=${value} />`}
     <//>`;
 }
 
-function BodyView({ body }: { body: Body }) {
+function BodyView({ root, body }: { root: string; body: Body }) {
   const payload = body.execution_payload;
   const requests = body.execution_requests;
   return html`
@@ -112,6 +113,12 @@ function BodyView({ body }: { body: Body }) {
         requests &&
         `${requests.deposits.length} deposits, ${requests.withdrawals.length} withdrawals, ${requests.consolidations.length} consolidations`,
     }} />
+    ${
+      body.blob_kzg_commitments !== undefined &&
+      body.blob_kzg_commitments.length > 0 &&
+      html`<h2>Blobs</h2>
+      <${Blobs} key=${root} root=${root} commitments=${body.blob_kzg_commitments} />`
+    }
     <h2>Votes</h2>
     <${Table} caption="Attestations of the block" empty="The block has no attestations." head=${["slot", "committees", "validators", "for"]}
       rows=${body.attestations.map(({ aggregation_bits, committee_bits, data }) => [
@@ -142,6 +149,42 @@ function BodyView({ body }: { body: Body }) {
           eth(amount),
         ])} />`
     }`;
+}
+
+/** A blob has 4096 elements of 32 bytes, in every fork. */
+const BLOB_BYTES = 4096 * 32;
+
+/** Blobs are large, so that they are fetched only for who wants to see them. */
+function Blobs({ root, commitments }: { root: string; commitments: readonly string[] }) {
+  const [isAsked, setAsked] = useState(false);
+  return html`<${Table} caption="Blobs of the block" empty="" head=${["index", "size", "commitment", "versioned hash"]}
+      rows=${commitments.map((commitment, index) => [
+        index,
+        `${grouped(BLOB_BYTES)} bytes`,
+        html`<code>${commitment}</code>`,
+        html`<${VersionedHash} commitment=${commitment} />`,
+      ])} />
+    ${
+      isAsked
+        ? html`<${BlobData} root=${root} />`
+        : html`<p><button type="button" onClick=${() => setAsked(true)}>Show the data</button></p>`
+    }`;
+}
+
+function BlobData({ root }: { root: string }) {
+  const blobs = useLoaded((signal) => node.get_v1_beacon_blobs_blockId({ block_id: root }, { signal }), [root]);
+  return html`<${Show} of=${blobs}>${(value: string[]) => html`<${JsonView} value=${value} />`}<//>`;
+}
+
+/** deneb/beacon-chain.md, kzg_commitment_to_versioned_hash. Browsers hash nothing for pages of other machines without TLS. */
+function VersionedHash({ commitment }: { commitment: string }) {
+  const hash = useLoaded(async () => {
+    if (globalThis.crypto?.subtle === undefined) return "unknown here";
+    const bytes = Uint8Array.from(commitment.slice(2).match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    return `0x01${Array.from(digest.subarray(1), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  }, [commitment]);
+  return html`<${Show} of=${hash}>${(value: string) => html`<code>${value}</code>`}<//>`;
 }
 
 /** The indices of the committees whose bits are set. */
