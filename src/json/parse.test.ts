@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   IRREGULAR_NUMBERS_BELOW_BYTES,
   IrregularNumber,
@@ -6,6 +6,7 @@ import {
   MAX_NESTING,
   MAX_VALUES,
   parseMessage,
+  parseOutline,
   UnreadableMessage,
 } from "./parse.ts";
 
@@ -54,6 +55,62 @@ describe("numbers", () => {
 
   it("finds a number behind a string that ends in an escaped backslash", () => {
     expect(parse('["\\\\",1.5]')).toEqual(["\\", new IrregularNumber("1.5")]);
+  });
+});
+
+describe("the outline", () => {
+  const outline = (text: string) => parseOutline(Buffer.from(text));
+  const long = `[${"[1,{}],".repeat(100_000)}0]`;
+
+  it.each([
+    [`{"id":1,"params":${long},"method":"a"}`, { id: 1, params: [], method: "a" }],
+    ['{"params":{"a":[1]},"x":[[]],"s":"]}[{\\""}', { params: {}, x: [], s: ']}[{"' }],
+    ['{"params":[1],"params":{"a":1}}', { params: {} }],
+    [
+      '{"params":[1],"p\\u0061rams":null,"id":12345678901234567890}',
+      { params: null, id: new IrregularNumber("12345678901234567890") },
+    ],
+    [" \n{}", {}],
+    ['[{"a":[1]}]', [{ a: [1] }]],
+    ['"text"', "text"],
+  ])("of %j has its members, but nothing in arrays and objects", async (text, expected) => {
+    expect(await outline(text)).toEqual(expected);
+  });
+
+  it.each(['{"a":[}', '{"a":[1]', '{"a":[1]}}', '{"a":[1],}', "{}{}", "", '{"a":[],"b":\xff}'])(
+    "of what is no JSON outside of its members says what is wrong with the whole, as of %j",
+    async (text) => {
+      const bytes = Buffer.from(text, "latin1");
+      const wrong = (await Promise.resolve(bytes)
+        .then(parseMessage)
+        .catch((error) => error)) as Error;
+      expect(wrong).toBeInstanceOf(UnreadableMessage);
+      await expect(parseOutline(bytes)).rejects.toThrow(wrong);
+    },
+  );
+
+  it("of what is no JSON within them is one nevertheless", async () => {
+    expect(await outline('{"id":7,"params":[x 1 "]"]}')).toEqual({ id: 7, params: [] });
+  });
+
+  it("gives others their turns while a long message is looked at, and keeps the limits", async () => {
+    await expect(outline(`{"params":[${"1,".repeat(MAX_VALUES + 1)}1]}`)).rejects.toThrow("more than 500000 values");
+    // As if each look at the time were a while after the one before.
+    let now = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+      now += 1000;
+      return now;
+    });
+    onTestFinished(() => clock.mockRestore());
+    let turns = 0;
+    const count = () => {
+      turns++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    await outline(`{"params":[${`"${"x".repeat(1022)}",`.repeat(1024)}1]}`);
+    clearImmediate(counting);
+    expect(turns).toBeGreaterThanOrEqual(3);
   });
 });
 

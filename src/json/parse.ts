@@ -1,3 +1,5 @@
+import { TimeSlice } from "../time-slice.ts";
+
 /**
  * A JSON number that JavaScript's numbers cannot hold without changing it (beyond 2^53-1), or that is not written as a
  * plain integer (a fraction, an exponent, `-0`). It keeps its text, so that ids are echoed and parameters refused as sent.
@@ -46,6 +48,7 @@ export const MAX_MEMBERS = 1000;
 /** To keep irregular numbers takes some twenty times as long as to read others, so that a large message may hold none. */
 export const IRREGULAR_NUMBERS_BELOW_BYTES = 256 * 1024;
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
@@ -66,12 +69,37 @@ const ALWAYS_SAFE_DIGITS = 15;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** How many members the objects that are open have so far, by depth. One array for all messages: each is read in one go. */
+/** How much of a long message is looked at between two looks at the time. */
+const SCANNED_AT_ONCE = 256 * 1024;
+
+/** How many members the objects that are open have so far, by depth: one array for all messages that are read in one go. */
 const members = new Uint16Array(MAX_NESTING + 1);
 
 /** Reads one message. Throws an `UnreadableMessage` when the bytes are not UTF-8 or not JSON. */
 export function parseMessage(bytes: Uint8Array): unknown {
-  const irregular = mayHoldIrregularNumbers(bytes);
+  const scan = new Scan(bytes, members);
+  scan.goOn(bytes.length);
+  return parsed(bytes, scan.isIrregular);
+}
+
+/**
+ * Reads of a long message that is one object what it is about, and gives way to others meanwhile: arrays and objects in it are empty
+ * ones here. What is wrong with them is for whoever reads the message itself. Any other message is read as it is.
+ */
+export async function parseOutline(bytes: Uint8Array): Promise<unknown> {
+  const scan = new Scan(bytes, new Uint16Array(MAX_NESTING + 1));
+  const slice = new TimeSlice();
+  while (!scan.goOn(SCANNED_AT_ONCE)) await slice.breathe();
+  const { outline } = scan;
+  try {
+    if (outline) return parsed(outline, scan.isIrregular);
+  } catch {
+    // Where the fault is can only be said of the message itself.
+  }
+  return parsed(bytes, scan.isIrregular);
+}
+
+function parsed(bytes: Uint8Array, isIrregular: boolean): unknown {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -79,52 +107,92 @@ export function parseMessage(bytes: Uint8Array): unknown {
     throw new UnreadableMessage("The message is not valid UTF-8.");
   }
   try {
-    return irregular ? JSON.parse(text, keepIrregularNumber) : JSON.parse(text);
+    return isIrregular ? JSON.parse(text, keepIrregularNumber) : JSON.parse(text);
   } catch (error) {
     throw new UnreadableMessage(bytes.length === 0 ? "The message is empty." : (error as Error).message);
   }
 }
 
 /**
- * One pass over the text outside its strings, which also finds out whether it can be read within bounds. It may err on the side
- * of `true` (integers of 16 digits that are still safe), because the reviver decides; most messages hold no such number and
- * are spared the far slower reviver.
+ * One pass over the text outside its strings, which finds out whether it can be read within bounds. It may err on the side
+ * of irregular numbers (integers of 16 digits that are still safe), because the reviver decides; most messages hold no such number
+ * and are spared the far slower reviver.
  */
-function mayHoldIrregularNumbers(bytes: Uint8Array): boolean {
-  const { length } = bytes;
-  let irregular = false;
-  let depth = 0;
-  let values = 0;
-  for (let at = 0; at < length; at++) {
-    const byte = bytes[at]!;
-    if (byte === QUOTE) {
-      at = endOfString(bytes, at);
-    } else if (byte >= ZERO && byte <= NINE) {
-      const start = at;
-      while (isDigit(bytes[at + 1])) at++;
-      const next = bytes[at + 1];
-      irregular ||= at - start >= ALWAYS_SAFE_DIGITS || next === DOT || next === LOWER_E || next === UPPER_E;
-      if (irregular && length >= IRREGULAR_NUMBERS_BELOW_BYTES) throw tooLargeForIrregularNumbers();
-    } else if (byte === COMMA) {
-      if (++values > MAX_VALUES) throw new UnreadableMessage(`The message holds more than ${MAX_VALUES} values.`);
-    } else if (byte === COLON) {
-      // A text that closes more than it opens is no JSON, whatever is counted for it.
-      if (depth > 0 && ++members[depth]! > MAX_MEMBERS) {
-        throw new UnreadableMessage(`The message holds an object of more than ${MAX_MEMBERS} members.`);
-      }
-    } else if (byte === MINUS) {
-      irregular ||= bytes[at + 1] === ZERO;
-      if (irregular && length >= IRREGULAR_NUMBERS_BELOW_BYTES) throw tooLargeForIrregularNumbers();
-    } else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
-      if (++depth > MAX_NESTING) {
-        throw new UnreadableMessage(`The message nests arrays and objects more than ${MAX_NESTING} levels deep.`);
-      }
-      members[depth] = 0;
-    } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
-      depth--;
-    }
+class Scan {
+  readonly #bytes: Uint8Array;
+  readonly #members: Uint16Array;
+  isIrregular = false;
+  #at = 0;
+  #depth = 0;
+  #values = 0;
+  /** Where the arrays and objects that are members of the whole begin and end, one after the other. */
+  readonly #inner: number[] = [];
+
+  constructor(bytes: Uint8Array, openMembers: Uint16Array) {
+    this.#bytes = bytes;
+    this.#members = openMembers;
   }
-  return irregular;
+
+  /** The text with nothing in the arrays and objects that are members of it; undefined unless it is one object. */
+  get outline(): Uint8Array | undefined {
+    const inner = this.#inner;
+    const bytes = this.#bytes;
+    const start = bytes.findIndex((byte) => byte > SPACE);
+    if (bytes[start] !== OPENING_BRACE || inner.length % 2 !== 0) return undefined;
+    const pieces: Uint8Array[] = [];
+    let end = 0;
+    for (let index = 0; index < inner.length; index += 2) {
+      pieces.push(bytes.subarray(end, inner[index]! + 1));
+      end = inner[index + 1]!;
+    }
+    return Buffer.concat([...pieces, bytes.subarray(end)]);
+  }
+
+  /** Looks at about so many bytes more; tells whether these were the last. */
+  goOn(count: number): boolean {
+    const bytes = this.#bytes;
+    const { length } = bytes;
+    const end = Math.min(length, this.#at + count);
+    let irregular = this.isIrregular;
+    let depth = this.#depth;
+    let values = this.#values;
+    let at = this.#at;
+    for (; at < end; at++) {
+      const byte = bytes[at]!;
+      if (byte === QUOTE) {
+        at = endOfString(bytes, at);
+      } else if (byte >= ZERO && byte <= NINE) {
+        const start = at;
+        while (isDigit(bytes[at + 1])) at++;
+        const next = bytes[at + 1];
+        irregular ||= at - start >= ALWAYS_SAFE_DIGITS || next === DOT || next === LOWER_E || next === UPPER_E;
+        if (irregular && length >= IRREGULAR_NUMBERS_BELOW_BYTES) throw tooLargeForIrregularNumbers();
+      } else if (byte === COMMA) {
+        if (++values > MAX_VALUES) throw new UnreadableMessage(`The message holds more than ${MAX_VALUES} values.`);
+      } else if (byte === COLON) {
+        // A text that closes more than it opens is no JSON, whatever is counted for it.
+        if (depth > 0 && ++this.#members[depth]! > MAX_MEMBERS) {
+          throw new UnreadableMessage(`The message holds an object of more than ${MAX_MEMBERS} members.`);
+        }
+      } else if (byte === MINUS) {
+        irregular ||= bytes[at + 1] === ZERO;
+        if (irregular && length >= IRREGULAR_NUMBERS_BELOW_BYTES) throw tooLargeForIrregularNumbers();
+      } else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
+        if (++depth > MAX_NESTING) {
+          throw new UnreadableMessage(`The message nests arrays and objects more than ${MAX_NESTING} levels deep.`);
+        }
+        this.#members[depth] = 0;
+        if (depth === 2) this.#inner.push(at);
+      } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
+        if (depth-- === 2) this.#inner.push(at);
+      }
+    }
+    this.isIrregular = irregular;
+    this.#depth = depth;
+    this.#values = values;
+    this.#at = at;
+    return at >= length;
+  }
 }
 
 function tooLargeForIrregularNumbers(): UnreadableMessage {

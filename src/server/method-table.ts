@@ -6,16 +6,6 @@ import type { Feed } from "./events/feed.ts";
 /** Positional or by-name parameters, as parsed from JSON. */
 export type Params = unknown[] | Record<string, unknown>;
 
-const messages = new WeakMap<Params, Uint8Array>();
-
-/** Notes the message that holds the parameters of a call as its member `params`, for whoever passes them on as bytes. */
-export function noteMessage(params: Params, message: Uint8Array): void {
-  messages.set(params, message);
-}
-
-/** Undefined where nobody noted it. */
-export const messageOf = (params: Params): Uint8Array | undefined => messages.get(params);
-
 /** An encoded answer: JSON bytes of the result, whole or as a stream of chunks, and what stands beside the result. */
 export interface Answer {
   body: Buffer | AsyncIterable<Buffer>;
@@ -75,6 +65,11 @@ export interface Method {
   readonly excerpt?: Excerpt | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
+  /**
+   * The same with parameters that are the member `params` of a long message, where the method reads that itself; throws an
+   * `UnreadableMessage` when it cannot.
+   */
+  callByMessage?(message: Uint8Array, caller?: Caller, waiting?: Waiting): Promise<Answer>;
 }
 
 /** The validators of the head, and what stands beside them in answers. */

@@ -1,13 +1,13 @@
 import { inspect } from "node:util";
 import { changesNothing } from "../../access.ts";
 import { Failure } from "../../failure.ts";
-import { LARGE_MESSAGE_BYTES, parseMessage, UnreadableMessage } from "../../json/parse.ts";
+import { LARGE_MESSAGE_BYTES, parseMessage, parseOutline, UnreadableMessage } from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
 import { ownTurn } from "../../time-slice.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 import { abandon, abandonParts, ChunkStream, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
 import type { Deadline } from "../http/deadline.ts";
-import { type Client, type Method, type MethodTable, noteMessage } from "../method-table.ts";
+import type { Client, Method, MethodTable } from "../method-table.ts";
 import { type Call, type InvalidRequest, isInvalid, NULL_ID, readRequest } from "./envelope.ts";
 import {
   type ErrorObject,
@@ -45,12 +45,6 @@ export type Execute = (
   caller?: Client,
 ) => Promise<MessageResponse | undefined>;
 
-/** So that nobody has to write long parameters anew who passes them on. */
-function noteParams(request: unknown, message: Uint8Array): void {
-  const call = readRequest(request);
-  if (!isInvalid(call)) noteMessage(call.params, message);
-}
-
 /** How many calls of a batch are under way at once. More would only wait for each other. */
 const BATCH_CALLS_AT_ONCE = 4;
 
@@ -69,8 +63,29 @@ export function createExecutor(options: ExecutorOptions): Execute {
   // Not an async function: one that returns a promise takes three turns more to settle than that promise.
   return function execute(message, deadline, caller) {
     if (message.length < LARGE_MESSAGE_BYTES) return executeNow(message, deadline, caller);
-    return ownTurn().then(() => executeNow(message, deadline, caller));
+    return ownTurn().then(() => executeLong(message, deadline, caller));
   };
+
+  /** Whoever can read the parameters of a call from its message gets that, so that they are not read here. */
+  async function executeLong(
+    message: Uint8Array,
+    deadline: Deadline,
+    caller?: Client,
+  ): Promise<MessageResponse | undefined> {
+    let request: unknown;
+    try {
+      request = await parseOutline(message);
+    } catch (error) {
+      if (!(error instanceof UnreadableMessage)) throw error;
+      return refuseWhole(parseError(error.message));
+    }
+    const call = readRequest(request);
+    const method = isInvalid(call) ? undefined : table.find(call.method);
+    if (method?.callByMessage === undefined || caller?.refusal(method.access) !== undefined) {
+      return executeNow(message, deadline, caller);
+    }
+    return messageOf(await runElement(request, deadline, immediately, caller, message));
+  }
 
   function executeNow(message: Uint8Array, deadline: Deadline, caller?: Client): Promise<MessageResponse | undefined> {
     let request: unknown;
@@ -81,7 +96,6 @@ export function createExecutor(options: ExecutorOptions): Execute {
       return Promise.resolve(refuseWhole(parseError(error.message)));
     }
     if (Array.isArray(request)) return runBatch(request, deadline, caller);
-    if (message.length >= LARGE_MESSAGE_BYTES) noteParams(request, message);
     return runElement(request, deadline, immediately, caller).then(messageOf);
   }
 
@@ -152,6 +166,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     deadline: Deadline,
     schedule: Schedule,
     caller?: Client,
+    message?: Uint8Array,
   ): Promise<CallResponse | undefined> {
     const call = readRequest(request);
     if (isInvalid(call)) return refuseInvalid(call);
@@ -161,12 +176,14 @@ export function createExecutor(options: ExecutorOptions): Execute {
       if (method === undefined) return failed(call, methodNotFound(call.method, suggest), observed);
       const refusal = caller?.refusal(method.access);
       if (refusal !== undefined) return failed(call, methodNotServed(refusal), observed);
-      const response = await (changesNothing(method.access)
-        ? runCall(call, method, deadline, caller)
-        : schedule(() => runCall(call, method, deadline, caller)));
+      const run = () => runCall({ ...call, message }, method, deadline, caller);
+      const response = await (changesNothing(method.access) ? run() : schedule(run));
       conclude(observed, response);
       return response;
     } catch (error) {
+      if (error instanceof UnreadableMessage) {
+        return failed({ ...call, id: NULL_ID }, parseError(error.message), observed);
+      }
       if (!(error instanceof Failure)) {
         logger.error("A method failed unexpectedly.", { method: call.method, error: inspect(error) });
       }
@@ -182,19 +199,31 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 }
 
-function runCall(call: Call, method: Method, deadline: Deadline, caller?: Client): Promise<CallResponse | undefined> {
+interface ReadCall extends Call {
+  /** Where the parameters are that were not read. */
+  message: Uint8Array | undefined;
+}
+
+function runCall(
+  call: ReadCall,
+  method: Method,
+  deadline: Deadline,
+  caller?: Client,
+): Promise<CallResponse | undefined> {
   // A submission that had to wait for those before it must not start after its caller was told that time is over.
   if (deadline.over) return Promise.reject(deadline.over);
   return deadline.race(answer(call, method, deadline, caller), abandonResponse);
 }
 
 async function answer(
-  call: Call,
+  call: ReadCall,
   method: Method,
   deadline: Deadline,
   caller?: Client,
 ): Promise<CallResponse | undefined> {
-  const { body, meta, headers } = await method.call(call.params, caller, deadline);
+  const { body, meta, headers } = await (call.message && method.callByMessage
+    ? method.callByMessage(call.message, caller, deadline)
+    : method.call(call.params, caller, deadline));
   if (call.id === undefined) {
     if (!Buffer.isBuffer(body)) abandon(body[Symbol.asyncIterator]());
     return undefined;

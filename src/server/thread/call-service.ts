@@ -64,7 +64,7 @@ export class CallService {
     else void this.#callInTurn(running, position, read);
   }
 
-  /** Only such as are long come as a whole. */
+  /** Only such as are long come as a whole, of which the other thread has read no more than what they are about. */
   message(id: number, position: number, message: PassedBytes): void {
     void this.#callInTurn(this.#begin(id), position, () => {
       const { params } = parsed(received(message)) as { params?: Params | null };
@@ -117,8 +117,12 @@ export class CallService {
     if (this.#longCalls < LONG_CALLS_AT_ONCE) this.#longCalls++;
     else await new Promise<void>((resolve) => this.#waitingCalls.push(resolve));
     await ownTurn();
-    if (running.over) this.#fail(running, running.over);
-    else await this.#call(running, position, read());
+    try {
+      if (running.over) throw running.over;
+      await this.#call(running, position, read());
+    } catch (error) {
+      this.#fail(running, error);
+    }
     const next = this.#waitingCalls.shift();
     if (next) next();
     else this.#longCalls--;
@@ -239,7 +243,6 @@ class RunningCall implements Caller, Waiting {
   }
 }
 
-/** What was read once in the other thread can be read again. */
 function parsed(json: string | Uint8Array): unknown {
   return parseMessage(typeof json === "string" ? Buffer.from(json) : json);
 }

@@ -66,6 +66,7 @@ export type PassedBody = PassedBytes | PassedStream;
 export type Thrown =
   | { failure: FailureKind; message: string; detail?: string; failures?: ItemFailure[] }
   | { status: number; message: string; headers: Record<string, string> }
+  | { unreadable: string }
   | { unexpected: string; stack: string };
 
 /** What an answer depends on that can change. */

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
-import { type Answer, type Caller, type Method, messageOf, type Params, type Waiting } from "../method-table.ts";
+import type { Answer, Caller, Method, Params, Waiting } from "../method-table.ts";
 import type { BodyPart, RestAnswer, RestRequest, RestRoute } from "../rest/route-table.ts";
 import { HeadRegistryAnswers } from "./head-registry.ts";
 import { KeptAnswers } from "./kept-answers.ts";
@@ -64,13 +64,6 @@ export class RemoteCalls {
     caller: Caller | undefined,
     waiting: Waiting | undefined,
   ): Promise<Answer> {
-    const message = messageOf(params);
-    if (message !== undefined) {
-      return this.#begin(waiting, { caller, key: undefined }, (id) => {
-        const passed = passOwn(message);
-        this.#outbox.send(["message", id, position, passed], passed);
-      });
-    }
     const text = JSON.stringify(params);
     let key: string | undefined;
     if (keepsAnswers) {
@@ -83,6 +76,18 @@ export class RemoteCalls {
     return this.#begin(waiting, { caller, key }, (id) => {
       const json = text.length < LARGE_MESSAGE_BYTES ? text : passOwn(Buffer.from(text));
       this.#outbox.send(["call", id, position, json], json);
+    });
+  }
+
+  callByMessage(
+    position: number,
+    message: Uint8Array,
+    caller: Caller | undefined,
+    waiting: Waiting | undefined,
+  ): Promise<Answer> {
+    return this.#begin(waiting, { caller, key: undefined }, (id) => {
+      const passed = passOwn(message);
+      this.#outbox.send(["message", id, position, passed], passed);
     });
   }
 

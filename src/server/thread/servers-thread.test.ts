@@ -197,6 +197,21 @@ it("answers calls with what the methods of the main thread give, whatever its si
   expect((await call("stream")).result).toEqual([1, 2]);
 });
 
+it("reads no more of a long message than what it is about, and tells what is wrong with the rest", async () => {
+  const post = (body: string) =>
+    send(rpcUrl, { method: "POST", headers: { "Content-Type": "application/json" }, body }).then(({ text }) =>
+      JSON.parse(text),
+    );
+  const many = `[${"[1],".repeat(50_000)}0]`;
+  const twice = await post(`{"jsonrpc":"2.0","id":"a\\u0062","method":"echo","params":[],"p\\u0061rams":[${many}]}`);
+  expect(twice).toEqual({ jsonrpc: "2.0", id: "ab", result: [JSON.parse(many)] });
+  const unreadable = await post(`{"jsonrpc":"2.0","id":7,"method":"echo","params":[${many},]}`);
+  expect(unreadable).toMatchObject({ id: null, error: { code: -32700 } });
+  const unknown = await post(`{"jsonrpc":"2.0","id":7,"method":"ecko","params":[${many},]}`);
+  expect(unknown).toMatchObject({ id: null, error: { code: -32700, message: unreadable.error.message } });
+  expect(await post(`[{"jsonrpc":"2.0","id":8,"method":"echo","params":[${many}]}]`)).toMatchObject([{ id: 8 }]);
+});
+
 it("writes what is in shared memory itself, and tells when it has", async () => {
   const balances = ["0", "1", "2"].map((index) => ({ index, balance: index }));
   expect((await call("shared")).result).toEqual(balances);

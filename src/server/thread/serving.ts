@@ -136,6 +136,7 @@ function methodTable(facts: readonly MethodFacts[], calls: RemoteCalls): MethodT
     byName.set(calledBy, {
       ...method,
       call: (params, caller, waiting) => calls.call(position, method, params, caller, waiting),
+      callByMessage: (message, caller, waiting) => calls.callByMessage(position, message, caller, waiting),
     });
   });
   return {
