@@ -43,12 +43,12 @@ test("a node that starts late syncs blobs of electra and columns of fulu, and ke
   const history = await makeHistory();
   expect(history.some(({ slot, sidecars }) => slot < FULU_EPOCH * SLOTS_PER_EPOCH && sidecars.length > 0)).toBe(true);
   const network = new TestNetwork({ validators: VALIDATORS, forks: FORKS });
-  const first = await network.add([], [], { kzg, supernode: true });
+  const first = await network.add([], [], { supernode: true });
   await network.clock.advanceTo(SLOTS);
   for (const { slot, root, sidecars } of history) first.chain.data.pool.add({ slot, root }, sidecars);
   await first.chain.importSegment(history.map(({ signed }) => signed));
 
-  const late = await network.add([], [first], { kzg });
+  const late = await network.add([], [first]);
   await late.networking.sync.whenSynced();
 
   expect(late.chain.head).toEqual(first.chain.head);

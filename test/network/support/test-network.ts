@@ -73,7 +73,6 @@ export class TestNetwork {
         | "authority"
         | "discovery"
         | "supernode"
-        | "kzg"
         | "blobs"
         | "requestLimits"
         | "syncLimits"

@@ -6,7 +6,6 @@ import { initialiseDatabase } from "../../../src/chain/anchor.ts";
 import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
 import type { Authority } from "../../../src/chain/sync-status.ts";
-import type { Kzg } from "../../../src/data/kzg.ts";
 import { type BlobCounts, carryBlobs } from "../../../src/dev/dev-blobs.ts";
 import { InteropKeys } from "../../../src/dev/interop-keys.ts";
 import { onlyKeysOf } from "../../../src/dev/validator-keys.ts";
@@ -41,7 +40,6 @@ export interface TestNodeOptions {
   discovery?: boolean;
   /** Whether it keeps all columns. */
   supernode?: boolean;
-  kzg?: Kzg;
   /** How many blobs its payloads have; by default none. */
   blobs?: BlobCounts;
   requestLimits?: NetworkingParts["requestLimits"];
@@ -72,7 +70,6 @@ export class TestNode {
     const node = await BeaconNode.open({
       dataDir: options.directory,
       waitForDisk: false,
-      kzg: options.kzg,
       async source(db) {
         const isNew = (await db.meta.getIdentity()) === null;
         if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
