@@ -119,8 +119,9 @@ export class DataAvailability {
   /** What is to be said of a block without all of its data. */
   unavailable(block: CommittingBlock): BlockRejection {
     const { slot } = block.signed.message;
+    const [missing, needed] = [this.missing(block).length, this.required(block.signed).length];
     const what = this.hasColumns(slot) ? "columns" : "blobs";
-    const message = `Of the block of slot ${slot}, ${this.missing(block).length} ${what} have not come.`;
+    const message = `Of the block of slot ${slot}, ${missing} of ${needed} ${what} have not come.`;
     return blaming(new BlockRejection("data-unavailable", message), { slot, root: block.root });
   }
 
