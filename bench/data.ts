@@ -1,6 +1,6 @@
 /**
  * What blobs and columns cost: verification, cells, proofs and reconstruction in the thread, beside the synchronous calls of the
- * library, and for how long they hold up the main thread.
+ * library, whole blocks with them, and for how long they hold up the main thread.
  *
  *     npm run bench -- data [rounds]
  *

@@ -3,6 +3,7 @@ import { KzgThread } from "../../src/data/kzg-thread.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { describeMachine } from "../support/machine.ts";
 import { median } from "../support/statistics.ts";
+import { benchImport } from "./block-import.ts";
 import { MainThread } from "./main-thread.ts";
 import { subjects } from "./subjects.ts";
 
@@ -38,6 +39,11 @@ export async function benchData({ rounds }: { rounds: number }): Promise<boolean
       longest = Math.max(longest, holdUp);
       const figures = [thread.toFixed(1), spot.toFixed(1), (thread / spot).toFixed(2), holdUp.toFixed(1)];
       console.log(`| ${name} | ${figures.join(" | ")} |`);
+    }
+    console.log("\n| | ms | longest hold-up of the main thread, ms |\n| --- | ---: | ---: |");
+    for (const { name, milliseconds, longestHoldUpMs } of await benchImport(rounds, mainThread)) {
+      longest = Math.max(longest, longestHoldUpMs);
+      console.log(`| ${name} | ${milliseconds.toFixed(0)} | ${longestHoldUpMs.toFixed(1)} |`);
     }
     return longest < LONGEST_MS;
   } finally {

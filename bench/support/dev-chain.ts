@@ -4,7 +4,7 @@ import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
-import { DevNode } from "../../src/node/dev-node.ts";
+import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
 import { withTempDirectory } from "./temp-directory.ts";
 
 export interface BenchedChain {
@@ -13,7 +13,7 @@ export interface BenchedChain {
   db: BeaconDb;
 }
 
-interface BenchedChainOptions {
+interface BenchedChainOptions extends Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs"> {
   validators: number;
   /** The validators that act; all when left out. */
   activeValidators?: readonly number[];

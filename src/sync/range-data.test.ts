@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { BeaconChain } from "../chain/chain.ts";
 import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
+import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
@@ -104,6 +105,35 @@ describe("columns", () => {
     await untilHead(chain, history.at(-1)!.root);
     expect(peers.penaltiesOf("honest")).toEqual([]);
   });
+});
+
+test("blocks that come onto the chain in another way meanwhile lack nothing", async () => {
+  const history = await committingHistory("electra", SLOTS);
+  const peers = new FakePeers();
+  const comeByGossip = async (blocks: readonly ServedBlock[]) => {
+    for (const { root, signed, sidecars = [] } of blocks) {
+      chain.data.pool.add({ slot: signed.message.slot, root }, sidecars);
+      await chain.importBlock(signed);
+    }
+  };
+  const whilePayloadIsJudged = history.slice(4, 7);
+  vi.mocked(DevExecutionEngine.prototype.notifyNewPayload).mockImplementation(async (_fork, { blockNumber }) => {
+    if (blockNumber === 5) await comeByGossip(whilePayloadIsJudged.splice(0));
+    return { status: "valid" };
+  });
+  peers.add("peer", history, {
+    async data(honest) {
+      if (chain.head.slot > 0) return honest;
+      await comeByGossip(history.slice(0, 3));
+      return [];
+    },
+  });
+  const { chain, log } = await follow(peers, "electra");
+
+  await untilHead(chain, history.at(-1)!.root);
+  expect(whilePayloadIsJudged).toEqual([]);
+  await expectData(chain, history);
+  expect(log.filter((line) => line.includes("WARN"))).toEqual([]);
 });
 
 test("nobody is blamed for data that has another signature than the block that somebody else gave", async () => {

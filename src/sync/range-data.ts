@@ -101,10 +101,9 @@ export class RangeData {
    */
   async bring({ committing }: RangePart, signal: AbortSignal): Promise<void> {
     const { chain } = this.#parts;
-    const unknown = committing.filter(({ root }) => !chain.forkChoice.has(root));
     /** Which columns each peer was asked for in vain; for blobs there are none to name. */
     const vain = new Map<string, Set<number>>();
-    for (let lack = this.#lackOf(unknown); lack !== null; lack = this.#lackOf(unknown)) {
+    for (let lack = this.#lackOf(committing); lack !== null; lack = this.#lackOf(committing)) {
       signal.throwIfAborted();
       const requests = this.#plan(lack, vain);
       if (requests.length > 0) await Promise.all(requests.map((request) => this.#request(request, lack, vain, signal)));
@@ -123,9 +122,11 @@ export class RangeData {
       : required * BLOB_BYTES;
   }
 
+  /** Of those that no other way has brought onto the chain meanwhile. */
   #lackOf(committing: readonly CommittingBlock[]): Lack | null {
-    const { data } = this.#parts.chain;
+    const { data, forkChoice } = this.#parts.chain;
     const lacking = committing
+      .filter(({ root }) => !forkChoice.has(root))
       .map((block) => ({ block, missing: data.missing(block) }))
       .filter(({ missing }) => missing.length > 0);
     const [first, last] = [lacking[0], lacking.at(-1)];

@@ -209,13 +209,16 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
     expect(broadcast.take()).toEqual([]);
   });
 
-  it("are taken as SSZ", async () => {
+  it("are taken as SSZ, and not verified where the execution engine gave the same", async () => {
+    const verifying = vi.spyOn(kzg, fork === ForkName.fulu ? "verifyCells" : "verifyBlobs");
+    onTestFinished(() => verifying.mockRestore());
     const { root, contents } = await nextContents(fork);
     const type = sszTypesFor(fork).SignedBlockContents as Type<SignedBlockContents>;
     const headers = { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": fork };
     const body = type.serialize(contents) as Uint8Array<ArrayBuffer>;
     expect(await served.ask("/eth/v2/beacon/blocks", { method: "POST", headers, body })).toMatchObject({ status: 200 });
     expect(head()).toBe(root);
+    expect(verifying).not.toHaveBeenCalled();
     expect((await call(BLOBS, [root])).result).toEqual(bundle.blobs.map((blob) => toHex(blob)));
   });
 

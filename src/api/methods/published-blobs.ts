@@ -1,5 +1,6 @@
 import { CELLS_PER_EXT_BLOB } from "@lodestar/params";
-import type { SignedBlockContents } from "@lodestar/types";
+import type { deneb, SignedBlockContents } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { BlobsAndProofs } from "../../chain/data/data-availability.ts";
@@ -31,7 +32,7 @@ export async function takeSidecars(chain: BeaconChain, contents: SignedBlockCont
   let sidecars: DataSidecar[];
   try {
     sidecars = await data.sidecarsOf(signed, given);
-    await chain.sidecars.publish({ signed, root }, sidecars);
+    await chain.sidecars.publish({ signed, root }, sidecars, { areKnown: isOfBuiltPayload(chain, contents) });
   } catch (error) {
     const wrong = await wrongBlob(chain, contents);
     if (wrong === undefined) throw error;
@@ -42,6 +43,24 @@ export async function takeSidecars(chain: BeaconChain, contents: SignedBlockCont
 
 export function refused(reason: string) {
   return rejected(`The block was rejected: ${reason}`, { detail: reason });
+}
+
+/** Whether all is as the execution client gave it with a payload that it built for this node. */
+function isOfBuiltPayload({ producer }: BeaconChain, contents: SignedBlockContents): boolean {
+  const { signedBlock } = contents;
+  const { executionPayload } = signedBlock.message.body as deneb.BeaconBlockBody;
+  const bundle = producer.builtPayload(toRootHex(executionPayload.blockHash))?.blobsBundle;
+  if (bundle === undefined) return false;
+  const { blobs, proofs } = blobsOf(contents);
+  return (
+    areEqual(bundle.commitments, commitmentsOf(signedBlock)) &&
+    areEqual(bundle.blobs, blobs) &&
+    areEqual(bundle.proofs, proofs)
+  );
+}
+
+function areEqual(some: readonly Uint8Array[], others: readonly Uint8Array[]): boolean {
+  return some.length === others.length && some.every((bytes, index) => Buffer.compare(bytes, others[index]!) === 0);
 }
 
 /** Before deneb there are none. */

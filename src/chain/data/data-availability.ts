@@ -9,6 +9,7 @@ import type { Kzg } from "../../data/kzg.ts";
 import { type DataSidecar, isColumn, serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
+import { TimeSlice } from "../../time-slice.ts";
 import type { Clock } from "../clock/clock.ts";
 import { BlockRejection, blaming } from "../import/block-rejection.ts";
 import { blobsOfBlock } from "./blobs-of-block.ts";
@@ -34,6 +35,9 @@ export interface BlobsAndProofs {
   proofs: readonly Uint8Array[];
 }
 
+/** What is stored goes to the database in one piece afterwards, which takes its time, too. */
+const STORING_MS = 5;
+
 type AwaitedListener = (block: CommittingBlock, missing: readonly number[]) => void;
 
 /** Whether what blocks commit to is there (fork-choice.md of deneb and fulu, is_data_available). */
@@ -46,6 +50,7 @@ export class DataAvailability {
   readonly #awaited = new Map<RootHex, CommittingBlock>();
   readonly pool = new DataPool({ isAwaited: (root) => this.#awaited.has(root) });
   readonly #listeners = new Set<AwaitedListener>();
+  readonly #storing = new TimeSlice(STORING_MS);
 
   constructor({ config, db, clock, kzg, custody }: DataAvailabilityParts) {
     this.#config = config;
@@ -119,8 +124,9 @@ export class DataAvailability {
   /** What is to be said of a block without all of its data. */
   unavailable(block: CommittingBlock): BlockRejection {
     const { slot } = block.signed.message;
+    const [missing, needed] = [this.missing(block).length, this.required(block.signed).length];
     const what = this.hasColumns(slot) ? "columns" : "blobs";
-    const message = `Of the block of slot ${slot}, ${this.missing(block).length} ${what} have not come.`;
+    const message = `Of the block of slot ${slot}, ${missing} of ${needed} ${what} have not come.`;
     return blaming(new BlockRejection("data-unavailable", message), { slot, root: block.root });
   }
 
@@ -191,17 +197,13 @@ export class DataAvailability {
     });
   }
 
-  /**
-   * Has what the pool holds of a block stored, but for columns that this node does not keep. Returns all that the pool holds of it,
-   * which it need not hold any longer when that is done.
-   */
-  store(batch: BeaconDbBatch, { slot, root }: SlotAndRoot): DataSidecar[] {
-    const pooled = this.pool.all(root);
-    for (const sidecar of pooled) {
+  /** Has sidecars of a block stored, but for columns that this node does not keep. All columns of a block are megabytes. */
+  async store(batch: BeaconDbBatch, { slot, root }: SlotAndRoot, sidecars: readonly DataSidecar[]): Promise<void> {
+    for (const sidecar of sidecars) {
       if (isColumn(sidecar) && !this.custody.isSampled(sidecar.index)) continue;
       batch.data.put({ slot, root }, sidecar.index, serializeSidecar(sidecar));
+      await this.#storing.breathe();
     }
-    return pooled;
   }
 
   #untilComplete(block: CommittingBlock, signal: AbortSignal, begun: () => void): Promise<void> {

@@ -69,11 +69,12 @@ export class LateSidecars {
   async #write(roots: readonly RootHex[]): Promise<void> {
     const { db, forkChoice, data } = this.#parts;
     const batch = db.batch();
-    const stored = roots.map((root) => {
+    const pooled = new Map(roots.map((root) => [root, data.pool.all(root)]));
+    for (const [root, sidecars] of pooled) {
       const block = forkChoice.get(root);
-      return { root, sidecars: block && data.store(batch, block) };
-    });
+      if (block) await data.store(batch, block, sidecars);
+    }
     await batch.write();
-    for (const { root, sidecars } of stored) data.pool.delete(root, sidecars);
+    for (const [root, sidecars] of pooled) data.pool.delete(root, sidecars);
   }
 }

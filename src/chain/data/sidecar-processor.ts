@@ -39,12 +39,18 @@ export class SidecarProcessor {
   }
 
   /**
-   * Those that somebody publishes with a block which passes the rules of gossip.
+   * Those that somebody publishes with a block which passes the rules of gossip. They are verified, unless they are known to be right.
    *
    * @throws WrongSidecarError with the first that is wrong; then none is taken
    */
-  async publish(block: CommittingBlock, sidecars: readonly DataSidecar[]): Promise<void> {
-    await this.#parts.data.take(block, sidecars);
+  async publish(
+    block: CommittingBlock,
+    sidecars: readonly DataSidecar[],
+    { areKnown = false }: { areKnown?: boolean } = {},
+  ): Promise<void> {
+    const { data } = this.#parts;
+    if (areKnown) data.pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
+    else await data.take(block, sidecars);
     this.#noteSeen(block.root, sidecars);
     this.#announce(block.root, sidecars);
   }

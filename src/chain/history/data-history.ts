@@ -2,7 +2,6 @@ import type { BeaconConfig } from "@lodestar/config";
 import { GENESIS_SLOT } from "@lodestar/params";
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { commitmentsOf } from "../../data/commitments.ts";
-import { serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { HeldData } from "../../db/meta-repository.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
@@ -114,10 +113,7 @@ export class DataHistory {
     await verifySidecars(config, data.kzg, entries);
     const batch = db.batch();
     for (const { block, sidecars } of entries) {
-      const { slot } = block.signed.message;
-      for (const sidecar of sidecars) {
-        batch.data.put({ slot, root: block.root }, sidecar.index, serializeSidecar(sidecar));
-      }
+      await data.store(batch, { slot: block.signed.message.slot, root: block.root }, sidecars);
     }
     await batch.write();
   }

@@ -55,6 +55,7 @@ export class BlockCommitter {
     const { db, forkChoice, data } = this.#parts;
     const parent = this.#requireFit(first);
     for (const block of run) data.requireAvailable(block);
+    const pooled = new Map(run.map(({ root }) => [root, data.pool.all(root)]));
     const batch = db.batch();
     const blocks = this.#withJointStatus(
       run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) })),
@@ -66,10 +67,9 @@ export class BlockCommitter {
       }
     }
     let before = parent;
-    const stored = new Map<RootHex, DataSidecar[]>();
     for (const { verified, block } of blocks) {
       this.#store(batch, verified, { block, parent: before });
-      stored.set(block.root, data.store(batch, block));
+      await data.store(batch, block, pooled.get(block.root) ?? []);
       verified.alongside?.(batch);
       before = block;
     }
@@ -77,12 +77,12 @@ export class BlockCommitter {
     try {
       this.#requireFit(first);
     } catch (error) {
-      await this.#abandon(run, stored);
+      await this.#abandon(run, pooled);
       throw error;
     }
     for (const { verified, block } of blocks) {
       this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified) });
-      data.pool.delete(block.root, stored.get(block.root));
+      data.pool.delete(block.root, pooled.get(block.root));
     }
   }
 

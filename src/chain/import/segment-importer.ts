@@ -177,7 +177,8 @@ export class SegmentImporter {
     const verified: VerifiedBlock[] = [];
     for (const block of blocks) {
       try {
-        this.#parts.data.requireAvailable(block);
+        // What came another way meanwhile has left the pool.
+        if (!(await isKnownBlock(block, this.#parts))) this.#parts.data.requireAvailable(block);
         verified.push({ ...block, execution: await block.execution });
       } catch (error) {
         failure = { block, error };

@@ -11,6 +11,9 @@ import type { BlockRange, SidecarsOfBlock } from "./interface.ts";
 import type { ResponseChunk } from "./response-chunk.ts";
 import type { SidecarKind } from "./sidecar-responses.ts";
 
+/** How many sidecars are read from the database at a time. */
+const READ_AT_ONCE = 16;
+
 interface SidecarReaderParts {
   chain: Pick<BeaconChain, "config" | "forkChoice" | "head" | "data">;
   db: BeaconDb;
@@ -74,9 +77,11 @@ export class SidecarReader {
   ): AsyncGenerator<ResponseChunk> {
     const { config, data } = this.#parts.chain;
     const forkDigest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
-    for (const index of indices) {
-      const bytes = await data.sidecarBytes(root, index);
-      if (bytes) yield { bytes, forkDigest };
+    for (let from = 0; from < indices.length; from += READ_AT_ONCE) {
+      const next = indices.slice(from, from + READ_AT_ONCE);
+      for (const bytes of await Promise.all(next.map((index) => data.sidecarBytes(root, index)))) {
+        if (bytes) yield { bytes, forkDigest };
+      }
     }
   }
 

@@ -1,0 +1,54 @@
+import { expect, test, vi } from "vitest";
+import { EXIT_CODES } from "../../src/cli/exit.ts";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+// Programs are started twice; a machine that is busy with other tests may take its time for each.
+vi.setConfig({ testTimeout: 240_000 });
+
+const FULU_SLOT = 8;
+/** Blocks of both forks lie before its state, so that they come by backfill. */
+const CHECKPOINT_SLOT = FULU_SLOT + 3;
+
+interface Head {
+  head_slot: string;
+}
+
+/** What a program answers about the data of a slot: the blobs, and from fulu on the columns. */
+async function dataAt(program: Program, slot: number): Promise<{ blobs: string[]; columns: unknown[] }> {
+  const [blobs, columns] = await program.batch([
+    ["get_v1_beacon_blobs_blockId", [String(slot)]],
+    ["get_v1_debug_beacon_data_column_sidecars_blockId", [String(slot)]],
+  ]);
+  return { blobs: blobs?.result, columns: columns?.result };
+}
+
+const custodyOf = async (program: Program): Promise<string> =>
+  (await program.call("get_v1_node_identity")).metadata.custody_group_count;
+
+test("a supernode that starts from a checkpoint comes by all blobs of a dev chain, from before fulu on", async () => {
+  const flags =
+    "--validators 8 --slot-seconds 2 --warmup-epochs 2 --fork electra --fork-at fulu=1 --dev-blobs 1-2 --p2p --p2p-port 0 --rest --rest-port 0";
+  const dev = await Program.dev([...flags.split(" "), "--data-dir", tempDirectory()]);
+  const [, rest] = await dev.untilLine(/REST is served at (http:\S+)/);
+  const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
+  const state = new URL(`/eth/v2/debug/beacon/states/${CHECKPOINT_SLOT}`, rest).href;
+  const nodeFlags = `node --network ${network} --p2p-port 0 --p2p-address 127.0.0.1 --supernode --checkpoint-state ${state}`;
+  const node = await Program.served([...nodeFlags.split(" "), "--data-dir", tempDirectory()]);
+  expect(await Promise.all([dev, node].map(custodyOf))).toEqual(["128", "128"]);
+
+  const { head_slot: before } = await dev.call<Head>("getChainHead");
+  const { head_slot: newSlot } = await dev.callUntil<Head>("getChainHead", ({ head_slot }) => head_slot !== before);
+  for (const slot of [1, FULU_SLOT - 1, FULU_SLOT, Number(newSlot)]) {
+    const expected = await dataAt(dev, slot);
+    expect(expected.blobs).toHaveLength(1 + (slot % 2));
+    expect(expected.columns).toHaveLength(slot < FULU_SLOT ? 0 : 128);
+    // The block, or its data, may still be on its way.
+    const isSame = async () => JSON.stringify(await dataAt(node, slot)) === JSON.stringify(expected);
+    await vi.waitUntil(isSame, { timeout: 200_000, interval: 200 });
+  }
+  for (const program of [node, dev]) {
+    expect(await program.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
+    expect(program.output).not.toMatch(/ (ERROR|FATAL) /);
+  }
+});
