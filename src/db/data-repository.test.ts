@@ -26,6 +26,9 @@ it("keeps sidecars by block and index, tells which blocks have any, and gives no
   expect((await db.data.get(a.root, 0))?.length).toBe(0);
   expect(await db.data.get(b.root, 0)).toBeNull();
   expect([await db.data.has(b.root, 5), await db.data.has(b.root, 6)]).toEqual([true, false]);
+  for (const index of [2 ** 16 + 127, Number.POSITIVE_INFINITY]) {
+    expect([await db.data.get(a.root, index), await db.data.has(a.root, index)]).toEqual([null, false]);
+  }
   expect(await db.data.indices(a.root)).toEqual([0, 127]);
   expect(await Array.fromAsync(db.data.blocks())).toEqual([b, a]);
   expect(await Array.fromAsync(db.data.blocks({ from: 3, to: 300 }))).toEqual([a]);

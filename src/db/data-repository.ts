@@ -7,6 +7,7 @@ import type { LevelStore, WriteBatch } from "./level-store.ts";
 
 const ROOT_BYTES = 32;
 const INDEX_BYTES = 2;
+const MAX_INDEX = 2 ** (8 * INDEX_BYTES) - 1;
 const CHECKSUM_BYTES = 4;
 
 /**
@@ -22,6 +23,7 @@ export class DataRepository {
 
   /** Throws a `DatabaseCorruptError` for bytes that are not those that were put. */
   async get(root: Root, index: number): Promise<Uint8Array | null> {
+    if (index > MAX_INDEX) return null;
     const value = await this.#store.get(Bucket.dataSidecars, sidecarKey(root, index));
     if (!value) return null;
     const sidecar = withoutChecksum(value);
@@ -30,8 +32,8 @@ export class DataRepository {
     throw new DatabaseCorruptError(this.#store.path, reason);
   }
 
-  has(root: Root, index: number): Promise<boolean> {
-    return this.#store.has(Bucket.dataSidecars, sidecarKey(root, index));
+  async has(root: Root, index: number): Promise<boolean> {
+    return index <= MAX_INDEX && this.#store.has(Bucket.dataSidecars, sidecarKey(root, index));
   }
 
   /** In ascending order. */
@@ -123,5 +125,5 @@ function indexOfKey(key: Uint8Array): number {
 }
 
 function rangeOf(root: Root): { gte: Uint8Array; lte: Uint8Array } {
-  return { gte: sidecarKey(root, 0), lte: sidecarKey(root, 2 ** (8 * INDEX_BYTES) - 1) };
+  return { gte: sidecarKey(root, 0), lte: sidecarKey(root, MAX_INDEX) };
 }

@@ -37,6 +37,21 @@ describe.each(["electra", "fulu"] as const)("a block of %s that waits for its da
     expect(peers.penalties).toMatchObject([{ peerId: "wrong", severity: "severe" }]);
   });
 
+  test("is asked of all in the end, however many claim to have it and give nothing", async () => {
+    const peers = new FakePeers();
+    const { chain, clock, history, first } = await openAt(1, peers, fork);
+    for (let index = 0; index < 20; index++) {
+      peers.add(`claiming ${index}`, withoutData(history), { ...SILENT, score: 2 });
+    }
+    peers.add("honest", history, { ...SILENT, score: 1 });
+    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("have not come");
+    for (let slot = 2; slot <= 4; slot++) {
+      await clock.advanceTo(slot);
+      await expect.poll(() => peers.data.length).toBeGreaterThanOrEqual(Math.min(8 * (slot - 1), 21));
+    }
+    await untilHead(chain, first.root);
+  });
+
   test("keeps those waiting that build on it, is not asked for again, and its data is asked for in every slot", async () => {
     const peers = new FakePeers();
     const { chain, clock, sync, history, first, second } = await openAt(2, peers, fork);

@@ -1,6 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import type { CommittingBlock } from "../chain/data/data-availability.ts";
 import { WrongSidecarError } from "../chain/data/verify-sidecars.ts";
+import { LruMap } from "../chain/lru-map.ts";
 import type { DataSidecar } from "../data/sidecar.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
@@ -9,6 +10,8 @@ import type { SyncChain } from "./sync-chain.ts";
 
 const AT_ONCE = 4;
 const PEERS_ASKED = 8;
+/** More blocks than can wait for data at the same time. */
+const REMEMBERED_BLOCKS = 64;
 /** Of a slot, within which gossip is to bring the data of a block after the block itself. */
 const GOSSIP_SHARE = 1 / 12;
 
@@ -22,6 +25,8 @@ interface DataLookupsParts {
 export class DataLookups {
   readonly #parts: DataLookupsParts;
   readonly #running = new Map<RootHex, Promise<void>>();
+  /** Whom the data of a block was asked of before, the last at the end. */
+  readonly #askedBefore = new LruMap<RootHex, Set<string>>(REMEMBERED_BLOCKS);
   readonly #closed = new AbortController();
   /** Those of the slot that found no room. */
   #due: CommittingBlock[] = [];
@@ -82,13 +87,17 @@ export class DataLookups {
     const { chain, peers, logger } = this.#parts;
     const { root, signed } = block;
     const { slot } = signed.message;
+    const before = this.#askedBefore.get(root) ?? new Set();
+    this.#askedBefore.set(root, before);
     const asked = new Set<string>();
     while (asked.size < PEERS_ASKED && this.#isAwaited(root) && !this.#closed.signal.aborted) {
       const missing = chain.data.missing(block);
-      const request = this.#nextRequest(missing, asked, chain.data.hasColumns(slot));
+      const request = this.#nextRequest(missing, { asked, before }, chain.data.hasColumns(slot));
       if (missing.length === 0 || request === undefined) return;
       const { peerId } = request;
       asked.add(peerId);
+      before.delete(peerId);
+      before.add(peerId);
       try {
         await chain.data.takeAll([{ block, sidecars: await this.#sidecars(block, request) }]);
       } catch (error) {
@@ -115,20 +124,33 @@ export class DataLookups {
       : peers.blobSidecarsByRoot(peerId, [{ root, indices }], signal);
   }
 
-  /** Of the peer that keeps most of what is missing; of such that keep as much, the better one. */
+  /**
+   * Of the peer that keeps most of what is missing; of such that keep as much, the better one. Those that were asked before come
+   * after the others, so that nobody who claims to keep all and gives nothing is always the first.
+   */
   #nextRequest(
     missing: readonly number[],
-    asked: ReadonlySet<string>,
+    { asked, before }: { asked: ReadonlySet<string>; before: ReadonlySet<string> },
     hasColumns: boolean,
   ): { peerId: string; indices: readonly number[] } | undefined {
     const kept = ({ columns }: SyncPeer) =>
       hasColumns ? missing.filter((column) => columns.includes(column)) : missing;
+    const turns = [...before];
     const [best] = this.#parts.peers
       .list()
       .filter(({ peerId }) => !asked.has(peerId))
-      .map((peer) => ({ peerId: peer.peerId, score: peer.score, headSlot: peer.status.headSlot, indices: kept(peer) }))
+      .map((peer) => ({
+        peerId: peer.peerId,
+        turn: turns.indexOf(peer.peerId),
+        score: peer.score,
+        headSlot: peer.status.headSlot,
+        indices: kept(peer),
+      }))
       .filter(({ indices }) => indices.length > 0)
-      .sort((a, b) => b.indices.length - a.indices.length || b.score - a.score || b.headSlot - a.headSlot);
+      .sort(
+        (a, b) =>
+          a.turn - b.turn || b.indices.length - a.indices.length || b.score - a.score || b.headSlot - a.headSlot,
+      );
     return best;
   }
 }

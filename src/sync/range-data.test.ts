@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
+import { ByHand } from "../../test/support/by-hand.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
@@ -134,6 +135,47 @@ test("blocks that come onto the chain in another way meanwhile lack nothing", as
   expect(whilePayloadIsJudged).toEqual([]);
   await expectData(chain, history);
   expect(log.filter((line) => line.includes("WARN"))).toEqual([]);
+});
+
+test.each(["electra", "fulu"] as const)("what a forger signs of %s is neither taken nor waited for", async (fork) => {
+  const history = await committingHistory(fork, SLOTS);
+  const signature = new Uint8Array(96).fill(1);
+  const forged = history.map(({ root, signed, sidecars = [] }) => ({
+    root,
+    signed: { ...signed, signature },
+    sidecars: sidecars.map((sidecar) => ({
+      ...sidecar,
+      signedBlockHeader: { ...sidecar.signedBlockHeader, signature },
+    })),
+  }));
+  const peers = new FakePeers();
+  peers.add("forger", forged);
+  const { chain } = await follow(peers, fork);
+  await peers.untilPenalties(() => peers.penaltiesOf("forger").includes("severe"));
+  peers.remove("forger");
+  peers.add("honest", history);
+
+  await untilHead(chain, history.at(-1)!.root);
+  await expectData(chain, history);
+  expect(peers.data.some(({ peerId }) => peerId === "forger")).toBe(false);
+});
+
+test("whoever gives blocks that are not valid is blamed, though nobody has what they commit to", async () => {
+  const history = await committingHistory("electra", SLOTS);
+  const peers = new FakePeers();
+  const { chain, devChain } = await follow(peers, "electra");
+  const byHand = new ByHand(devChain);
+  const [first] = history;
+  const { root, signed } = byHand.sign({ ...first!.signed.message, stateRoot: new Uint8Array(32) });
+  peers.add("inventor", [{ root, signed }], { status: { headSlot: SLOTS } });
+  const refusal = { peerId: "inventor", severity: "severe", reason: "block refused in sync: wrong-state-root" };
+  await peers.untilPenalties(() => peers.penalties.length > 0);
+  expect(peers.penalties[0]).toEqual(refusal);
+  peers.remove("inventor");
+  peers.add("honest", history);
+
+  await untilHead(chain, history.at(-1)!.root);
+  expect(peers.penaltiesOf("honest")).toEqual([]);
 });
 
 test("nobody is blamed for data that has another signature than the block that somebody else gave", async () => {

@@ -1,7 +1,7 @@
 import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_BLOB, FIELD_ELEMENTS_PER_CELL } from "@lodestar/params";
 import type { SignedBeaconBlock, Slot } from "@lodestar/types";
-import { byteArrayEquals } from "@lodestar/utils";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
+import { firstUnsigned } from "../chain/blocks/proposer-signatures.ts";
 import type { CommittingBlock } from "../chain/data/data-availability.ts";
 import { WrongSidecarError } from "../chain/data/verify-sidecars.ts";
 import { commitmentsOf } from "../data/commitments.ts";
@@ -95,23 +95,32 @@ export class RangeData {
   }
 
   /**
-   * Resolves when all that the blocks need is in the pool.
+   * Resolves when all that the blocks need is in the pool, or nobody gives it. The import tells what is wrong then, as blocks that are
+   * not valid may commit to what does not exist.
    *
-   * @throws a `BlockRejection` when nobody gives it, and the signal's reason when that is aborted first
+   * @throws the signal's reason when that is aborted first
    */
   async bring({ committing }: RangePart, signal: AbortSignal): Promise<void> {
     const { chain } = this.#parts;
+    const signed = await this.#signedOf(committing.filter(({ root }) => !chain.forkChoice.has(root)));
     /** Which columns each peer was asked for in vain; for blobs there are none to name. */
     const vain = new Map<string, Set<number>>();
-    for (let lack = this.#lackOf(committing); lack !== null; lack = this.#lackOf(committing)) {
+    for (let lack = this.#lackOf(signed); lack !== null; lack = this.#lackOf(signed)) {
       signal.throwIfAborted();
       const requests = this.#plan(lack, vain);
       if (requests.length > 0) await Promise.all(requests.map((request) => this.#request(request, lack, vain, signal)));
-      else if (this.#isKept(lack) || !(await this.#untilPeersChange(signal))) {
-        for (const block of lack.blocks) chain.data.requireAvailable(block);
-      }
+      else if (this.#isKept(lack) || !(await this.#untilPeersChange(signal))) return;
     }
     this.#penalizeKeepers(vain);
+  }
+
+  /**
+   * Those before the first that is not signed, which the import will refuse. What the pool holds has the signature of its block, which
+   * is no part of what is hashed.
+   */
+  async #signedOf(blocks: readonly CommittingBlock[]): Promise<readonly CommittingBlock[]> {
+    const unsigned = await firstUnsigned(blocks, this.#parts.chain.validation);
+    return unsigned ? blocks.slice(0, blocks.indexOf(unsigned)) : blocks;
   }
 
   #bytesOf(signed: SignedBeaconBlock): number {
@@ -229,11 +238,7 @@ export class RangeData {
     const byRoot = Map.groupBy(sidecars, blockRootOfSidecar);
     const entries = blocks.flatMap((block) => {
       const missing = new Set(data.missing(block));
-      // Nobody has verified the block's signature yet, so where it differs it is not known whose fault that is.
-      const fitting = (byRoot.get(block.root) ?? []).filter(
-        ({ index, signedBlockHeader }) =>
-          missing.has(index) && byteArrayEquals(signedBlockHeader.signature, block.signed.signature),
-      );
+      const fitting = (byRoot.get(block.root) ?? []).filter(({ index }) => missing.has(index));
       return fitting.length > 0 ? { block, sidecars: fitting } : [];
     });
     if (entries.length === 0) return false;

@@ -15,6 +15,7 @@ export type SyncChain = Pick<
   | "isWaitingForEngine"
   | "isWaitingForData"
   | "data"
+  | "validation"
   | "engineAnswers"
 >;
 

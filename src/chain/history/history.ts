@@ -1,12 +1,12 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { DOMAIN_BEACON_PROPOSER, GENESIS_SLOT } from "@lodestar/params";
-import { createIndexedSignatureSetFromComponents } from "@lodestar/state-transition";
-import { type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
-import { fromHex, toRootHex } from "@lodestar/utils";
+import { GENESIS_SLOT } from "@lodestar/params";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { parentRootOf, serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
+import { firstUnsigned } from "../blocks/proposer-signatures.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import type { DistantGenesis } from "../distant-genesis.ts";
@@ -128,16 +128,8 @@ export class History {
     throw blaming(new BlockRejection("not-connected", message), { slot, root });
   }
 
-  /** Validators are never removed, so the keys of today are also those of any earlier block. */
   async #requireSignatures(blocks: readonly ArrivedBlock[]): Promise<void> {
-    const { config, bls } = this.#parts;
-    const sets = blocks.map(({ signed: { message, signature }, root }) => {
-      const domain = config.getDomain(message.slot, DOMAIN_BEACON_PROPOSER, message.slot);
-      const signingRoot = ssz.phase0.SigningData.hashTreeRoot({ objectRoot: fromHex(root), domain });
-      return createIndexedSignatureSetFromComponents(message.proposerIndex, signingRoot, signature);
-    });
-    const verdicts = await bls.verifyEach(sets);
-    const wrong = blocks.find((_, index) => !verdicts[index]);
+    const wrong = await firstUnsigned(blocks, this.#parts);
     if (!wrong) return;
     const { slot, proposerIndex } = wrong.signed.message;
     const message = `The block of slot ${slot} is not signed by validator ${proposerIndex}.`;

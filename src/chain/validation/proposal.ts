@@ -4,7 +4,7 @@ import {
   computeStartSlotAtEpoch,
   createIndexedSignatureSetFromComponents,
 } from "@lodestar/state-transition";
-import { type phase0, type Slot, ssz } from "@lodestar/types";
+import { type phase0, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { ignore, reject } from "./outcome.ts";
@@ -58,19 +58,28 @@ export function refuseUnfitParent(
   }
 }
 
+/** A number that is too large to be exact is hashed as another one, so that the root of a block does not tell it from that. */
+export function refuseUnknownProposer(
+  { states }: ValidationContext,
+  proposerIndex: ValidatorIndex,
+  what: string,
+): void {
+  if (proposerIndex < states.head.validators.length) return;
+  throw reject("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
+}
+
 /**
  * Whether the proposer signed it, and it was its turn. Gives the parent's post-state advanced to the slot, which may take an
  * epoch transition: it is asked for only by what the proposer has signed.
  */
 export async function verifyProposer(
-  { config, bls, states }: ValidationContext,
+  context: ValidationContext,
   { proposal, root, signature }: SignedProposal,
   what: string,
 ): Promise<CachedBeaconStateAllForks> {
+  const { config, bls, states } = context;
   const { slot, proposerIndex, parentRoot } = proposal;
-  if (proposerIndex >= states.head.validators.length) {
-    throw reject("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
-  }
+  refuseUnknownProposer(context, proposerIndex, what);
   const domain = config.getDomain(slot, DOMAIN_BEACON_PROPOSER, slot);
   const signingRoot = ssz.phase0.SigningData.hashTreeRoot({ objectRoot: root, domain });
   if (!(await bls.verify([createIndexedSignatureSetFromComponents(proposerIndex, signingRoot, signature)]))) {

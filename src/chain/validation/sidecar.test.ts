@@ -1,12 +1,13 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, type deneb, type fulu, ssz } from "@lodestar/types";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import { produceWithBlobs } from "../data/blobs.test-support.ts";
 import { validateBlobSidecar } from "./blob-sidecar.ts";
 import { validateColumnSidecar } from "./column-sidecar.ts";
 import type { ValidationContext } from "./context.ts";
 import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
+import { VerifiedHeaders } from "./verified-headers.ts";
 
 function validateOn(
   context: ValidationContext,
@@ -103,6 +104,18 @@ describe.each(["deneb", "electra", "fulu"] as const)("the rules for sidecars of 
     ],
   ])("of a block with %s: %s", async (reason, action, change) => {
     expect(await refusalOf(validate(await firstSidecar({ change })))).toMatchObject({ action, reason, known: false });
+  });
+
+  test("one that names no validator is rejected, though its header has the root of one that is verified", async () => {
+    const headers = new VerifiedHeaders();
+    vi.spyOn(headers, "verify").mockResolvedValue();
+    const sidecar = changed(await firstSidecar(), ({ signedBlockHeader }) => {
+      signedBlockHeader.message.proposerIndex = 2 ** 64;
+    });
+    expect(await refusalOf(validateOn({ ...chain.context, headers }, sidecar))).toMatchObject({
+      action: "reject",
+      reason: "unknown-validator",
+    });
   });
 
   test.each<[reason: string, change: (sidecar: DataSidecar) => void]>([

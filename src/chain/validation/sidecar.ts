@@ -4,7 +4,7 @@ import { fromHex } from "@lodestar/utils";
 import { blockRootOfSidecar, type DataSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
-import { refuseFinalizedSlot, refuseUnfitParent, verifyProposer } from "./proposal.ts";
+import { refuseFinalizedSlot, refuseUnfitParent, refuseUnknownProposer, verifyProposer } from "./proposal.ts";
 import { refuseFutureSlot } from "./time-window.ts";
 
 /** In what the sidecars of one kind differ from others. */
@@ -41,6 +41,7 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
   const root = blockRootOfSidecar(sidecar);
   refuseSecondSidecar(context, sidecar, root, what);
   refuseUnfitParent(context, header, what);
+  refuseUnknownProposer(context, proposerIndex, what);
   if (!isOfItsHeader(sidecar)) {
     throw reject(
       "bad-inclusion-proof",

@@ -1,5 +1,8 @@
 import type { SignedBeaconBlock } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
+import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
 import { TestChain } from "../../chain/validation/validation-chain.test-support.ts";
@@ -31,7 +34,10 @@ test("a block is imported with the time at which it came, not that at which the 
   await handler.close();
 
   expect(report).toHaveBeenCalledWith("accept");
-  expect(importBlock).toHaveBeenCalledWith(signed, { arrivedAt: clock.slotStartSeconds(1) + 0.5 });
+  expect(importBlock).toHaveBeenCalledWith(
+    signed,
+    expect.objectContaining({ arrivedAt: clock.slotStartSeconds(1) + 0.5 }),
+  );
 });
 
 test("a block that is refused is told of once, with its slot, root, peer and reason; one that is ignored is not", async () => {
@@ -74,4 +80,39 @@ test("a block that is refused is told of once, with its slot, root, peer and rea
       fields: { ...refusal, peer: "relay", reason: "wrong-state-root", detail: "The state root is another one." },
     },
   ]);
+});
+
+test("a block whose data is withheld, and whatever is said to build on it, leave room for others", async () => {
+  const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
+  const { chain, clock } = devChain;
+  const making = new CommittingBlocks(devChain);
+  const parentRoot = chain.head.root;
+  await clock.advanceTo(1);
+  const withheld = await making.make({ slot: 1, parentRoot });
+  await clock.advanceTo(2);
+  const good = await making.make({ slot: 2, parentRoot, blobs: 0 });
+  const handler = new BlockHandler({
+    chain,
+    unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
+    reporter: { penalize: () => {} },
+    logger: createRecordingLogger(),
+  });
+  const reports: string[] = [];
+  const handle = (object: SignedBeaconBlock) => {
+    const report = (verdict: string) => reports.push(verdict);
+    handler.handle({ object, peerId: "peer", report } as unknown as ReceivedMessage<"beacon_block">);
+  };
+
+  handle(withheld.signed);
+  await vi.waitUntil(() => chain.isWaitingForData(withheld.root));
+  for (let index = 0; index < 100; index++) {
+    const { message, signature } = good.signed;
+    handle({ message: { ...message, parentRoot: fromHex(withheld.root), proposerIndex: index }, signature });
+  }
+  await handler.close();
+  handle(good.signed);
+  await handler.close();
+  expect(chain.head.root).toBe(good.root);
+  expect(chain.isWaitingForData(withheld.root)).toBe(true);
+  expect(reports).toEqual(["accept", ...Array.from({ length: 100 }, () => "ignore"), "accept"]);
 });

@@ -113,7 +113,8 @@ export class BlockHandler {
     const { chain, reporter, logger } = this.#parts;
     const { object: signed, peerId } = message;
     try {
-      await chain.importBlock(signed, { arrivedAt });
+      // What is said to build on it would wait along, and take all the room for blocks.
+      await chain.importBlock(signed, { arrivedAt, waitsForData: false });
     } catch (error) {
       if (!(error instanceof BlockRejection)) {
         logger.error("A block could not be imported", { slot: signed.message.slot, peer: peerId, error });

@@ -69,6 +69,13 @@ test("sidecars are given by range and by root as they are stored, of the kind th
   expect(await given(reader.byRoot(COLUMN_SIDECARS, wanted))).toEqual(chunks(10, [5]));
   expect(await given(reader.byRoot(BLOB_SIDECARS, wanted))).toEqual(chunks(2, [1]));
 
+  // Whatever else is named costs no look into the database, nor is anything given twice.
+  const reads = vi.spyOn(chain.data, "sidecarBytes");
+  const odd = [5, 5, 65536 + 5, Number.POSITIVE_INFINITY, ...Array.from({ length: 100 }, (_, index) => 128 + index)];
+  expect(await given(reader.byRoot(COLUMN_SIDECARS, [{ root: rootAt(10), indices: odd }]))).toEqual(chunks(10, [5]));
+  expect(reads).toHaveBeenCalledTimes(1);
+  reads.mockRestore();
+
   const waiting = await making.make({ slot: LAST_SLOT, parentRoot: rootAt(8), mark: 7 });
   chain.data.pool.add(waiting, waiting.sidecars.slice(0, 4));
   const ofWaiting = await collect(reader.byRoot(COLUMN_SIDECARS, [{ root: waiting.root, indices: [3, 4] }]));

@@ -49,7 +49,13 @@ export class SidecarReader {
   async *byRoot(kind: SidecarKind<DataSidecar>, wanted: readonly SidecarsOfBlock[]): AsyncGenerator<ResponseChunk> {
     for (const { root, indices } of wanted) {
       const slot = await this.#slotOf(root);
-      if (slot !== undefined && this.#isOf(kind, slot)) yield* this.#chunks({ slot, root }, indices);
+      if (slot === undefined || !this.#isOf(kind, slot)) continue;
+      // One look at all that is held, since a request names thousands.
+      const held = new Set(await this.#parts.chain.data.indices(root));
+      yield* this.#chunks(
+        { slot, root },
+        [...new Set(indices)].filter((index) => held.has(index)),
+      );
     }
   }
 
