@@ -23,7 +23,7 @@ export class DataLookups {
   readonly #parts: DataLookupsParts;
   readonly #running = new Map<RootHex, Promise<void>>();
   readonly #closed = new AbortController();
-  /** Those of the slot that found no room. */
+  /** Those of the slot that found no room, or are still being asked for since the slot before. */
   #due: CommittingBlock[] = [];
   #stop: (() => void)[] = [];
 
@@ -52,7 +52,7 @@ export class DataLookups {
     const { clock } = this.#parts.chain;
     try {
       await clock.untilTime(clock.nowSeconds() + clock.secondsPerSlot * GOSSIP_SHARE, this.#closed.signal);
-      this.#seek(block);
+      if (!this.#running.has(block.root)) this.#seek(block);
     } catch {
       // The node stops.
     }
@@ -60,8 +60,8 @@ export class DataLookups {
 
   #seek(block: CommittingBlock): void {
     const { root } = block;
-    if (this.#closed.signal.aborted || this.#running.has(root) || !this.#isAwaited(root)) return;
-    if (this.#running.size >= AT_ONCE) {
+    if (this.#closed.signal.aborted || !this.#isAwaited(root)) return;
+    if (this.#running.has(root) || this.#running.size >= AT_ONCE) {
       this.#due.push(block);
       return;
     }
