@@ -8,7 +8,7 @@ import { eventually, statusOf } from "./adversary/support/scenario.ts";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const VALIDATORS = 8;
 /** The slots in which validators propose; in those that follow only the test does. */
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await network.untilConnected(3);
 });
 afterAll(async () => {
-  for (const end of ends.reverse()) await end();
+  for (const end of ends) await end();
 });
 
 test("nodes that keep few columns, some and all of them follow a chain with blobs", async () => {
@@ -66,7 +66,7 @@ test("nodes that keep few columns, some and all of them follow a chain with blob
 test("what is withheld of a block is made of the half that came, and without half of it the chain goes on", async () => {
   await network.divide([maker]);
   const adversary = await Adversary.open({ status: () => statusOf(maker) });
-  ends.push(() => adversary.close());
+  ends.unshift(() => adversary.close());
   await adversary.dial(full.address);
   await adversary.introduce();
   const byHand = new ByHand(maker);

@@ -67,16 +67,21 @@ export class ByHand {
     return made;
   }
 
-  /** The same for a block with blobs, on a chain whose engine makes them. */
-  async proposeWithBlobs(slot: Slot, parentRoot: RootHex, mark = 0): Promise<BlockWithSidecars> {
-    const { chain } = this.#devChain;
+  /** A signed block with blobs, on a chain whose engine makes them. */
+  async produceWithBlobs(slot: Slot, parentRoot: RootHex, mark = 0): Promise<BlockWithSidecars> {
     const { block, blobsBundle } = await this.#produce(slot, parentRoot, mark);
     if (!blobsBundle) throw new Error(`The engine made no blobs for slot ${slot}.`);
     const made = this.sign(block);
-    const sidecars = await chain.data.sidecarsOf(made.signed, blobsBundle);
-    chain.data.pool.add({ slot, root: made.root }, sidecars);
+    return { ...made, sidecars: await this.#devChain.chain.data.sidecarsOf(made.signed, blobsBundle) };
+  }
+
+  /** The same, and takes it onto the chain. */
+  async proposeWithBlobs(slot: Slot, parentRoot: RootHex): Promise<BlockWithSidecars> {
+    const { chain } = this.#devChain;
+    const made = await this.produceWithBlobs(slot, parentRoot);
+    chain.data.pool.add({ slot, root: made.root }, made.sidecars);
     await chain.importBlock(made.signed);
-    return { ...made, sidecars };
+    return made;
   }
 
   /** The block with the state root that it leads to, whatever was changed in it. */
