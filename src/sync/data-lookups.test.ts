@@ -72,4 +72,21 @@ describe.each(["electra", "fulu"] as const)("a block of %s that waits for its da
     expect(peers.roots).toEqual([{ peerId: "sender", root: first.root }]);
     expect(peers.penalties).toEqual([]);
   });
+
+  test("is looked after again as soon as a peer that took longer than the slot has answered in vain", async () => {
+    const peers = new FakePeers();
+    const { chain, clock, history, first } = await openAt(1, peers, fork);
+    const answer = Promise.withResolvers<void>();
+    let isThere = false;
+    peers.add("late", history, { ...SILENT, score: 2, data: async (honest) => (isThere ? honest : []) });
+    peers.add("slow", history, { ...SILENT, score: 1, data: () => answer.promise.then(() => []) });
+
+    await expect(chain.importBlock(first.signed, { waitsForData: false })).rejects.toThrow("have not come");
+    await clock.advanceTo(2);
+    await expect.poll(() => peers.data.map(({ peerId }) => peerId)).toEqual(["late", "slow"]);
+    isThere = true;
+    await clock.advanceTo(3);
+    answer.resolve();
+    await untilHead(chain, first.root);
+  });
 });

@@ -28,7 +28,7 @@ export class DataLookups {
   /** Whom the data of a block was asked of before, the last at the end. */
   readonly #askedBefore = new LruMap<RootHex, Set<string>>(REMEMBERED_BLOCKS);
   readonly #closed = new AbortController();
-  /** Those of the slot that found no room. */
+  /** Those of the slot that found no room, or are still being asked for since the slot before. */
   #due: CommittingBlock[] = [];
   #stop: (() => void)[] = [];
 
@@ -57,7 +57,7 @@ export class DataLookups {
     const { clock } = this.#parts.chain;
     try {
       await clock.untilTime(clock.nowSeconds() + clock.secondsPerSlot * GOSSIP_SHARE, this.#closed.signal);
-      this.#seek(block);
+      if (!this.#running.has(block.root)) this.#seek(block);
     } catch {
       // The node stops.
     }
@@ -65,8 +65,8 @@ export class DataLookups {
 
   #seek(block: CommittingBlock): void {
     const { root } = block;
-    if (this.#closed.signal.aborted || this.#running.has(root) || !this.#isAwaited(root)) return;
-    if (this.#running.size >= AT_ONCE) {
+    if (this.#closed.signal.aborted || !this.#isAwaited(root)) return;
+    if (this.#running.has(root) || this.#running.size >= AT_ONCE) {
       this.#due.push(block);
       return;
     }

@@ -1,30 +1,130 @@
-import { expect, test } from "vitest";
+import type { RootHex } from "@lodestar/types";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { ALL_COLUMNS } from "../../src/data/column-sidecars.ts";
+import type { DataSidecar } from "../../src/data/sidecar.ts";
+import { type BlockWithSidecars, ByHand } from "../support/by-hand.ts";
+import { Adversary } from "./adversary/support/adversary.ts";
+import { eventually, statusOf } from "./adversary/support/scenario.ts";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
 const VALIDATORS = 8;
-const SLOTS = 6;
+/** The slots in which validators propose; in those that follow only the test does. */
+const SHARED_SLOTS = 2;
+const HALF = ALL_COLUMNS.length / 2;
+const ends: (() => Promise<void>)[] = [];
+
+let network: TestNetwork;
+/** The node whose blocks the others follow, as long as they can reach it. */
+let maker: TestNode;
+let light: TestNode;
+let attached: TestNode;
+let full: TestNode;
+let followers: TestNode[];
+beforeAll(async () => {
+  network = new TestNetwork({
+    validators: VALIDATORS,
+    forks: [{ fork: "fulu", epoch: 0 }],
+    cleanUp: (end) => ends.push(end),
+  });
+  maker = await network.add(range(0, VALIDATORS), [], {
+    supernode: true,
+    blobs: { least: 1, most: 1 },
+    pace: "lockstep",
+    restsAt: range(SHARED_SLOTS + 1, 100),
+  });
+  full = await network.add([], [maker], { supernode: true });
+  light = await network.add([], [maker, full]);
+  attached = await network.add([], [maker, full, light]);
+  attached.chain.preparations.prepare(0, new Uint8Array(20), 0);
+  followers = [light, attached, full];
+  await network.untilConnected(3);
+});
+afterAll(async () => {
+  for (const end of ends) await end();
+});
 
 test("nodes that keep few columns, some and all of them follow a chain with blobs", async () => {
-  const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "fulu", epoch: 0 }], slotMs: 2_000 });
-  const maker = await network.add(range(0, VALIDATORS), [], { supernode: true, blobs: { least: 1, most: 2 } });
-  const light = await network.add([], [maker]);
-  const attached = await network.add([], [maker, light]);
-  attached.chain.preparations.prepare(0, new Uint8Array(20), 0);
-  await network.untilConnected(2);
-
-  await network.runTo(SLOTS);
-  await network.untilSameHead();
-
-  const { head } = maker.chain;
-  expect(head.slot).toBeGreaterThan(0);
+  for (let slot = 1; slot <= SHARED_SLOTS; slot++) {
+    await network.clock.advanceTo(slot);
+    await network.untilSameHead();
+    expect(light.chain.head.slot).toBe(slot);
+  }
   const kept = ({ chain }: TestNode) => chain.data.custody.columns.length;
-  expect([light, attached, maker].map(kept)).toEqual([4, 8, 128]);
+  expect(network.nodes.map(kept)).toEqual([128, 128, 4, 8]);
   for (const { chain } of network.nodes) {
-    const sidecars = await chain.data.sidecars(head);
+    const sidecars = await chain.data.sidecars(chain.head);
     expect(sidecars.map(({ index }) => index)).toEqual([...chain.data.custody.sampled]);
   }
   // What a peer keeps is known by what it tells.
   const ofPeers = light.networking.network.peers.list().map(({ columns }) => columns.length);
-  expect(ofPeers.sort((a, b) => a - b)).toEqual([8, 128]);
+  expect(ofPeers.sort((a, b) => a - b)).toEqual([8, 128, 128]);
 });
+
+test("what is withheld of a block is made of the half that came, and without half of it the chain goes on", async () => {
+  await network.divide([maker]);
+  const adversary = await Adversary.open({ status: () => statusOf(maker) });
+  ends.unshift(() => adversary.close());
+  await adversary.dial(full.address);
+  await adversary.introduce();
+  const byHand = new ByHand(maker);
+  let slot = SHARED_SLOTS;
+  const propose = async (parent: RootHex) => {
+    await network.clock.advanceTo(++slot);
+    return byHand.proposeWithBlobs(slot, parent);
+  };
+  const publish = async ({ signed, sidecars }: BlockWithSidecars, isGiven: (sidecar: DataSidecar) => boolean) => {
+    await adversary.publishBlock(network.config, signed);
+    await adversary.publishSidecars(network.config, sidecars.filter(isGiven));
+  };
+
+  const halved = await propose(maker.chain.head.root);
+  const withheld = withheldColumns(HALF);
+  const told = followers.map(columnsToldTo);
+  await publish(halved, ({ index }) => !withheld.has(index));
+  await eventually(() => expect(full.chain.data.pool.count(halved.root)).toBe(HALF));
+  await Promise.all(followers.map((node) => untilAwaited(node, halved.root)));
+  // The supernode gives the others a moment, and then makes what has not come.
+  await network.clock.advanceTo(++slot);
+  await untilHead(halved.root);
+  // They had it by gossip, not only by asking.
+  await eventually(() => {
+    for (const [i, { chain }] of followers.entries()) {
+      expect([...told[i]!].sort((a, b) => a - b)).toEqual([...chain.data.custody.sampled]);
+    }
+  });
+
+  const lost = await propose(halved.root);
+  const tooMany = withheldColumns(HALF + 1);
+  await publish(lost, ({ index }) => !tooMany.has(index));
+  await eventually(() => expect(full.chain.data.pool.count(lost.root)).toBe(HALF - 1));
+  await Promise.all(followers.map((node) => untilAwaited(node, lost.root)));
+
+  const next = await propose(halved.root);
+  await publish(next, () => true);
+  await untilHead(next.root);
+  await network.clock.advanceTo(++slot);
+  expect(followers.map(({ chain }) => chain.forkChoice.has(lost.root))).toEqual([false, false, false]);
+  expect(followers.map(({ chain }) => chain.isWaitingForData(lost.root))).toEqual([true, true, true]);
+});
+
+/** So many columns, among them all that the smaller nodes need. */
+function withheldColumns(count: number): Set<number> {
+  const needed = [light, attached].flatMap(({ chain }) => chain.data.custody.sampled);
+  return new Set([...new Set([...needed, ...ALL_COLUMNS])].slice(0, count));
+}
+
+/** The columns that gossip brings to the node from now on, or that it makes. */
+function columnsToldTo({ chain }: TestNode): Set<number> {
+  const columns = new Set<number>();
+  chain.events.on("columnSidecar", ({ sidecar }) => columns.add(sidecar.index));
+  return columns;
+}
+
+const untilHead = (root: RootHex) =>
+  eventually(() => expect(followers.map(({ chain }) => chain.head.root)).toEqual([root, root, root]));
+
+const untilAwaited = ({ chain }: TestNode, root: RootHex) =>
+  eventually(() => expect(chain.data.awaited().map((block) => block.root)).toContain(root));

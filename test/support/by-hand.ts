@@ -20,12 +20,19 @@ import {
   type ValidatorIndex,
 } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
+import type { ProducedFullBlock } from "../../src/chain/production/block-producer.ts";
+import type { DataSidecar } from "../../src/data/sidecar.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../src/dev/validators/signer.ts";
 
 export interface HandMadeBlock {
   root: RootHex;
   signed: SignedBeaconBlock;
+}
+
+export interface BlockWithSidecars extends HandMadeBlock {
+  /** All of them, in order. */
+  sidecars: DataSidecar[];
 }
 
 /** The parts of a dev chain that acting on it takes. */
@@ -43,16 +50,7 @@ export class ByHand {
 
   /** A valid block of what the pools hold. The mark makes blocks of one slot and parent differ. */
   async produce(slot: Slot, parentRoot: RootHex, mark = 0): Promise<BeaconBlock> {
-    const { chain } = this.#devChain;
-    const preState = await chain.states.afterBlock(parentRoot, slot);
-    const proposer = preState.epochCtx.getBeaconProposer(slot);
-    const { block } = await chain.producer.produce({
-      slot,
-      parentRoot,
-      randaoReveal: this.signer.randaoReveal(proposer, slot),
-      graffiti: new Uint8Array(32).fill(mark),
-      feeRecipient: new Uint8Array(20),
-    });
+    const { block } = await this.#produce(slot, parentRoot, mark);
     return block;
   }
 
@@ -66,6 +64,23 @@ export class ByHand {
   async propose(slot: Slot, parentRoot: RootHex, mark?: number): Promise<HandMadeBlock> {
     const made = this.sign(await this.produce(slot, parentRoot, mark));
     await this.#devChain.chain.importBlock(made.signed);
+    return made;
+  }
+
+  /** A signed block with blobs, on a chain whose engine makes them. */
+  async produceWithBlobs(slot: Slot, parentRoot: RootHex, mark = 0): Promise<BlockWithSidecars> {
+    const { block, blobsBundle } = await this.#produce(slot, parentRoot, mark);
+    if (!blobsBundle) throw new Error(`The engine made no blobs for slot ${slot}.`);
+    const made = this.sign(block);
+    return { ...made, sidecars: await this.#devChain.chain.data.sidecarsOf(made.signed, blobsBundle) };
+  }
+
+  /** The same, and takes it onto the chain. */
+  async proposeWithBlobs(slot: Slot, parentRoot: RootHex): Promise<BlockWithSidecars> {
+    const { chain } = this.#devChain;
+    const made = await this.produceWithBlobs(slot, parentRoot);
+    chain.data.pool.add({ slot, root: made.root }, made.sidecars);
+    await chain.importBlock(made.signed);
     return made;
   }
 
@@ -125,6 +140,18 @@ export class ByHand {
     const data = { ...attestation.data, ...changes };
     const signatures = Array.from(attestingIndices, (index) => this.signAttestation(index, data));
     return { ...attestation, data, signature: aggregateSerializedSignatures(signatures).toBytes() } as Attestation;
+  }
+
+  async #produce(slot: Slot, parentRoot: RootHex, mark: number): Promise<ProducedFullBlock> {
+    const { chain } = this.#devChain;
+    const preState = await chain.states.afterBlock(parentRoot, slot);
+    return chain.producer.produce({
+      slot,
+      parentRoot,
+      randaoReveal: this.signer.randaoReveal(preState.epochCtx.getBeaconProposer(slot), slot),
+      graffiti: new Uint8Array(32).fill(mark),
+      feeRecipient: new Uint8Array(20),
+    });
   }
 
   #signingRoot(data: phase0.AttestationData): Uint8Array {

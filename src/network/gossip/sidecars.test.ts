@@ -1,8 +1,8 @@
-import type { fulu, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { fulu, RootHex, Slot } from "@lodestar/types";
 import { expect, test } from "vitest";
+import type { BlockWithSidecars } from "../../../test/support/by-hand.ts";
 import { sharedKzg } from "../../../test/support/shared-kzg.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
-import type { DataSidecar } from "../../data/sidecar.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
 
@@ -19,37 +19,17 @@ const OPTIONS: Partial<DevNodeOptions> = {
   kzg: sharedKzg,
 };
 
-interface BlockWithData {
-  signed: SignedBeaconBlock;
-  root: RootHex;
-  sidecars: DataSidecar[];
-}
-
-/** Makes a block with blobs, and takes it onto the chain of its maker. */
-async function propose({ byHand, devChain }: GossipNode, slot: Slot): Promise<BlockWithData> {
-  const { chain } = devChain;
-  const { epochCtx } = await chain.states.afterBlock(chain.head.root, slot);
-  const { block, blobsBundle } = await chain.producer.produce({
-    slot,
-    parentRoot: chain.head.root,
-    randaoReveal: byHand.signer.randaoReveal(epochCtx.getBeaconProposer(slot), slot),
-    graffiti: new Uint8Array(32),
-    feeRecipient: new Uint8Array(20),
-  });
-  const { signed, root } = byHand.sign(block);
-  const sidecars = await chain.data.sidecarsOf(signed, blobsBundle!);
-  chain.data.pool.add({ slot, root }, sidecars);
-  await chain.importBlock(signed);
-  return { signed, root, sidecars };
-}
+/** Makes a block with blobs on the head of its maker's chain. */
+const propose = ({ byHand, devChain }: GossipNode, slot: Slot) =>
+  byHand.proposeWithBlobs(slot, devChain.chain.head.root);
 
 const pooled = ({ devChain }: GossipNode, root: RootHex) => devChain.chain.data.pool.count(root);
 
-async function untilAwaited({ devChain }: GossipNode, { root }: BlockWithData): Promise<void> {
+async function untilAwaited({ devChain }: GossipNode, { root }: BlockWithSidecars): Promise<void> {
   await eventually(() => expect(devChain.chain.data.awaited().map((block) => block.root)).toEqual([root]));
 }
 
-async function untilImported({ devChain, node }: GossipNode, { root, sidecars }: BlockWithData): Promise<void> {
+async function untilImported({ devChain, node }: GossipNode, { root, sidecars }: BlockWithSidecars): Promise<void> {
   await eventually(() => expect(devChain.chain.head.root).toBe(root));
   expect(await node.db.data.indices(root)).toEqual(sidecars.map(({ index }) => index));
 }

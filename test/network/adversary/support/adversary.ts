@@ -6,9 +6,20 @@ import { identify } from "@libp2p/identify";
 import type { Connection, Libp2p, Stream } from "@libp2p/interface";
 import { mplex } from "@libp2p/mplex";
 import { tcp } from "@libp2p/tcp";
-import { type fulu, ssz } from "@lodestar/types";
+import type { BeaconConfig } from "@lodestar/config";
+import { computeEpochAtSlot } from "@lodestar/state-transition";
+import { type fulu, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { multiaddr } from "@multiformats/multiaddr";
 import { createLibp2p } from "libp2p";
+import { compressSync } from "snappy";
+import {
+  type DataSidecar,
+  isColumn,
+  serializeSidecar,
+  slotOfSidecar,
+  subnetOfSidecar,
+} from "../../../../src/data/sidecar.ts";
+import { GossipTopics, type TopicKind } from "../../../../src/network/gossip/topics.ts";
 import { metadataCodec, statusCodec, uint64Codec } from "../../../../src/network/reqresp/message-codecs.ts";
 import {
   type Protocol,
@@ -129,6 +140,22 @@ export class Adversary {
     return this.gossip({ messages });
   }
 
+  /** A block to the topic of its slot. */
+  publishBlock(config: BeaconConfig, signed: SignedBeaconBlock): Promise<boolean> {
+    const { slot } = signed.message;
+    const topic = topicAt(config, slot, "beacon_block");
+    return this.publish({ topic, data: compressSync(config.getForkTypes(slot).SignedBeaconBlock.serialize(signed)) });
+  }
+
+  /** Sidecars to the subnets where they belong, one after the other. */
+  async publishSidecars(config: BeaconConfig, sidecars: readonly DataSidecar[]): Promise<void> {
+    for (const sidecar of sidecars) {
+      const kind = isColumn(sidecar) ? "data_column_sidecar" : "blob_sidecar";
+      const topic = topicAt(config, slotOfSidecar(sidecar), kind, subnetOfSidecar(config, sidecar));
+      await this.publish({ topic, data: compressSync(serializeSidecar(sidecar)) });
+    }
+  }
+
   async close(): Promise<void> {
     await this.host.stop();
   }
@@ -161,6 +188,12 @@ export class Adversary {
       }
     });
   }
+}
+
+function topicAt(config: BeaconConfig, slot: Slot, kind: TopicKind, subnet?: number): string {
+  const topic = new GossipTopics(config).at(computeEpochAtSlot(slot), kind, subnet);
+  if (!topic) throw new Error(`There is no topic ${kind} in slot ${slot}.`);
+  return topic.name;
 }
 
 async function decodedRequest(bytes: Buffer): Promise<Uint8Array> {

@@ -13,6 +13,7 @@ const COMPLAINT = / (WARN|ERROR|FATAL) /;
 
 interface ScenarioOptions {
   forks?: TestNetworkOptions["forks"];
+  honest?: Partial<Pick<TestNodeOptions, "supernode" | "blobs">>;
   victim?: Partial<Pick<TestNodeOptions, "targetPeers" | "discovery" | "requestLimits" | "syncLimits">>;
   /** How long the chain is when the victim comes. */
   historySlots?: Slot;
@@ -28,12 +29,13 @@ export class Scenario {
   readonly #ends: (() => Promise<void>)[];
   #advancing: Promise<void> = Promise.resolve();
 
-  static async begin({ forks, victim: options, historySlots = 3, isAlone }: ScenarioOptions = {}): Promise<Scenario> {
+  static async begin(options: ScenarioOptions = {}): Promise<Scenario> {
+    const { forks, historySlots = 3, isAlone } = options;
     const ends: (() => Promise<void>)[] = [];
     const network = new TestNetwork({ validators: VALIDATORS, forks, cleanUp: (work) => ends.push(work) });
-    const honest = await network.add(range(0, VALIDATORS), [], { pace: "lockstep" });
+    const honest = await network.add(range(0, VALIDATORS), [], { pace: "lockstep", ...options.honest });
     await network.clock.advanceTo(historySlots);
-    const victim = await network.add([], isAlone ? [] : [honest], options);
+    const victim = await network.add([], isAlone ? [] : [honest], options.victim);
     const scenario = new Scenario(network, honest, victim, ends);
     if (isAlone) return scenario;
     await network.untilConnected();

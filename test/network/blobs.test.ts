@@ -1,0 +1,199 @@
+import { createHash } from "node:crypto";
+import { DOMAIN_BEACON_PROPOSER } from "@lodestar/params";
+import { type RootHex, ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type DataSidecar, isColumn, serializeSidecar } from "../../src/data/sidecar.ts";
+import { metadataCodec } from "../../src/network/reqresp/message-codecs.ts";
+import { encodeChunk } from "../../src/network/reqresp/response-chunk.ts";
+import { type BlockWithSidecars, ByHand } from "../support/by-hand.ts";
+import type { Adversary } from "./adversary/support/adversary.ts";
+import { eventually, Scenario, statusOf } from "./adversary/support/scenario.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+describe.each(["electra", "fulu"] as const)("on %s", (fork) => {
+  let scenario: Scenario;
+  let byHand: ByHand;
+  beforeAll(async () => {
+    scenario = await Scenario.begin({
+      forks: [{ fork, epoch: 0 }],
+      honest: { supernode: true, blobs: { least: 2, most: 2 } },
+      historySlots: 1,
+    });
+    byHand = new ByHand(scenario.honest);
+  });
+  afterAll(() => scenario.end());
+
+  /** A block of a slot in which nobody else proposes. The honest node has it with its data, and tells nobody. */
+  async function propose(): Promise<BlockWithSidecars> {
+    return byHand.proposeWithBlobs(await scenario.skipSlot(), scenario.honest.chain.head.root);
+  }
+
+  /** Another block of the same proposer, which nobody knows. */
+  function rivalOf({ signed: { message } }: BlockWithSidecars): Promise<BlockWithSidecars> {
+    return byHand.produceWithBlobs(message.slot, toRootHex(message.parentRoot), 1);
+  }
+
+  /** Those without which the victim does not import the block. */
+  function needed({ signed, sidecars }: BlockWithSidecars): DataSidecar[] {
+    const required = scenario.victim.chain.data.required(signed);
+    return sidecars.filter(({ index }) => required.includes(index));
+  }
+
+  const publishBlock = (adversary: Adversary, { signed }: BlockWithSidecars) =>
+    adversary.publishBlock(scenario.network.config, signed);
+  const publish = (adversary: Adversary, sidecars: readonly DataSidecar[]) =>
+    adversary.publishSidecars(scenario.network.config, sidecars);
+  const pooled = (root: RootHex) => scenario.victim.chain.data.pool.all(root).map(({ index }) => index);
+  const untilAwaited = ({ root }: BlockWithSidecars) =>
+    eventually(() => expect(scenario.victim.chain.isWaitingForData(root)).toBe(true));
+  const isImported = ({ root }: BlockWithSidecars) => scenario.victim.chain.forkChoice.has(root);
+  const untilImported = (block: BlockWithSidecars) => eventually(() => expect(isImported(block)).toBe(true));
+
+  /** Keeps the honest node from giving data to whoever asks, until it is told to. */
+  function withholdData(): () => void {
+    const withheld = vi.spyOn(scenario.honest.chain.data, "sidecarBytes").mockResolvedValue(null);
+    return () => withheld.mockRestore();
+  }
+
+  const signedBy = (sidecar: DataSidecar, proposerIndex: number): DataSidecar => {
+    const message = { ...sidecar.signedBlockHeader.message, proposerIndex };
+    const { signer } = byHand;
+    const signingRoot = signer.signingRoot(ssz.phase0.BeaconBlockHeader, message, DOMAIN_BEACON_PROPOSER, message.slot);
+    const signedBlockHeader = { message, signature: signer.sign(proposerIndex, signingRoot) };
+    return { ...sidecar, signedBlockHeader };
+  };
+
+  test("data may come before its block, behind it or long behind it, and twice", async () => {
+    const adversary = await scenario.adversary();
+    const early = await propose();
+    await publish(adversary, needed(early));
+    await eventually(() => expect(pooled(early.root)).toEqual(needed(early).map(({ index }) => index)));
+    await publishBlock(adversary, early);
+    await untilImported(early);
+
+    const giveAgain = withholdData();
+    const late = await propose();
+    const [first, ...others] = needed(late) as [DataSidecar, DataSidecar];
+    await publishBlock(adversary, late);
+    await publish(adversary, [first]);
+    await untilAwaited(late);
+    // The node asks others for it, who do not have it.
+    await scenario.skipSlot();
+    await scenario.skipSlot();
+    await eventually(() => expect(pooled(late.root)).toEqual([first.index]));
+    expect(isImported(late)).toBe(false);
+    // Whatever else is said to be the one that came takes no place of it, and is not looked at.
+    await publish(adversary, [first, withOtherData(first, others[0]!), ...others, ...others]);
+    await untilImported(late);
+    expect(scenario.invalidMessages(adversary)).toBe(0);
+    expect(scenario.score(adversary)).toBe(0);
+    giveAgain();
+    await expectServed(early);
+    await expectServed(late);
+    await scenario.expectFollowing();
+  });
+
+  test("sidecars that are not what they should be are held against whoever sends them, and fetched from others", async () => {
+    const block = await propose();
+    const rival = await rivalOf(block);
+    const [sidecar, other] = needed(block) as [DataSidecar, DataSidecar];
+    const { proposerIndex } = block.signed.message;
+    const forgeries: [reason: string, forged: DataSidecar][] = [
+      ["bad-kzg-proof", withOtherData(sidecar, other)],
+      ["bad-inclusion-proof", { ...needed(rival)[0]!, signedBlockHeader: sidecar.signedBlockHeader } as DataSidecar],
+      ["wrong-proposer", signedBy(sidecar, (proposerIndex + 1) % 16)],
+      ["bad-signature", withoutSignature(sidecar)],
+    ];
+    for (const [reason, forged] of forgeries) {
+      const adversary = await scenario.adversary();
+      await publish(adversary, [forged]);
+      await eventually(() => expect(scenario.refusals(adversary)).toEqual(new Set([reason])));
+      expect(scenario.invalidMessages(adversary)).toBe(1);
+      await adversary.close();
+    }
+    expect(pooled(block.root)).toEqual([]);
+
+    const adversary = await scenario.adversary();
+    await publishBlock(adversary, block);
+    await publish(adversary, [other]);
+    await untilAwaited(block);
+    await eventually(() => expect(pooled(block.root)).toEqual([other.index]));
+    await scenario.skipSlot();
+    await untilImported(block);
+    await expectServed(block);
+    await adversary.close();
+    await scenario.expectFollowing();
+  });
+
+  test("answers that are not what was asked for are held against whoever gives them, and others are asked", async () => {
+    const giveAgain = withholdData();
+    const block = await propose();
+    const rival = await rivalOf(block);
+    const asked = needed(block);
+    const [sidecar, other] = asked as [DataSidecar, DataSidecar];
+    const lies = [
+      asked.with(0, withOtherData(sidecar, other)),
+      asked.with(0, withoutSignature(sidecar)),
+      needed(rival),
+      [...asked, sidecar],
+    ];
+    const liars = await Promise.all(lies.map((lie) => openLiar(lie)));
+    await publishBlock(liars[0]!, block);
+    await untilAwaited(block);
+    await scenario.skipSlot();
+    await eventually(() => expect(liars.filter((liar) => scenario.score(liar) < 0)).toHaveLength(liars.length));
+    expect(pooled(block.root)).toEqual([]);
+    expect(isImported(block)).toBe(false);
+
+    giveAgain();
+    await scenario.skipSlot();
+    await untilImported(block);
+    await expectServed(block);
+    for (const liar of liars) await liar.close();
+    expect(scenario.victim.networking.network.peers.scores.score(scenario.honest.peerId)).toBe(0);
+    await scenario.expectFollowing();
+  });
+
+  /** A peer that claims to have everything, and gives the same sidecars whatever it is asked. */
+  async function openLiar(sidecars: readonly DataSidecar[]): Promise<Adversary> {
+    const liar = await scenario.stranger();
+    const chunks = sidecars.map((each) => encodeChunk(serializeSidecar(each), statusOf(scenario.honest).forkDigest));
+    for (const protocol of ["blob_sidecars_by_root", "data_column_sidecars_by_root"] as const) {
+      liar.behaviours.set(protocol, async (stream) => {
+        for (const chunk of chunks) if (!stream.send(chunk)) await stream.onDrain();
+        await stream.close();
+      });
+    }
+    liar.behaviours.set("metadata", async (stream, { version }) => {
+      const metadata = { ...ssz.fulu.Metadata.defaultValue(), custodyGroupCount: 128 };
+      stream.send(encodeChunk(metadataCodec(version).encode(metadata)));
+      await stream.close();
+    });
+    await scenario.join(liar);
+    return liar;
+  }
+
+  /** The victim has stored what it needed of the block as it was published. */
+  async function expectServed(block: BlockWithSidecars): Promise<void> {
+    const { slot } = block.signed.message;
+    const stored = await scenario.victim.chain.data.sidecars({ slot, root: block.root });
+    expect(stored.map(digestOf)).toEqual(needed(block).map(digestOf));
+  }
+});
+
+/** The sidecar with the blob, or the cells, of another. */
+function withOtherData(sidecar: DataSidecar, other: DataSidecar): DataSidecar {
+  if (isColumn(sidecar) && isColumn(other)) return { ...sidecar, column: other.column };
+  if (!isColumn(sidecar) && !isColumn(other)) return { ...sidecar, blob: other.blob };
+  throw new Error("A block has either blob sidecars or columns.");
+}
+
+/** The sidecar with a header that nobody signed. */
+function withoutSignature(sidecar: DataSidecar): DataSidecar {
+  const { message } = sidecar.signedBlockHeader;
+  return { ...sidecar, signedBlockHeader: { message, signature: new Uint8Array(96).fill(0xc0, 0, 1) } };
+}
+
+const digestOf = (sidecar: DataSidecar) => createHash("sha256").update(serializeSidecar(sidecar)).digest("hex");
