@@ -6,7 +6,7 @@ const ALTAIR_EPOCH = 5;
 const FORK_SLOT = ALTAIR_EPOCH * SLOTS_PER_EPOCH;
 
 test("discovers Lodestar, and follows its chain by gossip through the fork to altair; late ones sync through it", async () => {
-  const chain = await LodestarChain.start({ altairEpoch: ALTAIR_EPOCH });
+  const chain = await LodestarChain.start({ forkEpochs: { altair: ALTAIR_EPOCH } });
   const { lodestar } = chain;
   const { enr, address } = await lodestar.identity();
   const fanal = await chain.join(["--bootnodes", enr]);

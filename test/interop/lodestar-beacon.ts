@@ -3,28 +3,35 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { BeaconRest } from "./beacon-rest.ts";
 import { freePorts } from "./free-ports.ts";
+import type { LodestarInstall } from "./lodestar-install.ts";
 import { LodestarProcess, type LodestarProcessOptions } from "./lodestar-process.ts";
 import { startLodestarValidator } from "./lodestar-validator.ts";
 
 const POLL_MS = 100;
 /** The epoch of a fork that is not scheduled. */
-const NEVER = "18446744073709551615";
+export const NEVER = "18446744073709551615";
 
-type Placed = Pick<LodestarProcessOptions, "directory" | "whenDone">;
+type Placed = Omit<LodestarProcessOptions, "args">;
 
 export interface LodestarDevOptions extends Placed {
   validators: number;
-  /** Phase0 for ever when left out. */
-  altairEpoch?: number;
+  /** When its forks are, of all that this Lodestar knows. */
+  forkEpochs: Readonly<Record<string, number | typeof NEVER>>;
+  /** Whether it keeps all columns of blobs, so that anybody can sync from it alone. */
+  supernode?: boolean;
 }
 
-interface LodestarJoiningOptions extends Placed {
+export interface LodestarJoiningOptions extends Placed {
   /** With the chain's config.yaml and genesis.ssz. */
   networkDirectory: string;
   /** Records (ENR) in their text form. */
   bootnodes: readonly string[];
   /** Whether it connects to the bootnodes themselves, instead of asking them for others alone. */
   dialsBootnodes?: boolean;
+  /** Whether it keeps all columns of blobs, so that anybody can sync from it alone. */
+  supernode?: boolean;
+  /** An execution client behind the Engine API; one that takes everything for valid when left out. */
+  execution?: { url: string; secretFile: string };
   /** Whose finalized state it starts from, instead of genesis. */
   checkpointSyncUrl?: string;
   /** The first and the last of the validators that it runs; none when left out. */
@@ -40,6 +47,12 @@ interface Start extends Placed {
   validators?: readonly [first: number, last: number] | undefined;
 }
 
+/** Two seconds; current ones count in milliseconds, and tell others what else they were given. */
+const slotLength = (install: LodestarInstall | undefined) => [
+  ...["--params.SECONDS_PER_SLOT", "2"],
+  ...(install ? ["--params.SLOT_DURATION_MS", "2000"] : []),
+];
+
 /** How often each kind of request was made. */
 export type RequestCounts = Record<string, number>;
 
@@ -51,16 +64,15 @@ export class LodestarBeacon {
   #validator: LodestarProcess | undefined;
 
   /** A chain of its own, with all its validators, that begins some seconds after the start. */
-  static dev({ validators, altairEpoch, ...placed }: LodestarDevOptions): Promise<LodestarBeacon> {
+  static dev({ validators, forkEpochs, supernode = false, ...placed }: LodestarDevOptions): Promise<LodestarBeacon> {
+    const forks = Object.entries(forkEpochs).map(([fork, epoch]) => [
+      `--params.${fork.toUpperCase()}_FORK_EPOCH`,
+      String(epoch),
+    ]);
     return LodestarBeacon.#start({
       command: "dev",
-      chain: [
-        "--params.SECONDS_PER_SLOT",
-        "2",
-        "--params.ALTAIR_FORK_EPOCH",
-        altairEpoch === undefined ? NEVER : String(altairEpoch),
-      ],
-      args: ["--genesisValidators", String(validators)],
+      chain: [...slotLength(placed.install), ...forks.flat()],
+      args: ["--genesisValidators", String(validators), ...(supernode ? ["--supernode"] : [])],
       validators: [0, validators - 1],
       ...placed,
     });
@@ -68,14 +80,25 @@ export class LodestarBeacon {
 
   /** A node, with or without validators, of a chain that others began. */
   static joining(options: LodestarJoiningOptions): Promise<LodestarBeacon> {
-    const { networkDirectory, bootnodes, dialsBootnodes = false, checkpointSyncUrl, ...rest } = options;
+    const {
+      networkDirectory,
+      bootnodes,
+      dialsBootnodes = false,
+      supernode = false,
+      execution,
+      checkpointSyncUrl,
+      ...rest
+    } = options;
     const args = [
       ["--network", "dev"],
       ["--genesisStateFile", `${networkDirectory}/genesis.ssz`],
       ["--bootnodes", ...bootnodes],
       ["--network.connectToDiscv5Bootnodes", String(dialsBootnodes)],
       ["--eth1", "false"],
-      ["--execution.engineMock", "true"],
+      execution
+        ? ["--execution.urls", execution.url, "--jwtSecret", execution.secretFile]
+        : ["--execution.engineMock", "true"],
+      supernode ? ["--supernode"] : [],
       checkpointSyncUrl === undefined ? [] : ["--checkpointSyncUrl", checkpointSyncUrl],
     ].flat();
     return LodestarBeacon.#start({
@@ -86,7 +109,7 @@ export class LodestarBeacon {
     });
   }
 
-  static async #start({ command, chain, args, validators, directory, whenDone }: Start): Promise<LodestarBeacon> {
+  static async #start({ command, chain, args, validators, directory, ...placed }: Start): Promise<LodestarBeacon> {
     const [rest, metrics, p2p] = (await freePorts(3)) as [number, number, number];
     const restUrl = `http://127.0.0.1:${rest}`;
     const own = [
@@ -98,14 +121,14 @@ export class LodestarBeacon {
       ["--enr.ip", "127.0.0.1", "--mdns", "false"],
       ["--logLevel", "verbose", "--logFile", "none"],
     ].flat();
-    const process = new LodestarProcess({ args: [command, ...own, ...chain, ...args], directory, whenDone });
+    const process = new LodestarProcess({ args: [command, ...own, ...chain, ...args], directory, ...placed });
     const beacon = new LodestarBeacon(process, restUrl, `http://127.0.0.1:${metrics}/metrics`);
     await Promise.race([beacon.#untilServed(), process.ended]);
     if (validators) {
       // In one process with the node, the two would open their metrics on the same port.
       const home = join(directory, "validator");
       mkdirSync(home);
-      beacon.#validator = startLodestarValidator({ restUrl, validators, chain, directory: home, whenDone });
+      beacon.#validator = startLodestarValidator({ restUrl, validators, chain, directory: home, ...placed });
     }
     return beacon;
   }

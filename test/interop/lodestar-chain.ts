@@ -16,7 +16,9 @@ export class LodestarChain {
   readonly lodestar: LodestarBeacon;
   readonly #network: string;
 
-  static async start(options: Pick<LodestarDevOptions, "altairEpoch"> = {}): Promise<LodestarChain> {
+  static async start(
+    options: Pick<LodestarDevOptions, "forkEpochs" | "supernode" | "install">,
+  ): Promise<LodestarChain> {
     const directory = tempDirectory();
     const lodestar = await LodestarBeacon.dev({
       ...options,

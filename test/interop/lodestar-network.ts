@@ -7,7 +7,7 @@ import type { BeaconRest } from "./beacon-rest.ts";
  * settings and its genesis state. Returns the directory.
  */
 export async function writeNetworkOf(rest: BeaconRest, directory: string): Promise<string> {
-  const settings = await rest.get<Record<string, string>>("/eth/v1/config/spec");
+  const settings = await rest.get<Record<string, unknown>>("/eth/v1/config/spec");
   const lines = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "config.yaml"), lines.join(""));

@@ -1,20 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { type LodestarInstall, ownLodestar } from "./lodestar-install.ts";
 
 export interface LodestarProcessOptions {
+  /** By default the one that the scripts install. */
+  install?: LodestarInstall | undefined;
   args: readonly string[];
   /** The working directory, in which some commands leave files. */
   directory: string;
   /** Is told how the process is ended. */
   whenDone: (end: () => Promise<void>) => void;
-}
-
-function fromEnvironment(name: string): string {
-  const value = process.env[name];
-  if (value === undefined)
-    throw new Error(`${name} is not set; run this with "npm run test:interop" or scripts/with-lodestar.js.`);
-  return value;
 }
 
 /** One of Lodestar's commands as a process of its own, on the minimal preset. */
@@ -27,8 +23,8 @@ export class LodestarProcess {
   readonly #closed: Promise<unknown[]>;
   #hasEnded = false;
 
-  constructor({ args, directory, whenDone }: LodestarProcessOptions) {
-    this.#child = spawn(fromEnvironment("INTEROP_NODE"), [fromEnvironment("INTEROP_LODESTAR"), ...args], {
+  constructor({ install = ownLodestar(), args, directory, whenDone }: LodestarProcessOptions) {
+    this.#child = spawn(install.node, [install.program, ...args], {
       cwd: directory,
       env: { ...process.env, LODESTAR_PRESET: "minimal", NODE_OPTIONS: "" },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,6 +1,6 @@
 import { LodestarProcess, type LodestarProcessOptions } from "./lodestar-process.ts";
 
-interface LodestarValidatorOptions extends Pick<LodestarProcessOptions, "directory" | "whenDone"> {
+interface LodestarValidatorOptions extends Omit<LodestarProcessOptions, "args"> {
   restUrl: string;
   /** The indices of the first and the last of the validators that it signs for, whose keys everybody knows. */
   validators: readonly [first: number, last: number];
@@ -11,7 +11,7 @@ interface LodestarValidatorOptions extends Pick<LodestarProcessOptions, "directo
 
 /** Lodestar's validator client. */
 export function startLodestarValidator(options: LodestarValidatorOptions): LodestarProcess {
-  const { restUrl, validators, chain, graffiti, directory, whenDone } = options;
+  const { restUrl, validators, chain, graffiti, directory, ...placed } = options;
   const [first, last] = validators;
   const args = [
     ["--network", "dev"],
@@ -23,5 +23,5 @@ export function startLodestarValidator(options: LodestarValidatorOptions): Lodes
     graffiti === undefined ? [] : ["--graffiti", graffiti],
     chain,
   ].flat();
-  return new LodestarProcess({ args: ["validator", ...args], directory, whenDone });
+  return new LodestarProcess({ args: ["validator", ...args], directory, ...placed });
 }

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { blockRequests, follow } from "./following.ts";
+import { NEVER } from "./lodestar-beacon.ts";
 import { LodestarChain } from "./lodestar-chain.ts";
 
 test("syncs from Lodestar, a peer it was told of, and follows its phase0 chain by gossip", async () => {
-  const chain = await LodestarChain.start();
+  const chain = await LodestarChain.start({ forkEpochs: { altair: NEVER } });
   const { lodestar } = chain;
   const { address } = await lodestar.identity();
   const fanal = await chain.join(["--no-discovery", "--peer", address]);

@@ -1,46 +1,32 @@
-import { expect, onTestFinished, test } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished, test } from "vitest";
+import { ExecutionLayer } from "../support/execution-layer/execution-layer.ts";
+import { executionGenesis } from "../support/execution-layer/genesis.ts";
+import { serveExecutionLayer } from "../support/execution-layer/http-server.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
-import { until } from "./beacon-rest.ts";
-import { FanalChain } from "./fanal-chain.ts";
-import { showLastLinesOnFailure } from "./last-lines.ts";
-import { LodestarBeacon } from "./lodestar-beacon.ts";
+import { testWithCurrentLodestar } from "./lodestar-install.ts";
+import { finalizeTogether } from "./shared-chain.ts";
 
-const OWN_GRAFFITI = "half of it by Fanal";
-const FINALIZED_EPOCH = 3;
-
-const inBytes = (text: string) => `0x${Buffer.from(text).toString("hex").padEnd(64, "0")}`;
+const SECRET = new Uint8Array(32).fill(7);
 
 test("a chain of which Lodestar runs one half of the validators is finalized by both nodes", async () => {
-  const { fanal, networkDirectory, bootnodes } = await FanalChain.start([
-    ...["--fork", "altair", "--validators", "32", "--dev-validators", "0-15"],
-    ...["--warmup-epochs", "0", "--graffiti", OWN_GRAFFITI],
-  ]);
-  const lodestar = await LodestarBeacon.joining({
-    networkDirectory,
-    bootnodes,
-    dialsBootnodes: true,
-    validators: [16, 31],
-    directory: tempDirectory(),
-    whenDone: onTestFinished,
-  });
-  showLastLinesOnFailure("Lodestar", lodestar.processes);
-  // Neither half can justify anything alone.
-  const finalized = await lodestar.meanwhile(
-    until(
-      () => fanal.rest.finalized(),
-      async ({ epoch, root }) => Number(epoch) >= FINALIZED_EPOCH && root === (await lodestar.rest.finalized()).root,
-    ),
-  );
-  const slots = await lodestar.rest.canonicalSlots(finalized.root, 1);
-  expect(await fanal.rest.canonicalSlots(finalized.root, 1)).toEqual(slots);
-  const makers = new Set<boolean>();
-  for (const slot of slots) {
-    const { message } = await lodestar.rest.get<{ message: { body: { graffiti: string } } }>(
-      `/eth/v2/beacon/blocks/${slot}`,
-    );
-    makers.add(message.body.graffiti === inBytes(OWN_GRAFFITI));
-  }
-  expect(makers).toEqual(new Set([true, false]));
-  expect(await lodestar.gossipRejected()).toEqual({});
-  expect(fanal.program.output).not.toMatch(/ (WARN|ERROR) /);
+  await finalizeTogether(["--fork", "altair"]);
 });
+
+testWithCurrentLodestar(
+  "a fulu chain of which a current Lodestar runs one half of the validators is finalized by both nodes, over one execution layer",
+  async (install) => {
+    const genesisTime = Math.floor(Date.now() / 1000);
+    const forks = { shanghai: genesisTime, cancun: genesisTime, prague: genesisTime, osaka: genesisTime };
+    const layer = await ExecutionLayer.open(executionGenesis({ timestamp: genesisTime, forks }));
+    const { url, close } = await serveExecutionLayer(layer, { secret: SECRET });
+    onTestFinished(close);
+    const secretFile = join(tempDirectory(), "jwt.hex");
+    writeFileSync(secretFile, Buffer.from(SECRET).toString("hex"));
+    await finalizeTogether(
+      ["--fork", "fulu", "--genesis-time", String(genesisTime), "--el", url, "--jwt-secret", secretFile],
+      { install, execution: { url, secretFile } },
+    );
+  },
+);
