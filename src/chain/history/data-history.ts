@@ -52,9 +52,7 @@ export class DataHistory {
   constructor(parts: DataHistoryParts) {
     this.#parts = parts;
     const { custody } = parts.data;
-    const earliest = parts.earliestBlockSlot();
-    // Import takes no block without its data, but the one that the chain was started from has none.
-    this.#held = { from: earliest === GENESIS_SLOT ? earliest : earliest + 1, groups: custody.groupCount };
+    this.#held = { from: GENESIS_SLOT, groups: custody.groupCount };
     custody.onRaised((groups) => {
       this.#lookAgain(groups);
       // A write that fails brings the node to a stop.
@@ -62,13 +60,19 @@ export class DataHistory {
     });
   }
 
-  /** Takes up what an earlier run has noted. */
+  /** Takes up what an earlier run has noted, or begins behind the block that the chain was started from. */
   async open(): Promise<void> {
     const { groupCount } = this.#parts.data.custody;
     const noted = await this.#parts.db.meta.getHeldData();
-    if (noted !== null) this.#held = { ...noted, groups: groupCount };
+    this.#held = { from: noted?.from ?? (await this.#afterAnchor()), groups: groupCount };
     if (noted !== null && noted.groups < groupCount) this.#lookAgain(groupCount);
     if (noted?.groups !== groupCount) await this.#note();
+  }
+
+  /** Import takes no block without its data, but the one that a chain was started from has none. */
+  async #afterAnchor(): Promise<Slot> {
+    const oldest = await this.#parts.db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
+    return oldest && oldest.slot > GENESIS_SLOT ? oldest.slot + 1 : GENESIS_SLOT;
   }
 
   /** From this slot on all data is held that has to be served (fulu/p2p-interface.md, Status v2). */

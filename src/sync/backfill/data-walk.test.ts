@@ -30,8 +30,8 @@ async function openHistory(fork: "electra" | "fulu") {
     await chain.importBlock(block.signed);
     history.push(block);
   }
-  const anchored = await openAnchoredAt(ANCHOR_SLOT, devChain, { custody: CUSTODY });
-  return { history, ...anchored };
+  const openAnchored = (withBlock: boolean) => openAnchoredAt(ANCHOR_SLOT, devChain, { custody: CUSTODY, withBlock });
+  return { history, openAnchored, ...(await openAnchored(true)) };
 }
 
 function walksOf(chain: BeaconChain, peers: FakePeers) {
@@ -57,7 +57,9 @@ async function stored(db: BeaconDb, history: readonly ServedBlock[]): Promise<nu
 
 describe.each(["electra", "fulu"] as const)("the data of earlier blocks of %s", (fork) => {
   test("is fetched from those who keep it, refused where it is wrong, and goes on after a restart", async () => {
-    const { chain, db, reopen, history } = await openHistory(fork);
+    const { chain, db, reopen, history, openAnchored } = await openHistory(fork);
+    const withoutBlock = await openAnchored(false);
+    expect(withoutBlock.chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
     const peers = new FakePeers();
     const otherCommitments = async (sidecars: DataSidecar[]) =>
       sidecars.map((sidecar) => ({ ...sidecar, kzgCommitment: new Uint8Array(48), kzgCommitments: [] }) as DataSidecar);
