@@ -6,7 +6,7 @@ import { showLastLinesOnFailure } from "./last-lines.ts";
 import { LodestarBeacon } from "./lodestar-beacon.ts";
 import { testWithCurrentLodestar } from "./lodestar-install.ts";
 
-const FULU_EPOCH = 8;
+const FULU_EPOCH = 9;
 const FORK_SLOT = FULU_EPOCH * SLOTS_PER_EPOCH;
 
 for (const { title, blobs } of [

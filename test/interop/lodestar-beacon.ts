@@ -47,7 +47,7 @@ interface Start extends Placed {
   validators?: readonly [first: number, last: number] | undefined;
 }
 
-/** Two seconds; current ones count in milliseconds, and tell others what else they were given. */
+/** Slots of two seconds, which current ones count in milliseconds; they tell others both numbers. */
 const slotLength = (install: LodestarInstall | undefined) => [
   ...["--params.SECONDS_PER_SLOT", "2"],
   ...(install ? ["--params.SLOT_DURATION_MS", "2000"] : []),
