@@ -4,7 +4,6 @@ import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   computeStartSlotAtEpoch,
-  getAttesterSlashableIndices,
 } from "@lodestar/state-transition";
 import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
@@ -21,10 +20,7 @@ import { BlockStore } from "./blocks/block-store.ts";
 import type { Clock } from "./clock/clock.ts";
 import { Custody, type CustodyOptions } from "./data/custody.ts";
 import { DataAvailability } from "./data/data-availability.ts";
-import { DataPruner } from "./data/data-pruner.ts";
-import { EngineBlobs } from "./data/engine-blobs.ts";
-import { LateSidecars } from "./data/late-sidecars.ts";
-import { Reconstruction } from "./data/reconstruction.ts";
+import { DataUpkeep } from "./data/data-upkeep.ts";
 import { SidecarProcessor } from "./data/sidecar-processor.ts";
 import { ValidatorCustody } from "./data/validator-custody.ts";
 import { DistantGenesis, type ReadGenesisState } from "./distant-genesis.ts";
@@ -56,9 +52,7 @@ import { PayloadAnnouncer } from "./production/payload-announcer.ts";
 import { PayloadBuilder } from "./production/payload-builder.ts";
 import { ProposerPreparations } from "./production/proposer-preparations.ts";
 import type { Pubkeys } from "./pubkeys.ts";
-import { restoreAttestations } from "./restore-attestations.ts";
-import { restoreBlocks } from "./restore-blocks.ts";
-import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
+import { restoreChain } from "./restoring/restore-chain.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { HotSnapshots } from "./states/hot-snapshots.ts";
 import { SnapshotWriter } from "./states/snapshot-writer.ts";
@@ -129,15 +123,12 @@ export class BeaconChain {
   readonly #tracker: HeadTracker;
   readonly #archiver: FinalityArchiver;
   readonly #snapshotWriter: SnapshotWriter;
-  readonly #lateSidecars: LateSidecars;
-  readonly #dataPruner: DataPruner;
+  readonly #dataUpkeep: DataUpkeep;
   readonly #payloadAnnouncer: PayloadAnnouncer;
   readonly #epochPreparer: EpochPreparer;
   readonly #validatorCustody: ValidatorCustody;
   readonly #builderInUse: BuilderInUse | undefined;
   readonly #engineNotifier: EngineNotifier;
-  readonly #engineBlobs: EngineBlobs;
-  readonly #reconstruction: Reconstruction;
   readonly #engine: ExecutionEngine;
   readonly #logger: Logger;
   /** What fork choice begins with, and what is known to be justified and final by then. */
@@ -204,9 +195,6 @@ export class BeaconChain {
       { db, forkChoice, states: this.states, snapshots, snapshotWriter, payloads, logger: log },
       forkChoice.finalized,
     );
-    const changingData = { db, forkChoice, data: this.data, events: this.events, changes: this.#changes, logger: log };
-    this.#lateSidecars = new LateSidecars(changingData);
-    this.#dataPruner = new DataPruner(changingData);
     const verdicts = new PayloadVerdicts({ db, forkChoice, logger: log });
     this.#engineNotifier = new EngineNotifier({
       config,
@@ -272,20 +260,16 @@ export class BeaconChain {
       refreshHead: () => this.refreshHead(),
     });
     this.sidecars = new SidecarProcessor({ context: this.validation, data: this.data, events: this.events });
-    this.#reconstruction = new Reconstruction({
-      clock,
-      forkChoice,
-      data: this.data,
-      sidecars: this.sidecars,
-      logger: log,
-    });
-    this.#engineBlobs = new EngineBlobs({
+    this.#dataUpkeep = new DataUpkeep({
       config,
+      db,
+      clock,
       engine,
       forkChoice,
       data: this.data,
       sidecars: this.sidecars,
       events: this.events,
+      changes: this.#changes,
       isOwn: (root) => this.producer.postState(root) !== undefined,
       logger: log,
     });
@@ -417,7 +401,7 @@ export class BeaconChain {
     // Slots that began since the chain was opened were announced to nobody.
     this.forkChoice.onTick(this.clock.currentSlot);
     this.#engineNotifier.notify();
-    this.#dataPruner.begin();
+    this.#dataUpkeep.start();
   }
 
   /**
@@ -483,12 +467,10 @@ export class BeaconChain {
 
   async #close(): Promise<void> {
     this.#stopTicking?.();
-    this.#reconstruction.close();
-    this.#engineBlobs.close();
+    this.#dataUpkeep.stopMaking();
     await this.#engineNotifier.close();
     await this.#importQueue.close();
-    await this.#lateSidecars.close();
-    await this.#dataPruner.close();
+    await this.#dataUpkeep.close();
     try {
       await this.store();
     } finally {
@@ -505,32 +487,27 @@ export class BeaconChain {
   }
 
   async #restore(signal: AbortSignal | undefined): Promise<void> {
-    const counted = await restoreCountedBlocks({ db: this.#db, forkChoice: this.forkChoice, logger: this.#logger });
-    const blocks = await restoreBlocks({
-      config: this.config,
+    const { config, clock, forkChoice, states, pools } = this;
+    const importQueue = this.#importQueue;
+    const logger = this.#logger;
+    const restored = await restoreChain({
+      config,
       db: this.#db,
-      forkChoice: this.forkChoice,
-      importQueue: this.#importQueue,
-      logger: this.#logger,
+      clock,
+      forkChoice,
+      states,
+      pools,
+      importQueue,
+      logger,
       signal,
     });
-    this.forkChoice.onTick(this.clock.currentSlot);
-    const { unreadable, ...pooled } = await this.pools.load(this.#db, this.config);
-    for (const slashing of this.pools.operations.listAttesterSlashings()) {
-      this.forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
-    }
-    const attestations = await restoreAttestations(pooled, this);
     await this.history.data.open();
     await this.#settle();
-    const leftOut = { blocks: blocks.leftOut, attestations: attestations.leftOut, unreadable };
-    if (Object.values(leftOut).some((count) => count > 0)) {
-      this.#logger.warn("Stored blocks or votes no longer fit the chain and are left out", leftOut);
-    }
-    this.#logger.info("Chain opened", {
+    logger.info("Chain opened", {
       head: this.head.slot,
-      justified: this.forkChoice.justified.epoch,
-      finalized: this.forkChoice.finalized.epoch,
-      restored: counted + blocks.restored,
+      justified: forkChoice.justified.epoch,
+      finalized: forkChoice.finalized.epoch,
+      restored,
     });
   }
 
@@ -561,7 +538,7 @@ export class BeaconChain {
     this.pools.pruneBySlot(slot);
     this.subscriptions.prune(slot);
     this.syncSubscriptions.prune(computeEpochAtSlot(slot));
-    this.#dataPruner.onSlot(slot);
+    this.#dataUpkeep.onSlot(slot);
     void this.#importQueue.retryWaiting();
     await this.refreshHead();
     this.#engineNotifier.onSlot();

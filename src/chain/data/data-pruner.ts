@@ -9,7 +9,7 @@ import type { DataAvailability } from "./data-availability.ts";
 /** So many blocks lose their data in one turn among the changes of the chain, which others wait for. */
 const BLOCKS_PER_SLICE = 8;
 
-interface DataPrunerParts {
+export interface DataPrunerParts {
   db: BeaconDb;
   data: Pick<DataAvailability, "isWithinWindow">;
   /** Everything that changes the chain. */

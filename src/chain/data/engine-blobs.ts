@@ -24,7 +24,7 @@ import type { SidecarProcessor } from "./sidecar-processor.ts";
 /** More blocks than can wait for data at the same time. */
 const REMEMBERED_BLOCKS = 256;
 
-interface EngineBlobsParts {
+export interface EngineBlobsParts {
   config: BeaconConfig;
   engine: ExecutionEngine;
   forkChoice: Pick<ForkChoice, "has">;

@@ -9,7 +9,7 @@ import type { DataAvailability } from "./data-availability.ts";
 /** So many blocks are looked at in one turn among the changes of the chain. */
 const BLOCKS_PER_WRITE = 8;
 
-interface LateSidecarsParts {
+export interface LateSidecarsParts {
   db: BeaconDb;
   forkChoice: Pick<ForkChoice, "get" | "has">;
   data: DataAvailability;

@@ -16,7 +16,7 @@ const PATIENCE_SLOTS = 1 / 12;
 /** More blocks than can lack columns at the same time. */
 const REMEMBERED_BLOCKS = 256;
 
-interface ReconstructionParts {
+export interface ReconstructionParts {
   clock: Pick<Clock, "nowSeconds" | "secondsPerSlot" | "untilTime">;
   forkChoice: Pick<ForkChoice, "has">;
   data: Pick<DataAvailability, "pool" | "custody" | "kzg">;

@@ -1,15 +1,15 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
-import type { BeaconDb } from "../db/beacon-db.ts";
-import type { SlotAndRoot } from "../db/keys.ts";
-import type { Logger } from "../log/logger.ts";
-import { Progress } from "../log/progress.ts";
-import { readStoredBlock } from "./blocks/stored-block.ts";
-import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import type { ForkChoiceExecution } from "./fork-choice/types.ts";
-import { BlockRejection } from "./import/block-rejection.ts";
-import type { ImportQueue } from "./import/import-queue.ts";
-import { deserializeBlockFacts } from "./stored-fork-choice.ts";
+import type { BeaconDb } from "../../db/beacon-db.ts";
+import type { SlotAndRoot } from "../../db/keys.ts";
+import type { Logger } from "../../log/logger.ts";
+import { Progress } from "../../log/progress.ts";
+import { readStoredBlock } from "../blocks/stored-block.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import type { ForkChoiceExecution } from "../fork-choice/types.ts";
+import { BlockRejection } from "../import/block-rejection.ts";
+import type { ImportQueue } from "../import/import-queue.ts";
+import { deserializeBlockFacts } from "../stored-fork-choice.ts";
 
 interface RestoreParts {
   config: BeaconConfig;

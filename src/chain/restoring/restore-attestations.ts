@@ -4,11 +4,11 @@ import { ForkSeq } from "@lodestar/params";
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import { type Attestation, type electra, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import type { ForkChoice } from "./fork-choice/fork-choice.ts";
-import { toCheckpoint } from "./import/fork-choice-import.ts";
-import type { PooledAttestations } from "./pools/pool-storage.ts";
-import type { Pools } from "./pools/pools.ts";
-import type { StateStore } from "./states/state-store.ts";
+import type { ForkChoice } from "../fork-choice/fork-choice.ts";
+import { toCheckpoint } from "../import/fork-choice-import.ts";
+import type { PooledAttestations } from "../pools/pool-storage.ts";
+import type { Pools } from "../pools/pools.ts";
+import type { StateStore } from "../states/state-store.ts";
 
 interface RestoreParts {
   config: BeaconConfig;
