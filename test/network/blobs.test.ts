@@ -110,7 +110,8 @@ describe.each(["electra", "fulu"] as const)("on %s", (fork) => {
       const adversary = await scenario.adversary();
       await publish(adversary, [forged]);
       await eventually(() => expect(scenario.refusals(adversary)).toEqual(new Set([reason])));
-      expect(scenario.invalidMessages(adversary)).toBe(1);
+      // What is held against a peer fades with time.
+      expect(scenario.invalidMessages(adversary)).toBeGreaterThan(0);
       await adversary.close();
     }
     expect(pooled(block.root)).toEqual([]);
