@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
-import { type BeaconBlock, ssz } from "@lodestar/types";
+import { ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { validateGossipBlock } from "./block.ts";
-import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
+import { PROPOSAL_FAULTS, refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of %s", (fork) => {
   let chain: TestChain;
@@ -59,23 +59,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test.each<[reason: string, action: string, change: (block: BeaconBlock) => void]>([
-    ["unknown-parent", "ignore", (block) => block.parentRoot.fill(7)],
-    [
-      "wrong-proposer",
-      "reject",
-      (block) => {
-        block.proposerIndex = (block.proposerIndex + 1) % 64;
-      },
-    ],
-    [
-      "slot-not-after-parent",
-      "reject",
-      (block) => {
-        block.slot = 1;
-      },
-    ],
-  ])("%s: %s", async (reason, action, change) => {
+  test.each(PROPOSAL_FAULTS)("%s: %s", async (reason, action, change) => {
     expect(await refusalOf(validate(chain.produce(2, { change })))).toMatchObject({ action, reason, known: false });
   });
 

@@ -1,12 +1,12 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { type BeaconBlock, type deneb, type fulu, ssz } from "@lodestar/types";
+import { type deneb, type fulu, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import { produceWithBlobs } from "../data/blobs.test-support.ts";
 import { validateBlobSidecar } from "./blob-sidecar.ts";
 import { validateColumnSidecar } from "./column-sidecar.ts";
 import type { ValidationContext } from "./context.ts";
-import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
+import { PROPOSAL_FAULTS, refusalOf, TestChain } from "./validation-chain.test-support.ts";
 import { VerifiedHeaders } from "./verified-headers.ts";
 
 function validateOn(
@@ -86,23 +86,7 @@ describe.each(["deneb", "electra", "fulu"] as const)("the rules for sidecars of 
     });
   });
 
-  test.each<[reason: string, action: string, change: (block: BeaconBlock) => void]>([
-    ["unknown-parent", "ignore", (block) => block.parentRoot.fill(7)],
-    [
-      "wrong-proposer",
-      "reject",
-      (block) => {
-        block.proposerIndex = (block.proposerIndex + 1) % 64;
-      },
-    ],
-    [
-      "slot-not-after-parent",
-      "reject",
-      (block) => {
-        block.slot = 1;
-      },
-    ],
-  ])("of a block with %s: %s", async (reason, action, change) => {
+  test.each(PROPOSAL_FAULTS)("of a block with %s: %s", async (reason, action, change) => {
     expect(await refusalOf(validate(await firstSidecar({ change })))).toMatchObject({ action, reason, known: false });
   });
 

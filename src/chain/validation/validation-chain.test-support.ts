@@ -324,3 +324,22 @@ export function summarize(outcomes: readonly Outcome<unknown>[]): string[] {
     return known ? `known (${action}, ${reason})` : `${action} ${reason}`;
   });
 }
+
+/** What can be wrong with a proposal, whether its block or a sidecar tells of it. */
+export const PROPOSAL_FAULTS: readonly [reason: string, action: string, change: (block: BeaconBlock) => void][] = [
+  ["unknown-parent", "ignore", (block) => block.parentRoot.fill(7)],
+  [
+    "wrong-proposer",
+    "reject",
+    (block) => {
+      block.proposerIndex = (block.proposerIndex + 1) % 64;
+    },
+  ],
+  [
+    "slot-not-after-parent",
+    "reject",
+    (block) => {
+      block.slot = 1;
+    },
+  ],
+];
