@@ -6,9 +6,11 @@ import { showLastLinesOnFailure } from "./last-lines.ts";
 import { LodestarBeacon, type LodestarJoiningOptions } from "./lodestar-beacon.ts";
 
 const OWN_GRAFFITI = "half of it by Fanal";
-const FINALIZED_EPOCH = 3;
+/** By then the node that joins has found the other and its validators have proposed. */
+const FINALIZED_EPOCH = 5;
 
-const inBytes = (text: string) => `0x${Buffer.from(text).toString("hex").padEnd(64, "0")}`;
+/** Where an execution client is known, what it and the node are follows the operator's own words. */
+const isOwn = (graffiti: string) => Buffer.from(graffiti.slice(2), "hex").toString().startsWith(OWN_GRAFFITI);
 
 /** Has a chain, of which each node runs one half of the validators, finalized by both, with blocks of both. */
 export async function finalizeTogether(
@@ -24,7 +26,6 @@ export async function finalizeTogether(
     ...options,
     networkDirectory,
     bootnodes,
-    dialsBootnodes: true,
     validators: [16, 31],
     directory: tempDirectory(),
     whenDone: onTestFinished,
@@ -44,9 +45,10 @@ export async function finalizeTogether(
     const { message } = await lodestar.rest.get<{ message: { body: { graffiti: string } } }>(
       `/eth/v2/beacon/blocks/${slot}`,
     );
-    makers.add(message.body.graffiti === inBytes(OWN_GRAFFITI));
+    makers.add(isOwn(message.body.graffiti));
   }
   expect(makers).toEqual(new Set([true, false]));
   expect(await lodestar.gossipRejected()).toEqual({});
-  expect(fanal.program.output).not.toMatch(/ (WARN|ERROR) /);
+  // Until the other half is there, half of the slots have no block, now and then four in a row.
+  expect(fanal.program.complaints.filter((line) => !line.includes("Slots have no blocks"))).toEqual([]);
 }
