@@ -5,6 +5,7 @@ import {
   MAX_MEMBERS,
   MAX_NESTING,
   MAX_VALUES,
+  parseLongMessage,
   parseMessage,
   parseOutline,
   UnreadableMessage,
@@ -92,9 +93,15 @@ describe("the outline", () => {
   it("of what is no JSON within them is one nevertheless", async () => {
     expect(await outline('{"id":7,"params":[x 1 "]"]}')).toEqual({ id: 7, params: [] });
   });
+});
 
-  it("gives others their turns while a long message is looked at, and keeps the limits", async () => {
-    await expect(outline(`{"params":[${"1,".repeat(MAX_VALUES + 1)}1]}`)).rejects.toThrow("more than 500000 values");
+describe.each([
+  ["the outline of a long message", parseOutline],
+  ["all of a long message", parseLongMessage],
+])("whoever reads %s", (_, read) => {
+  it("gives others their turns while it is looked at, and keeps the limits", async () => {
+    const values = Buffer.from(`{"params":[${"1,".repeat(MAX_VALUES + 1)}1]}`);
+    await expect(read(values)).rejects.toThrow("more than 500000 values");
     // As if each look at the time were a while after the one before.
     let now = 0;
     const clock = vi.spyOn(performance, "now").mockImplementation(() => {
@@ -108,10 +115,15 @@ describe("the outline", () => {
       counting = setImmediate(count);
     };
     let counting = setImmediate(count);
-    await outline(`{"params":[${`"${"x".repeat(1022)}",`.repeat(1024)}1]}`);
+    await read(Buffer.from(`{"params":[${`"${"x".repeat(1022)}",`.repeat(1024)}1]}`));
     clearImmediate(counting);
     expect(turns).toBeGreaterThanOrEqual(3);
   });
+});
+
+it("a long message is read like any other", async () => {
+  const text = '{"params":[1,{"a":12345678901234567890}],"s":"\\u00e9"}';
+  expect(await parseLongMessage(Buffer.from(text))).toEqual(parse(text));
 });
 
 describe("texts that would take too long to read", () => {

@@ -82,14 +82,18 @@ export function parseMessage(bytes: Uint8Array): unknown {
   return parsed(bytes, scan.isIrregular);
 }
 
+/** The same for a long message: others have their turns while it is looked at, until it is read in one go. */
+export async function parseLongMessage(bytes: Uint8Array): Promise<unknown> {
+  const { isIrregular } = await scanInSlices(bytes);
+  return parsed(bytes, isIrregular);
+}
+
 /**
  * Reads of a long message that is one object what it is about, and gives way to others meanwhile: arrays and objects in it are empty
  * ones here. What is wrong with them is for whoever reads the message itself. Any other message is read as it is.
  */
 export async function parseOutline(bytes: Uint8Array): Promise<unknown> {
-  const scan = new Scan(bytes, new Uint16Array(MAX_NESTING + 1));
-  const slice = new TimeSlice();
-  while (!scan.goOn(SCANNED_AT_ONCE)) await slice.breathe();
+  const scan = await scanInSlices(bytes);
   const { outline } = scan;
   try {
     if (outline) return parsed(outline, scan.isIrregular);
@@ -97,6 +101,13 @@ export async function parseOutline(bytes: Uint8Array): Promise<unknown> {
     // Where the fault is can only be said of the message itself.
   }
   return parsed(bytes, scan.isIrregular);
+}
+
+async function scanInSlices(bytes: Uint8Array): Promise<Scan> {
+  const scan = new Scan(bytes, new Uint16Array(MAX_NESTING + 1));
+  const slice = new TimeSlice();
+  while (!scan.goOn(SCANNED_AT_ONCE)) await slice.breathe();
+  return scan;
 }
 
 function parsed(bytes: Uint8Array, isIrregular: boolean): unknown {

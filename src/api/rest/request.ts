@@ -1,8 +1,9 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { z } from "zod";
 import { invalidParams } from "../../failure.ts";
-import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
+import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
+import { ownTurn } from "../../time-slice.ts";
 import { type Args, bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
 import type { Param, RestPath } from "../definition.ts";
@@ -108,9 +109,11 @@ function jsonType({ schema }: Param): unknown {
   return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }).type;
 }
 
-export function parseJson(body: Buffer): unknown {
+export async function parseJson(body: Buffer): Promise<unknown> {
   try {
-    return parseMessage(body);
+    if (body.length < LARGE_MESSAGE_BYTES) return parseMessage(body);
+    await ownTurn();
+    return await parseLongMessage(body);
   } catch (cause) {
     if (!(cause instanceof UnreadableMessage)) throw cause;
     throw invalidParams(`The body cannot be read as JSON: ${cause.message}`, { cause });
@@ -118,7 +121,7 @@ export function parseJson(body: Buffer): unknown {
 }
 
 /** What a JSON body holds; any other body as it is, whatever its type is said to be: command line tools call text a form. */
-export function textOf({ body, headers }: RestRequest): unknown {
+export async function textOf({ body, headers }: RestRequest): Promise<unknown> {
   if (/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return parseJson(body ?? Buffer.alloc(0));
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);

@@ -3,9 +3,7 @@ import type { Slot } from "@lodestar/types";
 import { changesNothing } from "../../access.ts";
 import { unsupported } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
-import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import type { RestAnswer, RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
-import { ownTurn } from "../../time-slice.ts";
 import type { Args } from "../bind.ts";
 import { type BoundMethod, type BoundMethods, Call } from "../bound-methods.ts";
 import { failingAsCall } from "../chain-failures.ts";
@@ -51,7 +49,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       answers: ["json"],
       accepts: [],
       handle: async (request) =>
-        dataAnswer(await method.executeJson(await reader.args(request, textOf(request))), request),
+        dataAnswer(await method.executeJson(await reader.args(request, await textOf(request))), request),
     };
   }
   const isCurrent = rest === method.definition.rest[0];
@@ -87,8 +85,8 @@ async function readArgs(method: BoundMethod, reader: RequestReader, request: Res
   if (!reader.bodyParam) return reader.args(request, undefined);
   if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
   const isLeftOut = changesNothing(method.definition.access) && !request.body?.length;
-  if ((request.body?.length ?? 0) >= LARGE_MESSAGE_BYTES) await ownTurn();
-  return reader.args(request, isLeftOut ? reader.bodyParam.whenNoBody : parseJson(request.body ?? Buffer.alloc(0)));
+  const body = isLeftOut ? reader.bodyParam.whenNoBody : await parseJson(request.body ?? Buffer.alloc(0));
+  return reader.args(request, body);
 }
 
 function requireServed({ context }: BoundMethod, { verb, path, until }: RestPath, args: Args): void {

@@ -1,4 +1,4 @@
-import { LARGE_MESSAGE_BYTES, parseMessage } from "../../json/parse.ts";
+import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage } from "../../json/parse.ts";
 import { ownTurn } from "../../time-slice.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Answer, Caller, Dependence, HeadRegistry, Method, Params, Waiting } from "../method-table.ts";
@@ -59,15 +59,16 @@ export class CallService {
 
   call(id: number, position: number, json: string | Uint8Array): void {
     const running = this.#begin(id);
-    const read = () => (json === NO_PARAMS ? [] : (parsed(json) as Params));
-    if (json.length < LARGE_MESSAGE_BYTES) void this.#call(running, position, read());
-    else void this.#callInTurn(running, position, read);
+    if (json === NO_PARAMS) void this.#call(running, position, []);
+    else if (json.length < LARGE_MESSAGE_BYTES)
+      void this.#call(running, position, parseMessage(bytesOf(json)) as Params);
+    else void this.#callInTurn(running, position, bytesOf(json), (params) => params as Params);
   }
 
   /** Only such as are long come as a whole, of which the other thread has read no more than what they are about. */
   message(id: number, position: number, message: PassedBytes): void {
-    void this.#callInTurn(this.#begin(id), position, () => {
-      const { params } = parsed(received(message)) as { params?: Params | null };
+    void this.#callInTurn(this.#begin(id), position, received(message), (call) => {
+      const { params } = call as { params?: Params | null };
       return params ?? [];
     });
   }
@@ -113,13 +114,18 @@ export class CallService {
   }
 
   /** Reads and makes a long call when others of its kind leave room, unless nobody waits for it by then. Never rejects. */
-  async #callInTurn(running: RunningCall, position: number, read: () => Params): Promise<void> {
+  async #callInTurn(
+    running: RunningCall,
+    position: number,
+    message: Uint8Array,
+    paramsOf: (message: unknown) => Params,
+  ): Promise<void> {
     if (this.#longCalls < LONG_CALLS_AT_ONCE) this.#longCalls++;
     else await new Promise<void>((resolve) => this.#waitingCalls.push(resolve));
     await ownTurn();
     try {
       if (running.over) throw running.over;
-      await this.#call(running, position, read());
+      await this.#call(running, position, paramsOf(await parseLongMessage(message)));
     } catch (error) {
       this.#fail(running, error);
     }
@@ -243,9 +249,7 @@ class RunningCall implements Caller, Waiting {
   }
 }
 
-function parsed(json: string | Uint8Array): unknown {
-  return parseMessage(typeof json === "string" ? Buffer.from(json) : json);
-}
+const bytesOf = (json: string | Uint8Array): Uint8Array => (typeof json === "string" ? Buffer.from(json) : json);
 
 const isBytes = (part: PassedBytes | AsyncIterable<Buffer>): part is PassedBytes =>
   typeof part === "string" || part instanceof Uint8Array;
