@@ -13,6 +13,7 @@ import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createApi } from "../../src/api/api.ts";
 import { fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
+import { checkGossipBlock } from "../../src/chain/validation/block.ts";
 import { isBlobOfItsHeader } from "../../src/data/blob-sidecars.ts";
 import { ALL_COLUMNS, isColumnOfItsHeader } from "../../src/data/column-sidecars.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
@@ -182,7 +183,10 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
   });
 
   it("are refused with blobs or proofs that are not theirs, and taken with the right ones", async () => {
-    const { root, json } = await nextContents(fork);
+    const { root, json, contents } = await nextContents(fork);
+    const { validation, events } = opened.devChain.chain;
+    const told: RootHex[] = [];
+    onTestFinished(events.on("blockGossip", (block) => told.push(block.root)));
     const [first, second] = json.blobs as [string, string];
     const noField = `0x${"ff".repeat((second.length - 2) / 2)}`;
     const [, ...otherProofs] = json.kzg_proofs;
@@ -200,8 +204,14 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
     }
     expect(broadcast.take()).toEqual([]);
     expect(opened.devChain.chain.data.pool.count(root)).toBe(0);
+    expect(told).toEqual([]);
+    // Neither the block nor another one of its proposer is unwelcome to gossip because of that.
+    await expect(checkGossipBlock(validation, contents.signedBlock)).resolves.toMatchObject({ root });
+    const other = byHand.sign({ ...contents.signedBlock.message, stateRoot: new Uint8Array(32) });
+    await expect(checkGossipBlock(validation, other.signed)).resolves.toMatchObject({ root: other.root });
 
     expect(await call(PUBLISH, [json, "consensus"])).toMatchObject({ result: 200 });
+    expect(told).toEqual([root]);
     expect(broadcast.take().map(({ kind }) => kind)).toEqual(["block", "sidecars"]);
     expect(head()).toBe(root);
     // A block that is held is not looked at again.
