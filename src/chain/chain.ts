@@ -354,6 +354,7 @@ export class BeaconChain {
       pubkeys: pubkeyCache,
       pools: this.pools,
       dataPool: this.data.pool,
+      dataHistory: this.history.data,
       importQueue: this.#importQueue,
       deposits,
       tracker: this.#tracker,
