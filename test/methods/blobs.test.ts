@@ -35,6 +35,8 @@ const PUBLISH = "post_v2_beacon_blocks";
 const REJECTED = -32003;
 const NOT_FOUND = -32001;
 const SSZ = { Accept: "application/octet-stream" };
+/** The limit of mainnet after the second change of its blob schedule. */
+const MOST_BLOBS = 21;
 const PROOFS_PER_BLOB = { [ForkName.electra]: 1, [ForkName.fulu]: NUMBER_OF_COLUMNS };
 
 type Fork = ForkName.electra | ForkName.fulu;
@@ -52,15 +54,12 @@ beforeAll(async () => {
     { fork: ForkName.electra, epoch: 0 },
     { fork: ForkName.fulu, epoch: 1 },
   ] as const;
-  opened = await startQuietDevChain(1, { validators: 8, forks, kzg });
+  const configOverrides = { BLOB_SCHEDULE: `1:${MOST_BLOBS}` };
+  opened = await startQuietDevChain(1, { validators: 8, forks, kzg, configOverrides });
   const { chain } = opened.devChain;
   byHand = new ByHand(opened.devChain);
-  const blobs = new DevBlobs({ config: chain.config, kzg, counts: { least: 2, most: 2 } });
   engine = opened.node.source.engine as DevExecutionEngine;
-  engine.takeBlobsFrom(async (request) => {
-    bundle = await blobs.bundleFor(request);
-    return bundle;
-  });
+  carryBlobs(2);
   served = await serveApi(createApi({ chain, network: fakeNetwork(chain), broadcast, setLogSpec: () => {} }));
 }, 30_000);
 afterAll(async () => {
@@ -80,6 +79,15 @@ async function sszOf(path: string): Promise<Uint8Array> {
   const response = await fetch(served.restUrl + path, { headers: SSZ });
   expect(response.status).toBe(200);
   return response.bytes();
+}
+
+/** Has each payload from now on come with so many blobs. */
+function carryBlobs(count: number): void {
+  const blobs = new DevBlobs({ config: opened.devChain.config, kzg, counts: { least: count, most: count } });
+  engine.takeBlobsFrom(async (request) => {
+    bundle = await blobs.bundleFor(request);
+    return bundle;
+  });
 }
 
 /** Goes on to the next slot of the fork. */
@@ -114,6 +122,13 @@ async function nextContents(fork: Fork): Promise<Published> {
   const contents = { signedBlock: signed, ...rest } as SignedBlockContents;
   const type = sszTypesFor(fork).SignedBlockContents as Type<SignedBlockContents>;
   return { slot, root, contents, json: type.toJson(contents) as Published["json"] };
+}
+
+function publishSsz(fork: Fork, contents: SignedBlockContents) {
+  const type = sszTypesFor(fork).SignedBlockContents as Type<SignedBlockContents>;
+  const headers = { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": fork };
+  const body = type.serialize(contents) as Uint8Array<ArrayBuffer>;
+  return served.ask("/eth/v2/beacon/blocks", { method: "POST", headers, body });
 }
 
 const head = () => opened.devChain.chain.head.root;
@@ -223,10 +238,7 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
     const verifying = vi.spyOn(kzg, fork === ForkName.fulu ? "verifyCells" : "verifyBlobs");
     onTestFinished(() => verifying.mockRestore());
     const { root, contents } = await nextContents(fork);
-    const type = sszTypesFor(fork).SignedBlockContents as Type<SignedBlockContents>;
-    const headers = { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": fork };
-    const body = type.serialize(contents) as Uint8Array<ArrayBuffer>;
-    expect(await served.ask("/eth/v2/beacon/blocks", { method: "POST", headers, body })).toMatchObject({ status: 200 });
+    expect(await publishSsz(fork, contents)).toMatchObject({ status: 200 });
     expect(head()).toBe(root);
     expect(verifying).not.toHaveBeenCalled();
     expect((await call(BLOBS, [root])).result).toEqual(bundle.blobs.map((blob) => toHex(blob)));
@@ -287,6 +299,19 @@ it("blobs of fulu are recovered from half of the columns, and not from less", as
     code: NOT_FOUND,
     message: expect.stringMatching(/63 .*columns are here.* 64/),
   });
+});
+
+it("a block with as many blobs as there may be is produced, and taken from two clients at once, as JSON and as SSZ", async () => {
+  carryBlobs(MOST_BLOBS);
+  const { root, contents, json } = await nextContents(ForkName.fulu);
+  expect(json.blobs).toHaveLength(MOST_BLOBS);
+  expect(JSON.stringify(json).length).toBeGreaterThan(5 * 2 ** 20);
+  const answers = await Promise.all([call(PUBLISH, [json]), publishSsz(ForkName.fulu, contents)]);
+  expect(answers).toMatchObject([{ result: 200 }, { status: 200 }]);
+  expect(head()).toBe(root);
+  const sent = broadcast.take().flatMap(({ kind, item }) => (kind === "sidecars" ? (item as DataSidecar[]) : []));
+  expect(new Set(sent.map(({ index }) => index)).size).toBe(NUMBER_OF_COLUMNS);
+  expect((await call(BLOBS, [root])).result).toEqual(json.blobs);
 });
 
 it("a payload with more blobs than a block may have is not proposed", async () => {
