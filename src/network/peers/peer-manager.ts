@@ -11,12 +11,12 @@ import { DirectPeers } from "./direct-peers.ts";
 import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
 import { addAddress, identifiedAddresses, introduce, KnownPeers, withPeerId } from "./known-peers.ts";
+import { PeerConnections } from "./peer-connections.ts";
 import { PeerCustody } from "./peer-custody.ts";
 import type { PeerMemory } from "./peer-memory.ts";
 import type { PeerScores, Severity } from "./peer-scores.ts";
 import { PeerSessions, type PeerSessionsChain } from "./peer-sessions.ts";
 import { Pruner } from "./pruning.ts";
-import { SingleConnection } from "./single-connection.ts";
 import type { SubnetNeeds } from "./subnet-coverage.ts";
 import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
 
@@ -60,7 +60,7 @@ export class PeerManager implements SyncPeers {
   readonly #pruner: Pruner;
   readonly #disconnector: Disconnector;
   readonly #gossipPenalties: GossipPenalties;
-  readonly #single: SingleConnection;
+  readonly #connections: PeerConnections;
   readonly #logger: Logger;
   readonly #listeners = new Set<() => void>();
   #ends: (() => void)[] = [];
@@ -82,7 +82,7 @@ export class PeerManager implements SyncPeers {
     this.#disconnector = new Disconnector({ host, requests });
     const gossip = asPubsub(host.services.pubsub);
     this.#gossipPenalties = new GossipPenalties({ gossip, reporter: this.scores });
-    this.#single = new SingleConnection({ host, gossip, timers });
+    this.#connections = new PeerConnections({ host, gossip, timers });
     this.#sessions = new PeerSessions({
       requests,
       chain,
@@ -209,6 +209,7 @@ export class PeerManager implements SyncPeers {
     this.#ends = [
       followHost(this.#host, {
         opened: (connection) => this.#safely(() => this.#onOpen(connection)),
+        closed: (connection) => this.#safely(() => this.#onClose(connection)),
         disconnected: (peerId) => this.#safely(() => this.#onDisconnect(peerId)),
         identified: (result) => this.#safely(() => this.#onIdentify(result)),
       }),
@@ -232,7 +233,7 @@ export class PeerManager implements SyncPeers {
 
   #tick(): void {
     this.#sweep();
-    this.#single.tick();
+    this.#connections.tick();
     for (const { peerId } of [...this.#sessions.values()]) this.#gossipPenalties.onTick(peerId);
     this.#sessions.tick();
     for (const peerId of this.#pruner.tooMany()) this.#drop(peerId, GOODBYE.tooManyPeers, "too many peers");
@@ -265,14 +266,24 @@ export class PeerManager implements SyncPeers {
   }
 
   #onOpen(connection: Connection): void {
-    const { remotePeer, remoteAddr, direction, status } = connection;
-    const peerId = remotePeer.toString();
+    const { remotePeer, direction, status } = connection;
     if (remotePeer.equals(this.#host.peerId)) {
       connection.abort(new Error("The node does not speak to itself."));
       return;
     }
-    if (status !== "open") return;
-    if (!this.#single.keeps(connection)) return;
+    if (status !== "open" || !this.#connections.admits(connection)) return;
+    const isConnected = this.known.get(remotePeer.toString())?.state === "connected";
+    if (!isConnected || direction === "outbound") this.#speakOver(connection);
+  }
+
+  #onClose(connection: Connection): void {
+    const left = this.#connections.leftAfter(connection);
+    if (left && this.known.get(left.remotePeer.toString())?.state === "connected") this.#speakOver(left);
+  }
+
+  /** This is the connection with the peer from now on. */
+  #speakOver({ remotePeer, remoteAddr, direction }: Connection): void {
+    const peerId = remotePeer.toString();
     const peer = this.known.touch(peerId);
     peer.state = "connected";
     peer.direction = direction;
