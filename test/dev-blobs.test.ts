@@ -53,6 +53,11 @@ it("finalizes a chain with blobs, from deneb to fulu and through changes of thei
     configOverrides: { MAX_BLOBS_PER_BLOCK: "2", MAX_BLOBS_PER_BLOCK_ELECTRA: "3", BLOB_SCHEDULE: "6:1;8:4" },
   });
   const { chain } = devChain;
+  const told = new Map<string, number[]>();
+  const note = ({ root, sidecar: { index } }: { root: string; sidecar: DataSidecar }) =>
+    told.set(root, [...(told.get(root) ?? []), index]);
+  chain.events.on("blobSidecar", note);
+  chain.events.on("columnSidecar", note);
   await devChain.control.time.advance({ slots: EPOCHS * SLOTS_PER_EPOCH });
   expect(chain.forkChoice.finalized.epoch).toBe(EPOCHS - 2);
 
@@ -65,7 +70,9 @@ it("finalizes a chain with blobs, from deneb to fulu and through changes of thei
       const { commitments } = block;
       seen.push(...commitments.map((commitment) => Buffer.from(commitment).toString("hex")));
       const stored = fork === "fulu" && commitments.length > 0 ? 128 : commitments.length;
-      expect(await chain.data.indices(block.root)).toHaveLength(stored);
+      const indices = await chain.data.indices(block.root);
+      expect(indices).toHaveLength(stored);
+      expect(told.get(block.root) ?? []).toEqual(indices);
       if (commitments.length === most && !counts.has(most)) {
         await (fork === "fulu" ? verifyColumns : verifyBlobs)(commitments, await chain.data.sidecars(block));
       }

@@ -354,6 +354,7 @@ export class BeaconChain {
       pubkeys: pubkeyCache,
       pools: this.pools,
       dataPool: this.data.pool,
+      dataHistory: this.history.data,
       importQueue: this.#importQueue,
       deposits,
       tracker: this.#tracker,
@@ -418,11 +419,19 @@ export class BeaconChain {
    *
    * @param alongside adds what is to be stored in the same write as the block
    */
-  importOwnBlock(produced: ProducedFullBlock, signature: BLSSignature, alongside: Alongside): Promise<ImportedBlock> {
-    const { block, root } = produced;
-    this.pools.seen.blockProposers.add(block.slot, block.proposerIndex, root);
-    this.events.publish("blockGossip", { slot: block.slot, root, signed: { message: block, signature } });
-    return this.#importQueue.importOwn(produced, signature, alongside);
+  async importOwnBlock(
+    produced: ProducedFullBlock,
+    signature: BLSSignature,
+    alongside: Alongside,
+  ): Promise<ImportedBlock> {
+    const { block: message, root, postState, blobsBundle } = produced;
+    const { slot, proposerIndex } = message;
+    const signed = { message, signature };
+    const arrivedAt = this.clock.nowSeconds();
+    this.pools.seen.blockProposers.add(slot, proposerIndex, root);
+    this.events.publish("blockGossip", { slot, root, signed });
+    if (blobsBundle) this.sidecars.published(await this.data.sidecarsOf(signed, blobsBundle));
+    return this.#importQueue.importOwn({ signed, root, arrivedAt, alongside }, postState);
   }
 
   /**

@@ -7,6 +7,7 @@ import type { DataPool } from "./data/data-pool.ts";
 import type { FinalityArchiver } from "./finality-archiver.ts";
 import type { ForkChoice } from "./fork-choice/fork-choice.ts";
 import type { HeadTracker } from "./head-tracker.ts";
+import type { DataHistory } from "./history/data-history.ts";
 import type { ImportQueue } from "./import/import-queue.ts";
 import type { LightClientServer } from "./light-client/light-client-server.ts";
 import type { PayloadVerification } from "./payload-verification.ts";
@@ -33,6 +34,7 @@ interface ChangingParts {
   pubkeys: Pubkeys;
   pools: Pools;
   dataPool: DataPool;
+  dataHistory: DataHistory;
   importQueue: ImportQueue;
   deposits: DepositChain;
   tracker: HeadTracker;
@@ -112,6 +114,7 @@ export class Moments {
       pubkeys: parts.pubkeys.capture(),
       pools: parts.pools.capture(),
       dataPool: parts.dataPool.capture(),
+      heldData: parts.dataHistory.capture(),
       deposits: parts.deposits.capture(),
       head: parts.tracker.capture(),
       archived: parts.archiver.capture(),
@@ -142,6 +145,7 @@ export class Moments {
     parts.pools.restore(memory.pools);
     parts.importQueue.dropAwaiting();
     parts.dataPool.restore(memory.dataPool);
+    parts.dataHistory.restore(memory.heldData);
     parts.deposits.restore(memory.deposits);
     parts.archiver.restore(memory.archived);
     parts.lightClient.restore(memory.lightClient);

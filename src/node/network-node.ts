@@ -1,6 +1,7 @@
 import { findStale, type StaleState } from "../chain/weak-subjectivity.ts";
 import { ClosingStack } from "../closing-stack.ts";
 import { isDevConfig } from "../dev/chain-config.ts";
+import { type BlobCounts, carryBlobs } from "../dev/dev-blobs.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { loadNetworkConfig } from "./network-config.ts";
@@ -12,6 +13,8 @@ interface NetworkNodeOptions extends SharedOptions, NetworkSourceOptions {
   syncHorizonSlots?: number;
   /** Of the network of a dev chain; left out by a node that runs none. */
   validators?: ChosenValidators;
+  /** Those that their blocks carry, where the built-in engine makes the payloads; by default none. */
+  devBlobs?: BlobCounts;
   /** Where the keys of those validators come from; by default they are the well-known test keys. */
   keys?: KeySource;
   servers: ServersOptions;
@@ -36,8 +39,12 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
     source: async (db) => ({ ...(await openNetworkSource(db, options)), syncHorizonSlots: syncHorizon(options) }),
   });
   starting.defer(() => node.close());
-  if (expectsBlobs(node)) node.chain.data.kzg.prepare();
-  node.source.clock.start();
+  const { source, chain } = node;
+  if (expectsBlobs(node)) chain.data.kzg.prepare();
+  if (options.devBlobs) {
+    carryBlobs(source.engine, { config: chain.config, kzg: chain.data.kzg, counts: options.devBlobs });
+  }
+  source.clock.start();
   const stale = await findStaleFinality(node);
   if (stale) options.onStale(stale);
   await node.networking?.start();

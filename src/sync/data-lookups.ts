@@ -99,7 +99,7 @@ export class DataLookups {
       before.delete(peerId);
       before.add(peerId);
       try {
-        await chain.data.takeAll([{ block, sidecars: await this.#sidecars(block, request) }]);
+        await chain.data.take([{ block, sidecars: await this.#sidecars(block, request) }]);
       } catch (error) {
         if (error instanceof WrongSidecarError) {
           logger.warn("Data that a peer gave is refused", { slot, root, peer: peerId, detail: error.message });

@@ -242,7 +242,7 @@ export class RangeData {
       return fitting.length > 0 ? { block, sidecars: fitting } : [];
     });
     if (entries.length === 0) return false;
-    await data.takeAll(entries);
+    await data.take(entries);
     this.#parts.logger.trace("Data of blocks came", { peer: peerId, blocks: entries.length });
     return true;
   }

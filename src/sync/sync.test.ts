@@ -212,3 +212,21 @@ describe("a node that is level with the clock stays synced", () => {
     expect(states.length).toBeGreaterThan(0);
   });
 });
+
+test("a node comes to rest when the ranges are fetched, which may be after it is synced, and whoever waits for it is told", async () => {
+  const peers = new FakePeers();
+  peers.add("honest", history);
+  const { sync, chain } = await openFollower(peers, SLOTS);
+  const seen: string[] = [];
+  sync.onChange((state) => seen.push(`${state}, ${sync.isAtRest ? "at rest" : "busy"}`));
+  const rest = Promise.withResolvers<void>();
+  sync.onRest(() => {
+    seen.push("told of rest");
+    rest.resolve();
+  });
+  sync.start();
+  await rest.promise;
+  expect(sync.isAtRest).toBe(true);
+  expect(chain.head.root).toBe(history.at(-1)!.root);
+  expect(seen).toEqual(["syncing, busy", "synced, busy", "told of rest"]);
+});

@@ -41,12 +41,14 @@ export class Sync implements SyncJudge, UnknownBlocks {
   readonly #authority: Authority;
   readonly #horizonSlots: number;
   readonly #listeners = new Set<(state: SyncState) => void>();
+  readonly #restListeners = new Set<() => void>();
   #stop: (() => void)[] = [];
   readonly #closed = new AbortController();
   /** Whether any peer has told its status since the start. */
   #isInformed = false;
   #isEvaluating = false;
   #announced: SyncState | null = null;
+  #wasAtRest = false;
 
   constructor(parts: SyncParts) {
     const { chain, peers, logger, timers = SYSTEM_TIMERS, limits = {} } = parts;
@@ -121,6 +123,12 @@ export class Sync implements SyncJudge, UnknownBlocks {
   onChange(listener: (state: SyncState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls the listener when it comes to rest, which may be later than it is synced. Returns the function that ends it. */
+  onRest(listener: () => void): () => void {
+    this.#restListeners.add(listener);
+    return () => this.#restListeners.delete(listener);
   }
 
   /** Resolves once the node is synced; rejects with the signal's reason when that is aborted first, or when this is closed. */
@@ -216,6 +224,13 @@ export class Sync implements SyncJudge, UnknownBlocks {
   }
 
   #announce(): void {
+    this.#announceState();
+    const { isAtRest } = this;
+    if (isAtRest && !this.#wasAtRest) for (const listener of [...this.#restListeners]) listener();
+    this.#wasAtRest = isAtRest;
+  }
+
+  #announceState(): void {
     const { state } = this;
     if (state === this.#announced) return;
     const was = this.#announced;

@@ -2,6 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
 import type { Caller } from "../support/caller.ts";
 import { openChainInHand } from "../support/chain-in-hand.ts";
+import { sharedKzg } from "../support/shared-kzg.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
 import { survey } from "../support/survey.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -9,6 +10,9 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const VALIDATORS = Array.from({ length: 16 }, (_, index) => index);
 
 const position = (caller: Caller) => caller.call("dev_skip", [0]);
+
+const rootAt = async (caller: Caller, slot: number) =>
+  (await caller.call("get_v1_beacon_blocks_blockId_root", [slot])).root;
 
 const hasRefused = (answer: unknown) => typeof answer === "object" && answer !== null && "refused" in answer;
 
@@ -131,6 +135,46 @@ describe("a snapshot", () => {
     expect(Number(after.finalized_epoch)).toBe(Number(before.finalized_epoch) + 2);
     expect([...first.complaints, ...second.complaints]).toEqual([]);
   });
+});
+
+it("goes back to before blobs, whose blocks are no more, and makes them again", async () => {
+  const { caller, devChain, complaints } = await openChainInHand({
+    forks: [
+      { fork: "electra", epoch: 0 },
+      { fork: "fulu", epoch: 1 },
+    ],
+    devBlobs: { least: 1, most: 1 },
+    kzg: sharedKzg,
+  });
+  const ofBlock = ["get_v1_beacon_blobs_blockId", "get_v1_debug_beacon_data_column_sidecars_blockId"];
+  const dataOf = (block: unknown) => Promise.all(ofBlock.map((method) => caller.call(method, [block])));
+  await caller.call("dev_advance", [SLOTS_PER_EPOCH - 3]);
+  const kept = devChain.chain.head.root;
+  const keptData = await dataOf(kept);
+  const id = await caller.call("dev_snapshot");
+  await caller.call("dev_advance", [4]);
+  const slots = [-2, -1, 0, 1].map((offset) => SLOTS_PER_EPOCH + offset);
+  const roots = await Promise.all(slots.map((slot) => rootAt(caller, slot)));
+  const data = await Promise.all(roots.map(dataOf));
+  expect(data.map(([blobs, columns]) => [blobs.length, columns.length])).toEqual([
+    [1, 0],
+    [1, 0],
+    [1, 128],
+    [1, 128],
+  ]);
+
+  await caller.call("dev_revert", [id]);
+  for (const root of roots) {
+    for (const method of ofBlock) expect(await caller.error(method, [root])).toMatchObject({ code: -32001 });
+    expect(await devChain.chain.data.indices(root)).toEqual([]);
+  }
+  expect(await dataOf(kept)).toEqual(keptData);
+
+  await caller.call("dev_advance", [4]);
+  expect(await Promise.all(roots.map(dataOf))).toEqual(data);
+  await caller.call("dev_revert", [await caller.call("dev_snapshot")]);
+  expect(await Promise.all(roots.map(dataOf))).toEqual(data);
+  expect(complaints).toEqual([]);
 });
 
 it("goes back to before a deposit that validators of phase0 had to vote for", async () => {

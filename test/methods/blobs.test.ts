@@ -13,6 +13,7 @@ import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createApi } from "../../src/api/api.ts";
 import { fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
+import { checkGossipBlock } from "../../src/chain/validation/block.ts";
 import { isBlobOfItsHeader } from "../../src/data/blob-sidecars.ts";
 import { ALL_COLUMNS, isColumnOfItsHeader } from "../../src/data/column-sidecars.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
@@ -34,6 +35,8 @@ const PUBLISH = "post_v2_beacon_blocks";
 const REJECTED = -32003;
 const NOT_FOUND = -32001;
 const SSZ = { Accept: "application/octet-stream" };
+/** The limit of mainnet after the second change of its blob schedule. */
+const MOST_BLOBS = 21;
 const PROOFS_PER_BLOB = { [ForkName.electra]: 1, [ForkName.fulu]: NUMBER_OF_COLUMNS };
 
 type Fork = ForkName.electra | ForkName.fulu;
@@ -51,15 +54,12 @@ beforeAll(async () => {
     { fork: ForkName.electra, epoch: 0 },
     { fork: ForkName.fulu, epoch: 1 },
   ] as const;
-  opened = await startQuietDevChain(1, { validators: 8, forks, kzg });
+  const configOverrides = { BLOB_SCHEDULE: `1:${MOST_BLOBS}` };
+  opened = await startQuietDevChain(1, { validators: 8, forks, kzg, configOverrides });
   const { chain } = opened.devChain;
   byHand = new ByHand(opened.devChain);
-  const blobs = new DevBlobs({ config: chain.config, kzg, counts: { least: 2, most: 2 } });
   engine = opened.node.source.engine as DevExecutionEngine;
-  engine.takeBlobsFrom(async (request) => {
-    bundle = await blobs.bundleFor(request);
-    return bundle;
-  });
+  carryBlobs(2);
   served = await serveApi(createApi({ chain, network: fakeNetwork(chain), broadcast, setLogSpec: () => {} }));
 }, 30_000);
 afterAll(async () => {
@@ -79,6 +79,15 @@ async function sszOf(path: string): Promise<Uint8Array> {
   const response = await fetch(served.restUrl + path, { headers: SSZ });
   expect(response.status).toBe(200);
   return response.bytes();
+}
+
+/** Has each payload from now on come with so many blobs. */
+function carryBlobs(count: number): void {
+  const blobs = new DevBlobs({ config: opened.devChain.config, kzg, counts: { least: count, most: count } });
+  engine.takeBlobsFrom(async (request) => {
+    bundle = await blobs.bundleFor(request);
+    return bundle;
+  });
 }
 
 /** Goes on to the next slot of the fork. */
@@ -113,6 +122,13 @@ async function nextContents(fork: Fork): Promise<Published> {
   const contents = { signedBlock: signed, ...rest } as SignedBlockContents;
   const type = sszTypesFor(fork).SignedBlockContents as Type<SignedBlockContents>;
   return { slot, root, contents, json: type.toJson(contents) as Published["json"] };
+}
+
+function publishSsz(fork: Fork, contents: SignedBlockContents) {
+  const type = sszTypesFor(fork).SignedBlockContents as Type<SignedBlockContents>;
+  const headers = { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": fork };
+  const body = type.serialize(contents) as Uint8Array<ArrayBuffer>;
+  return served.ask("/eth/v2/beacon/blocks", { method: "POST", headers, body });
 }
 
 const head = () => opened.devChain.chain.head.root;
@@ -182,7 +198,10 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
   });
 
   it("are refused with blobs or proofs that are not theirs, and taken with the right ones", async () => {
-    const { root, json } = await nextContents(fork);
+    const { root, json, contents } = await nextContents(fork);
+    const { validation, events } = opened.devChain.chain;
+    const told: RootHex[] = [];
+    onTestFinished(events.on("blockGossip", (block) => told.push(block.root)));
     const [first, second] = json.blobs as [string, string];
     const noField = `0x${"ff".repeat((second.length - 2) / 2)}`;
     const [, ...otherProofs] = json.kzg_proofs;
@@ -200,8 +219,14 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
     }
     expect(broadcast.take()).toEqual([]);
     expect(opened.devChain.chain.data.pool.count(root)).toBe(0);
+    expect(told).toEqual([]);
+    // Neither the block nor another one of its proposer is unwelcome to gossip because of that.
+    await expect(checkGossipBlock(validation, contents.signedBlock)).resolves.toMatchObject({ root });
+    const other = byHand.sign({ ...contents.signedBlock.message, stateRoot: new Uint8Array(32) });
+    await expect(checkGossipBlock(validation, other.signed)).resolves.toMatchObject({ root: other.root });
 
     expect(await call(PUBLISH, [json, "consensus"])).toMatchObject({ result: 200 });
+    expect(told).toEqual([root]);
     expect(broadcast.take().map(({ kind }) => kind)).toEqual(["block", "sidecars"]);
     expect(head()).toBe(root);
     // A block that is held is not looked at again.
@@ -213,10 +238,7 @@ describe.each([ForkName.electra, ForkName.fulu] as const)("blocks of %s", (fork)
     const verifying = vi.spyOn(kzg, fork === ForkName.fulu ? "verifyCells" : "verifyBlobs");
     onTestFinished(() => verifying.mockRestore());
     const { root, contents } = await nextContents(fork);
-    const type = sszTypesFor(fork).SignedBlockContents as Type<SignedBlockContents>;
-    const headers = { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": fork };
-    const body = type.serialize(contents) as Uint8Array<ArrayBuffer>;
-    expect(await served.ask("/eth/v2/beacon/blocks", { method: "POST", headers, body })).toMatchObject({ status: 200 });
+    expect(await publishSsz(fork, contents)).toMatchObject({ status: 200 });
     expect(head()).toBe(root);
     expect(verifying).not.toHaveBeenCalled();
     expect((await call(BLOBS, [root])).result).toEqual(bundle.blobs.map((blob) => toHex(blob)));
@@ -277,6 +299,19 @@ it("blobs of fulu are recovered from half of the columns, and not from less", as
     code: NOT_FOUND,
     message: expect.stringMatching(/63 .*columns are here.* 64/),
   });
+});
+
+it("a block with as many blobs as there may be is produced, and taken from two clients at once, as JSON and as SSZ", async () => {
+  carryBlobs(MOST_BLOBS);
+  const { root, contents, json } = await nextContents(ForkName.fulu);
+  expect(json.blobs).toHaveLength(MOST_BLOBS);
+  expect(JSON.stringify(json).length).toBeGreaterThan(5 * 2 ** 20);
+  const answers = await Promise.all([call(PUBLISH, [json]), publishSsz(ForkName.fulu, contents)]);
+  expect(answers).toMatchObject([{ result: 200 }, { status: 200 }]);
+  expect(head()).toBe(root);
+  const sent = broadcast.take().flatMap(({ kind, item }) => (kind === "sidecars" ? (item as DataSidecar[]) : []));
+  expect(new Set(sent.map(({ index }) => index)).size).toBe(NUMBER_OF_COLUMNS);
+  expect((await call(BLOBS, [root])).result).toEqual(json.blobs);
 });
 
 it("a payload with more blobs than a block may have is not proposed", async () => {

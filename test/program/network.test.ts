@@ -38,7 +38,7 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   expect(network).toBe(join(dataDir, "network"));
   expect(readFileSync(join(network!, "boot_enr.yaml"), "utf8")).toMatch(/^- "enr:-\S+"\n$/);
 
-  const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 4-7".split(" ");
+  const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 4-7 --dev-blobs 1".split(" ");
   const node = await Program.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
   await node.untilLine(/The validators do their duties/);
   const [peer] = await node.call("get_v1_node_peers");
@@ -51,7 +51,11 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   for (let slot = start; !(hasAnyOf([0, 1, 2, 3]) && hasAnyOf([4, 5, 6, 7])); ) {
     await node.callUntil<Head>("getChainHead", (head) => slotOf(head) > slot);
     const block = await node.reply("get_v1_beacon_blocks_blockId", [++slot]);
-    if (block.result) proposers.add(Number(block.result.message.proposer_index));
+    if (!block.result) continue;
+    const { proposer_index, body } = block.result.message;
+    const proposer = Number(proposer_index);
+    proposers.add(proposer);
+    expect(body.blob_kzg_commitments).toHaveLength(proposer < 4 ? 0 : 1);
   }
   await untilAgreed(dev, node);
 

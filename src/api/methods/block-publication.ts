@@ -14,7 +14,7 @@ import { toRootHex } from "@lodestar/utils";
 import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection, isWaitingForEngine } from "../../chain/import/block-rejection.ts";
-import { validateGossipBlock } from "../../chain/validation/block.ts";
+import { checkGossipBlock, noteGossipBlock } from "../../chain/validation/block.ts";
 import { GossipRefusal } from "../../chain/validation/outcome.ts";
 import { unavailable } from "../../failure.ts";
 import { codecOf, type RequestCodec } from "../codecs.ts";
@@ -25,7 +25,7 @@ import { CONSENSUS_VERSION, requireVersion } from "../params/consensus-version.t
 import { signedBlindedBlock, signedBlindedBlockType, signedBlock } from "../params/signed-blocks.ts";
 import { requireSynced } from "../preconditions.ts";
 import { isTrue } from "../schemas.ts";
-import { refused, requireBlobs, takeSidecars } from "./published-blobs.ts";
+import { refused, requireBlobs, rightSidecars } from "./published-blobs.ts";
 import { knownContents, letBuilderPublish, requireBuilder, revealedContents } from "./unblinding.ts";
 
 const { BroadcastValidation } = routes.beacon;
@@ -209,15 +209,16 @@ async function publish(
   if (mustBeOnly) await refuseEquivocation(chain, signed.message);
   if (await isHeldAlready(chain, signed)) return { imported: true };
   requireBlobs(chain, contents);
-  const isNew = await requireGossipRules(chain, signed);
+  const { slot } = signed.message;
+  const root = blockRoot(chain.config, signed.message);
+  const mayBeNew = await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
+  const sidecars = await rightSidecars(chain, contents);
+  // A block that came with wrong blobs does not count as seen: it may still come with the right ones, or another in its place.
+  const note = () => noteGossipBlock(chain.validation, signed.message, root);
+  const isNew = mayBeNew && (await requireGossipRules(chain, signed, note));
   // What the block commits to is here before it is imported, and no block goes out whose blobs nobody could get from here.
-  const sidecars = await takeSidecars(chain, contents);
-  if (isNew)
-    chain.events.publish("blockGossip", {
-      slot: signed.message.slot,
-      root: blockRoot(chain.config, signed.message),
-      signed,
-    });
+  chain.sidecars.published(sidecars);
+  if (isNew) chain.events.publish("blockGossip", { slot, root, signed });
   const send = () => {
     broadcast.block(signed);
     if (sidecars.length > 0) broadcast.sidecars(sidecars);
@@ -286,10 +287,14 @@ async function refuseEquivocation(
   );
 }
 
-/** Whether the block is the first that the rules saw of it. */
-async function requireGossipRules(chain: BeaconChain, signed: SignedBeaconBlock): Promise<boolean> {
+/** Whether the block is the first that the rules saw of it, as `judge` says. */
+async function requireGossipRules(
+  chain: BeaconChain,
+  signed: SignedBeaconBlock,
+  judge: () => unknown,
+): Promise<boolean> {
   try {
-    await validateGossipBlock(chain.validation, signed);
+    await judge();
     return true;
   } catch (error) {
     if (!(error instanceof GossipRefusal)) throw error;

@@ -22,23 +22,22 @@ export function requireBlobs({ data }: BeaconChain, contents: SignedBlockContent
   );
 }
 
-/** Makes the sidecars of a block that was published with its blobs, and has the chain take them; none where it has no blobs. */
-export async function takeSidecars(chain: BeaconChain, contents: SignedBlockContents): Promise<DataSidecar[]> {
+/** The sidecars of a block that was published with its blobs, which are what it commits to; none where it has no blobs. */
+export async function rightSidecars(chain: BeaconChain, contents: SignedBlockContents): Promise<DataSidecar[]> {
   const { config, data } = chain;
   const given = blobsOf(contents);
   if (given.blobs.length === 0) return [];
   const { signedBlock: signed } = contents;
-  const root = blockRoot(config, signed.message);
-  let sidecars: DataSidecar[];
+  const block = { signed, root: blockRoot(config, signed.message) };
   try {
-    sidecars = await data.sidecarsOf(signed, given);
-    await chain.sidecars.publish({ signed, root }, sidecars, { areKnown: isOfBuiltPayload(chain, contents) });
+    const sidecars = await data.sidecarsOf(signed, given);
+    if (!isOfBuiltPayload(chain, contents)) await data.verify([{ block, sidecars }]);
+    return sidecars;
   } catch (error) {
     const wrong = await wrongBlob(chain, contents);
     if (wrong === undefined) throw error;
     throw refused(`Blob ${wrong} and its proofs are not what the block commits to.`);
   }
-  return sidecars;
 }
 
 export function refused(reason: string) {

@@ -142,18 +142,18 @@ export class DataAvailability {
     return columnSidecarsOf(columnFrameOf(this.#config, signed), extended);
   }
 
+  /** @throws WrongSidecarError with the first that is wrong */
+  verify(entries: readonly SidecarsOfBlock[]): Promise<void> {
+    return verifySidecars(this.#config, this.kzg, entries);
+  }
+
   /**
-   * Takes sidecars of a block that were fetched or published, once they are verified.
+   * Takes sidecars that were fetched for blocks, once they are verified together.
    *
    * @throws WrongSidecarError with the first that is wrong; then none is taken
    */
-  take(block: CommittingBlock, sidecars: readonly DataSidecar[]): Promise<void> {
-    return this.takeAll([{ block, sidecars }]);
-  }
-
-  /** The same for those of several blocks, which are verified together. */
-  async takeAll(entries: readonly SidecarsOfBlock[]): Promise<void> {
-    await verifySidecars(this.#config, this.kzg, entries);
+  async take(entries: readonly SidecarsOfBlock[]): Promise<void> {
+    await this.verify(entries);
     for (const { block, sidecars } of entries) {
       this.pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
     }

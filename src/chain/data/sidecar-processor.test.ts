@@ -6,7 +6,6 @@ import { refusalOf, TestChain } from "../validation/validation-chain.test-suppor
 import { produceWithBlobs } from "./blobs.test-support.ts";
 import { DataPool } from "./data-pool.ts";
 import { SidecarProcessor } from "./sidecar-processor.ts";
-import { verifySidecars } from "./verify-sidecars.ts";
 
 describe.each([
   ["electra", "blobSidecar"],
@@ -26,17 +25,7 @@ describe.each([
     const events = new ChainEvents(createRecordingLogger());
     events.on(eventName, (event) => told.push(event));
     events.on("sidecarsMade", ({ sidecars }) => made.push(...sidecars));
-    processor = new SidecarProcessor({
-      context: chain.context,
-      events,
-      data: {
-        pool,
-        async take(block, sidecars) {
-          await verifySidecars(chain.config, chain.kzg, [{ block, sidecars }]);
-          pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
-        },
-      },
-    });
+    processor = new SidecarProcessor({ context: chain.context, events, data: { pool } });
   });
   afterEach(() => chain.close());
 
@@ -51,16 +40,14 @@ describe.each([
     expect(made).toEqual([]);
   });
 
-  test("that are published with their block are known to gossip, unless one of them is wrong", async () => {
-    const block = await produceWithBlobs(chain, 1);
-    const wrong = { ...block.sidecars[1]!, index: 0 };
-    await expect(processor.publish(block, [wrong])).rejects.toThrow("is wrong");
-    expect([pool.count(block.root), told]).toEqual([0, []]);
-    await processor.publish(block, block.sidecars);
-    expect(pool.all(block.root)).toEqual(block.sidecars);
-    expect(told).toHaveLength(block.sidecars.length);
+  test("that are published with their block are known to gossip", async () => {
+    const { root, sidecars } = await produceWithBlobs(chain, 1);
+    processor.published([]);
+    processor.published(sidecars);
+    expect(pool.all(root)).toEqual(sidecars);
+    expect(told).toHaveLength(sidecars.length);
     expect(made).toEqual([]);
-    const refusal = await refusalOf(processor.process(block.sidecars[0]!, 0));
+    const refusal = await refusalOf(processor.process(sidecars[0]!, 0));
     expect(refusal).toMatchObject({ reason: "already-known", known: true });
   });
 

@@ -4,18 +4,17 @@ import type { ChainEvents } from "../events.ts";
 import { validateBlobSidecar } from "../validation/blob-sidecar.ts";
 import { validateColumnSidecar } from "../validation/column-sidecar.ts";
 import type { ValidationContext } from "../validation/context.ts";
-import type { CommittingBlock } from "./committing-block.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
 interface SidecarProcessorParts {
   context: ValidationContext;
-  data: Pick<DataAvailability, "pool" | "take">;
+  data: Pick<DataAvailability, "pool">;
   events: ChainEvents;
 }
 
 /**
- * Where new data of blocks enters, by gossip, by whoever publishes a block, or made by this node itself: verified, put into the
- * pool, announced. What is asked of peers comes by `DataAvailability.take` instead, since it is new to nobody.
+ * Where new data of blocks enters, by gossip, by whoever publishes a block, or made by this node itself: put into the pool once it is
+ * verified, and announced. What is asked of peers comes by `DataAvailability.take` instead, since it is new to nobody.
  */
 export class SidecarProcessor {
   readonly #parts: SidecarProcessorParts;
@@ -38,33 +37,20 @@ export class SidecarProcessor {
     this.#announce(root, [sidecar]);
   }
 
-  /**
-   * Those that somebody publishes with a block which passes the rules of gossip. They are verified, unless they are known to be right.
-   *
-   * @throws WrongSidecarError with the first that is wrong; then none is taken
-   */
-  async publish(
-    block: CommittingBlock,
-    sidecars: readonly DataSidecar[],
-    { areKnown = false }: { areKnown?: boolean } = {},
-  ): Promise<void> {
-    const { data } = this.#parts;
-    if (areKnown) data.pool.add({ slot: block.signed.message.slot, root: block.root }, sidecars);
-    else await data.take(block, sidecars);
-    this.#noteSeen(block.root, sidecars);
-    this.#announce(block.root, sidecars);
-  }
-
-  /** Those of one block that this node has made itself, out of what was verified. The network is told of them. */
-  made(sidecars: readonly DataSidecar[]): void {
-    const { data, events } = this.#parts;
+  /** Those that are published with one block and known to be right. */
+  published(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;
     const root = blockRootOfSidecar(first);
     this.#noteSeen(root, sidecars);
-    data.pool.add({ slot: slotOfSidecar(first), root }, sidecars);
+    this.#parts.data.pool.add({ slot: slotOfSidecar(first), root }, sidecars);
     this.#announce(root, sidecars);
-    events.publish("sidecarsMade", { sidecars });
+  }
+
+  /** Those of one block that this node has made itself, out of what was verified. The network is told of them. */
+  made(sidecars: readonly DataSidecar[]): void {
+    this.published(sidecars);
+    if (sidecars.length > 0) this.#parts.events.publish("sidecarsMade", { sidecars });
   }
 
   /** So that gossip takes neither them nor others in their place. */

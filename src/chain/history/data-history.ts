@@ -64,9 +64,17 @@ export class DataHistory {
   async open(): Promise<void> {
     const { groupCount } = this.#parts.data.custody;
     const noted = await this.#parts.db.meta.getHeldData();
-    this.#held = { from: noted?.from ?? (await this.#afterAnchor()), groups: groupCount };
-    if (noted !== null && noted.groups < groupCount) this.#lookAgain(groupCount);
+    this.#takeUp(noted ?? { from: await this.#afterAnchor(), groups: groupCount });
     if (noted?.groups !== groupCount) await this.#note();
+  }
+
+  capture(): HeldData {
+    return this.#held;
+  }
+
+  /** The database holds the data of then already. */
+  restore(held: HeldData): void {
+    this.#takeUp(held);
   }
 
   /** Import takes no block without its data, but the one that a chain was started from has none. */
@@ -153,6 +161,13 @@ export class DataHistory {
     const { length } = commitmentsOf(signed);
     if (length === 0) return [];
     return data.hasColumns(signed.message.slot) ? data.custody.columns : Array.from({ length }, (_, index) => index);
+  }
+
+  /** What was held when so many groups were kept; there may be more to keep by now. */
+  #takeUp({ from, groups }: HeldData): void {
+    const { groupCount } = this.#parts.data.custody;
+    if (groups < groupCount) this.#lookAgain(groupCount);
+    else this.#held = { from, groups: groupCount };
   }
 
   /** Blocks of the current slot may be on their way onto the chain with the columns that were to be kept before. */

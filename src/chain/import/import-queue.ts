@@ -1,5 +1,5 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import type { BLSSignature, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
+import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -9,7 +9,6 @@ import type { ChainEvents } from "../events.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import type { PayloadVerdicts } from "../payload-verdicts.ts";
 import type { PayloadVerification } from "../payload-verification.ts";
-import type { ProducedFullBlock } from "../production/block-producer.ts";
 import { SerialQueue } from "../serial-queue.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
@@ -17,7 +16,7 @@ import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
 import { BlockRejection, condemnsBlock, isWaitingForEngine, PayloadRefusal } from "./block-rejection.ts";
 import { BlocksAwaitingData } from "./blocks-awaiting-data.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
-import { type Alongside, type ArrivedBlock, isKnownBlock } from "./segment.ts";
+import { type ArrivedBlock, isKnownBlock } from "./segment.ts";
 import { type ImportedSegment, SegmentImporter } from "./segment-importer.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 import { knownPayload, payloadVerifier, trustingPayloadVerifier, type VerifyPayload } from "./verify-payload.ts";
@@ -118,18 +117,10 @@ export class ImportQueue {
   }
 
   /**
-   * For a block that this node has produced and signed itself: its signatures and its state are known to be right, and so is what
-   * it was produced with.
+   * For a block that this node has produced and signed itself: its signatures and its state are known to be right, and its data is
+   * in the pool.
    */
-  async importOwn(
-    { block: message, root, postState, blobsBundle }: ProducedFullBlock,
-    signature: BLSSignature,
-    alongside: Alongside,
-  ): Promise<ImportedBlock> {
-    const { clock, data } = this.#parts;
-    const signed = { message, signature };
-    const block = { signed, root, arrivedAt: clock.nowSeconds(), alongside };
-    if (blobsBundle) data.pool.add({ slot: message.slot, root }, await data.sidecarsOf(signed, blobsBundle));
+  importOwn(block: ArrivedBlock, postState: CachedBeaconStateAllForks): Promise<ImportedBlock> {
     return this.#importOrHold(block, () => this.#importer.verifyOwn(block, postState), false);
   }
 

@@ -21,15 +21,26 @@ interface ValidatedBlock {
   preState: CachedBeaconStateAllForks;
 }
 
+/** Judges a block by the rules of gossip; one that passes is the one block of its proposer and slot that ever does. */
+export async function validateGossipBlock(
+  context: ValidationContext,
+  signed: SignedBeaconBlock,
+): Promise<ValidatedBlock> {
+  const validated = await checkGossipBlock(context, signed);
+  noteGossipBlock(context, signed.message, validated.root);
+  return validated;
+}
+
 /**
  * The rules of the topic beacon_block (p2p-interface.md of phase0 and of each fork up to fulu). Cheap rules come first;
- * the parent's state, which may take an epoch transition, is asked for only by a block that its proposer has signed.
+ * the parent's state, which may take an epoch transition, is asked for only by a block that its proposer has signed. Another block
+ * of the proposer still passes as long as this one is not noted.
  */
-export async function validateGossipBlock(
+export async function checkGossipBlock(
   context: ValidationContext,
   { message: block, signature }: SignedBeaconBlock,
 ): Promise<ValidatedBlock> {
-  const { config, forkChoice, seen } = context;
+  const { config, forkChoice } = context;
   refuseFutureSlot(context, block.slot, SUBJECT);
   const blockRoot = config.getForkTypes(block.slot).BeaconBlock.hashTreeRoot(block);
   const root = toRootHex(blockRoot);
@@ -41,11 +52,13 @@ export async function validateGossipBlock(
   refuseTooManyBlobs(context, block);
 
   const preState = await verifyProposer(context, { proposal: block, root: blockRoot, signature }, SUBJECT);
-
-  // Another block of the proposer may have been accepted while this one's signature was verified.
-  refuseSecondBlock(context, block, root);
-  seen.blockProposers.add(block.slot, block.proposerIndex, root);
   return { root, preState };
+}
+
+/** Takes note of a block that passed the rules, unless another block of the proposer was accepted meanwhile. */
+export function noteGossipBlock(context: ValidationContext, block: BeaconBlock, root: RootHex): void {
+  refuseSecondBlock(context, block, root);
+  context.seen.blockProposers.add(block.slot, block.proposerIndex, root);
 }
 
 function refuseSecondBlock({ seen }: ValidationContext, { slot, proposerIndex }: BeaconBlock, root: RootHex): void {

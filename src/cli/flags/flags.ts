@@ -202,22 +202,27 @@ function devValidatorsFlag({ description, fallback }: { description: string; fal
   });
 }
 
+function devBlobsFlag(description: string) {
+  return valueFlag({
+    name: "dev-blobs",
+    kind: "text",
+    placeholder: "COUNT|LEAST-MOST",
+    description,
+    fallback: { least: 0, most: 0 },
+    fallbackText: "0",
+    parse: blobCounts,
+  });
+}
+
 export const DEV_FLAGS = {
   ...DEV_GENESIS_FLAGS,
   devValidators: devValidatorsFlag({
     description: "Validators run in this process; LIST is indices and ranges such as 0-15,20",
     fallback: "all",
   }),
-  devBlobs: valueFlag({
-    name: "dev-blobs",
-    kind: "text",
-    placeholder: "COUNT|LEAST-MOST",
-    description:
-      "Blobs that each block carries from deneb on, such as 0-6, as far as its fork allows; the built-in execution engine makes them",
-    fallback: { least: 0, most: 0 },
-    fallbackText: "0",
-    parse: blobCounts,
-  }),
+  devBlobs: devBlobsFlag(
+    "Blobs that each block carries from deneb on, such as 0-6, as far as its fork allows; the built-in execution engine makes them",
+  ),
   speed: valueFlag({
     name: "speed",
     kind: "number",
@@ -308,6 +313,7 @@ export const NODE_FLAGS = {
       "Validators of a dev chain's network to run in this process; LIST is indices and ranges such as 0-15,20",
     fallback: "none",
   }),
+  devBlobs: devBlobsFlag("Blobs that each block of these validators carries from deneb on, such as 0-6"),
   ...KEY_FLAGS,
   dataDir: dataDirFlag(".fanal/<network>"),
   ...EXECUTION_FLAGS,

@@ -72,6 +72,7 @@ describe("defaults", () => {
       genesisState: undefined,
       checkpoint: undefined,
       devValidators: [],
+      devBlobs: { least: 0, most: 0 },
       networking: {
         address: "0.0.0.0",
         port: 9000,
@@ -164,6 +165,12 @@ describe("the command line", () => {
     });
     expect(node(["--backfill-epochs", "all"]).backfillEpochs).toBe(Number.POSITIVE_INFINITY);
   });
+
+  it("has the validators of a node put blobs into their blocks, and a node without any refuse to", () => {
+    const validating = node(["--dev-validators", "0-3", "--dev-blobs", "1-2"]);
+    expect(validating.devBlobs).toEqual({ least: 1, most: 2 });
+    expect(refusal(() => node(["--dev-blobs", "1-2"]))).toContain("is of no use to a node without --dev-validators");
+  });
 });
 
 describe("execution clients", () => {
@@ -191,9 +198,10 @@ describe("execution clients", () => {
     );
     expect(refusal(() => node(["--jwt-secret", "s.hex"]))).toContain("is of no use without --el");
     expect(refusal(() => dev(["--el", first, "--speed", "2"]))).toContain("--el and --speed 2 exclude each other");
-    expect(refusal(() => dev(["--el", first, "--dev-blobs", "3"]))).toContain(
-      "--dev-blobs and --el exclude each other",
-    );
+    for (const refused of [dev, node]) {
+      const complaint = refusal(() => refused(["--el", first, "--dev-blobs", "3", "--dev-validators", "all"]));
+      expect(complaint).toContain("--dev-blobs and --el exclude each other");
+    }
   });
 });
 

@@ -84,6 +84,8 @@ export interface NodeOptions extends SharedOptions {
   checkpoint: CheckpointSource | undefined;
   /** Of a dev chain's network; how many there are is known only once the chain is open. */
   devValidators: ValidatorList;
+  /** Of the blocks of these validators. */
+  devBlobs: BlobCounts;
   /** Where their keys come from; undefined for the well-known test keys. */
   keys: KeySource | undefined;
 }
@@ -171,9 +173,6 @@ export function devOptions(values: DevValues, workingDirectory: string, stored: 
       `--el and --speed ${speed} exclude each other: execution clients go by the time of day, and so must their blocks.`,
     );
   }
-  if (values.el.length > 0 && values.devBlobs.most > 0) {
-    throw usageError("--dev-blobs and --el exclude each other: an execution client has the blobs of its transactions.");
-  }
   const dataDir = devDataDir(values, workingDirectory);
   return {
     ...sharedOptions(values, workingDirectory),
@@ -181,12 +180,19 @@ export function devOptions(values: DevValues, workingDirectory: string, stored: 
     dataDir,
     execution: executionClient(values, dataDir, workingDirectory),
     activeValidators: listedValidators(values.devValidators, genesis.validators, "--dev-validators"),
-    devBlobs: values.devBlobs,
+    devBlobs: devBlobs(values),
     speed,
     catchUp,
     reset,
     networking: devNetworking(values, workingDirectory),
   };
+}
+
+function devBlobs(values: { devBlobs: BlobCounts; el: readonly string[] }): BlobCounts {
+  if (values.el.length > 0 && values.devBlobs.most > 0) {
+    throw usageError("--dev-blobs and --el exclude each other: an execution client has the blobs of its transactions.");
+  }
+  return values.devBlobs;
 }
 
 /** Without `--auto` time stands still, as at the speed 0. */
@@ -206,9 +212,16 @@ export function nodeOptions(values: FlagValues<typeof NODE_FLAGS>, workingDirect
     genesisState: absoluteSource(values.genesisState, workingDirectory),
     checkpoint: checkpointSource(values, workingDirectory),
     devValidators: values.devValidators,
+    devBlobs: nodeBlobs(values),
     keys: nodeKeys(values, workingDirectory),
     networking: nodeNetworking(values, network, workingDirectory),
   };
+}
+
+function nodeBlobs(values: FlagValues<typeof NODE_FLAGS>): BlobCounts {
+  const counts = devBlobs(values);
+  if (counts.most === 0 || values.devValidators.length > 0) return counts;
+  throw usageError("--dev-blobs is of no use to a node without --dev-validators, whose blocks carry them.");
 }
 
 function nodeKeys(values: FlagValues<typeof NODE_FLAGS>, workingDirectory: string): KeySource | undefined {

@@ -93,6 +93,7 @@ export async function closeConnection(connection: Connection): Promise<void> {
 
 interface HostFollower {
   opened(connection: Connection): void;
+  closed(connection: Connection): void;
   /** The last connection with the peer is gone. */
   disconnected(peerId: string): void;
   identified(result: IdentifyResult): void;
@@ -101,16 +102,19 @@ interface HostFollower {
 /** Tells what happens to the host's connections. Returns the function that ends it. */
 export function followHost(
   host: Pick<Host, "addEventListener" | "removeEventListener">,
-  { opened, disconnected, identified }: HostFollower,
+  { opened, closed, disconnected, identified }: HostFollower,
 ): () => void {
   const onOpen = ({ detail }: CustomEvent<Connection>) => opened(detail);
+  const onClose = ({ detail }: CustomEvent<Connection>) => closed(detail);
   const onDisconnect = ({ detail }: CustomEvent<PeerId>) => disconnected(detail.toString());
   const onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => identified(detail);
   host.addEventListener("connection:open", onOpen);
+  host.addEventListener("connection:close", onClose);
   host.addEventListener("peer:disconnect", onDisconnect);
   host.addEventListener("peer:identify", onIdentify);
   return () => {
     host.removeEventListener("connection:open", onOpen);
+    host.removeEventListener("connection:close", onClose);
     host.removeEventListener("peer:disconnect", onDisconnect);
     host.removeEventListener("peer:identify", onIdentify);
   };

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { GossipTopics } from "../gossip/topics.ts";
 import { PeersView } from "../peers-view.ts";
+import { protocolId } from "../reqresp/protocols.ts";
 import { addAddress, type KnownPeer } from "./known-peers.ts";
 import { PeerNetwork, type TestPeer, type TestPeerOptions } from "./peer-network.test-support.ts";
 
@@ -21,6 +22,7 @@ const directions = ({ host }: TestPeer) =>
   host
     .getConnections()
     .map(({ direction }) => direction)
+    .sort()
     .join();
 const gossipStreams = ({ host }: TestPeer) =>
   Array.from(asPubsub(host.services.pubsub).streamsOutbound.values(), ({ rawStream }) => rawStream.status);
@@ -209,6 +211,18 @@ describe("a peer manager", () => {
     expect([stateOf(again, banned!), stateOf(again, never!)]).toEqual(["disconnected", "disconnected"]);
   });
 
+  it("asks those for the blocks before one that are known to give them, and others for the block alone", async () => {
+    const [able, unable] = (await Promise.all([network.add(), network.add()])) as [TestPeer, TestPeer];
+    await able.host.handle(protocolId({ name: "beacon_blocks_by_head", version: 1 }), () => {});
+    const asking = await network.add({ directPeers: [able.address, unable.address] });
+    await asking.until(() => [able, unable].every(({ id }) => viewOf(asking).peer(id)?.agentVersion));
+    const root = `0x${"11".repeat(32)}`;
+    await asking.manager.blockWithAncestors(able.id, { root, count: 2 });
+    await asking.manager.blockWithAncestors(able.id, { root, count: 1 });
+    await asking.manager.blockWithAncestors(unable.id, { root, count: 2 });
+    expect([able.lookups, unable.lookups]).toEqual([["with ancestors", "alone"], ["alone"]]);
+  });
+
   it.each([
     ["at once", (one: TestPeer, other: TestPeer) => Promise.all([connect(one, other), connect(other, one)])],
     [
@@ -220,24 +234,43 @@ describe("a peer manager", () => {
         await connect(other, one);
       },
     ],
-  ])("has one connection with a peer when both dial %s: the same one at both ends, with gossip", async (_, dial) => {
-    // The connection that is to stay is the second one in the second case.
-    const peers = await Promise.all([network.add(), network.add()]);
-    const [lower, higher] = peers.sort((a, b) => (a.id < b.id ? -1 : 1)) as [TestPeer, TestPeer];
-    const { name: topic } = [...new GossipTopics(lower.chain.config).all()][0]!;
-    for (const { host } of peers) host.services.pubsub.subscribe(topic);
-    await dial(higher, lower);
-    await Promise.all([
-      lower.until(() => directions(lower) === "outbound" && knows(lower, higher)()),
-      higher.until(() => directions(higher) === "inbound" && knows(higher, lower)()),
-    ]);
-    expect(viewOf(lower).peer(higher.id)).toMatchObject({ state: "connected", direction: "outbound" });
-    expect(viewOf(higher).peer(lower.id)).toMatchObject({ state: "connected", direction: "inbound" });
-    await vi.waitFor(() => {
-      expect(peers.map(gossipStreams)).toEqual([["open"], ["open"]]);
-      expect(peers.map(({ host }) => host.services.pubsub.getSubscribers(topic).length)).toEqual([1, 1]);
-    });
-    expect(peers.flatMap(({ goodbyes }) => goodbyes)).toEqual([]);
-    expect([directions(lower), directions(higher)]).toEqual(["outbound", "inbound"]);
-  });
+  ])(
+    "stays with a peer when both dial %s, and with its gossip, whichever connection is closed then",
+    async (_, dial) => {
+      const [one, other] = (await Promise.all([network.add(), network.add()])) as [TestPeer, TestPeer];
+      const peers = [one, other];
+      const { name: topic } = [...new GossipTopics(one.chain.config).all()][0]!;
+      for (const { host } of peers) host.services.pubsub.subscribe(topic);
+      const untilGossiping = () =>
+        vi.waitFor(() => {
+          expect(peers.map(gossipStreams)).toEqual([["open"], ["open"]]);
+          expect(peers.map(({ host }) => host.services.pubsub.getSubscribers(topic).length)).toEqual([1, 1]);
+        });
+      await dial(one, other);
+      await Promise.all([
+        one.until(() => directions(one) === "inbound,outbound" && knows(one, other)()),
+        other.until(() => directions(other) === "inbound,outbound" && knows(other, one)()),
+      ]);
+      await untilGossiping();
+
+      // Gossip may go over either.
+      for (const direction of ["inbound", "outbound"] as const) {
+        await one.host
+          .getConnections()
+          .find((connection) => connection.direction === direction)
+          ?.close();
+        const [left, opposite] = direction === "inbound" ? ["outbound", "inbound"] : ["inbound", "outbound"];
+        await Promise.all([
+          one.until(() => directions(one) === left),
+          other.until(() => directions(other) === opposite),
+        ]);
+        expect(viewOf(one).peer(other.id)).toMatchObject({ state: "connected", direction: left });
+        expect(viewOf(other).peer(one.id)).toMatchObject({ state: "connected", direction: opposite });
+        await untilGossiping();
+        await (direction === "inbound" ? connect(other, one) : connect(one, other));
+        await Promise.all(peers.map((peer) => peer.until(() => directions(peer) === "inbound,outbound")));
+      }
+      expect(peers.flatMap(({ goodbyes }) => goodbyes)).toEqual([]);
+    },
+  );
 });

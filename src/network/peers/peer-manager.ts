@@ -5,18 +5,19 @@ import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { followHost, type Host } from "../libp2p/host.ts";
-import type { BeaconRequests, BlockRange, SidecarsOfBlock } from "../reqresp/interface.ts";
+import type { BeaconRequests, BlockAncestry, BlockRange, SidecarsOfBlock } from "../reqresp/interface.ts";
+import { protocolId } from "../reqresp/protocols.ts";
 import { Connector, type PeerSource } from "./connector.ts";
 import { DirectPeers } from "./direct-peers.ts";
 import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
 import { addAddress, identifiedAddresses, introduce, KnownPeers, withPeerId } from "./known-peers.ts";
+import { PeerConnections } from "./peer-connections.ts";
 import { PeerCustody } from "./peer-custody.ts";
 import type { PeerMemory } from "./peer-memory.ts";
 import type { PeerScores, Severity } from "./peer-scores.ts";
 import { PeerSessions, type PeerSessionsChain } from "./peer-sessions.ts";
 import { Pruner } from "./pruning.ts";
-import { SingleConnection } from "./single-connection.ts";
 import type { SubnetNeeds } from "./subnet-coverage.ts";
 import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
 
@@ -27,6 +28,8 @@ const REMEMBER_MS = 60_000;
 const GOOD_CONNECTION_MS = 10_000;
 /** Whoever is sent away for these is not worth being remembered. */
 const NOT_GOOD: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
+
+const BLOCKS_BY_HEAD = protocolId({ name: "beacon_blocks_by_head", version: 1 });
 
 interface PeerManagerParts {
   host: Host;
@@ -60,7 +63,7 @@ export class PeerManager implements SyncPeers {
   readonly #pruner: Pruner;
   readonly #disconnector: Disconnector;
   readonly #gossipPenalties: GossipPenalties;
-  readonly #single: SingleConnection;
+  readonly #connections: PeerConnections;
   readonly #logger: Logger;
   readonly #listeners = new Set<() => void>();
   #ends: (() => void)[] = [];
@@ -82,7 +85,7 @@ export class PeerManager implements SyncPeers {
     this.#disconnector = new Disconnector({ host, requests });
     const gossip = asPubsub(host.services.pubsub);
     this.#gossipPenalties = new GossipPenalties({ gossip, reporter: this.scores });
-    this.#single = new SingleConnection({ host, gossip, timers });
+    this.#connections = new PeerConnections({ host, gossip, timers });
     this.#sessions = new PeerSessions({
       requests,
       chain,
@@ -172,6 +175,13 @@ export class PeerManager implements SyncPeers {
     return this.#requests.blocksByRoot(peerId, roots, signal);
   }
 
+  blockWithAncestors(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
+    const givesAncestors = this.known.get(peerId)?.protocols.includes(BLOCKS_BY_HEAD);
+    return givesAncestors && ancestry.count > 1
+      ? this.#requests.blocksByHead(peerId, ancestry, signal)
+      : this.#requests.blocksByRoot(peerId, [ancestry.root], signal);
+  }
+
   blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]> {
     return this.#requests.blobSidecarsByRange(peerId, range, signal);
   }
@@ -209,6 +219,7 @@ export class PeerManager implements SyncPeers {
     this.#ends = [
       followHost(this.#host, {
         opened: (connection) => this.#safely(() => this.#onOpen(connection)),
+        closed: (connection) => this.#safely(() => this.#onClose(connection)),
         disconnected: (peerId) => this.#safely(() => this.#onDisconnect(peerId)),
         identified: (result) => this.#safely(() => this.#onIdentify(result)),
       }),
@@ -232,7 +243,7 @@ export class PeerManager implements SyncPeers {
 
   #tick(): void {
     this.#sweep();
-    this.#single.tick();
+    this.#connections.tick();
     for (const { peerId } of [...this.#sessions.values()]) this.#gossipPenalties.onTick(peerId);
     this.#sessions.tick();
     for (const peerId of this.#pruner.tooMany()) this.#drop(peerId, GOODBYE.tooManyPeers, "too many peers");
@@ -265,14 +276,24 @@ export class PeerManager implements SyncPeers {
   }
 
   #onOpen(connection: Connection): void {
-    const { remotePeer, remoteAddr, direction, status } = connection;
-    const peerId = remotePeer.toString();
+    const { remotePeer, direction, status } = connection;
     if (remotePeer.equals(this.#host.peerId)) {
       connection.abort(new Error("The node does not speak to itself."));
       return;
     }
-    if (status !== "open") return;
-    if (!this.#single.keeps(connection)) return;
+    if (status !== "open" || !this.#connections.admits(connection)) return;
+    const isConnected = this.known.get(remotePeer.toString())?.state === "connected";
+    if (!isConnected || direction === "outbound") this.#speakOver(connection);
+  }
+
+  #onClose(connection: Connection): void {
+    const left = this.#connections.leftAfter(connection);
+    if (left && this.known.get(left.remotePeer.toString())?.state === "connected") this.#speakOver(left);
+  }
+
+  /** This is the connection with the peer from now on. */
+  #speakOver({ remotePeer, remoteAddr, direction }: Connection): void {
+    const peerId = remotePeer.toString();
     const peer = this.known.touch(peerId);
     peer.state = "connected";
     peer.direction = direction;

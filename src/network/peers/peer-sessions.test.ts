@@ -70,6 +70,16 @@ describe("the session with a peer", () => {
     expect(sessions.get("silent")?.relevant).toBe(true);
   });
 
+  it("does not wait for the status when both have dialled", async () => {
+    sessions.begin("a", "inbound");
+    expect(asked).toEqual([]);
+    sessions.begin("a", "outbound");
+    expect(asked).toEqual(["status"]);
+    await settled();
+    sessions.begin("a", "outbound");
+    expect(asked).toEqual(["status", "ping", "metadata"]);
+  });
+
   it("ends with a peer that never tells its status", async () => {
     peer.silent = true;
     sessions.begin("a", "outbound");

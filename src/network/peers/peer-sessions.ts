@@ -83,6 +83,8 @@ export class PeerSessions {
     const known = this.#sessions.get(peerId);
     if (known) {
       known.direction = direction;
+      // Whoever dialled asks first (phase0/p2p-interface.md, Status), and where both did each may wait for the other.
+      if (direction === "outbound" && known.statusAt === null) this.#askStatus(known);
       return;
     }
     const now = this.#parts.timers.now();

@@ -21,7 +21,7 @@ class FakeSync {
   isAtRest = false;
   #tell: () => void = () => {};
 
-  onChange(listener: () => void): () => void {
+  onRest(listener: () => void): () => void {
     this.#tell = listener;
     return () => {};
   }

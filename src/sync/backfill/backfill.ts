@@ -19,7 +19,7 @@ const DEFAULT_LIMITS: BackfillLimits = { batchSlots: 64, restMs: 30_000 };
 interface BackfillParts {
   chain: Pick<BeaconChain, "config" | "clock" | "history">;
   peers: SyncPeers;
-  sync: Pick<Sync, "isAtRest" | "onChange">;
+  sync: Pick<Sync, "isAtRest" | "onRest">;
   /**
    * How far back from the current epoch blocks are fetched: by default as far as every node has to serve them
    * (phase0/p2p-interface.md, BeaconBlocksByRange); infinite for all of history, 0 for nothing.
@@ -69,7 +69,7 @@ export class Backfill {
       this.#isWoken = true;
       this.#wake();
     };
-    const stops = [peers.onChange(wake), sync.onChange(wake), chain.clock.onSlot(wake)];
+    const stops = [peers.onChange(wake), sync.onRest(wake), chain.clock.onSlot(wake)];
     signal.addEventListener("abort", wake);
     try {
       while (!signal.aborted) {

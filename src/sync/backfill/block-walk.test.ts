@@ -15,6 +15,7 @@ import { HistoryPeers } from "./history-peers.ts";
 /** More than a range. */
 const EMPTY_SLOTS = 6;
 const BATCH_SLOTS = 4;
+const REST_MS = 1000;
 const ANCHOR_SLOT = 24;
 
 let source: OpenedDevChain;
@@ -28,16 +29,25 @@ afterAll(() => source?.close());
 const FIRST_SLOT = EMPTY_SLOTS + 1;
 const slotsFrom = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-function walkOf(chain: BeaconChain, peers: FakePeers, epochs = Number.POSITIVE_INFINITY) {
-  const timers = { now: () => 0 };
-  const historyPeers = new HistoryPeers({ peers, timers, restMs: 1000 });
+function walkOf(
+  chain: BeaconChain,
+  peers: FakePeers,
+  { epochs = Number.POSITIVE_INFINITY, batchSlots = BATCH_SLOTS } = {},
+) {
+  let now = 0;
+  const timers = { now: () => now };
+  const historyPeers = new HistoryPeers({ peers, timers, restMs: REST_MS });
   const logger = createRecordingLogger();
-  const walk = new BlockWalk({ chain, peers, historyPeers, epochs, batchSlots: BATCH_SLOTS, timers, logger });
+  const walk = new BlockWalk({ chain, peers, historyPeers, epochs, batchSlots, timers, logger });
   const step = () => walk.step(new AbortController().signal);
   const run = async () => {
     while (await step());
   };
-  return { step, run, logger };
+  /** Lets those be asked again who rest. */
+  const letRestersBeAsked = () => {
+    now += REST_MS;
+  };
+  return { step, run, letRestersBeAsked, logger };
 }
 
 async function heldSlots(chain: BeaconChain): Promise<number[]> {
@@ -86,14 +96,25 @@ describe("the history of a chain that was started from a later state", () => {
 
     const again = await reopen();
     expect(again.history.earliestBlockSlot).toBe(ANCHOR_SLOT - BATCH_SLOTS);
-    await walkOf(again, peers, 1).run();
+    await walkOf(again, peers, { epochs: 1 }).run();
     expect(again.history.earliestBlockSlot).toBe(ANCHOR_SLOT - SLOTS_PER_EPOCH);
     const starts = peers.ranges.map(({ range }) => range.startSlot);
     expect(starts).toEqual([ANCHOR_SLOT - BATCH_SLOTS, ANCHOR_SLOT - 2 * BATCH_SLOTS]);
 
     // Nobody sends the genesis block, and without its state it is not known.
-    await walkOf(again, peers).run();
+    peers.add("other", history);
+    const walk = walkOf(again, peers, { batchSlots: FIRST_SLOT });
+    await walk.run();
     expect(again.history.earliestBlockSlot).toBe(FIRST_SLOT);
+    // So each is asked for it once.
+    const asked = () => ({ ranges: peers.ranges.length, roots: peers.roots.length });
+    const before = asked();
+    walk.letRestersBeAsked();
+    await walk.run();
+    expect(asked()).toEqual(before);
+    peers.add("new", history);
+    await walk.run();
+    expect(asked()).toEqual({ ranges: before.ranges + 1, roots: before.roots + 1 });
     expect(peers.penalties).toEqual([]);
   });
 });

@@ -86,9 +86,12 @@ export class BlockWalk implements Walk {
     if (block) {
       await this.#take({ peerId, from: block.message.slot, blocks: [block] });
     } else if (!(await chain.history.reachesGenesis())) {
-      // Neither has a block that has to be there.
-      historyPeers.rest(peerId);
-      historyPeers.rest(empty.peerId);
+      // Neither has a block that has to be there, unless it is that of genesis, which is not known and which nobody gives.
+      const mayBeGenesis = blocks !== null && empty.from === GENESIS_SLOT + 1;
+      for (const asked of [peerId, empty.peerId]) {
+        if (mayBeGenesis) historyPeers.dismiss(asked);
+        else historyPeers.rest(asked);
+      }
     }
   }
 

@@ -98,13 +98,21 @@ test("columns that are kept from now on are fetched of what is held already, and
   await runData();
   const before = new Set(chain.data.custody.columns);
   peers.data.splice(0);
+  const moment = await chain.moments.take();
 
   chain.data.custody.raiseTo(8);
   expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
   await runData();
   expect(chain.history.earliestAvailableSlot).toBe(0);
   const { columns } = chain.data.custody;
-  expect(await stored(db, history)).toEqual([[], ...history.slice(1).map(() => [...columns])]);
+  const all = [[], ...history.slice(1).map(() => [...columns])];
+  expect(await stored(db, history)).toEqual(all);
+
+  // A chain that goes back to before that lacks them again.
+  await chain.moments.goBackTo(moment, () => {});
+  expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT + 1);
+  await runData();
+  expect(await stored(db, history)).toEqual(all);
   expect(peers.data.flatMap(({ indices }) => indices).filter((index) => before.has(index))).toEqual([]);
 
   // A start that asks for fewer keeps what is there, but what comes from then on lacks the others.

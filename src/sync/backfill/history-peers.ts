@@ -46,6 +46,11 @@ export class HistoryPeers {
     this.#restsUntil.set(peerId, this.#parts.timers.now() + this.#parts.restMs);
   }
 
+  /** The peer is not asked again while it is connected. */
+  dismiss(peerId: string): void {
+    this.#restsUntil.set(peerId, Number.POSITIVE_INFINITY);
+  }
+
   /** The peer gave what cannot be right, or withheld something. */
   blame(peerId: string, severity: "severe" | "moderate", reason: string): void {
     this.#parts.peers.penalize(peerId, severity, reason);

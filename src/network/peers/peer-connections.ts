@@ -1,0 +1,70 @@
+import type { Connection } from "@libp2p/interface";
+import { peerIdFromString } from "@libp2p/peer-id";
+import type { Timers } from "../../timers.ts";
+import type { GossipInternals } from "../gossip/pubsub.ts";
+import { closeConnection, type Host } from "../libp2p/host.ts";
+
+/** By then everything on a connection that was closed is known to have ended. */
+const SETTLING_MS = 10_000;
+
+interface PeerConnectionsParts {
+  host: Pick<Host, "getConnections">;
+  gossip: Pick<GossipInternals, "streamsOutbound" | "onPeerConnected">;
+  timers: Pick<Timers, "now">;
+}
+
+/**
+ * The connections with a peer: one of each direction at most. Two nodes that dial each other at once have both, and neither is closed
+ * here, because clients do not agree on the one that stays: some close the one that came later to them, so that none would be left if we
+ * closed the other, and some take a peer for gone when either is closed. Whichever goes, the peer and its gossip stay with the other.
+ */
+export class PeerConnections {
+  readonly #parts: PeerConnectionsParts;
+  /** Until when, after a connection with a peer ended, its gossip is looked after. */
+  readonly #settling = new Map<string, number>();
+
+  constructor(parts: PeerConnectionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether a new connection stays. It is closed when the peer has dialled this node already. */
+  admits(connection: Connection): boolean {
+    const sameWay = this.#open(connection).filter(({ direction }) => direction === connection.direction);
+    // The oldest comes first. Only those of peers are too many: this node does not dial whom it is connected with.
+    if (connection.direction === "outbound" || sameWay[0] === connection) return true;
+    void closeConnection(connection);
+    return false;
+  }
+
+  /** The connection that goes on with the peer after one has ended; undefined when that was the last. */
+  leftAfter(ended: Connection): Connection | undefined {
+    const left = this.#open(ended).find((connection) => connection !== ended);
+    if (left) {
+      const peerId = ended.remotePeer.toString();
+      this.#settling.set(peerId, this.#parts.timers.now() + SETTLING_MS);
+      this.#continueGossip(peerId);
+    }
+    return left;
+  }
+
+  tick(): void {
+    const now = this.#parts.timers.now();
+    for (const [peerId, until] of this.#settling) {
+      this.#continueGossip(peerId);
+      if (now >= until) this.#settling.delete(peerId);
+    }
+  }
+
+  #open({ remotePeer }: Pick<Connection, "remotePeer">): Connection[] {
+    return this.#parts.host.getConnections(remotePeer).filter(({ status }) => status === "open");
+  }
+
+  /** Gossip sends over the first connection that it was told of, and leaves it at that when another one stays. */
+  #continueGossip(peerId: string): void {
+    const { gossip } = this.#parts;
+    if (gossip.streamsOutbound.get(peerId)?.rawStream.status === "open") return;
+    const id = peerIdFromString(peerId);
+    const [connection] = this.#open({ remotePeer: id });
+    if (connection) gossip.onPeerConnected(id, connection);
+  }
+}
