@@ -12,11 +12,18 @@ export interface ChainFacts {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
   readonly slotsPerEpoch: number;
+  /** Every fork that is scheduled, by its name in lower case and its epoch, in their order; phase0 is the first. */
+  readonly forks: readonly { readonly name: string; readonly epoch: number }[];
 }
 
 /** The slot that it is, by the clock of this machine. */
 export function slotAt({ genesisTime, secondsPerSlot }: ChainFacts, unixMillis: number): number {
   return Math.max(0, Math.floor((unixMillis / 1000 - genesisTime) / secondsPerSlot));
+}
+
+export function forkAt({ forks, slotsPerEpoch }: ChainFacts, slot: number): string {
+  const epoch = Math.floor(slot / slotsPerEpoch);
+  return forks.findLast((fork) => fork.epoch <= epoch)?.name ?? "phase0";
 }
 
 type PresetBase = ChainFacts["presetBase"];
@@ -72,7 +79,20 @@ function factsOf(spec: unknown, genesis: unknown): ChainFacts {
     secondsPerSlot:
       slotMillis === undefined ? (positive(spec, "SECONDS_PER_SLOT") ?? secondsPerSlot) : slotMillis / 1000,
     slotsPerEpoch: positive(spec, "SLOTS_PER_EPOCH") ?? slotsPerEpoch,
+    forks: forksOf(spec),
   };
+}
+
+const LATER_FORKS = ["altair", "bellatrix", "capella", "deneb", "electra", "fulu", "gloas"];
+
+/** Those of the far future are not scheduled. */
+function forksOf(spec: unknown): ChainFacts["forks"] {
+  const later = LATER_FORKS.flatMap((name) => {
+    const said = memberOf(spec, `${name.toUpperCase()}_FORK_EPOCH`);
+    const epoch = said === undefined ? Number.NaN : Number(said);
+    return Number.isSafeInteger(epoch) ? [{ name, epoch }] : [];
+  });
+  return [{ name: "phase0", epoch: 0 }, ...later];
 }
 
 function presetBaseOf(spec: unknown): PresetBase {
