@@ -1,0 +1,45 @@
+import type { Feed } from "../../server/events/feed.ts";
+import type { GatewayEvents } from "../events.ts";
+import { type ChainEvent, headOf } from "./chain-event.ts";
+import { EventFeeds } from "./event-feeds.ts";
+import { MergedEvents, type MergedEventsOptions } from "./merged-events.ts";
+import { Told } from "./told.ts";
+
+export type MergedFeedsOptions = Omit<MergedEventsOptions, "tell">;
+
+/** The events of all upstreams, for the readers of this process. */
+export class MergedFeeds implements GatewayEvents {
+  readonly #options: MergedFeedsOptions;
+  readonly #feeds: EventFeeds;
+  readonly #merged: MergedEvents;
+
+  constructor(options: MergedFeedsOptions) {
+    this.#options = options;
+    this.#merged = new MergedEvents({ ...options, tell: (event) => this.#tell(event) });
+    this.#feeds = new EventFeeds({
+      conditions: options.conditions,
+      onTopics: (topics) => this.#merged.follow(topics),
+    });
+    this.#merged.activate(new Told());
+  }
+
+  get revision(): Int32Array {
+    return this.#feeds.revision;
+  }
+
+  feed(topics: readonly string[]): Feed {
+    return this.#feeds.feed(topics);
+  }
+
+  async close(): Promise<void> {
+    await this.#merged.close();
+    this.#feeds.close();
+  }
+
+  #tell(event: ChainEvent): void {
+    const head = event.topic === "head" ? headOf(event) : undefined;
+    // Whoever hears of it asks about it.
+    if (head) this.#options.conditions.raiseFloor(head.slot);
+    this.#feeds.tell(event);
+  }
+}
