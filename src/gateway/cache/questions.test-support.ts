@@ -9,6 +9,7 @@ export const FACTS: ChainFacts = {
   genesisTime: 1_600_000_000,
   secondsPerSlot: 6,
   slotsPerEpoch: 8,
+  forks: [{ name: "phase0", epoch: 0 }],
 };
 
 export const ROOT = `0x${"5a".repeat(32)}`;

@@ -1,6 +1,7 @@
 import type { Method } from "../../api/definition.ts";
 import { isTrue } from "../../api/schemas.ts";
 import { encodeJson } from "../../json/encode.ts";
+import { UPSTREAM_HEADER } from "../../server/http/access-log.ts";
 import type { Answer } from "../../server/method-table.ts";
 import type { UpstreamResponse } from "../exchange.ts";
 import { findData, type Meta, openData } from "./data-scanner.ts";
@@ -43,7 +44,7 @@ export async function answerOf(method: Method, response: UpstreamResponse, besid
 
 /** The node that gave an answer, and where it was kept since then. */
 export function originOf({ upstream, kept }: Pick<UpstreamResponse, "upstream" | "kept">): Record<string, string> {
-  return kept === undefined ? { "Fanal-Upstream": upstream } : { "Fanal-Upstream": upstream, "Fanal-Kept": kept };
+  return kept === undefined ? { [UPSTREAM_HEADER]: upstream } : { [UPSTREAM_HEADER]: upstream, "Fanal-Kept": kept };
 }
 
 /** The headers of the standard that an upstream sent. */

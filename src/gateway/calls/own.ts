@@ -11,15 +11,17 @@ import type { Composition } from "./composed.ts";
 interface OwnParts {
   readonly conditions: Conditions;
   readonly events: GatewayEvents;
+  /** Whether nothing more is accepted. */
+  isClosing(): boolean;
   /** What is served. */
   readonly groups: readonly MethodGroup[];
 }
 
 /** By their names, the methods that a gateway answers by what it knows itself. */
-export function ownMethods({ conditions, events, groups }: OwnParts): Readonly<Record<string, Composition>> {
+export function ownMethods({ conditions, events, isClosing, groups }: OwnParts): Readonly<Record<string, Composition>> {
   let description: Buffer | undefined;
   return {
-    getReadiness: async () => told(readinessOf(conditions.all)),
+    getReadiness: async () => told(readinessOf(conditions.all, isClosing())),
     async subscribe({ topics }, { caller }) {
       return told(await reachable(caller).subscribe(events.feed(topics as string[])));
     },
@@ -34,11 +36,11 @@ export function ownMethods({ conditions, events, groups }: OwnParts): Readonly<R
 }
 
 /** Whether a gateway can be relied upon: in the words of a node, and with what is wrong with its upstreams. */
-function readinessOf(conditions: readonly Condition[]) {
+function readinessOf(conditions: readonly Condition[], isClosing: boolean) {
   const asked = conditions.filter(({ fitness }) => fitness === "ready" || fitness === "behind");
   const isReady = conditions.some(({ fitness }) => fitness === "ready");
   return {
-    ready: isReady,
+    ready: isReady && !isClosing,
     warmed_up: true,
     synced: isReady,
     database_writable: true,

@@ -29,6 +29,8 @@ interface GatewayParts extends Askable {
   readonly events: GatewayEvents;
   readonly facts: ChainFacts;
   readonly timers?: Pick<Timers, "unixNow">;
+  /** Whether the gateway accepts nothing more, so that nobody should come. */
+  isClosing?(): boolean;
 }
 
 /** All that the servers of a gateway have to know of what can be asked. */
@@ -38,14 +40,14 @@ export interface GatewayTables {
 }
 
 export function createGatewayTables(parts: GatewayParts): GatewayTables {
-  const { conditions, events, facts, timers = SYSTEM_TIMERS } = parts;
+  const { conditions, events, facts, timers = SYSTEM_TIMERS, isClosing = () => false } = parts;
   const operations = new Operations({ ...parts, timers });
   const surroundings = { operations, facts, timers, extensions: new Extensions(operations, conditions) };
   const groups = methodGroups.map(({ title, methods }) => ({
     title,
     methods: methods.filter((method) => refusalOf(method) === undefined),
   }));
-  const own = ownMethods({ conditions, events, groups });
+  const own = ownMethods({ conditions, events, isClosing, groups });
   const byName = new Map<string, CallableMethod>();
   const routes: RestRoute[] = [];
   for (const method of methodGroups.flatMap(({ methods }) => methods)) {

@@ -27,6 +27,16 @@ export class MergedFeeds implements GatewayEvents {
     return this.#feeds.revision;
   }
 
+  /** How many read each topic that anybody reads. */
+  get readers(): ReadonlyMap<string, number> {
+    return this.#feeds.readers;
+  }
+
+  /** How many events of each topic have been told. */
+  get told(): ReadonlyMap<string, number> {
+    return this.#feeds.told;
+  }
+
   feed(topics: readonly string[]): Feed {
     return this.#feeds.feed(topics);
   }

@@ -62,14 +62,26 @@ function slotInSszBlock(body: Buffer): number | undefined {
 
 /** Which upstreams gave the first of what belongs together. */
 export class Bonds {
+  readonly #onTied: ((bond: Bond, upstream: string) => void) | undefined;
   /** Those that were tied last are last. */
   readonly #upstreams = new Map<string, string>();
+
+  /** `onTied` is told of what was not tied so before, for other processes to learn it. */
+  constructor(onTied?: (bond: Bond, upstream: string) => void) {
+    this.#onTied = onTied;
+  }
 
   upstreamOf(bond: Bond): string | undefined {
     return this.#upstreams.get(keyOf(bond));
   }
 
   tie(bond: Bond, upstream: string): void {
+    if (this.upstreamOf(bond) !== upstream) this.#onTied?.(bond, upstream);
+    this.learn(bond, upstream);
+  }
+
+  /** It was tied in another process. */
+  learn(bond: Bond, upstream: string): void {
     const key = keyOf(bond);
     this.#upstreams.delete(key);
     this.#upstreams.set(key, upstream);

@@ -26,6 +26,8 @@ interface UpstreamsOptions {
   observer?: GatewayObserver;
   /** An upstream gave no answer several times in a row, so that it should be looked at. */
   onSuspect?(upstream: string, reason: string): void;
+  /** Its own unless given. */
+  bonds?: Bonds;
 }
 
 /** All upstreams, of which those are asked that can answer best. */
@@ -38,12 +40,12 @@ export class Upstreams {
   readonly #observer: GatewayObserver | undefined;
   readonly #onSuspect: UpstreamsOptions["onSuspect"];
   readonly #choice: Choice;
-  readonly #bonds = new Bonds();
+  readonly #bonds: Bonds;
   readonly #alarms: Alarms;
   readonly #surroundings: ReadingSurroundings;
   readonly #errorsInRow = new Map<UpstreamClient, number>();
 
-  constructor({ options, conditions, timers, logger, observer, onSuspect }: UpstreamsOptions) {
+  constructor({ options, conditions, timers, logger, observer, onSuspect, bonds = new Bonds() }: UpstreamsOptions) {
     this.#clients = options.upstreams.map((upstream) => new UpstreamClient(upstream, { timers }));
     this.#conditions = conditions;
     this.#broadcast = options.broadcast;
@@ -51,12 +53,13 @@ export class Upstreams {
     this.#logger = logger;
     this.#observer = observer;
     this.#onSuspect = onSuspect;
+    this.#bonds = bonds;
     this.#choice = new Choice(this.#clients, conditions);
     this.#alarms = new Alarms(timers);
     this.#surroundings = {
       conditions,
       choice: this.#choice,
-      bonds: this.#bonds,
+      bonds,
       budget: new HedgeBudget(),
       alarms: this.#alarms,
       timers,

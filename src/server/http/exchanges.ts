@@ -239,6 +239,8 @@ export class Exchanges {
     this.requestBytes = new ByteBudget(limits.heldBytes);
     this.answerBytes = new ByteBudget(limits.unreadBytes);
     server.maxConnections = limits.connections;
+    // In a process that shares its port with others, which would pass on for ever what none of them takes.
+    Object.assign(server, { dropMaxConnection: true });
     // Node begins it anew whenever bytes flow, in either direction.
     server.timeout = limits.stallMillis;
     server.on("timeout", (socket: Socket) => this.#onSilence(socket));
