@@ -17,6 +17,7 @@ import {
   type WholeResponse,
 } from "./lasting.ts";
 import { MemoryCache } from "./memory-cache.ts";
+import { type Claim, RedisCache } from "./redis-cache.ts";
 
 export interface ReadsOptions {
   /** Asks the upstreams. */
@@ -43,13 +44,17 @@ export class Reads {
   readonly #observer: ReadsOptions["observer"];
   readonly #finalization: Finalization;
   readonly #memory: MemoryCache;
+  readonly #cache: RedisCache | undefined;
+  readonly #maxBodyBytes: number;
   readonly #underWay = new SharedWorks<string, Shared>();
 
-  constructor({ ask, revision, facts, memoryBytes, conditions, timers, observer }: ReadsOptions) {
+  constructor({ ask, revision, facts, memoryBytes, cache, conditions, timers, logger, observer }: ReadsOptions) {
     this.#ask = ask;
     this.#observer = observer;
     this.#finalization = finalizationBy(conditions, facts);
     this.#memory = new MemoryCache({ bytes: memoryBytes, revision, conditions, facts, timers });
+    this.#cache = cache && new RedisCache({ cache, facts, timers, logger, observer });
+    this.#maxBodyBytes = Math.max(this.#memory.maxBodyBytes, this.#cache?.maxBodyBytes ?? 0);
   }
 
   /** Of what is kept in memory, the same object every time. */
@@ -61,7 +66,9 @@ export class Reads {
     return kept ?? this.#readShared(key, question);
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    await this.#cache?.close();
+  }
 
   #mayBeKept(question: Question): boolean {
     return lastingUnlessFinal(question) !== undefined || mayBeFinal(question, this.#finalization);
@@ -82,12 +89,26 @@ export class Reads {
   }
 
   async #find(key: string, question: Question): Promise<UpstreamResponse> {
-    const since = this.#memory.moment();
-    const response = await this.#whole(await this.#ask(question));
-    if (!isWhole(response)) return response;
-    const lasting = lastingOf(question, response, this.#finalization);
-    if (lasting !== undefined) this.#memory.put(key, response, lasting, since);
-    return response;
+    if (this.#cache === undefined || !mayBeFinal(question, this.#finalization)) return this.#askToKeep(key, question);
+    const found = await this.#cache.find(key, question.waiting.signal);
+    if (found === undefined || "claim" in found) return this.#askToKeep(key, question, found?.claim);
+    this.#memory.put(key, found.answer, "final", this.#memory.moment());
+    return found.answer;
+  }
+
+  async #askToKeep(key: string, question: Question, claim?: Claim): Promise<UpstreamResponse> {
+    let final: WholeResponse | undefined;
+    try {
+      const since = this.#memory.moment();
+      const response = await this.#whole(await this.#ask(question));
+      if (!isWhole(response)) return response;
+      const lasting = lastingOf(question, response, this.#finalization);
+      if (lasting !== undefined) this.#memory.put(key, response, lasting, since);
+      if (lasting === "final") final = response;
+      return response;
+    } finally {
+      claim?.end(final);
+    }
   }
 
   /** With its body in one piece, if that can be kept. */
@@ -95,8 +116,8 @@ export class Reads {
     const { status, headers, body } = response;
     if (Buffer.isBuffer(body) || status !== 200) return response;
     const length = Number(headers["content-length"] ?? 0);
-    if (length > this.#memory.maxBodyBytes) return response;
-    return { ...response, body: await gather(body, this.#memory.maxBodyBytes) };
+    if (length > this.#maxBodyBytes) return response;
+    return { ...response, body: await gather(body, this.#maxBodyBytes) };
   }
 }
 
