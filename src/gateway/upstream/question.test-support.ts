@@ -18,7 +18,7 @@ export function questionOf({
   params = {},
   signal,
 }: Asked = {}): Question {
-  const headers = contentType === undefined ? {} : { "content-type": contentType };
+  const headers: Record<string, string> = contentType === undefined ? {} : { "content-type": contentType };
   return {
     method: {
       name: "x",

@@ -243,12 +243,13 @@ describe("a read that takes long", () => {
   });
 
   it("is not asked twice when it is heavy or makes a block, but moves on when its upstream is down", async () => {
-    for (const asked of [{ method: { cost: "heavy" } }, { url: "/eth/v3/validator/blocks/7" }] as const) {
+    const url = "/eth/v3/validator/blocks/7";
+    for (const asked of [{ url: "/eth/v1/x", method: { cost: "heavy" } }, { url }] as const) {
       const setting = await open();
       const { timers, server, conditions, upstreams } = setting;
       server("a").isFrozen = true;
       conditions.set("b", { fitness: "behind" });
-      const arrived = server("a").received("url" in asked ? asked.url : "/eth/v1/x");
+      const arrived = server("a").received(asked.url);
       const answer = upstreams.read(questionOf(asked));
       await arrived;
       conditions.set("b", {});
