@@ -29,6 +29,8 @@ export class ScriptedUpstream {
   genesisRoot = GENESIS_ROOT;
   /** Answers what is not about its health. */
   handler: Handler = (_request, response) => json(response, { data: { by: this.name } });
+  /** Answers instead of all else. */
+  everything: Handler | undefined;
   /** Takes requests and never answers. */
   isFrozen = false;
   readonly #waiting: { url: string; resolve: () => void }[] = [];
@@ -87,7 +89,8 @@ export class ScriptedUpstream {
     }
     if (this.isFrozen) return;
     const health = this.#healthAnswers()[url];
-    if (health !== undefined) json(response, { data: health });
+    if (this.everything) this.everything(received, response);
+    else if (health !== undefined) json(response, { data: health });
     else this.handler(received, response);
   }
 

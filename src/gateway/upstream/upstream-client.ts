@@ -31,6 +31,11 @@ interface RequestFacts {
   readonly cost?: Cost;
   /** How long it may take to begin its answer. */
   readonly headersMillis?: number;
+  /**
+   * Whether it goes out on a connection of its own. The upstream may just be closing one that is idle, and then nobody knows
+   * whether it has seen the request.
+   */
+  readonly isFresh?: boolean;
 }
 
 /** Asks one upstream, over connections that stay open. */
@@ -39,6 +44,8 @@ export class UpstreamClient {
   readonly latencies = new Latencies();
   readonly #timers: Pick<Timers, "now">;
   readonly #pool: Pool;
+  /** Its connections serve one request each. */
+  readonly #freshPool: Pool;
   readonly #pathPrefix: string;
   #underWay = 0;
   /** Of those under way, the ones that should have an answer soon and have none yet. */
@@ -54,12 +61,14 @@ export class UpstreamClient {
     this.#timers = timers;
     const { origin, pathname } = new URL(options.url);
     this.#pathPrefix = pathname.replace(/\/+$/, "");
-    this.#pool = new Pool(origin, {
+    const poolOptions = {
       connections,
       connect: { timeout: CONNECT_MILLIS },
       headersTimeout: HEADERS_MILLIS,
       bodyTimeout: BODY_MILLIS,
-    });
+    };
+    this.#pool = new Pool(origin, poolOptions);
+    this.#freshPool = new Pool(origin, { ...poolOptions, pipelining: 0 });
   }
 
   get name(): string {
@@ -101,7 +110,7 @@ export class UpstreamClient {
   }
 
   /** The same for who gives it up by `abort` of the exchange. */
-  begin(request: UpstreamRequest, { cost = "cheap", headersMillis }: RequestFacts = {}): HttpExchange {
+  begin(request: UpstreamRequest, { cost = "cheap", headersMillis, isFresh = false }: RequestFacts = {}): HttpExchange {
     const began = this.#timers.now();
     const isAwaited = cost !== "heavy";
     let isAnswered = false;
@@ -128,7 +137,7 @@ export class UpstreamClient {
       return exchange;
     }
     const { verb, url, headers, body } = request;
-    this.#pool.dispatch(
+    (isFresh ? this.#freshPool : this.#pool).dispatch(
       {
         method: verb,
         path: this.#pathPrefix + url,
@@ -143,7 +152,8 @@ export class UpstreamClient {
 
   /** Ends what is under way. */
   async close(): Promise<void> {
-    await this.#pool.destroy(new Error("the gateway is closing"));
+    const reason = new Error("the gateway is closing");
+    await Promise.all([this.#pool.destroy(reason), this.#freshPool.destroy(reason)]);
   }
 
   #headersOf(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -114,7 +114,8 @@ export class Upstreams {
     const began = this.#timers.now();
     this.#choice.noteAsked(client);
     try {
-      const response = await client.request(request, { cost: method.cost, headersMillis: SUBMISSION_MILLIS });
+      const facts = { cost: method.cost, headersMillis: SUBMISSION_MILLIS, isFresh: true };
+      const response = await client.request(request, facts);
       this.#observer?.asked(client.name, method.name, response.status, this.#timers.now() - began);
       this.#noteOutcome(client);
       return response;
