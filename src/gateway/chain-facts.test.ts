@@ -17,6 +17,7 @@ const FACTS: ChainFacts = {
   genesisTime: 1600000000,
   secondsPerSlot: 12,
   slotsPerEpoch: 32,
+  forks: [{ name: "phase0", epoch: 0 }],
 };
 
 async function open() {
@@ -49,6 +50,13 @@ it("reads the facts of a chain as different clients write them", async () => {
     slotsPerEpoch: 8,
   });
   expect(await read({ PRESET_BASE: "gnosis" })).toMatchObject({ secondsPerSlot: 5, slotsPerEpoch: 16 });
+  const forkEpochs = { FULU_FORK_EPOCH: "18446744073709551615", BELLATRIX_FORK_EPOCH: "7", ALTAIR_FORK_EPOCH: "0" };
+  const { forks } = await read({ PRESET_BASE: "mainnet", ...forkEpochs });
+  expect(forks).toEqual([
+    { name: "phase0", epoch: 0 },
+    { name: "altair", epoch: 0 },
+    { name: "bellatrix", epoch: 7 },
+  ]);
 });
 
 it("takes them of whoever answers, and goes on asking with a warning while nobody does", async () => {

@@ -31,6 +31,8 @@ interface GatewayParts {
   writeAccess?: WriteLines | undefined;
   /** How many processes serve; with one, this one does. */
   workers: number;
+  /** How long everything goes on to be served, but for readiness, when it is closed; none unless given. */
+  drainMillis?: number;
   timers?: Timers;
   logger: Logger;
 }
@@ -42,6 +44,8 @@ interface GatewayFacets {
   conditions: Conditions;
   urls: ServedUrls;
   metricsUrl: string | undefined;
+  /** Resolves when nothing more is to be served. */
+  drain(): Promise<void>;
 }
 
 /**
@@ -55,6 +59,7 @@ export class Gateway {
   readonly restUrl: string | undefined;
   readonly metricsUrl: string | undefined;
   readonly #opened: ClosingStack;
+  readonly #drain: () => Promise<void>;
   #closed: Promise<void> | undefined;
 
   static async open(parts: GatewayParts): Promise<Gateway> {
@@ -79,23 +84,30 @@ export class Gateway {
       parts.workers === 1 ? await serveHere(parts, watched, opening) : await serveInWorkers(parts, watched, opening);
     metrics?.watch(processes);
     const metricsUrl = metrics && (await serveMetrics(metrics, parts, opening));
-    return new Gateway({ conditions: watch, urls, metricsUrl }, opening.move());
+    const drain = async () => {
+      if (!parts.drainMillis) return;
+      logger.info("The gateway is not ready any more, and goes on to serve", { seconds: parts.drainMillis / 1000 });
+      processes.drain();
+      await timers.sleep(parts.drainMillis, new AbortController().signal);
+    };
+    return new Gateway({ conditions: watch, urls, metricsUrl, drain }, opening.move());
   }
 
-  private constructor({ conditions, urls, metricsUrl }: GatewayFacets, opened: ClosingStack) {
+  private constructor({ conditions, urls, metricsUrl, drain }: GatewayFacets, opened: ClosingStack) {
     this.conditions = conditions;
     this.jsonRpcUrl = urls["json-rpc"];
     this.restUrl = urls.rest;
     this.metricsUrl = metricsUrl;
+    this.#drain = drain;
     this.#opened = opened;
   }
 
   /** A gateway goes on whatever happens to its upstreams and workers. */
   onFailure(_callback: (failure: unknown) => void): void {}
 
-  /** Lets running calls finish, then closes all its parts. */
+  /** Says for a while that it is not ready if it is to, lets running calls finish, then closes all its parts. */
   close(): Promise<void> {
-    this.#closed ??= this.#opened[Symbol.asyncDispose]();
+    this.#closed ??= this.#drain().then(() => this.#opened[Symbol.asyncDispose]());
     return this.#closed;
   }
 }
@@ -110,7 +122,8 @@ interface Watched {
 
 interface Serving {
   urls: ServedUrls;
-  processes: ServingProcesses;
+  /** `drain` has them say that they are not ready. */
+  processes: ServingProcesses & { drain(): void };
 }
 
 /** The library for it is loaded only when somebody wants metrics. */
@@ -155,7 +168,7 @@ async function serveHere(parts: GatewayParts, watched: Watched, opening: Closing
     metrics?.add(report);
   };
   if (metrics) opening.defer(timers.every(COUNT_MILLIS, count));
-  const processes: ServingProcesses = {
+  const processes = {
     running: 1,
     replaced: 0,
     lag: undefined,
@@ -166,6 +179,7 @@ async function serveHere(parts: GatewayParts, watched: Watched, opening: Closing
       return events.readers;
     },
     refresh: async () => count(),
+    drain: () => serving.drain(),
   };
   return { urls: serving.urls, processes };
 }

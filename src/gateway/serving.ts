@@ -70,7 +70,7 @@ export class GatewayServing {
   readonly #servers: ReadonlyMap<ServerName, HttpServer>;
   readonly #calls: CallTallies;
   readonly #tallies: GatewayTallies;
-  readonly #drain: { isDraining: boolean };
+  readonly #draining: { isDraining: boolean };
   readonly #opened: ClosingStack;
 
   static async open(parts: ServingParts): Promise<GatewayServing> {
@@ -79,7 +79,7 @@ export class GatewayServing {
     await using opening = new ClosingStack();
     const tallies = new GatewayTallies();
     const calls = new CallTallies();
-    const drain = { isDraining: false };
+    const draining = { isDraining: false };
     const observer = isMeasured ? tallies : undefined;
     const upstreams = new Upstreams({ options, conditions, timers, observer, logger, onSuspect, bonds });
     opening.defer(() => upstreams.close());
@@ -96,7 +96,7 @@ export class GatewayServing {
       observer,
     });
     opening.defer(() => reads.close());
-    const isClosing = () => drain.isDraining;
+    const isClosing = () => draining.isDraining;
     const { methods, routes } = createGatewayTables({ reads, upstreams, conditions, events, facts, isClosing });
     const shared = {
       limits: served.limits,
@@ -124,7 +124,7 @@ export class GatewayServing {
       const own = { table: routes, access: rest.access, logger: logger.topic("rest") };
       await start("rest", createRestServer({ ...shared, ...own }), rest);
     }
-    return new GatewayServing(urls, servers, calls, tallies, drain, opening.move());
+    return new GatewayServing(urls, servers, calls, tallies, draining, opening.move());
   }
 
   private constructor(
@@ -132,14 +132,14 @@ export class GatewayServing {
     servers: ReadonlyMap<ServerName, HttpServer>,
     calls: CallTallies,
     tallies: GatewayTallies,
-    drain: { isDraining: boolean },
+    draining: { isDraining: boolean },
     opened: ClosingStack,
   ) {
     this.urls = urls;
     this.#servers = servers;
     this.#calls = calls;
     this.#tallies = tallies;
-    this.#drain = drain;
+    this.#draining = draining;
     this.#opened = opened;
   }
 
@@ -148,9 +148,14 @@ export class GatewayServing {
     return { loads, calls: this.#calls.take(), gateway: this.#tallies.take() };
   }
 
+  /** Says from now on that it is not ready, and goes on to serve. */
+  drain(): void {
+    this.#draining.isDraining = true;
+  }
+
   /** Accepts nothing more, lets running calls finish, then closes all that they went through. */
   async close(): Promise<void> {
-    this.#drain.isDraining = true;
+    this.drain();
     await this.#opened[Symbol.asyncDispose]();
   }
 }

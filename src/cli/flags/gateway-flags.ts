@@ -114,6 +114,15 @@ export const GATEWAY_FLAGS = {
     fallback: 1,
     parse: countOrAll(1, 1024),
   }),
+  drainSeconds: valueFlag({
+    name: "drain-seconds",
+    kind: "number",
+    placeholder: "SECONDS",
+    description:
+      "How long a gateway that is told to stop goes on to serve while it says that it is not ready, so that load balancers turn away first",
+    fallback: 0,
+    parse: wholeNumber(0, 3600),
+  }),
   ...serverFlags({ areOn: true }),
   ...LOG_FLAGS,
   ...SERVER_LIMIT_FLAGS,

@@ -14,6 +14,8 @@ export interface GatewayCommandOptions extends ServerSettings, LogOptions {
   gateway: GatewayOptions;
   /** How many processes serve; with one, this one does. */
   workers: number;
+  /** How long everything goes on to be served, but for readiness, once the gateway is told to stop. */
+  drainMillis: number;
 }
 
 type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
@@ -45,6 +47,7 @@ export function gatewayOptions(values: GatewayValues, workingDirectory: string):
       hedgeMillis: hedgeAfter,
     },
     workers: workers === "all" ? availableParallelism() : workers,
+    drainMillis: values.drainSeconds * 1000,
   };
 }
 

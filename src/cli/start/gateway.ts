@@ -23,7 +23,7 @@ export async function runGateway(
   _log: LogControl,
   stopping: AbortSignal,
 ): Promise<RunningNode> {
-  const { gateway: options, workers, environment } = start;
+  const { gateway: options, workers, drainMillis, environment } = start;
   announceGateway(start, logger);
   const asked = await withinDescriptors({ servers: serverOptions(start, logger), networking: undefined }, logger);
   const { jsonRpc, rest, metrics, limits, writeAccess } = asked;
@@ -38,13 +38,14 @@ export async function runGateway(
     metrics,
     writeAccess,
     workers,
+    drainMillis,
     logger,
   }).catch((error: unknown) => {
     throw listenFailure(error, asked);
   });
   for (const condition of gateway.conditions.all) announceUpstream(condition, logger);
   announceServers(gateway, start, logger);
-  return running(gateway);
+  return { ...running(gateway), drainMillis };
 }
 
 function announceGateway(start: GatewayStart, logger: Logger): void {

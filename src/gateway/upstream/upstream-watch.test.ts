@@ -22,6 +22,7 @@ async function open() {
     genesisTime: timers.unixNow() / 1000 - 100.5 * SECONDS_PER_SLOT,
     secondsPerSlot: SECONDS_PER_SLOT,
     slotsPerEpoch: 8,
+    forks: [{ name: "phase0", epoch: 0 }],
   };
   const logger = createRecordingLogger();
   const watch = new UpstreamWatch({

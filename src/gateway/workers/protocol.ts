@@ -35,6 +35,8 @@ export type ToWorker =
   /** More happens than can be told; whoever reads events gets no more. */
   | [kind: "cut off"]
   | [kind: "report"]
+  /** To say from now on that it is not ready, and to go on serving. */
+  | [kind: "drain"]
   | [kind: "close"];
 
 export type ToPrimary =

@@ -117,6 +117,10 @@ export class WorkerLink {
     });
   }
 
+  drain(): void {
+    this.#outbox.send(["drain"]);
+  }
+
   /** Lets it finish what it does for its clients, and end. */
   async close(): Promise<void> {
     this.#outbox.send(["close"]);

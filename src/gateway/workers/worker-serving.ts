@@ -40,6 +40,7 @@ export class WorkerServing {
     event: (topic, data) => this.#events?.tell({ topic, data: received(data) }),
     "cut off": () => this.#events?.cutOff(),
     report: () => this.#report(),
+    drain: () => this.#serving?.drain(),
     close: () => void this.#close(),
   };
 

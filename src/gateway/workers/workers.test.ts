@@ -204,7 +204,7 @@ it("a worker that ends is replaced, later and later when that goes on, and its c
   await settled();
   await timers.pass(100);
   expect(processes).toHaveLength(4);
-  expect(logger.records.map(({ fields }) => fields)).toEqual([
+  expect(logger.records.filter(({ level }) => level === "warn").map(({ fields }) => fields)).toEqual([
     { pid: 1, millisToWait: 100 },
     { pid: 2, millisToWait: 200 },
     { pid: 3, millisToWait: 100 },
@@ -215,8 +215,11 @@ it("a worker that ends is replaced, later and later when that goes on, and its c
   expect(processes[3]!.ended).toBe("killed");
 });
 
-it("closing lets all finish, and replaces none", async () => {
+it("closing lets all finish, and replaces none, nor does what comes before it", async () => {
   const { timers, processes, workers } = await setupServing();
+  workers.drain();
+  await settled();
+  expect(processes.map((process) => process.take())).toEqual([[["drain"]], [["drain"]]]);
   await workers.close();
   expect(processes.map(({ ended }) => ended)).toEqual(["released", "released"]);
   await timers.pass(60_000);

@@ -106,9 +106,18 @@ export class Workers implements ServingProcesses {
   readonly lag = undefined;
 
   async refresh(): Promise<void> {
+    const patience = new AbortController();
     const all = Promise.all(Array.from(this.#links, (link) => link.refresh()));
     // One that is stuck is not to keep the others from being seen.
-    await Promise.race([all, this.#parts.timers.sleep(REPORT_LIMIT_MILLIS, this.#closing.signal).catch(() => {})]);
+    const late = this.#parts.timers.sleep(REPORT_LIMIT_MILLIS, patience.signal).catch(() => {});
+    await Promise.race([all, late]);
+    patience.abort();
+  }
+
+  /** Has them say that they are not ready; none is replaced any more. */
+  drain(): void {
+    this.#closing.abort();
+    for (const link of this.#links) link.drain();
   }
 
   /** Lets them finish what they do for their clients, and end. */
