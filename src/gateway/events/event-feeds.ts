@@ -7,7 +7,7 @@ const HEAD = 0;
 const STATUS = 1;
 
 /** After these an answer about the head may be another one. */
-const CHANGING_TOPICS: ReadonlySet<string> = new Set(["head", "block", "chain_reorg", "finalized_checkpoint"]);
+export const CHANGING_TOPICS: ReadonlySet<string> = new Set(["head", "block", "chain_reorg", "finalized_checkpoint"]);
 
 export interface EventFeedsOptions {
   readonly conditions: Conditions;
@@ -24,6 +24,7 @@ export class EventFeeds implements GatewayEvents {
   readonly #options: EventFeedsOptions;
   readonly #fanOut = new FanOut();
   readonly #subscribers = new Map<string, Set<Subscriber>>();
+  readonly #told = new Map<string, number>();
   readonly #endWatch: () => void;
   #newestHead: string;
 
@@ -48,14 +49,31 @@ export class EventFeeds implements GatewayEvents {
   }
 
   tell(event: StreamEvent): void {
+    this.#told.set(event.topic, (this.#told.get(event.topic) ?? 0) + 1);
     if (CHANGING_TOPICS.has(event.topic)) this.#raise();
     const subscribers = this.#subscribers.get(event.topic);
     if (subscribers) this.#fanOut.tell(event, subscribers);
   }
 
+  /** How many read each topic that anybody reads. */
+  get readers(): ReadonlyMap<string, number> {
+    return new Map(Array.from(this.#subscribers, ([topic, { size }]) => [topic, size]));
+  }
+
+  /** How many events of each topic have been told. */
+  get told(): ReadonlyMap<string, number> {
+    return this.#told;
+  }
+
   /** The topics that somebody reads. */
   get topics(): ReadonlySet<string> {
     return new Set(this.#subscribers.keys());
+  }
+
+  /** Nobody here gets the events that were to be told. */
+  cutOff(): void {
+    const all = new Set(Array.from(this.#subscribers.values(), (subscribers) => [...subscribers]).flat());
+    for (const subscriber of all) subscriber.cutOff();
   }
 
   close(): void {
