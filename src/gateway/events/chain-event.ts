@@ -29,11 +29,18 @@ export interface Finalized {
   readonly root: string;
 }
 
-/** Undefined when its data is not a JSON object. */
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** Undefined when its data is not a JSON object on one line, or does not say what those of its topic have to. */
 export function readEvent({ topic, data }: StreamEvent): ChainEvent | undefined {
+  if (data.includes(LINE_FEED) || data.includes(CARRIAGE_RETURN)) return undefined;
   try {
     const value: unknown = JSON.parse(data.toString());
-    return isObject(value) ? { topic, data, value } : undefined;
+    if (!isObject(value)) return undefined;
+    const event = { topic, data, value };
+    if (topic === "head" && !headOf(event)) return undefined;
+    return topic === "finalized_checkpoint" && !finalizedOf(event) ? undefined : event;
   } catch {
     return undefined;
   }

@@ -119,20 +119,24 @@ it("tells an object once, by whoever is first, and the chain as the leader tells
 it("lets another upstream go on where the leader failed, with what it has told itself", async () => {
   const { upstreams, read } = await merge("a", "b");
   const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
-  const told = read(STORY);
+  const told = read([...STORY, "voluntary_exit"]);
   const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
   for (const upstream of upstreams) upstream.imports(first);
   expect(await told.take(2)).toEqual(importOf(first));
+  const finalized = (epoch: number) => ({
+    topic: "finalized_checkpoint",
+    value: { block: GENESIS.root, state: stateRootOf(GENESIS), epoch: String(epoch), execution_optimistic: false },
+  });
   b.imports(second);
-  const finalized = { block: GENESIS.root, state: stateRootOf(GENESIS), epoch: "1", execution_optimistic: false };
-  b.tell("finalized_checkpoint", finalized);
-  expect(await told.next()).toEqual({ topic: "block", value: blockEvent(second) });
+  b.tell("finalized_checkpoint", finalized(1).value);
+  b.tell("voluntary_exit", {});
+  expect(await told.take(2)).toEqual([
+    { topic: "block", value: blockEvent(second) },
+    { topic: "voluntary_exit", value: {} },
+  ]);
   const asked = b.requests.length;
   a.breakOff();
-  expect(await told.take(2)).toEqual([
-    { topic: "head", value: headEvent(second) },
-    { topic: "finalized_checkpoint", value: finalized },
-  ]);
+  expect(await told.take(2)).toEqual([{ topic: "head", value: headEvent(second) }, finalized(1)]);
   b.imports(third);
   expect(await told.take(2)).toEqual(importOf(third));
   expect(b.requests.length).toBe(asked);
@@ -231,6 +235,22 @@ it("takes another leader when the leader is late with a head, or is not ready, a
   expect(await heard()).toEqual(headEvent(heads[3]!));
 });
 
+it("heeds no upstream that is on another chain or syncs, as long as another is ready", async () => {
+  const { upstreams, read, conditions, timers, notes } = await merge("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const told = read(STORY);
+  const fitnesses = ["behind", "foreign", "down"] as const;
+  for (const [index, fitness] of fitnesses.entries()) {
+    conditions.set("b", { fitness });
+    b.imports(block(50 + index, GENESIS, 3));
+    await passUntil(timers, 0, () => notes.includes(`b head ${50 + index}`));
+    await timers.pass(500);
+  }
+  const [first] = chain(1) as [ScriptedBlock];
+  a.imports(first);
+  expect(await told.take(2)).toEqual(importOf(first));
+});
+
 it("leaves out what cannot be found out, says so, and goes on", async () => {
   const { upstreams, read, timers, logger, reconnect } = await merge("a");
   const [a] = upstreams as [ScriptedUpstream];
@@ -265,7 +285,7 @@ it("follows topics as long as somebody reads them, and leaves out what is no JSO
   expect(heard).toContainEqual({ topic: "payload_attributes", value: attributes });
   b.tell("single_attestation", { ...vote, attester_index: "2" });
   expect(await told.next()).toMatchObject({ value: { attester_index: "2" } });
-  expect(logger.records.filter(({ message }) => message.includes("no JSON object"))).toHaveLength(2);
+  expect(logger.records.filter(({ message }) => message.includes("that is no event"))).toHaveLength(2);
   end();
 });
 

@@ -3,6 +3,7 @@ import type { UpstreamOptions } from "../options.ts";
 import type { ChainEvent } from "./chain-event.ts";
 import { Gap } from "./gap.ts";
 import { chooseLeader } from "./leader.ts";
+import { reasonOf } from "./reason.ts";
 import { Told } from "./told.ts";
 import { isSteady, isView, objectKey, STORY_TOPICS } from "./topics.ts";
 import { UpstreamEvents, type UpstreamEventsParts } from "./upstream-events.ts";
@@ -76,9 +77,10 @@ export class MergedEvents {
     void this.#catchUp();
   }
 
-  /** Tells nothing of the topics that are always followed until it is activated again. */
-  rest(): void {
+  /** Tells nothing of the topics that are always followed until it is activated again. What it told in vain may be told by others. */
+  rest(inVain: readonly ChainEvent[] = []): void {
     this.#isActive = false;
+    for (const event of inVain) if (!isView(event.topic)) this.#hold(event);
   }
 
   /** Those that somebody reads now. */
@@ -108,11 +110,18 @@ export class MergedEvents {
       else void this.#catchUp();
     } else if (isView(event.topic)) {
       if (source === this.#leader) this.#tellNew(event);
+    } else if (source !== this.#leader && !this.#isReady(source)) {
+      // What it tells may be old, or of another chain.
+      return;
     } else if (this.#isActive || !isSteady(event.topic)) {
       this.#tellNew(event);
     } else {
       this.#hold(event);
     }
+  }
+
+  #isReady({ name }: UpstreamEvents): boolean {
+    return this.#options.conditions.of(name).fitness === "ready";
   }
 
   #tellNew(event: ChainEvent): void {
@@ -158,7 +167,7 @@ export class MergedEvents {
       this.#late.delete(source);
       this.#elect();
     }
-    if (!leader || this.#isWatchingLeader || slotOf(source) <= slotOf(leader)) return;
+    if (!leader || this.#isWatchingLeader || slotOf(source) <= slotOf(leader) || !this.#isReady(source)) return;
     this.#isWatchingLeader = true;
     void this.#pause(LATE_SHARE * this.#options.facts.secondsPerSlot * 1000).then(() => {
       this.#isWatchingLeader = false;
@@ -192,6 +201,9 @@ export class MergedEvents {
     const { head } = this.#told;
     const events = head ? log.after(head.root) : log.events;
     if (!events) return false;
+    // Nodes tell of what became final with a head before they tell of it, or afterwards.
+    const finalized = log.events.findLast(({ topic }) => topic === "finalized_checkpoint");
+    if (finalized && !events.includes(finalized)) this.#tellNew(finalized);
     for (const event of events) this.#tellNew(event);
     if (!this.#told.head && log.beginning) {
       this.#told.beginAt(log.beginning, this.#options.conditions.of(name).finalized);
@@ -214,7 +226,10 @@ export class MergedEvents {
       events = await gap.events(head.root);
       if (events) events.push(...(await gap.finality()));
     } catch (error) {
-      logger.debug("An upstream did not tell what happened while others told of the chain", { upstream: name, error });
+      logger.debug("An upstream did not tell what happened while others told of the chain", {
+        upstream: name,
+        reason: reasonOf(error),
+      });
       if (!mayLeaveOut) return false;
     }
     if (!this.#isActive || told !== this.#told || name !== this.#leader?.name) return true;

@@ -74,8 +74,9 @@ const OBJECT_KEYS: Readonly<Record<string, readonly Path[]>> = {
 export const isView = (topic: string): boolean => OBJECT_KEYS[topic] === undefined;
 
 /** The same for all events that tell of the same object; undefined for those that tell of none. */
-export function objectKey({ topic, value }: ChainEvent): string | undefined {
-  return OBJECT_KEYS[topic]?.map((path) => partAt(value, path)).join(" ");
+export function objectKey({ topic, value, data }: ChainEvent): string | undefined {
+  const parts = OBJECT_KEYS[topic]?.map((path) => partAt(value, path));
+  return parts && parts[0] === undefined ? data.toString() : parts?.join(" ");
 }
 
 function partAt(value: unknown, path: Path): string | undefined {

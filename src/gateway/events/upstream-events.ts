@@ -7,6 +7,7 @@ import type { UpstreamOptions } from "../options.ts";
 import { type BlockPlace, type ChainEvent, type Finalized, finalizedOf, headOf, readEvent } from "./chain-event.ts";
 import { EventStream } from "./event-stream.ts";
 import { readHeader } from "./gap.ts";
+import { reasonOf } from "./reason.ts";
 import { StoryLog } from "./story-log.ts";
 import { STORY_TOPICS } from "./topics.ts";
 
@@ -61,8 +62,8 @@ export class UpstreamEvents {
       ends: "An upstream tells events again",
     });
     this.#garbage = new Trouble(logger, {
-      begins: "An upstream told an event that is no JSON object; it is left out",
-      ends: "An upstream tells JSON objects again",
+      begins: "An upstream told something that is no event; it is left out",
+      ends: "An upstream tells events again that can be read",
     });
     this.#stream = new EventStream({
       upstream,
@@ -99,7 +100,6 @@ export class UpstreamEvents {
     if (connection !== this.#connection) return;
     if (head) this.log.beginAt(head);
     this.#isThere = true;
-    this.#trouble.isOver({ upstream: this.name });
     this.#listener.changed();
   }
 
@@ -109,7 +109,7 @@ export class UpstreamEvents {
       const answer = await ask(this.name, "/eth/v1/beacon/headers/head");
       return answer && readHeader(JSON.parse(answer.toString()));
     } catch (error) {
-      logger.debug("An upstream did not tell its head", { upstream: this.name, error });
+      logger.debug("An upstream did not tell its head", { upstream: this.name, reason: reasonOf(error) });
       return undefined;
     }
   }
@@ -121,6 +121,7 @@ export class UpstreamEvents {
       return;
     }
     this.#garbage.isOver({ upstream: this.name });
+    this.#trouble.isOver({ upstream: this.name });
     if (STORY_TOPICS.has(event.topic)) this.log.add(event);
     const { notes } = this.#parts;
     const head = event.topic === "head" ? headOf(event) : undefined;
@@ -132,7 +133,7 @@ export class UpstreamEvents {
 
   #leave(error: Error): void {
     this.#connection++;
-    this.#trouble.met({ upstream: this.name, error });
+    this.#trouble.met({ upstream: this.name, reason: reasonOf(error) });
     if (!this.#isThere) return;
     this.#isThere = false;
     this.#listener.changed();
