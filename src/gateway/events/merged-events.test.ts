@@ -1,0 +1,304 @@
+import { expect, it, onTestFinished } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { Arrivals } from "../../server/events/arrivals.test-support.ts";
+import { HandTimers } from "../../timers.test-support.ts";
+import { MergedFeeds } from "./merged-feeds.ts";
+import { ScriptedConditions } from "./scripted-conditions.test-support.ts";
+import {
+  askOf,
+  block,
+  blockEvent,
+  headEvent,
+  passUntil,
+  type ScriptedBlock,
+  ScriptedUpstream,
+  SLOTS_PER_EPOCH,
+  stateRootOf,
+} from "./scripted-upstream.test-support.ts";
+
+const GENESIS = block(0);
+const STORY = ["head", "block", "chain_reorg", "finalized_checkpoint"];
+
+interface Told {
+  topic: string;
+  value: unknown;
+}
+
+/** Merges upstreams with these names, of which the first leads; they all have the genesis block. */
+async function merge(...names: readonly string[]) {
+  const upstreams = await Promise.all(names.map((name) => ScriptedUpstream.start(name, GENESIS)));
+  const conditions = new ScriptedConditions(names);
+  for (const name of names) conditions.set(name, { finalized: { epoch: 0, root: GENESIS.root } });
+  const timers = new HandTimers();
+  const logger = createRecordingLogger();
+  const notes: unknown[] = [];
+  const ask = askOf(upstreams);
+  const answers = new Map<string, number>();
+  const feeds = new MergedFeeds({
+    upstreams: upstreams.map((upstream, tier) => upstream.options({ tier })),
+    conditions,
+    notes: {
+      noteHead: (upstream, head) => {
+        notes.push(`${upstream} head ${head.slot}`);
+        conditions.set(upstream, { head });
+      },
+      noteFinalized: (upstream, { epoch }) => notes.push(`${upstream} finalized ${epoch}`),
+    },
+    facts: {
+      presetBase: "minimal",
+      genesisValidatorsRoot: GENESIS.root,
+      genesisTime: 0,
+      secondsPerSlot: 12,
+      slotsPerEpoch: SLOTS_PER_EPOCH,
+      forks: [{ name: "phase0", epoch: 0 }],
+    },
+    timers,
+    logger,
+    ask: async (name, path) => {
+      try {
+        return await ask(name, path);
+      } finally {
+        answers.set(name, (answers.get(name) ?? 0) + 1);
+      }
+    },
+  });
+  onTestFinished(() => feeds.close());
+  const read = (topics: readonly string[]) => {
+    const told = new Arrivals<Told>();
+    feeds.feed(topics).open({
+      deliver: ({ topic, data }) => told.push({ topic, value: JSON.parse(data.toString()) }),
+      cutOff: () => told.end("It was cut off."),
+    });
+    return told;
+  };
+  // Each is asked for its head when it is connected.
+  await passUntil(timers, 0, () => answers.size === names.length);
+  const reconnect = async (upstream: ScriptedUpstream) => {
+    const answered = answers.get(upstream.name);
+    upstream.breakOff();
+    await passUntil(timers, 250, () => answers.get(upstream.name) !== answered);
+  };
+  return { upstreams, feeds, conditions, timers, logger, notes, read, reconnect };
+}
+
+const importOf = (head: ScriptedBlock): Told[] => [
+  { topic: "block", value: blockEvent(head) },
+  { topic: "head", value: headEvent(head) },
+];
+
+/** A chain of blocks, one a slot, on a parent. */
+function chain(slots: number, parent = GENESIS): ScriptedBlock[] {
+  const blocks: ScriptedBlock[] = [];
+  for (let slot = parent.slot + 1; blocks.length < slots; slot++) blocks.push(block(slot, blocks.at(-1) ?? parent));
+  return blocks;
+}
+
+it("tells an object once, by whoever is first, and the chain as the leader tells it, in its bytes", async () => {
+  const { upstreams, notes, read, feeds, conditions } = await merge("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const told = read([...STORY, "voluntary_exit"]);
+  const [first] = chain(1) as [ScriptedBlock];
+  const before = feeds.revision[0]!;
+  b.imports(first);
+  expect(await told.next()).toEqual({ topic: "block", value: blockEvent(first) });
+  a.write(`event: block\ndata: {"execution_optimistic":true, "block" : "${first.root}","slot":"1"}\n\n`);
+  a.tell("head", headEvent(first));
+  expect(await told.next()).toEqual({ topic: "head", value: headEvent(first) });
+  const exit = { message: { epoch: "1", validator_index: "7" }, signature: "0x12" };
+  a.tell("voluntary_exit", exit);
+  expect(await told.next()).toEqual({ topic: "voluntary_exit", value: exit });
+  b.write(`event: voluntary_exit\ndata: {"signature":"0x12","message":{"validator_index":"7","epoch":"1"}}\n\n`);
+  const other = { ...exit, signature: "0x13" };
+  b.tell("voluntary_exit", other);
+  expect(await told.next()).toEqual({ topic: "voluntary_exit", value: other });
+  expect(notes.toSorted()).toEqual(["a head 1", "b head 1"]);
+  expect(feeds.revision[0]).toBeGreaterThanOrEqual(before + 2);
+  expect(conditions.floor).toBe(1);
+});
+
+it("lets another upstream go on where the leader failed, with what it has told itself", async () => {
+  const { upstreams, read } = await merge("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const told = read([...STORY, "voluntary_exit"]);
+  const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
+  for (const upstream of upstreams) upstream.imports(first);
+  expect(await told.take(2)).toEqual(importOf(first));
+  const finalized = (epoch: number) => ({
+    topic: "finalized_checkpoint",
+    value: { block: GENESIS.root, state: stateRootOf(GENESIS), epoch: String(epoch), execution_optimistic: false },
+  });
+  b.imports(second);
+  b.tell("finalized_checkpoint", finalized(1).value);
+  b.tell("voluntary_exit", {});
+  expect(await told.take(2)).toEqual([
+    { topic: "block", value: blockEvent(second) },
+    { topic: "voluntary_exit", value: {} },
+  ]);
+  const asked = b.requests.length;
+  a.breakOff();
+  expect(await told.take(2)).toEqual([{ topic: "head", value: headEvent(second) }, finalized(1)]);
+  b.imports(third);
+  expect(await told.take(2)).toEqual(importOf(third));
+  expect(b.requests.length).toBe(asked);
+});
+
+it("fills what nobody told by asking, with everything that the events of a node would have said", async () => {
+  const { upstreams, read, reconnect } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(STORY);
+  const blocks = chain(SLOTS_PER_EPOCH * 2 + 3);
+  a.imports(blocks[0]!);
+  expect(await told.take(2)).toEqual(importOf(blocks[0]!));
+  a.setHead(blocks.at(-2)!);
+  a.finalized = { epoch: 1, root: blocks[7]!.root };
+  await reconnect(a);
+  expect(await told.take(2 * (blocks.length - 2))).toEqual(blocks.slice(1, -1).flatMap(importOf));
+  expect(await told.next()).toEqual({
+    topic: "finalized_checkpoint",
+    value: { block: blocks[7]!.root, state: stateRootOf(blocks[7]!), epoch: "1", execution_optimistic: false },
+  });
+  a.imports(blocks.at(-1)!);
+  expect(await told.take(2)).toEqual(importOf(blocks.at(-1)!));
+});
+
+it("begins with the head that an upstream has, and knows from there what was missed, over epochs without a block", async () => {
+  const { upstreams, read, reconnect } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(STORY);
+  const late = block(5 * SLOTS_PER_EPOCH, block(3, GENESIS));
+  a.setHead(late);
+  await reconnect(a);
+  expect(await told.take(4)).toEqual([...importOf(late.parent!), ...importOf(late)]);
+});
+
+it("tells of a reorganisation when the upstream that takes over has not followed the last head", async () => {
+  const { upstreams, read } = await merge("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const told = read(STORY);
+  const [first, second] = chain(2) as [ScriptedBlock, ScriptedBlock];
+  for (const upstream of upstreams) upstream.imports(first);
+  expect(await told.take(2)).toEqual(importOf(first));
+  a.imports(second);
+  expect(await told.take(2)).toEqual(importOf(second));
+  a.breakOff();
+  await a.connected(0);
+  const otherSecond = block(2, first, 1);
+  const third = block(3, otherSecond, 1);
+  // A head that is no newer than the last is not gone back to.
+  b.imports(otherSecond);
+  b.imports(third);
+  const reorg = {
+    slot: "3",
+    depth: "1",
+    old_head_block: second.root,
+    new_head_block: third.root,
+    old_head_state: stateRootOf(second),
+    new_head_state: stateRootOf(third),
+    epoch: "0",
+    execution_optimistic: false,
+  };
+  expect(await told.take(4)).toEqual([
+    { topic: "block", value: blockEvent(otherSecond) },
+    { topic: "block", value: blockEvent(third) },
+    { topic: "chain_reorg", value: reorg },
+    { topic: "head", value: headEvent(third) },
+  ]);
+  const fourth = block(4, third, 1);
+  b.imports(fourth);
+  expect(await told.take(2)).toEqual(importOf(fourth));
+});
+
+it("takes another leader when the leader is late with a head, or is not ready, and the better tier when it is level again", async () => {
+  const { upstreams, read, timers, conditions, notes } = await merge("a", "b", "c");
+  const [a, b, c] = upstreams as [ScriptedUpstream, ScriptedUpstream, ScriptedUpstream];
+  const told = read(["head"]);
+  const heads = chain(6);
+  const heard = async () => (await told.next()).value;
+  a.imports(heads[0]!);
+  expect(await heard()).toEqual(headEvent(heads[0]!));
+  b.imports(heads[0]!);
+  b.imports(heads[1]!);
+  await passUntil(timers, 0, () => notes.includes("b head 2"));
+  await timers.pass(499);
+  expect(told.left).toBe(0);
+  await timers.pass(1);
+  expect(await heard()).toEqual(headEvent(heads[1]!));
+  // The one that was late has caught up, and leads again.
+  a.imports(heads[1]!);
+  a.imports(heads[2]!);
+  expect(await heard()).toEqual(headEvent(heads[2]!));
+  c.imports(heads[2]!);
+  c.imports(heads[3]!);
+  b.imports(heads[2]!);
+  conditions.set("a", { fitness: "behind" });
+  conditions.set("b", { fitness: "down" });
+  expect(await heard()).toEqual(headEvent(heads[3]!));
+});
+
+it("heeds no upstream that is on another chain or syncs, as long as another is ready", async () => {
+  const { upstreams, read, conditions, timers, notes } = await merge("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const told = read(STORY);
+  const fitnesses = ["behind", "foreign", "down"] as const;
+  for (const [index, fitness] of fitnesses.entries()) {
+    conditions.set("b", { fitness });
+    b.imports(block(50 + index, GENESIS, 3));
+    await passUntil(timers, 0, () => notes.includes(`b head ${50 + index}`));
+    await timers.pass(500);
+  }
+  const [first] = chain(1) as [ScriptedBlock];
+  a.imports(first);
+  expect(await told.take(2)).toEqual(importOf(first));
+});
+
+it("leaves out what cannot be found out, says so, and goes on", async () => {
+  const { upstreams, read, timers, logger, reconnect } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(["head"]);
+  const [, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
+  a.isAnswering = false;
+  await reconnect(a);
+  a.imports(second);
+  const warnings = () => logger.records.filter(({ message }) => message.startsWith("Events are left out"));
+  await passUntil(timers, 500, () => warnings().length === 1);
+  expect(await told.next()).toEqual({ topic: "head", value: headEvent(second) });
+  a.imports(third);
+  expect(await told.next()).toEqual({ topic: "head", value: headEvent(third) });
+});
+
+it("follows topics as long as somebody reads them, and leaves out what is no JSON object", async () => {
+  const { upstreams, read, timers, logger, feeds } = await merge("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const end = feeds.feed(["single_attestation"]).open({ deliver: () => {}, cutOff: () => {} });
+  const told = read(["single_attestation", "payload_attributes"]);
+  await Promise.all([a.connected(2), b.connected(2)]);
+  await passUntil(timers, 1000, () => upstreams.every(({ connections }) => connections === 1));
+  const vote = { attester_index: "1", data: { slot: "1" }, signature: "0x1" };
+  const attributes = { version: "fulu", data: { proposal_slot: "1" } };
+  for (const upstream of upstreams) {
+    upstream.write("event: single_attestation\ndata: [1]\n\n");
+    upstream.tell("payload_attributes", attributes);
+    upstream.tell("single_attestation", vote);
+  }
+  const heard = await told.take(2);
+  expect(heard).toContainEqual({ topic: "single_attestation", value: vote });
+  expect(heard).toContainEqual({ topic: "payload_attributes", value: attributes });
+  b.tell("single_attestation", { ...vote, attester_index: "2" });
+  expect(await told.next()).toMatchObject({ value: { attester_index: "2" } });
+  expect(logger.records.filter(({ message }) => message.includes("that is no event"))).toHaveLength(2);
+  end();
+});
+
+it("raises the numbers of the revision when polls alone show that something has changed", async () => {
+  const { feeds, conditions } = await merge("a", "b");
+  const revisions = () => [...feeds.revision];
+  const [head, status] = revisions() as [number, number];
+  conditions.set("a", { head: { slot: 1, root: "0x1" } });
+  expect(revisions()).toEqual([head + 1, status + 1]);
+  conditions.set("b", { head: { slot: 1, root: "0x1" } });
+  expect(revisions()).toEqual([head + 1, status + 2]);
+  conditions.set("b", { isExecutionOffline: true });
+  expect(revisions()).toEqual([head + 1, status + 3]);
+  conditions.set("a", { head: { slot: 1, root: "0x2" } });
+  expect(revisions()).toEqual([head + 2, status + 4]);
+});

@@ -1,0 +1,182 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { RedisServer, redisProgram } from "../../../test/support/redis-server.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { Arrivals } from "../../server/events/arrivals.test-support.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
+import { MergedFeeds } from "./merged-feeds.ts";
+import { ScriptedConditions } from "./scripted-conditions.test-support.ts";
+import {
+  askOf,
+  block,
+  type ScriptedBlock,
+  ScriptedUpstream,
+  SLOTS_PER_EPOCH,
+} from "./scripted-upstream.test-support.ts";
+
+const GENESIS = block(0);
+const TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint", "voluntary_exit", "single_attestation"];
+const KEYS = `test:${GENESIS.root}:events:`;
+
+function exit(validator: number) {
+  return { message: { epoch: "1", validator_index: String(validator) }, signature: `0x${validator}` };
+}
+
+/** As short texts, so that a whole story can be compared. */
+function describeEvent(topic: string, data: Buffer): string {
+  const value = JSON.parse(data.toString());
+  return `${topic} ${value.slot ?? value.message?.validator_index ?? value.attester_index}`;
+}
+
+const imported = (...blocks: ScriptedBlock[]) => blocks.flatMap(({ slot }) => [`block ${slot}`, `head ${slot}`]);
+
+function chain(length: number): ScriptedBlock[] {
+  const blocks = [GENESIS];
+  while (blocks.length <= length) blocks.push(block(blocks.length, blocks.at(-1)));
+  return blocks.slice(1);
+}
+
+class TestGateway {
+  readonly told = new Arrivals<string>();
+  readonly logger = createRecordingLogger();
+  readonly feeds: MergedFeeds;
+
+  constructor(upstreams: readonly ScriptedUpstream[], redis: RedisServer) {
+    const conditions = new ScriptedConditions(upstreams.map(({ name }) => name));
+    this.feeds = new MergedFeeds({
+      upstreams: upstreams.map((upstream, tier) => upstream.options({ tier })),
+      conditions,
+      notes: { noteHead: (upstream, head) => conditions.set(upstream, { head }), noteFinalized: () => {} },
+      facts: {
+        presetBase: "minimal",
+        genesisValidatorsRoot: GENESIS.root,
+        genesisTime: 0,
+        secondsPerSlot: 12,
+        slotsPerEpoch: SLOTS_PER_EPOCH,
+      },
+      timers: SYSTEM_TIMERS,
+      logger: this.logger,
+      ask: askOf(upstreams),
+      cache: { url: redis.url, prefix: "test:", seconds: 60 },
+      leaseMillis: 1000,
+    });
+    this.feeds.feed(TOPICS).open({
+      deliver: ({ topic, data }) => this.told.push(describeEvent(topic, data)),
+      cutOff: () => this.told.end("It was cut off."),
+    });
+    onTestFinished(() => this.feeds.close());
+  }
+
+  get complaints(): string[] {
+    return this.logger.records
+      .filter(({ level, message }) => level === "warn" && /engine|stream of events/.test(message))
+      .map(({ message }) => message);
+  }
+}
+
+/** Resolves when somebody has the lease. */
+async function elected(redis: RedisServer): Promise<string> {
+  return vi.waitFor(async () => String((await redis.command("GET", `${KEYS}lease`)) ?? expect.fail("Nobody has it.")));
+}
+
+const program = redisProgram();
+const title = program ? "gateways that share a Redis" : "gateways that share a Redis, which is not installed here";
+
+describe.skipIf(program === undefined)(title, { timeout: 20_000 }, () => {
+  async function open(count: number) {
+    const redis = await RedisServer.start();
+    const a = await ScriptedUpstream.start("a", GENESIS);
+    const b = await ScriptedUpstream.start("b", GENESIS);
+    const gateways = Array.from({ length: count }, () => new TestGateway([a, b], redis));
+    await Promise.all([a.connected(count), b.connected(count)]);
+    await elected(redis);
+    return { redis, a, b, gateways };
+  }
+
+  it("tell the same in the same order, of what is always followed, and what is only read by some each by itself", async () => {
+    const { redis, a, b, gateways } = await open(3);
+    for (const imports of chain(3)) {
+      b.tell("voluntary_exit", exit(imports.slot));
+      b.imports(imports);
+      a.imports(imports);
+      a.tell("voluntary_exit", exit(imports.slot));
+      const [story, ...others] = await Promise.all(gateways.map(({ told }) => told.take(3)));
+      expect(story!.toSorted()).toEqual([...imported(imports), `voluntary_exit ${imports.slot}`]);
+      for (const other of others) expect(other).toEqual(story);
+    }
+    expect(await redis.command("XLEN", `${KEYS}stream`)).toBe(9);
+    b.tell("single_attestation", { attester_index: "5", data: { slot: "1" }, signature: "0x1" });
+    await tells(gateways, "single_attestation 5");
+    expect(await redis.command("XLEN", `${KEYS}stream`)).toBe(9);
+  });
+
+  it("go on where the one stopped that wrote, and fill what nobody wrote", async () => {
+    const { redis, a, b, gateways } = await open(2);
+    const [first, second, third, fourth] = chain(4) as [ScriptedBlock, ScriptedBlock, ScriptedBlock, ScriptedBlock];
+    for (const upstream of [a, b]) upstream.imports(first);
+    await tells(gateways, ...imported(first));
+    // Somebody else has taken the lease, and writes nothing.
+    await redis.command("SET", `${KEYS}lease`, "somebody", "PX", "1500");
+    for (const upstream of [a, b]) upstream.imports(second);
+    for (const upstream of [a, b]) upstream.imports(third);
+    await tells(gateways, ...imported(second, third).toSorted());
+    const [one, other] = gateways as [TestGateway, TestGateway];
+    await one.feeds.close();
+    for (const upstream of [a, b]) upstream.imports(fourth);
+    await tells([other], ...imported(fourth));
+    expect(await redis.command("XLEN", `${KEYS}stream`)).toBe(8);
+  });
+
+  it("tell by themselves what they find out while it is gone, say so once, and join again", async () => {
+    const { redis, a, b, gateways } = await open(2);
+    const blocks = chain(6);
+    const importAll = (imports: ScriptedBlock) => {
+      for (const upstream of [a, b]) upstream.imports(imports);
+    };
+    importAll(blocks[0]!);
+    await tells(gateways, ...imported(blocks[0]!));
+    await redis.kill();
+    for (const imports of blocks.slice(1, 4)) {
+      importAll(imports);
+      await tells(gateways, ...imported(imports));
+    }
+    for (const { complaints } of gateways) expect(complaints).toEqual([expect.stringContaining("does not pass on")]);
+    await redis.start();
+    await elected(redis);
+    await vi.waitFor(() => {
+      for (const { logger } of gateways) {
+        expect(logger.records.map(({ message }) => message)).toContain("The cache engine passes on events again");
+      }
+    }, 10_000);
+    for (const imports of blocks.slice(4)) {
+      importAll(imports);
+      await tells(gateways, ...imported(imports));
+    }
+    await vi.waitFor(async () => expect(await redis.command("XLEN", `${KEYS}stream`)).toBe(4));
+    redis.freeze();
+    a.tell("voluntary_exit", exit(1));
+    await tells(gateways, "voluntary_exit 1");
+    redis.thaw();
+  });
+
+  it("leave out what is no event, and do without an engine that cannot keep any", async () => {
+    const { redis, a, b, gateways } = await open(1);
+    await redis.command("XADD", `${KEYS}stream`, "*", "topic", "head", "data", "{");
+    await redis.command("XADD", `${KEYS}stream`, "*", "topic", "head", "data", "[]");
+    await redis.command("XADD", `${KEYS}stream`, "*", "something", "else");
+    await redis.command("XADD", `${KEYS}stream`, "*", "topic", "weather", "data", "{}");
+    const [first, second] = chain(2) as [ScriptedBlock, ScriptedBlock];
+    for (const upstream of [a, b]) upstream.imports(first);
+    await tells(gateways, ...imported(first));
+    expect(gateways[0]!.complaints).toEqual([expect.stringContaining("that is none")]);
+    await redis.command("DEL", `${KEYS}stream`);
+    await redis.command("SET", `${KEYS}stream`, "garbage");
+    for (const upstream of [a, b]) upstream.imports(second);
+    await tells(gateways, ...imported(second));
+    expect(gateways[0]!.complaints.at(-1)).toContain("does not pass on");
+  });
+});
+
+/** The same to all readers, and nothing else before it. Blocks may come before the heads of earlier ones. */
+async function tells(gateways: readonly TestGateway[], ...events: string[]): Promise<void> {
+  for (const { told } of gateways) expect((await told.take(events.length)).toSorted()).toEqual(events.toSorted());
+}

@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { StreamEvent } from "../../server/events/feed.ts";
+import { SseParser } from "./sse-parser.ts";
+
+function parse(...chunks: (string | Buffer)[]): { topic: string; data: string }[] {
+  const events: StreamEvent[] = [];
+  const parser = new SseParser((event) => events.push(event));
+  for (const chunk of chunks) parser.push(Buffer.from(chunk));
+  return events.map(({ topic, data }) => ({ topic, data: data.toString() }));
+}
+
+it("reads events, whatever order and spaces their fields have, and skips comments and fields of no use", () => {
+  expect(
+    parse(
+      'event: head\ndata: {"slot":"1"}\n\n:\n\n: alive\n\ndata:{"slot":"2"}\nevent:block\nid: 7\nretry: 1\nnothing\n\n',
+    ),
+  ).toEqual([
+    { topic: "head", data: '{"slot":"1"}' },
+    { topic: "block", data: '{"slot":"2"}' },
+  ]);
+});
+
+it("takes several lines of data as one", () => {
+  expect(parse('event: head\ndata: {"slot":\ndata: "1"}\n\n')).toEqual([{ topic: "head", data: '{"slot": "1"}' }]);
+});
+
+it("tells nothing of an event without data, nor of one that has not ended", () => {
+  expect(parse("event: head\n\ndata: {}\n")).toEqual([]);
+});
+
+it("bounds the size of an event, however many chunks and lines it comes in", () => {
+  const parser = new SseParser(() => {}, 100);
+  expect(() => {
+    for (let line = 0; line < 20; line++) parser.push(Buffer.from("data: 1234567890\n"));
+  }).toThrow("larger than 100 bytes");
+  const large = new SseParser(() => {}, 100);
+  expect(() => large.push(Buffer.from("x".repeat(101)))).toThrow("larger than 100 bytes");
+});
+
+it("reads the same events with any line ends, cut into any chunks", () => {
+  const line = fc.stringMatching(/^[^\r\n]*$/).filter((text) => !text.startsWith(" "));
+  const event = fc.record({
+    topic: fc.stringMatching(/^[a-z_]{1,12}$/),
+    lines: fc.array(line, { minLength: 1, maxLength: 3 }),
+  });
+  const cuts = fc.array(fc.nat(200), { maxLength: 20 });
+  fc.assert(
+    fc.property(
+      fc.array(event, { maxLength: 5 }),
+      fc.constantFrom("\n", "\r\n", "\r"),
+      cuts,
+      fc.boolean(),
+      (events, end, at, mark) => {
+        const text = events.map(({ topic, lines }) =>
+          [`event: ${topic}`, ": comment", ...lines.map((data) => `data: ${data}`), "", ""].join(end),
+        );
+        const bytes = Buffer.from((mark ? "\uFEFF" : "") + text.join(""));
+        const edges = [0, ...at.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+        const chunks = edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge));
+        const expected = events
+          .map(({ topic, lines }) => ({ topic, data: lines.join(" ") }))
+          .filter(({ data }) => data !== "");
+        expect(parse(...chunks)).toEqual(expected);
+      },
+    ),
+  );
+});

@@ -1,0 +1,83 @@
+import type { StreamEvent } from "../../server/events/feed.ts";
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const COLON = 0x3a;
+const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
+/** JSON has line breaks only where a space means the same, and with a space one line holds it. */
+const BETWEEN_LINES = Buffer.from(" ");
+
+/** The largest event is a slashing of all validators of a slot, twice. */
+export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+
+/** Reads events from text/event-stream (HTML standard, section 9.2.6), however it is cut into chunks. */
+export class SseParser {
+  readonly #onEvent: (event: StreamEvent) => void;
+  readonly #maxBytes: number;
+  /** The pieces of a line that has not ended. */
+  #line: Buffer[] = [];
+  #topic = "";
+  #data: Buffer[] = [];
+  /** Of the event that has not ended, its unfinished line included. */
+  #bytes = 0;
+  #isFirstLine = true;
+  #wasCarriageReturn = false;
+
+  constructor(onEvent: (event: StreamEvent) => void, maxBytes = MAX_EVENT_BYTES) {
+    this.#onEvent = onEvent;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Throws when an event is too large. */
+  push(chunk: Buffer): void {
+    let start = this.#wasCarriageReturn && chunk[0] === LINE_FEED ? 1 : 0;
+    if (chunk.length > 0) this.#wasCarriageReturn = false;
+    let carriageReturn = chunk.indexOf(CARRIAGE_RETURN, start);
+    while (start < chunk.length) {
+      if (carriageReturn !== -1 && carriageReturn < start) carriageReturn = chunk.indexOf(CARRIAGE_RETURN, start);
+      const lineFeed = chunk.indexOf(LINE_FEED, start);
+      const end = carriageReturn === -1 || (lineFeed !== -1 && lineFeed < carriageReturn) ? lineFeed : carriageReturn;
+      this.#bytes += (end === -1 ? chunk.length : end) - start;
+      if (this.#bytes > this.#maxBytes) throw new RangeError(`An event is larger than ${this.#maxBytes} bytes.`);
+      this.#line.push(chunk.subarray(start, end === -1 ? chunk.length : end));
+      if (end === -1) return;
+      this.#endLine();
+      start = end + 1;
+      if (chunk[end] !== CARRIAGE_RETURN) continue;
+      if (start === chunk.length) this.#wasCarriageReturn = true;
+      else if (chunk[start] === LINE_FEED) start++;
+    }
+  }
+
+  #endLine(): void {
+    let line = this.#line.length === 1 ? this.#line[0]! : Buffer.concat(this.#line);
+    this.#line = [];
+    if (this.#isFirstLine && line.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) {
+      line = line.subarray(BYTE_ORDER_MARK.length);
+    }
+    this.#isFirstLine = false;
+    if (line.length === 0) this.#endEvent();
+    else this.#readField(line);
+  }
+
+  /** A line that begins with a colon is a comment, and its name is empty. */
+  #readField(line: Buffer): void {
+    const colon = line.indexOf(COLON);
+    const name = line.toString("latin1", 0, colon === -1 ? line.length : colon);
+    const valueAt = colon === -1 ? line.length : line[colon + 1] === SPACE ? colon + 2 : colon + 1;
+    if (name === "event") this.#topic = line.toString("utf8", valueAt);
+    if (name !== "data") return;
+    if (this.#data.length > 0) this.#data.push(BETWEEN_LINES);
+    this.#data.push(line.subarray(valueAt));
+  }
+
+  #endEvent(): void {
+    // A copy: what the socket was read into is larger by far, and events may be kept.
+    const event = { topic: this.#topic || "message", data: Buffer.concat(this.#data) };
+    this.#topic = "";
+    this.#data = [];
+    this.#bytes = 0;
+    if (event.data.length > 0) this.#onEvent(event);
+  }
+}

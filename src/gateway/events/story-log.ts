@@ -1,0 +1,52 @@
+import { type BlockPlace, type ChainEvent, headOf } from "./chain-event.ts";
+
+const MAX_ENTRIES = 128;
+
+interface Entry {
+  /** The head that it made known. */
+  readonly head?: BlockPlace;
+  /** Nothing for the head that was there when the log began. */
+  readonly event?: ChainEvent;
+}
+
+/** What an upstream told of the chain that it follows since it has been connected: with it, it can take over from another one. */
+export class StoryLog {
+  #entries: Entry[] = [];
+
+  clear(): void {
+    this.#entries = [];
+  }
+
+  /** The head that the upstream had when it was connected. */
+  beginAt(head: BlockPlace): void {
+    this.#entries.unshift({ head });
+  }
+
+  add(event: ChainEvent): void {
+    this.#entries.push({ event, head: event.topic === "head" ? headOf(event) : undefined });
+    if (this.#entries.length > MAX_ENTRIES) this.#entries.shift();
+  }
+
+  /** The upstream's head. */
+  get head(): BlockPlace | undefined {
+    return this.#entries.findLast(({ head }) => head)?.head;
+  }
+
+  /** The head that it had when the log began, where that is known. */
+  get beginning(): BlockPlace | undefined {
+    const [first] = this.#entries;
+    return first?.event ? undefined : first?.head;
+  }
+
+  /** What it told after it had made this block its head; undefined if it has not. */
+  after(root: string): ChainEvent[] | undefined {
+    const index = this.#entries.findLastIndex(({ head }) => head?.root === root);
+    return index === -1 ? undefined : eventsOf(this.#entries.slice(index + 1));
+  }
+
+  get events(): ChainEvent[] {
+    return eventsOf(this.#entries);
+  }
+}
+
+const eventsOf = (entries: readonly Entry[]): ChainEvent[] => entries.flatMap(({ event }) => event ?? []);

@@ -1,0 +1,85 @@
+import { type Dispatcher, request } from "undici";
+import { ForeseenError } from "../../foreseen-error.ts";
+import type { StreamEvent } from "../../server/events/feed.ts";
+import type { UpstreamOptions } from "../options.ts";
+import { SseParser } from "./sse-parser.ts";
+
+/** The upstream answered something else than a stream of events. */
+export class SubscriptionRefused extends ForeseenError {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = "SubscriptionRefused";
+    this.status = status;
+  }
+}
+
+/** One connection on which an upstream tells events. */
+export class Subscription {
+  readonly topics: readonly string[];
+  readonly #body: AsyncIterable<Buffer>;
+  readonly #abort: AbortController;
+  #isOver = false;
+
+  /** Resolves when the upstream has begun to tell; what happens from then on waits to be read. */
+  static async open(
+    { url, authorization }: UpstreamOptions,
+    topics: readonly string[],
+    { dispatcher, signal }: { dispatcher: Dispatcher; signal: AbortSignal },
+  ): Promise<Subscription> {
+    const abort = new AbortController();
+    const { statusCode, headers, body } = await request(eventsUrl(url, topics), {
+      dispatcher,
+      signal: AbortSignal.any([abort.signal, signal]),
+      headers: { accept: "text/event-stream", ...(authorization !== undefined && { authorization }) },
+    });
+    // What ends before it is read fails nobody.
+    body.on("error", () => {});
+    const type = String(headers["content-type"] ?? "");
+    if (statusCode === 200 && type.startsWith("text/event-stream")) return new Subscription(topics, body, abort);
+    abort.abort();
+    const what = statusCode === 200 ? `${type || "no type"} instead of text/event-stream` : `HTTP ${statusCode}`;
+    throw new SubscriptionRefused(statusCode, `It answered the subscription to events with ${what}.`);
+  }
+
+  private constructor(topics: readonly string[], body: AsyncIterable<Buffer>, abort: AbortController) {
+    this.topics = topics;
+    this.#body = body;
+    this.#abort = abort;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Resolves with the reason when nothing more comes. `onBytes` hears of any sign of life, be it a comment. */
+  async read(onEvent: (event: StreamEvent) => void, onBytes: () => void): Promise<Error> {
+    const parser = new SseParser((event) => {
+      if (!this.#isOver) onEvent(event);
+    });
+    try {
+      for await (const chunk of this.#body) {
+        onBytes();
+        parser.push(chunk);
+      }
+      return new ForeseenError("It ended the stream of events.");
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    } finally {
+      this.end();
+    }
+  }
+
+  /** Nothing more is told. */
+  end(reason: Error = new ForeseenError("The events are not read any more.")): void {
+    this.#isOver = true;
+    this.#abort.abort(reason);
+  }
+}
+
+/** The standard's form of a list in a query. */
+function eventsUrl(url: string, topics: readonly string[]): string {
+  const query = topics.map((topic) => `topics=${encodeURIComponent(topic)}`).join("&");
+  return `${url.replace(/\/+$/, "")}/eth/v1/events?${query}`;
+}

@@ -1,0 +1,54 @@
+import type { Method } from "../api/definition.ts";
+import { ForeseenError } from "../foreseen-error.ts";
+import type { Format } from "../server/http/negotiation.ts";
+import type { Waiting } from "../server/method-table.ts";
+
+/** A request as an upstream gets it, but for its credentials. */
+export interface UpstreamRequest {
+  readonly verb: "GET" | "POST";
+  /** Path and query. */
+  readonly url: string;
+  /** By lower case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+/** A call of a method on its way to an upstream, with all by which it is decided whom to ask and how long the answer stays true. */
+export interface Question {
+  readonly method: Method;
+  readonly request: UpstreamRequest;
+  /** What stands in the path and in the query, by the names of the parameters, as texts. */
+  readonly params: Readonly<Record<string, string | undefined>>;
+  /** The form that the answer is asked for in. */
+  readonly format: Format;
+  readonly waiting: Waiting;
+  /** The names of upstreams that are known not to have what is asked for, so that others are asked as long as there are any. */
+  readonly lacking?: ReadonlySet<string>;
+}
+
+/** What an upstream answered, whatever its status. */
+export interface UpstreamResponse {
+  /** The name of the upstream that gave it. */
+  readonly upstream: string;
+  /** Where it was kept, when no upstream was asked for it now. */
+  readonly kept?: "memory" | "cache";
+  readonly status: number;
+  /** By lower case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whole when it is small; else read once, by somebody who calls `return()` when it stops early. Never compressed. */
+  readonly body: Buffer | AsyncIterable<Buffer>;
+}
+
+/** An upstream gave no answer, or none to its end. */
+export class UpstreamError extends ForeseenError {
+  readonly upstream: string;
+  /** Whether it may have received the request, so that what changes something must not be sent again. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(upstream: string, message: string, options: { mayHaveArrived: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = "UpstreamError";
+    this.upstream = upstream;
+    this.mayHaveArrived = options.mayHaveArrived;
+  }
+}
