@@ -12,8 +12,10 @@ const MISSING_HELD = 512;
 /** A block that nobody had is not sought again for so many slots. */
 const MISSING_SLOTS = 4;
 
-export interface FoundBlock {
-  signed: SignedBeaconBlock;
+export interface FoundBlocks {
+  /** The block that was sought, and perhaps some before it, each the parent of the one before. */
+  blocks: readonly SignedBeaconBlock[];
+  /** Of the first. */
   root: RootHex;
   giver: string;
   /** The peers because of which it was sought. */
@@ -22,6 +24,8 @@ export interface FoundBlock {
 
 interface Lookup {
   root: RootHex;
+  /** How many blocks are wanted, the sought one among them. */
+  count: number;
   seekers: Set<string>;
 }
 
@@ -29,12 +33,12 @@ interface BlockLookupsParts {
   peers: SyncPeers;
   clock: Pick<Clock, "currentSlot">;
   logger: Logger;
-  onFound(found: FoundBlock): void;
+  onFound(found: FoundBlocks): void;
   onMissing(root: RootHex): void;
 }
 
 /**
- * Asks peers for single blocks by root, each block once at a time: first those that spoke of the block, then others. Whoever did
+ * Asks peers for blocks by root, alone or with some before them, each once at a time: first those that spoke of the block, then others. Whoever did
  * wrong comes last, so that a few that speak of what they do not have cannot use up the questions.
  */
 export class BlockLookups {
@@ -54,7 +58,7 @@ export class BlockLookups {
     return this.#lookups.has(root);
   }
 
-  seek(root: RootHex, seekers: Iterable<string>): void {
+  seek(root: RootHex, seekers: Iterable<string>, count: number): void {
     if (this.#closed.signal.aborted || this.#isMissing(root)) return;
     const known = this.#lookups.get(root);
     if (known) {
@@ -63,7 +67,7 @@ export class BlockLookups {
     }
     const admitted = [...seekers].filter((peerId) => this.#countOf(peerId) < PER_PEER);
     if (admitted.length === 0 || this.#lookups.size >= WAITING) return;
-    this.#lookups.set(root, { root, seekers: new Set(admitted) });
+    this.#lookups.set(root, { root, count, seekers: new Set(admitted) });
     this.#runNext();
   }
 
@@ -119,7 +123,7 @@ export class BlockLookups {
     this.#parts.onMissing(root);
   }
 
-  async #ask({ root, seekers }: Lookup): Promise<{ signed: SignedBeaconBlock; giver: string } | null> {
+  async #ask({ root, count, seekers }: Lookup): Promise<Pick<FoundBlocks, "blocks" | "giver"> | null> {
     const { peers } = this.#parts;
     const { signal } = this.#closed;
     const asked = new Set<string>();
@@ -128,8 +132,8 @@ export class BlockLookups {
       if (peerId === undefined) return null;
       asked.add(peerId);
       try {
-        const [signed] = await peers.blocksByRoot(peerId, [root], signal);
-        if (signed) return { signed, giver: peerId };
+        const blocks = await peers.blockWithAncestors(peerId, { root, count }, signal);
+        if (blocks.length > 0) return { blocks, giver: peerId };
         if (seekers.has(peerId)) peers.penalize(peerId, "mild", "speaks of a block that it does not have");
       } catch {
         // The network has taken note of the failure; another peer may have the block.

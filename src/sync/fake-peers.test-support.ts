@@ -4,7 +4,7 @@ import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, isColumn } from "../data/sidecar.ts";
 import type { Severity } from "../network/peers/peer-scores.ts";
 import type { SyncPeer, SyncPeers } from "../network/peers/sync-peers.ts";
-import type { BlockRange, SidecarsOfBlock } from "../network/reqresp/interface.ts";
+import type { BlockAncestry, BlockRange, SidecarsOfBlock } from "../network/reqresp/interface.ts";
 
 /** Of the event loop: what comes after an answer from memory needs fewer. */
 const QUIET_TURNS = 20;
@@ -31,6 +31,8 @@ interface Behaviour {
     signal: AbortSignal | undefined,
   ): Promise<SignedBeaconBlock[]>;
   byRoot?(honest: SignedBeaconBlock[], root: RootHex): Promise<SignedBeaconBlock[]>;
+  /** Whether it gives the blocks before one together with it. */
+  givesAncestors?: boolean;
   /** Of sidecars, asked for in whatever way. */
   data?(honest: DataSidecar[], signal: AbortSignal | undefined): Promise<DataSidecar[]>;
 }
@@ -50,6 +52,7 @@ export class FakePeers implements SyncPeers {
   readonly penalties: Penalty[] = [];
   readonly ranges: { peerId: string; range: BlockRange }[] = [];
   readonly roots: { peerId: string; root: RootHex }[] = [];
+  readonly ancestries: (BlockAncestry & { peerId: string })[] = [];
   readonly data: AskedData[] = [];
   readonly refreshed: string[] = [];
   mostAtOnce = 0;
@@ -143,6 +146,16 @@ export class FakePeers implements SyncPeers {
     return this.#counted(peerId, async ({ chain, byRoot }) => {
       const honest = chain.filter(({ root }) => roots.includes(root)).map(({ signed }) => signed);
       return byRoot ? byRoot(honest, roots[0]!) : honest;
+    });
+  }
+
+  blockWithAncestors(peerId: string, { root, count }: BlockAncestry): Promise<SignedBeaconBlock[]> {
+    if (!this.#peers.get(peerId)?.givesAncestors) return this.blocksByRoot(peerId, [root]);
+    this.ancestries.push({ peerId, root, count });
+    return this.#counted(peerId, async ({ chain }) => {
+      const last = chain.findIndex((block) => block.root === root);
+      const blocks = chain.slice(Math.max(0, last + 1 - count), last + 1);
+      return blocks.map(({ signed }) => signed).reverse();
     });
   }
 

@@ -56,6 +56,24 @@ describe("missing blocks", () => {
     expect(peers.penalties).toEqual([]);
   });
 
+  test("ever more parents are fetched at once where the peer gives them so, and one by one from others", async () => {
+    const peers = new FakePeers();
+    peers.add("sender", history, { ...SILENT, givesAncestors: true });
+    const { chain, sync, tip } = await openNearHead(peers, 6);
+
+    sync.onUnknownParent(tip.signed, "sender");
+    await untilHead(chain, tip.root);
+
+    const rootOf = (slot: number) => history[slot - 1]!.root;
+    expect(peers.ancestries).toEqual([
+      { peerId: "sender", root: rootOf(NEAR - 1), count: 1 },
+      { peerId: "sender", root: rootOf(NEAR - 2), count: 2 },
+      { peerId: "sender", root: rootOf(NEAR - 4), count: 4 },
+    ]);
+    expect(peers.roots).toEqual([]);
+    expect(peers.penalties).toEqual([]);
+  });
+
   test("a block that came in time does not become late by waiting for its parent", async () => {
     const peers = new FakePeers();
     peers.add("sender", history, SILENT);
@@ -135,6 +153,30 @@ describe("missing blocks", () => {
     expect(peers.roots).toHaveLength(MAX_DEPTH);
     expect(peers.ranges.length).toBeGreaterThan(0);
     expect(peers.penalties).toEqual([]);
+  });
+
+  test("an invalid block that comes again with those that build on it is not looked at again", async () => {
+    const peers = new FakePeers();
+    const { chain, sync } = await openNearHead(peers, 3);
+    const before = chain.head;
+    const bad = forged(before.slot + 1, before.root);
+    const child = forged(before.slot + 2, bad.root);
+    const first = forged(before.slot + 2, bad.root, 1);
+    const second = forged(before.slot + 3, first.root);
+    const third = forged(before.slot + 4, second.root);
+    peers.add("giver", [bad, first, second], { ...SILENT, givesAncestors: true });
+    sync.onUnknownParent(child.signed, "sender");
+    await peers.untilPenalties(() => peers.penalties.length === 2);
+    const asked = peers.ancestries.length;
+
+    sync.onUnknownParent(third.signed, "another");
+    await peers.untilPenalties(() => peers.penaltiesOf("another").length === 1);
+    expect(peers.penaltiesOf("giver")).toEqual(["severe", "moderate"]);
+    expect(peers.ancestries.slice(asked)).toEqual([
+      { peerId: "giver", root: second.root, count: 1 },
+      { peerId: "giver", root: first.root, count: 2 },
+    ]);
+    expect(chain.head.root).toBe(before.root);
   });
 
   test("an invalid ancestor is held against those who gave it and built on it, and never fetched again", async () => {

@@ -5,13 +5,13 @@ import { LruMap } from "../chain/lru-map.ts";
 import type { Logger } from "../log/logger.ts";
 import type { UnknownBlocks } from "../network/gossip/block-handler.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
-import { BlockLookups, type FoundBlock } from "./block-lookups.ts";
+import { BlockLookups, type FoundBlocks } from "./block-lookups.ts";
 import { NO_FAULT_REJECTIONS } from "./penalties.ts";
 import { type PendingBlock, PendingBlocks } from "./pending-blocks.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
-/** How many parents are fetched one by one; a longer branch is fetched by ranges of slots. */
+/** How many parents are fetched by their roots; a longer branch is fetched by ranges of slots. */
 export const MAX_DEPTH = 32;
 
 const PENDING_LIMITS = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
@@ -111,7 +111,8 @@ export class UnknownBlockSync implements UnknownBlocks {
     return true;
   }
 
-  #seek(root: RootHex, peerIds: Iterable<string>): void {
+  /** Has the block fetched, with those before it where so many are wanted. */
+  #seek(root: RootHex, peerIds: Iterable<string>, count = 1): void {
     const { chain } = this.#parts;
     // The chain has the block when its execution engine has had its say and its data is here, and announces it then.
     if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
@@ -121,41 +122,48 @@ export class UnknownBlockSync implements UnknownBlocks {
       return;
     }
     const held = this.#pending.get(root);
-    if (!held) this.#lookups.seek(root, peerIds);
+    if (!held) this.#lookups.seek(root, peerIds, count);
     else if (!this.#lookups.isSought(held.parentRoot)) this.#proceed(held);
   }
 
-  #onFound({ signed, root, giver, seekers }: FoundBlock): void {
+  #onFound({ blocks, root: sought, giver, seekers }: FoundBlocks): void {
     const { chain } = this.#parts;
-    const { slot } = signed.message;
-    if (chain.forkChoice.has(root)) {
-      this.#importChildrenOf(root);
-      return;
+    let oldest: PendingBlock | undefined;
+    for (const signed of blocks) {
+      const { slot } = signed.message;
+      const root = oldest?.parentRoot ?? sought;
+      if (chain.forkChoice.has(root) || this.#bad.get(root)) break;
+      if (slot <= this.#finalizedSlot) {
+        this.#condemn(root, seekers, "is on a branch that left the chain before finality");
+        return;
+      }
+      oldest = this.#isFarAhead(slot, giver)
+        ? undefined
+        : this.#pending.add(signed, { root, peerId: giver, isAsked: true, clock: chain.clock });
+      if (!oldest) {
+        this.#pending.removeDescendantsOf(root);
+        return;
+      }
     }
-    if (slot <= this.#finalizedSlot) {
-      this.#condemn(root, seekers, "is on a branch that left the chain before finality");
-      return;
-    }
-    const held = this.#isFarAhead(slot, giver)
-      ? undefined
-      : this.#pending.add(signed, { root, peerId: giver, isAsked: true, clock: chain.clock });
-    if (held) this.#proceed(held);
-    else this.#pending.removeDescendantsOf(root);
+    if (oldest) this.#proceed(oldest);
+    else this.#importChildrenOf(sought);
   }
 
   /** Does whatever comes next for a block that is held. */
   #proceed(held: PendingBlock): void {
     const { root, parentRoot, peers } = held;
+    const waiting = this.#pending.descendantsOf(root).length;
     if (this.#parts.chain.forkChoice.has(parentRoot)) {
       void this.#import(root);
     } else if (this.#bad.get(parentRoot)) {
       this.#pending.remove(root);
       this.#warn(held, { reason: "invalid-parent", message: `Its parent ${parentRoot} is not valid.` });
       this.#condemn(root, peers, "builds on an invalid block");
-    } else if (this.#pending.descendantsOf(root).length >= MAX_DEPTH) {
+    } else if (waiting >= MAX_DEPTH) {
       this.#handOver(held);
     } else {
-      this.#seek(parentRoot, peers);
+      // Mostly one is missing; the more there turn out to be, the more are asked for at once.
+      this.#seek(parentRoot, peers, Math.min(1 + waiting, MAX_DEPTH - waiting));
     }
   }
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { GossipTopics } from "../gossip/topics.ts";
 import { PeersView } from "../peers-view.ts";
+import { protocolId } from "../reqresp/protocols.ts";
 import { addAddress, type KnownPeer } from "./known-peers.ts";
 import { PeerNetwork, type TestPeer, type TestPeerOptions } from "./peer-network.test-support.ts";
 
@@ -208,6 +209,18 @@ describe("a peer manager", () => {
     await again.until(knows(again, good!));
     expect(again.searches).toBe(1);
     expect([stateOf(again, banned!), stateOf(again, never!)]).toEqual(["disconnected", "disconnected"]);
+  });
+
+  it("asks those for the blocks before one that are known to give them, and others for the block alone", async () => {
+    const [able, unable] = (await Promise.all([network.add(), network.add()])) as [TestPeer, TestPeer];
+    await able.host.handle(protocolId({ name: "beacon_blocks_by_head", version: 1 }), () => {});
+    const asking = await network.add({ directPeers: [able.address, unable.address] });
+    await asking.until(() => [able, unable].every(({ id }) => viewOf(asking).peer(id)?.agentVersion));
+    const root = `0x${"11".repeat(32)}`;
+    await asking.manager.blockWithAncestors(able.id, { root, count: 2 });
+    await asking.manager.blockWithAncestors(able.id, { root, count: 1 });
+    await asking.manager.blockWithAncestors(unable.id, { root, count: 2 });
+    expect([able.lookups, unable.lookups]).toEqual([["with ancestors", "alone"], ["alone"]]);
   });
 
   it.each([

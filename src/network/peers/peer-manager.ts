@@ -5,7 +5,8 @@ import type { Logger } from "../../log/logger.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { followHost, type Host } from "../libp2p/host.ts";
-import type { BeaconRequests, BlockRange, SidecarsOfBlock } from "../reqresp/interface.ts";
+import type { BeaconRequests, BlockAncestry, BlockRange, SidecarsOfBlock } from "../reqresp/interface.ts";
+import { protocolId } from "../reqresp/protocols.ts";
 import { Connector, type PeerSource } from "./connector.ts";
 import { DirectPeers } from "./direct-peers.ts";
 import { Disconnector, GOODBYE, goodbyeText, silenceAfter } from "./goodbye.ts";
@@ -27,6 +28,8 @@ const REMEMBER_MS = 60_000;
 const GOOD_CONNECTION_MS = 10_000;
 /** Whoever is sent away for these is not worth being remembered. */
 const NOT_GOOD: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
+
+const BLOCKS_BY_HEAD = protocolId({ name: "beacon_blocks_by_head", version: 1 });
 
 interface PeerManagerParts {
   host: Host;
@@ -170,6 +173,13 @@ export class PeerManager implements SyncPeers {
 
   blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
     return this.#requests.blocksByRoot(peerId, roots, signal);
+  }
+
+  blockWithAncestors(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]> {
+    const givesAncestors = this.known.get(peerId)?.protocols.includes(BLOCKS_BY_HEAD);
+    return givesAncestors && ancestry.count > 1
+      ? this.#requests.blocksByHead(peerId, ancestry, signal)
+      : this.#requests.blocksByRoot(peerId, [ancestry.root], signal);
   }
 
   blobSidecarsByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<deneb.BlobSidecar[]> {

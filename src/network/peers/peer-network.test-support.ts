@@ -37,6 +37,8 @@ export interface TestPeer {
   metadata: fulu.Metadata;
   /** Goodbyes that were said to it. */
   goodbyes: bigint[];
+  /** How it was asked for blocks by their roots. */
+  lookups: ("alone" | "with ancestors")[];
   /** How often it was asked to search. */
   searches: number;
   find(found: FoundPeer): void;
@@ -100,6 +102,7 @@ export class PeerNetwork {
       address,
       metadata: ssz.fulu.Metadata.defaultValue(),
       goodbyes: [],
+      lookups: [],
       searches: 0,
       find: (found) => {
         for (const finder of finders) finder(found);
@@ -150,8 +153,14 @@ export class PeerNetwork {
         manager.onGoodbye(self, reason);
       },
       blocksByRange: async () => [],
-      blocksByRoot: async () => [],
-      blocksByHead: async () => [],
+      async blocksByRoot(peerId) {
+        peer(peerId).lookups.push("alone");
+        return [];
+      },
+      async blocksByHead(peerId) {
+        peer(peerId).lookups.push("with ancestors");
+        return [];
+      },
       blobSidecarsByRange: async () => [],
       blobSidecarsByRoot: async () => [],
       columnSidecarsByRange: async () => [],

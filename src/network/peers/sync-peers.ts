@@ -1,5 +1,5 @@
-import type { fulu } from "@lodestar/types";
-import type { BeaconRequests } from "../reqresp/interface.ts";
+import type { fulu, SignedBeaconBlock } from "@lodestar/types";
+import type { BeaconRequests, BlockAncestry } from "../reqresp/interface.ts";
 import type { PeerReporter } from "./peer-scores.ts";
 
 export interface SyncPeer {
@@ -25,6 +25,8 @@ type SyncRequests = Pick<
 
 /** What syncing needs of the network. Failed requests are `RequestError`s; the network itself penalizes peers for those. */
 export interface SyncPeers extends SyncRequests, PeerReporter {
+  /** The block and those before it, in descending order, from a peer that gives them at once; from others the block alone. */
+  blockWithAncestors(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
   /** Connected peers of our chain whose status is known. */
   list(): SyncPeer[];
   /** Calls the listener when a peer is there, told a new status, or is gone. Returns the function that ends it. */
