@@ -7,8 +7,10 @@ export interface Wish {
   readonly isHeadBound: boolean;
   /** Those that were asked already. */
   readonly tried: ReadonlySet<UpstreamClient>;
-  /** The one that it belongs to. */
+  /** The one that it belongs to, which is chosen as long as no other is fitter. */
   readonly preferred?: string | undefined;
+  /** Those that are chosen only when there is no other. */
+  readonly lacking?: ReadonlySet<string> | undefined;
   /** By which all gateways choose the same one of those that are equally good. */
   readonly slot?: number | undefined;
 }
@@ -37,16 +39,18 @@ export class Choice {
   /** Undefined when there is none. */
   choose(wish: Wish): UpstreamClient | undefined {
     let best: Standing | undefined;
+    let preferred: Standing | undefined;
     let equals: UpstreamClient[] = [];
     for (const [client, share] of this.#shares) {
       const standing = this.#standing(client, share, wish);
       if (standing === undefined) continue;
-      if (client.name === wish.preferred) return client;
+      if (client.name === wish.preferred) preferred = standing;
       const difference = best === undefined ? -1 : compareFitness(standing, best);
       if (difference < 0) equals = [];
       if (difference <= 0) equals.push(client);
       if (difference < 0 || (difference === 0 && compareLoad(standing, best!) < 0)) best = standing;
     }
+    if (preferred && preferred.rank <= best!.rank) return preferred.client;
     return wish.slot === undefined ? best?.client : equals[wish.slot % equals.length];
   }
 
@@ -63,27 +67,44 @@ export class Choice {
     });
   }
 
-  /** All that can be asked, the best first. */
-  ranked(): UpstreamClient[] {
+  /** Whether somebody could be asked who has too much to do. */
+  get isSomebodyFull(): boolean {
+    return [...this.#shares.keys()].some(
+      (client) => client.isFull && rankOf(this.#conditions.of(client.name)) !== undefined,
+    );
+  }
+
+  /** All that can be asked, the best first; of those that are as fit, the one that it belongs to. */
+  ranked(preferred: string | undefined): UpstreamClient[] {
     const wish = { isHeadBound: false, tried: new Set<UpstreamClient>() };
+    const isOther = ({ client }: Standing) => Number(client.name !== preferred);
     return [...this.#shares]
       .flatMap(([client, share]) => this.#standing(client, share, wish) ?? [])
-      .sort((a, b) => compareFitness(a, b) || compareLoad(a, b))
+      .sort((a, b) => a.rank - b.rank || isOther(a) - isOther(b) || compareFitness(a, b) || compareLoad(a, b))
       .map(({ client }) => client);
   }
 
-  #standing(client: UpstreamClient, share: number, { isHeadBound, tried }: Wish): Standing | undefined {
-    if (tried.has(client)) return undefined;
+  #standing(client: UpstreamClient, share: number, { isHeadBound, tried, lacking }: Wish): Standing | undefined {
+    if (tried.has(client) || client.isFull) return undefined;
     const condition = this.#conditions.of(client.name);
     const rank = rankOf(condition);
     if (rank === undefined || (isHeadBound && !this.#reachesFloor(condition))) return undefined;
-    return { client, rank: client.isSilent ? rank + 2 : rank, load: client.underWay / client.options.weight, share };
+    return {
+      client,
+      rank: rank + (client.isSilent ? SILENT_RANK : 0) + (lacking?.has(client.name) ? LACKING_RANK : 0),
+      load: client.underWay / client.options.weight,
+      share,
+    };
   }
 
   #reachesFloor({ head }: Condition): boolean {
     return head !== undefined && head.slot >= this.#conditions.floor;
   }
 }
+
+/** Beyond that of those who are behind, and beyond that of those who are also silent. */
+const SILENT_RANK = 2;
+const LACKING_RANK = 4;
 
 function rankOf({ fitness }: Condition): number | undefined {
   if (fitness === "ready") return 0;

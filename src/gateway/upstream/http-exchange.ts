@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import { type Failure, invalidParams } from "../../failure.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { BodyStream } from "./body-stream.ts";
 
@@ -27,11 +28,12 @@ interface ExchangeObserver {
 
 /** One request to an upstream and its answer. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
+  /** Rejects with an `UpstreamError` when there is none, or with a `Failure` when nobody could be asked such a thing. */
   readonly response: Promise<UpstreamResponse>;
   readonly #upstream: string;
   readonly #observer: ExchangeObserver;
   #resolve!: (response: UpstreamResponse) => void;
-  #reject!: (error: UpstreamError) => void;
+  #reject!: (error: UpstreamError | Failure) => void;
   /** Undefined until the request goes out on a connection. */
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -98,6 +100,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+    if ("code" in cause && cause.code === "UND_ERR_INVALID_ARG") {
+      // No upstream is to blame for it.
+      this.#fail(invalidParams("The request cannot be written in HTTP.", { detail: cause.message, cause }));
+      return;
+    }
     this.#fail(this.#error(this.#status === 0 ? reasonOf(cause) : `broke off its answer: ${reasonOf(cause)}`, cause));
   }
 
@@ -117,7 +124,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#resolve({ upstream: this.#upstream, status: this.#status, headers: this.#headers, body });
   }
 
-  #fail(error: UpstreamError): void {
+  #fail(error: UpstreamError | Failure): void {
     if (this.#isOver) return;
     if (this.#stream) this.#stream.fail(error);
     else this.#reject(error);

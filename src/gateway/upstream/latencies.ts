@@ -3,7 +3,7 @@ import type { Cost } from "../../server/method-table.ts";
 /** How many of the last answers are kept, how many it takes to go by them, and after how many more the quantile is found anew. */
 const KEPT = 256;
 const ENOUGH = 32;
-const RENEWED_AFTER = 16;
+const RENEWED_AFTER = 32;
 
 const SLOW_QUANTILE = 0.95;
 

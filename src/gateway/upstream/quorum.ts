@@ -8,14 +8,14 @@ import type { Upstreams } from "./upstreams.ts";
 
 /** The paths of what upstreams have to agree on: finality and roots. */
 const AGREED_PATHS: readonly RegExp[] = [
-  /^\/eth\/v\d+\/beacon\/genesis$/,
-  /^\/eth\/v\d+\/beacon\/states\/[^/]+\/(?:root|finality_checkpoints)$/,
-  /^\/eth\/v\d+\/beacon\/blocks\/[^/]+\/root$/,
+  /^\/eth\/v\d+\/beacon\/genesis(?:\?|$)/,
+  /^\/eth\/v\d+\/beacon\/states\/[^/]+\/(?:root|finality_checkpoints)(?:\?|$)/,
+  /^\/eth\/v\d+\/beacon\/blocks\/[^/]+\/root(?:\?|$)/,
   /^\/eth\/v\d+\/beacon\/headers\/[^/]+$/,
 ];
 
 /** Heads move and epochs turn a little earlier on one upstream than on another: it is asked again after these waits. */
-const WAITS_MILLIS: readonly number[] = [100, 300, 900];
+const WAITS_MILLIS: readonly number[] = [100, 300, 900, 2000];
 
 const MAX_BYTES = 64 * 1024;
 const SHOWN_CHARACTERS = 300;

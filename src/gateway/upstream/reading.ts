@@ -1,8 +1,8 @@
-import { type Failure, unavailable } from "../../failure.ts";
+import { Failure, unavailable } from "../../failure.ts";
 import type { Waiting } from "../../server/method-table.ts";
 import type { Timers } from "../../timers.ts";
 import type { Conditions } from "../condition.ts";
-import type { Question, UpstreamError, UpstreamResponse } from "../exchange.ts";
+import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";
 import type { Alarm, Alarms } from "./alarms.ts";
 import { discard } from "./ask.ts";
@@ -13,7 +13,7 @@ import type { HedgeBudget } from "./hedge-budget.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import { nobodyAnswers } from "./nobody.ts";
 import { SILENT_MILLIS, type UpstreamClient } from "./upstream-client.ts";
-import { verdictOn } from "./verdict.ts";
+import { problemOf, verdictOn } from "./verdict.ts";
 
 /** A second upstream is never asked sooner. */
 const MIN_HEDGE_MILLIS = 5;
@@ -105,6 +105,7 @@ export class Reading {
       isHeadBound: this.#isHeadBound,
       tried: this.#tried,
       preferred: this.#bond && bonds.upstreamOf(this.#bond),
+      lacking: this.#question.lacking,
       slot: this.#bond?.slot,
     });
   }
@@ -125,7 +126,7 @@ export class Reading {
     this.#setAlarm(attempt, this.#patience(client));
     attempt.exchange.response.then(
       (response) => this.#take(attempt, response),
-      (error: UpstreamError) => this.#miss(attempt, error),
+      (error: UpstreamError | Failure) => this.#miss(attempt, error),
     );
   }
 
@@ -161,6 +162,12 @@ export class Reading {
       discard(response);
       return;
     }
+    const unusable = problemOf(response, this.#question);
+    if (unusable !== undefined) {
+      discard(response);
+      this.#missed(attempt.client, new UpstreamError(response.upstream, unusable, { mayHaveArrived: true }));
+      return;
+    }
     this.#surroundings.noteOutcome(attempt.client);
     const verdict = verdictOn(response.status, this.#question);
     if (verdict === "given") {
@@ -179,9 +186,16 @@ export class Reading {
     }
   }
 
-  #miss(attempt: Attempt, error: UpstreamError): void {
+  #miss(attempt: Attempt, error: UpstreamError | Failure): void {
     if (!this.#end(attempt, "error")) return;
-    const { client } = attempt;
+    if (error instanceof Failure) {
+      this.#fail(error);
+      return;
+    }
+    this.#missed(attempt.client, error);
+  }
+
+  #missed(client: UpstreamClient, error: UpstreamError): void {
     this.#surroundings.noteOutcome(client, error);
     this.#errors.set(client.name, error.message);
     if (error.mayHaveArrived) this.#broken ??= client;
@@ -242,8 +256,8 @@ export class Reading {
   }
 
   #nobody(isFloorTooHigh: boolean): Failure {
-    const { conditions } = this.#surroundings;
-    if (!isFloorTooHigh) return nobodyAnswers(conditions, this.#errors);
+    const { choice, conditions } = this.#surroundings;
+    if (!isFloorTooHigh) return nobodyAnswers(conditions, choice, this.#errors);
     return unavailable(`No upstream has come to slot ${conditions.floor}, which clients have been told of.`, {
       detail: "It is waited for, and let go after two slots: ask again.",
     });

@@ -7,7 +7,7 @@ import { HttpExchange } from "./http-exchange.ts";
 import { Latencies } from "./latencies.ts";
 
 const DEFAULT_CONNECTIONS = 128;
-/** More than that wait for a connection only if the upstream is too slow for them all. */
+/** More than that would wait for a connection for longer than anybody waits for an answer. */
 const MAX_UNDER_WAY = 2048;
 
 const CONNECT_MILLIS = 3000;
@@ -80,6 +80,11 @@ export class UpstreamClient {
     return this.#underWay;
   }
 
+  /** Whether it has as much to do as can be asked of it at a time. */
+  get isFull(): boolean {
+    return this.#underWay >= MAX_UNDER_WAY;
+  }
+
   /** Whether it is stuck, for all that can be seen from here. */
   get isSilent(): boolean {
     if (this.#awaited > 0 && this.#timers.now() - this.#quietSince > SILENT_MILLIS) return true;
@@ -132,10 +137,7 @@ export class UpstreamClient {
       },
     });
     if (isAwaited && this.#awaited++ === 0) this.#quietSince = began;
-    if (this.#underWay++ >= MAX_UNDER_WAY) {
-      exchange.abort(`has ${MAX_UNDER_WAY} requests to answer already`);
-      return exchange;
-    }
+    this.#underWay++;
     const { verb, url, headers, body } = request;
     (isFresh ? this.#freshPool : this.#pool).dispatch(
       {

@@ -89,6 +89,15 @@ describe("whom a read goes to", () => {
     expect(await counts(read, 40)).toEqual({ a: 30, b: 10 });
   });
 
+  it("is nobody who is known not to have it, as long as there is another", async () => {
+    const { upstreams, conditions } = await open();
+    const question = { ...questionOf(), lacking: new Set(["a"]) };
+    conditions.set("b", { fitness: "behind" });
+    expect(await counts(() => upstreams.read(question), 3)).toEqual({ b: 3 });
+    conditions.set("b", { fitness: "down" });
+    expect(await counts(() => upstreams.read(question), 3)).toEqual({ a: 3 });
+  });
+
   it("is nobody when all are down: the failure says why of each", async () => {
     const { upstreams, conditions } = await open();
     conditions.set("a", { fitness: "down", reasons: ["It refused the connection."] });
@@ -129,6 +138,45 @@ describe("a read that fails on one upstream", () => {
     expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status: 400 });
     await a.stop();
     expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
+  });
+
+  it("goes to another for what is no answer of a beacon node, though its status is good", async () => {
+    const { upstreams, conditions, server, suspects } = await open();
+    conditions.set("b", { fitness: "behind" });
+    for (const [type, text] of [
+      ["text/html", "<html></html>"],
+      ["application/json", '{"data":'],
+      ["application/json", "\u0000\u0001"],
+      ["application/json", ""],
+    ] as const) {
+      server("a").handler = (_request, response) => response.setHeader("content-type", type).end(text);
+      expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
+    }
+    expect(suspects).toEqual([]);
+    for (const text of ['{"data":1}\n', "[]", '"text"', "12", "null", "true"]) {
+      server("a").handler = (_request, response) => response.setHeader("content-type", "application/json").end(text);
+      expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a" });
+    }
+  });
+
+  it("fails at once when it cannot be written in HTTP, for which no upstream is to blame", async () => {
+    const { upstreams, events, suspects } = await open();
+    for (let i = 0; i < 6; i++) {
+      const { request, ...question } = questionOf();
+      const failure = await failureOf(upstreams.read({ ...question, request: { ...request, headers: { x: "a\nb" } } }));
+      expect(failure.kind).toBe("invalid-params");
+    }
+    expect(suspects).toEqual([]);
+    expect(events.filter((event) => event.startsWith("not"))).toEqual([]);
+  });
+
+  it("fails as overloaded when all have too much to do", async () => {
+    const { upstreams, server } = await open({ names: ["a"] });
+    server("a").isFrozen = true;
+    const waiting = Array.from({ length: 2048 }, () => failureOf(upstreams.read(questionOf())));
+    expect((await failureOf(upstreams.read(questionOf()))).kind).toBe("overloaded");
+    await upstreams.close();
+    await Promise.all(waiting);
   });
 
   it("asks one other for what is not there, and believes two", async () => {
@@ -340,7 +388,7 @@ describe("requests that belong together", () => {
     const publish = () =>
       upstreams.submit(questionOf({ url: "/eth/v2/beacon/blocks", body: Buffer.from(JSON.stringify(block)) }));
     for (let i = 0; i < 4; i++) expect((await publish()).upstream).toBe(produced);
-    conditions.set(produced, { fitness: "down" });
+    conditions.set(produced, { fitness: "behind" });
     expect((await publish()).upstream).not.toBe(produced);
   });
 });

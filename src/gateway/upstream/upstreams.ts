@@ -71,6 +71,8 @@ export class Upstreams {
 
   /** The answer of the upstream that can give it best, whatever its status. Rejects with a `Failure` when there is none. */
   read(question: Question): Promise<UpstreamResponse> {
+    const { onOver, signal } = question.waiting;
+    if (onOver === undefined && signal.aborted) return Promise.reject(signal.reason);
     return new Reading(question, this.#surroundings).answer;
   }
 
@@ -87,14 +89,10 @@ export class Upstreams {
    * submission. It goes on when nobody waits for its answer any more: to break it off would leave open whether it was taken.
    */
   async submit(question: Question): Promise<UpstreamResponse> {
-    const ranked = this.#choice.ranked();
-    if (ranked.length === 0) throw nobodyAnswers(this.#conditions);
     const bond = bondOf(question.request);
-    const bonded = bond && this.#bonds.upstreamOf(bond);
-    const clients = [...ranked.filter(({ name }) => name === bonded), ...ranked.filter(({ name }) => name !== bonded)];
-    const response = await submitTo(clients, this.#countFor(question, ranked), (client) =>
-      this.#send(client, question),
-    );
+    const ranked = this.#choice.ranked(bond && this.#bonds.upstreamOf(bond));
+    if (ranked.length === 0) throw nobodyAnswers(this.#conditions, this.#choice);
+    const response = await submitTo(ranked, this.#countFor(question, ranked), (client) => this.#send(client, question));
     if (bond && response.status < 300) this.#bonds.tie(bond, response.upstream);
     return response;
   }
