@@ -1,4 +1,3 @@
-import { createClient, ErrorReply, RESP_TYPES } from "@redis/client";
 import type { Logger } from "../../log/logger.ts";
 import { Trouble } from "../../log/trouble.ts";
 import type { Timers } from "../../timers.ts";
@@ -13,6 +12,8 @@ export interface RedisLinkOptions {
   observer?: Pick<GatewayObserver, "cacheIs">;
 }
 
+type Redis = typeof import("@redis/client");
+type Client = ReturnType<typeof createClient>;
 type Command = readonly (string | Buffer)[];
 
 /** For what a client waits for. */
@@ -41,6 +42,8 @@ export class RedisLink {
   readonly #refusal: Trouble;
   readonly #closing = new AbortController();
   readonly #living: Promise<void>;
+  /** Loaded when a link is made: a gateway without one starts faster. */
+  #redis: Redis | undefined;
   /** While it answers. */
   #client: Client | undefined;
   #onLost: () => void = () => {};
@@ -80,7 +83,7 @@ export class RedisLink {
     try {
       return await this.#inTime(client.sendCommand(command), QUICK_MILLIS);
     } catch (error) {
-      if (isOfEngine(error)) this.#lose(client, error);
+      if (this.#isRefusal(error) || error instanceof LateError) this.#lose(client, error);
       return undefined;
     }
   }
@@ -97,8 +100,8 @@ export class RedisLink {
       this.#tell();
       return reply;
     } catch (error) {
-      if (error instanceof ErrorReply) this.#refuse(error);
-      else if (isOfEngine(error)) this.#lose(client, error);
+      if (this.#isRefusal(error)) this.#refuse(error);
+      else if (error instanceof LateError) this.#lose(client, error);
       return undefined;
     }
   }
@@ -125,7 +128,12 @@ export class RedisLink {
     });
   }
 
-  #refuse({ message }: ErrorReply): void {
+  /** Whether the engine itself has said so, and not only this process that it has too much under way. */
+  #isRefusal(error: unknown): error is Error {
+    return this.#redis !== undefined && error instanceof this.#redis.ErrorReply;
+  }
+
+  #refuse({ message }: Error): void {
     this.#storesAgainAt = this.#options.timers.now() + REFUSED_MILLIS;
     this.#refusal.met({ ...this.#where, reason: message });
     this.#tell();
@@ -148,10 +156,11 @@ export class RedisLink {
   async #live(): Promise<void> {
     const { timers } = this.#options;
     const { signal } = this.#closing;
+    this.#redis = await import("@redis/client");
     let pause = FIRST_PAUSE_MILLIS;
     while (!signal.aborted) {
       const since = timers.now();
-      await this.#liveOnce();
+      await this.#liveOnce(createClient(this.#redis, this.#options.url));
       // One that answers now and then is not tried as often as one that was well for long.
       if (timers.now() - since > 2 * LONGEST_PAUSE_MILLIS) pause = FIRST_PAUSE_MILLIS;
       await timers.sleep(pause, signal).catch(() => {});
@@ -159,12 +168,11 @@ export class RedisLink {
     }
   }
 
-  /** Until the connection is lost, or could not be made. */
-  async #liveOnce(): Promise<void> {
+  /** Until the connection is lost, or could not be made; the client is of no use then. */
+  async #liveOnce(client: Client): Promise<void> {
     const lost = new Promise<void>((resolve) => {
       this.#onLost = resolve;
     });
-    const client = createRedisClient(this.#options.url);
     const ready = client
       .connect()
       .then(() => this.#inTime(client.sendCommand(["GET", this.#options.probe]), QUICK_MILLIS));
@@ -200,13 +208,8 @@ export class RedisLink {
   }
 }
 
-/** Whether it says something of the engine, and not only that this process has too much under way. */
-const isOfEngine = (error: unknown) => error instanceof ErrorReply || error instanceof LateError;
-
-type Client = ReturnType<typeof createRedisClient>;
-
-function createRedisClient(url: string) {
-  return createClient({
+function createClient(redis: Redis, url: string) {
+  return redis.createClient({
     url,
     RESP: 2,
     disableClientInfo: true,
@@ -214,6 +217,6 @@ function createRedisClient(url: string) {
     commandsQueueMaxLength: MAX_COMMANDS_UNDER_WAY,
     // Connections are made anew by the link, with a look at whether the engine answers.
     socket: { connectTimeout: CONNECT_MILLIS, reconnectStrategy: false },
-    commandOptions: { timeout: 0, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
+    commandOptions: { timeout: 0, typeMapping: { [redis.RESP_TYPES.BLOB_STRING]: Buffer } },
   });
 }

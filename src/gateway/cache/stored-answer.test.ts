@@ -4,11 +4,17 @@ import { finalAnswer, response } from "./questions.test-support.ts";
 import { decodeAnswer, encodeAnswer } from "./stored-answer.ts";
 
 const LONG = response(finalAnswer(JSON.stringify(Array(200).fill("0x5a5a"))), {
-  headers: { "content-type": "application/json", "eth-consensus-version": "fulu", "set-cookie": "a=b", date: "today" },
+  headers: {
+    "content-type": "application/json",
+    "eth-consensus-version": "fulu",
+    etag: '"5a"',
+    "set-cookie": "a=b",
+    date: "today",
+  },
 }) as WholeResponse;
 const SHORT = response("\0\u0001") as WholeResponse;
 
-it("gives back what was stored, compressed when that is worth it, with the headers that say what the body is", async () => {
+it("gives back what was stored, compressed when that is worth it, with the headers of its body", async () => {
   for (const answer of [LONG, SHORT]) {
     const stored = await encodeAnswer("key", answer);
     expect(stored.length).toBeLessThan(answer.body.length + 200);
@@ -20,6 +26,7 @@ it("gives back what was stored, compressed when that is worth it, with the heade
   expect((await decodeAnswer("key", stored))!.headers).toEqual({
     "content-type": "application/json",
     "eth-consensus-version": "fulu",
+    etag: '"5a"',
   });
 });
 

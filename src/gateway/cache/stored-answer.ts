@@ -27,12 +27,12 @@ interface Head {
 const compress = promisify<Buffer, object, Buffer>(brotliCompress);
 const decompress = promisify<Buffer, object, Buffer>(brotliDecompress);
 
-/** The bytes of an answer for the key. Of its headers only those are stored that say what the body is. */
+/** The bytes of an answer for the key. Of its headers only those are stored that belong to the body, whoever gets it. */
 export async function encodeAnswer(key: string, { upstream, status, headers, body }: WholeResponse): Promise<Buffer> {
   const head: Head = {
     upstream,
     status,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => isAboutBody(name))),
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => isOfBody(name))),
   };
   const headBytes = Buffer.from(JSON.stringify(head));
   const isCompressed = body.length >= COMPRESSED_FROM_BYTES;
@@ -47,7 +47,8 @@ export async function encodeAnswer(key: string, { upstream, status, headers, bod
 
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
-const isAboutBody = (name: string) => name === "content-type" || name.startsWith("eth-");
+const HEADERS_OF_BODY = ["content-type", "cache-control", "etag"];
+const isOfBody = (name: string) => HEADERS_OF_BODY.includes(name) || name.startsWith("eth-");
 
 /** Undefined for anything but what was stored for that very key, whole. */
 export async function decodeAnswer(key: string, stored: Buffer): Promise<WholeResponse | undefined> {
