@@ -76,6 +76,7 @@ export class Gateway {
       timers,
       logger,
       ask: (upstream, path) => watch.ask(upstream, path),
+      cache: options.cache,
     });
     opening.defer(() => events.close());
     const metrics = parts.metrics && (await createMetrics(watch, events, options));

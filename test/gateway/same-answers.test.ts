@@ -1,6 +1,8 @@
 import { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
+import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
+import { SPECIAL_CALLS } from "../conformance/special-calls/special-calls.ts";
 import { restCall } from "../rest/rest-request.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder } from "../support/examples.ts";
@@ -13,6 +15,27 @@ const OWN = ["rpc.discover", "getReadiness", "subscribe", "unsubscribe"];
 const COMPARED = inExampleOrder(methods)
   .filter(({ access, name }) => access !== "dev" && !OWN.includes(name))
   .map((method) => [method.name, method] as const);
+
+const SPECIAL = Object.entries(SPECIAL_CALLS).filter(([name]) => COMPARED.some(([compared]) => compared === name));
+
+/**
+ * What the gateway has other words for: ids that cannot stand in a path, and aggregates, for which from electra on another
+ * operation is asked that names the committee.
+ */
+const OTHERWISE_SAID = [
+  "get_v1_node_peers_peerId",
+  "get_v1_validator_aggregate_attestation",
+  "get_v1_validator_aggregate_and_proof",
+];
+
+interface Response {
+  error?: { message: string };
+}
+
+function leaving(): { signal: AbortSignal; abort(): void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
 
 /** What matters of a reply. */
 interface Reply {
@@ -66,5 +89,35 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
         expect(await replyOf(gateway.restUrl + url, init), `${verb} ${url} as ${type}`).toEqual(direct);
       }
     }
+  });
+
+  it.each(SPECIAL)("%s refuses what the node does, as it does", async (name, calls) => {
+    for (const { what, params: paramsOn, only } of calls) {
+      if (only !== undefined && only !== fork) continue;
+      const params = await paramsOn(chain);
+      const expected = JSON.parse((await node.call(name, params)).text) as Response;
+      if (OTHERWISE_SAID.includes(name) && expected.error) expected.error.message = expect.any(String);
+      expect(await gateway.call(name, params), what).toEqual(expected);
+    }
+  });
+
+  it("tells of events over WebSocket and REST", async () => {
+    const client = await Client.connect(gateway.jsonRpcUrl);
+    const subscription = await client.subscribe(["voluntary_exit"]);
+    const { signal, abort } = leaving();
+    const url = "/eth/v1/events?topics=voluntary_exit";
+    const stream = await fetch(gateway.restUrl + url, { signal });
+    const exit = chain.voluntaryExit(14);
+    await gateway.call("post_v1_beacon_pool_voluntary_exits", [exit]);
+    expect(await client.notifications.next()).toEqual({ subscription, topic: "voluntary_exit", data: exit });
+    const { value } = await stream.body!.getReader().read();
+    expect(Buffer.from(value!).toString()).toBe(`event: voluntary_exit\ndata: ${JSON.stringify(exit)}\n\n`);
+    abort();
+    expect((await client.call("unsubscribe", subscription)).result).toBe(true);
+    expect(await replyOf(`${gateway.restUrl}${url}s`)).toEqual(await replyOf(`${node.restUrl}${url}s`));
+  });
+
+  it("complained of nothing", () => {
+    expect(gateway.log.filter(({ level }) => level === "error")).toEqual([]);
   });
 });

@@ -94,7 +94,7 @@ export const GATEWAY_FLAGS = {
     kind: "text",
     placeholder: "TEXT",
     description: "What the keys in --cache begin with; gateways with the same one share what they keep",
-    fallback: "fanal",
+    fallback: "fanal:",
     parse: nonEmpty("a text"),
   }),
   cacheSeconds: valueFlag({

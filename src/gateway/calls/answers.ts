@@ -78,7 +78,8 @@ const HEADERS: ReadonlyMap<string, string> = new Map([
 function headersOf(meta: Meta, origin: Record<string, string>): Record<string, string> {
   for (const member in meta) {
     const name = HEADERS.get(member);
-    if (name !== undefined) origin[name] = String(meta[member]);
+    const value = String(meta[member]);
+    if (name !== undefined && /^[\w.-]+$/.test(value)) origin[name] = value;
   }
   return origin;
 }

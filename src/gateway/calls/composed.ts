@@ -8,7 +8,7 @@ import type { Timers } from "../../timers.ts";
 import { type ChainFacts, forkAt, slotAt } from "../chain-facts.ts";
 import { answerOf, originOf } from "./answers.ts";
 import { failureOf, isRefusal } from "./failures.ts";
-import { methodNamed, type Operations } from "./operations.ts";
+import { methodNamed, type Operations, readValue } from "./operations.ts";
 
 export interface ComposedCall {
   readonly operations: Operations;
@@ -162,11 +162,11 @@ async function onlyCommittee(
   { operations, facts, waiting }: Pick<ComposedCall, "operations" | "facts" | "waiting">,
 ): Promise<number> {
   const epoch = String(BigInt(slot) / BigInt(facts.slotsPerEpoch));
-  const { value } = await operations.tell<unknown[]>(
-    "get_v1_beacon_states_stateId_committees_epoch",
-    { state_id: "head", epoch, slot },
-    waiting,
-  );
+  const method = methodNamed("get_v1_beacon_states_stateId_committees_epoch");
+  const response = await operations.respond(method.name, { state_id: "head", epoch, slot }, waiting);
+  // No attestation is known of a slot without known committees.
+  if (isRefusal(response) && failureOf(method, response).kind === "invalid-params") return 0;
+  const { value } = await readValue<unknown[]>(method, response);
   if (value.length === 1) return 0;
   throw invalidParams(
     `The parameter "committee_index" is missing: slot ${slot} has ${value.length} committees, and since electra attestation ` +

@@ -85,11 +85,15 @@ export class Operations {
     return this.ask(method, await twin.requestFor(params), { waiting });
   }
 
-  /** The result of an operation, read; throws a `Failure` when it is refused. */
+  /** The result of an operation; throws a `Failure` when it is refused. */
   async tell<T>(name: string, params: Params, waiting: Waiting): Promise<Told<T>> {
-    const response = await this.respond(name, params, waiting);
-    const { body } = await answerOf(methodNamed(name), response);
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
-    return { value: JSON.parse(String(bytes)) as T, headers: originOf(response) };
+    return readValue(methodNamed(name), await this.respond(name, params, waiting));
   }
+}
+
+/** The same of an answer that is there. */
+export async function readValue<T>(method: Method, response: UpstreamResponse): Promise<Told<T>> {
+  const { body } = await answerOf(method, response);
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
+  return { value: JSON.parse(String(bytes)) as T, headers: originOf(response) };
 }

@@ -7,7 +7,7 @@ import type { Lasting, RestAnswer, RestRequest, RestRoute } from "../../server/r
 import type { Question, UpstreamResponse } from "../exchange.ts";
 import { isAnsweredByStatus, originOf, standardHeaders } from "./answers.ts";
 import { isRefusal } from "./failures.ts";
-import type { TwinRequest } from "./rest-twin.ts";
+import { requirePlain, type TwinRequest } from "./rest-twin.ts";
 
 /** What a server has to know of a path to refuse what no node takes there, before anybody is asked. */
 export function routeFormats(
@@ -39,6 +39,7 @@ export function passedRequest(rest: RestPath, request: RestRequest): TwinRequest
     if (name.startsWith("eth-") && value !== undefined) headers[name] = value;
   }
   const params: Record<string, string> = { ...request.params };
+  for (const name in params) requirePlain(name, params[name]!);
   for (const [name, value] of new URLSearchParams(query)) {
     params[name] = params[name] === undefined ? value : `${params[name]},${value}`;
   }

@@ -3,6 +3,7 @@ import { type Args, bind, type Signature } from "../../api/bind.ts";
 import type { Method, RestPath } from "../../api/definition.ts";
 import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
 import { type Place, placesOf } from "../../api/rest/places.ts";
+import { invalidParams } from "../../failure.ts";
 import type { Params } from "../../server/method-table.ts";
 import type { Question, UpstreamRequest } from "../exchange.ts";
 
@@ -61,7 +62,7 @@ export class RestTwin {
       const value = args[key];
       if (from === "body") {
         // Not every node takes it for an empty list when there is no body.
-        const given = value ?? (type === "array" ? [] : undefined);
+        const given = value === undefined && type === "array" ? [] : value;
         if (given === undefined) continue;
         body = Buffer.from(asked.takesText ? textOf(given) : JSON.stringify(given));
         headers["content-type"] = asked.takesText ? "text/plain" : "application/json";
@@ -69,7 +70,8 @@ export class RestTwin {
         // It is left out there, too.
       } else if (from === "path") {
         params[name] = textOf(value);
-        path = path.replace(`{${name}}`, encodeURIComponent(params[name]));
+        requirePlain(name, params[name]);
+        path = path.replace(`{${name}}`, params[name]);
       } else if (from === "header") {
         headers[header!.name.toLowerCase()] = textOf(value);
       } else if (isFlag) {
@@ -92,6 +94,13 @@ const FORK = VERSION_HEADER.toLowerCase();
 /** As REST writes what the schemas make of parameters. */
 function textOf(value: unknown): string {
   return value instanceof Uint8Array ? `0x${Buffer.from(value).toString("hex")}` : String(value);
+}
+
+/** No id that is asked for has anything else in it, and somebody on the way might take it for another path. */
+export function requirePlain(name: string, value: string): void {
+  if (!/^[\w-]+$/.test(value)) {
+    throw invalidParams(`The parameter "${name}" must consist of letters, digits, hyphens and underscores.`);
+  }
 }
 
 const SLOT = Buffer.from('"slot"');

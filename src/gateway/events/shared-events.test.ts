@@ -52,6 +52,7 @@ class TestGateway {
         genesisTime: 0,
         secondsPerSlot: 12,
         slotsPerEpoch: SLOTS_PER_EPOCH,
+        forks: [{ name: "phase0", epoch: 0 }],
       },
       timers: SYSTEM_TIMERS,
       logger: this.logger,

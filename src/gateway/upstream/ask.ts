@@ -14,6 +14,9 @@ export interface AskOptions {
 /** The upstream did not answer in time. */
 export class LateError extends UpstreamError {}
 
+/** The upstream has no such thing. */
+export class MissingError extends UpstreamError {}
+
 /** The value of `data` in the upstream's answer, of which nothing is known yet. Rejects with an `UpstreamError`. */
 export async function askForData(client: UpstreamClient, path: string, options: AskOptions): Promise<unknown> {
   const body = await askForBody(client, path, options);
@@ -41,7 +44,8 @@ export async function askForBody(client: UpstreamClient, path: string, options: 
     const response = await client.request(request, { signal: ends });
     const body = await wholeBody(response, MAX_BYTES);
     if (response.status === 200) return body;
-    throw unusable(client.name, path, `HTTP status ${response.status}`);
+    const kind = response.status === 404 ? MissingError : UpstreamError;
+    throw unusable(client.name, path, `HTTP status ${response.status}`, kind);
   } catch (error) {
     if (!late.signal.aborted) throw error;
     const message = `${client.name} did not answer ${path} within ${timeoutMillis / 1000} s.`;
@@ -68,8 +72,8 @@ export async function wholeBody({ upstream, body }: UpstreamResponse, maxBytes: 
   return Buffer.concat(chunks);
 }
 
-function unusable(upstream: string, path: string, what: string): UpstreamError {
-  return new UpstreamError(upstream, `${upstream} answered ${path} with ${what}.`, { mayHaveArrived: true });
+function unusable(upstream: string, path: string, what: string, Kind = UpstreamError): UpstreamError {
+  return new Kind(upstream, `${upstream} answered ${path} with ${what}.`, { mayHaveArrived: true });
 }
 
 /** Nobody reads the body of the answer. */

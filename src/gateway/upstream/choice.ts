@@ -9,6 +9,8 @@ export interface Wish {
   readonly tried: ReadonlySet<UpstreamClient>;
   /** The one that it belongs to, which is chosen as long as no other is fitter. */
   readonly preferred?: string | undefined;
+  /** Those that are chosen only when there is no other. */
+  readonly lacking?: ReadonlySet<string> | undefined;
   /** By which all gateways choose the same one of those that are equally good. */
   readonly slot?: number | undefined;
 }
@@ -82,18 +84,27 @@ export class Choice {
       .map(({ client }) => client);
   }
 
-  #standing(client: UpstreamClient, share: number, { isHeadBound, tried }: Wish): Standing | undefined {
+  #standing(client: UpstreamClient, share: number, { isHeadBound, tried, lacking }: Wish): Standing | undefined {
     if (tried.has(client) || client.isFull) return undefined;
     const condition = this.#conditions.of(client.name);
     const rank = rankOf(condition);
     if (rank === undefined || (isHeadBound && !this.#reachesFloor(condition))) return undefined;
-    return { client, rank: client.isSilent ? rank + 2 : rank, load: client.underWay / client.options.weight, share };
+    return {
+      client,
+      rank: rank + (client.isSilent ? SILENT_RANK : 0) + (lacking?.has(client.name) ? LACKING_RANK : 0),
+      load: client.underWay / client.options.weight,
+      share,
+    };
   }
 
   #reachesFloor({ head }: Condition): boolean {
     return head !== undefined && head.slot >= this.#conditions.floor;
   }
 }
+
+/** Beyond that of those who are behind, and beyond that of those who are also silent. */
+const SILENT_RANK = 2;
+const LACKING_RANK = 4;
 
 function rankOf({ fitness }: Condition): number | undefined {
   if (fitness === "ready") return 0;

@@ -105,6 +105,7 @@ export class Reading {
       isHeadBound: this.#isHeadBound,
       tried: this.#tried,
       preferred: this.#bond && bonds.upstreamOf(this.#bond),
+      lacking: this.#question.lacking,
       slot: this.#bond?.slot,
     });
   }

@@ -73,6 +73,17 @@ describe("the watch over upstreams", () => {
     ]);
   });
 
+  it("tells what an upstream has no such thing of from what it gives no good answer to", async () => {
+    const { watch, a } = await open();
+    const ask = (status: number) => {
+      a.handler = (_request, response) => json(response, { data: 1 }, status);
+      return watch.ask("a", "/eth/v1/beacon/headers/7");
+    };
+    expect(String(await ask(200))).toBe('{"data":1}');
+    expect(await ask(404)).toBeUndefined();
+    await expect(ask(500)).rejects.toThrow("a answered /eth/v1/beacon/headers/7 with HTTP status 500.");
+  });
+
   it("sees an upstream fall behind, freeze, go and come back, and says each once", async () => {
     const { watch, a, messages, until } = await open();
     await watch.start();

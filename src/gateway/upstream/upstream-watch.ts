@@ -3,7 +3,7 @@ import type { Timers } from "../../timers.ts";
 import { type ChainFacts, slotAt } from "../chain-facts.ts";
 import type { Condition, Conditions, Fitness } from "../condition.ts";
 import type { GatewayOptions } from "../options.ts";
-import { askForBody, LateError } from "./ask.ts";
+import { askForBody, LateError, MissingError } from "./ask.ts";
 import { Floor } from "./floor.ts";
 import { judge, latestCredibleSlot, type Measure, type Observation } from "./judge.ts";
 import { poll } from "./poll.ts";
@@ -138,10 +138,15 @@ export class UpstreamWatch implements Conditions {
     void this.#poll(watched);
   }
 
-  /** The body of what an upstream answers, if that is good; rejects with an `UpstreamError` otherwise. */
-  ask(upstream: string, path: string, signal?: AbortSignal): Promise<Buffer> {
+  /** The body of what an upstream answers; undefined when it has no such thing. Rejects with an `UpstreamError` otherwise. */
+  async ask(upstream: string, path: string, signal?: AbortSignal): Promise<Buffer | undefined> {
     const { client } = this.#of(upstream);
-    return askForBody(client, path, { timers: this.#timers, timeoutMillis: MAX_TIMEOUT_MILLIS, signal });
+    try {
+      return await askForBody(client, path, { timers: this.#timers, timeoutMillis: MAX_TIMEOUT_MILLIS, signal });
+    } catch (error) {
+      if (error instanceof MissingError) return undefined;
+      throw error;
+    }
   }
 
   #of(upstream: string): Watched {

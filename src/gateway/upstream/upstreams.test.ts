@@ -89,6 +89,15 @@ describe("whom a read goes to", () => {
     expect(await counts(read, 40)).toEqual({ a: 30, b: 10 });
   });
 
+  it("is nobody who is known not to have it, as long as there is another", async () => {
+    const { upstreams, conditions } = await open();
+    const question = { ...questionOf(), lacking: new Set(["a"]) };
+    conditions.set("b", { fitness: "behind" });
+    expect(await counts(() => upstreams.read(question), 3)).toEqual({ b: 3 });
+    conditions.set("b", { fitness: "down" });
+    expect(await counts(() => upstreams.read(question), 3)).toEqual({ a: 3 });
+  });
+
   it("is nobody when all are down: the failure says why of each", async () => {
     const { upstreams, conditions } = await open();
     conditions.set("a", { fitness: "down", reasons: ["It refused the connection."] });

@@ -40,6 +40,7 @@ export class WorkerLink {
   #awaiting: (() => void)[] = [];
   readonly #underWay = new CallsUnderWay();
   #report: WorkerReport | undefined;
+  #isServing = false;
   #followed: readonly string[] = [];
   #endFeed = () => {};
 
@@ -56,7 +57,10 @@ export class WorkerLink {
     process.onMessage((messages) =>
       handle<ToPrimary>(
         {
-          listening: (urls) => listening.resolve(urls),
+          listening: (urls) => {
+            this.#isServing = true;
+            listening.resolve(urls);
+          },
           "cannot listen": (server, error) => listening.reject(new ListenError(server, error)),
           "raise floor": (slot) => office.raiseFloor(slot),
           suspect: (...suspicion) => office.suspect(...suspicion),
@@ -81,6 +85,10 @@ export class WorkerLink {
     });
     this.#follow([]);
     this.#outbox.send(["serve", order]);
+  }
+
+  get isServing(): boolean {
+    return this.#isServing;
   }
 
   get pid(): number | undefined {
@@ -123,9 +131,13 @@ export class WorkerLink {
 
   /** Lets it finish what it does for its clients, and end. */
   async close(): Promise<void> {
-    this.#outbox.send(["close"]);
-    await this.#closed.promise;
-    this.#process.release();
+    if (this.#isServing) {
+      this.#outbox.send(["close"]);
+      await this.#closed.promise;
+      this.#process.release();
+    } else {
+      this.kill();
+    }
     await this.ended;
   }
 

@@ -226,6 +226,16 @@ it("closing lets all finish, and replaces none, nor does what comes before it", 
   expect(processes).toHaveLength(2);
 });
 
+it("closing does not wait for one that does not serve yet", async () => {
+  const { timers, processes, workers } = await setupServing(1);
+  processes[0]!.die({ code: 1, signal: null });
+  await settled();
+  await timers.pass(100);
+  expect(processes).toHaveLength(2);
+  await workers.close();
+  expect(processes[1]!.ended).toBe("killed");
+});
+
 it("what is under way is that of all workers together, and one that is stuck is not waited for", async () => {
   const { timers, processes, workers } = await setupServing();
   const load = { connections: 2, requests: 1, requestBytes: 3, answerBytes: 4 };

@@ -76,9 +76,9 @@ export class Workers implements ServingProcesses {
     });
   }
 
-  /** How many run. */
+  /** How many serve. */
   get running(): number {
-    return this.#links.size;
+    return [...this.#links].filter(({ isServing }) => isServing).length;
   }
 
   /** How many ended by themselves. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Stream } from "@libp2p/interface";
 import { type BeaconBlock, type phase0, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
@@ -10,7 +11,7 @@ import { SignedOperations } from "../../support/signed-operations.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
 
-const { altair, phase0: first } = ssz;
+const { altair, fulu, phase0: first } = ssz;
 const COUNT = 12;
 
 let scenario: Scenario;
@@ -174,26 +175,37 @@ test("attestations to blocks that nobody has make the node ask a few times, and 
 test("a chain of blocks without end is followed back only so far, and never onto the chain", async () => {
   const adversary = await scenario.adversary();
   const current = scenario.network.clock.currentSlot;
-  const chain = new Map<string, Uint8Array>();
+  const chain = new Map<string, { bytes: Uint8Array; parentRoot: Uint8Array }>();
   let parentRoot: Uint8Array = randomBytes(32);
   let tip: Uint8Array = new Uint8Array();
   for (let depth = 0; depth < 100; depth++) {
     const message = { ...block, slot: current, parentRoot, proposerIndex: depth % 16 } as BeaconBlock;
     tip = blockBytes({ message, signature: foreignSignature() });
-    parentRoot = altair.BeaconBlock.hashTreeRoot(message as never);
-    chain.set(toRootHex(parentRoot), tip);
+    const root = altair.BeaconBlock.hashTreeRoot(message as never);
+    chain.set(toRootHex(root), { bytes: tip, parentRoot });
+    parentRoot = root;
   }
   const digest = fromHex(`0x${topic("beacon_block").split("/")[2]}`);
-  adversary.behaviours.set("beacon_blocks_by_root", async (stream, { body }) => {
-    const found = chain.get(toRootHex(body));
-    if (found) stream.send(encodeChunk(found, digest));
+  const given = new Set<string>();
+  const give = async (stream: Stream, root: Uint8Array, count: number) => {
+    let found = chain.get(toRootHex(root));
+    for (let left = count; found && left > 0; left--) {
+      stream.send(encodeChunk(found.bytes, digest));
+      given.add(toRootHex(found.parentRoot));
+      found = chain.get(toRootHex(found.parentRoot));
+    }
     await stream.close();
+  };
+  adversary.behaviours.set("beacon_blocks_by_root", (stream, { body }) => give(stream, body, 1));
+  adversary.behaviours.set("beacon_blocks_by_head", (stream, { body }) => {
+    const { beaconRoot, count } = fulu.BeaconBlocksByHeadRequest.deserialize(body);
+    return give(stream, beaconRoot, Number(count));
   });
   await send(adversary, topic("beacon_block"), [tip]);
-  await eventually(() => expect(byRoot(adversary)).toBeGreaterThan(20));
+  await eventually(() => expect(given.size).toBeGreaterThan(20));
   await eventually(() => expect(scenario.score(adversary)).toBeLessThan(0));
   await scenario.expectFollowing();
-  expect(byRoot(adversary)).toBeLessThan(50);
+  expect(given.size).toBeLessThan(50);
   expect(scenario.victim.networking.sync.isSyncing).toBe(false);
 });
 
