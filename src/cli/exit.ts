@@ -1,7 +1,7 @@
 /** What the process tells its caller by its exit code. A second signal exits with 128 plus the signal's number. */
 export const EXIT_CODES = {
   ok: 0,
-  /** Something happened that nobody foresaw, and the log has the stack; or the call of `fanal call` was refused. */
+  /** Something happened that nobody foresaw, and the log has the stack; or the call of `fanal call` was refused, or `fanal doctor` has found something wrong. */
   internal: 1,
   /** A flag, a FANAL_* variable, a command or the config file is wrong. */
   usage: 2,

@@ -132,6 +132,15 @@ async function printCompletion(written: readonly string[], terminal: Terminal): 
   return EXIT_CODES.ok;
 }
 
+async function examineUpstreams(
+  written: readonly string[],
+  sources: FlagSources,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { runDoctor } = await import("./doctor/doctor.ts");
+  return runDoctor(written, sources, surroundings);
+}
+
 /** Looks after a database. The code of chains is loaded for it once the database has said which preset its chain has. */
 async function keepDatabase(
   written: readonly string[],
@@ -155,6 +164,7 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   if (command === "call") return callAsWritten(operands, sources, terminal);
   if (command === "console") return converse(sources, terminal);
   if (command === "methods") return tellMethods(operands, sources, terminal);
+  if (command === "doctor") return examineUpstreams(operands, sources, surroundings);
   if (command === "completion") return printCompletion(operands, terminal);
   // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
   surroundings.setUmask(0o077);

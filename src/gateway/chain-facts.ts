@@ -68,7 +68,7 @@ async function readFrom(client: UpstreamClient, options: AskOptions): Promise<Ch
 }
 
 /** Of what an upstream tells; throws when that does not suffice. */
-function factsOf(spec: unknown, genesis: unknown): ChainFacts {
+export function factsOf(spec: unknown, genesis: unknown): ChainFacts {
   const presetBase = presetBaseOf(spec);
   const { secondsPerSlot, slotsPerEpoch } = PRESETS[presetBase];
   const slotMillis = positive(spec, "SLOT_DURATION_MS");

@@ -51,7 +51,7 @@ function offeredByBash(...words: string[]): string[] {
 describe.skipIf(!isInstalled("bash"))("bash", () => {
   it("offers the commands", () => {
     expect(offeredByBash("")).toEqual(expect.arrayContaining([...COMMAND_NAMES, "help", "--version"]));
-    expect(offeredByBash("d")).toEqual(["dev", "db"]);
+    expect(offeredByBash("d")).toEqual(["dev", "doctor", "db"]);
     expect(offeredByBash("help", "me")).toEqual(["methods"]);
   });
 

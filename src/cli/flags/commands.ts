@@ -1,3 +1,4 @@
+import { DOCTOR_FLAGS } from "./doctor-flags.ts";
 import type { FlagTable } from "./flag.ts";
 import { CALL_FLAGS, DB_FLAGS, DEV_FLAGS, METHODS_FLAGS, NODE_FLAGS } from "./flags.ts";
 import { GATEWAY_FLAGS } from "./gateway-flags.ts";
@@ -67,6 +68,17 @@ Examples:
 docs/methods.md has the same methods with examples; a node tells them to
 programs by its method rpc.discover.`;
 
+const DOCTOR_NOTES = `
+A URL is where a beacon node, of whichever client, serves the standard REST API. Each is
+asked one thing at a time, and nothing is submitted but empty lists.
+
+Examples:
+  fanal doctor http://127.0.0.1:5052 http://127.0.0.1:5051
+  fanal doctor https://user:password@node.example/eth --json
+
+Exit codes: 0 all is well, 1 something is wrong with an upstream (it cannot be
+reached, is behind, fails or differs), 2 the arguments are wrong.`;
+
 const DB_NOTES = `
 The node must not run meanwhile.
   check        read everything, and say whether it is whole
@@ -112,6 +124,12 @@ export const COMMANDS = {
     description: "Call methods of a running node from a prompt, with completion and history",
     flags: CALL_FLAGS,
     notes: CONSOLE_NOTES,
+  },
+  doctor: {
+    description: "Tell what beacon nodes are, how far they are, what they answer, how fast, and where they differ",
+    flags: DOCTOR_FLAGS,
+    operands: "URL...",
+    notes: DOCTOR_NOTES,
   },
   db: {
     description: "Check, repair, compact, export or import the database of a node",

@@ -11,6 +11,7 @@ describe("flag reference", () => {
       "## `fanal gateway`",
       "## `fanal call METHOD [PARAM...]`",
       "## `fanal console`",
+      "## `fanal doctor URL...`",
       "## `fanal db check|repair|compact|export FILE|import FILE`",
       "## `fanal methods [WORD...]`",
       "## `fanal completion bash|zsh|fish`",

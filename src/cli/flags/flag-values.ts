@@ -11,6 +11,11 @@ export class FlagValueError extends Error {
   }
 }
 
+/** Passwords in URLs are for no log, nor are those whose signs keep the URL from being one. */
+export function withoutCredentials(text: string): string {
+  return text.replaceAll(/\/\/[^\s,]*@/g, "//…@");
+}
+
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
   return (text) => {

@@ -65,7 +65,7 @@ describe("upstreams", () => {
 
   it("have to be there, and to be different ones", () => {
     expect(refusal(() => gateway())).toMatch(/needs a beacon node .* --upstream http/);
-    expect(refusal(() => upstreamsOf("http://a:80", "http://A/"))).toBe("--upstream has a twice.");
+    expect(refusal(() => upstreamsOf("http://a:80", "http://A/"))).toBe("The upstream a is given twice.");
     expect(refusal(() => upstreamsOf("http://a/1", "http://a/2"))).toMatch(/Two upstreams are called a: /);
   });
 

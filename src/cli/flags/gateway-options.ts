@@ -51,10 +51,10 @@ export function gatewayOptions(values: GatewayValues, workingDirectory: string):
   };
 }
 
-function requireDistinct(upstreams: readonly WrittenUpstream[]): void {
+export function requireDistinct(upstreams: readonly WrittenUpstream[]): void {
   for (const [position, { url, name }] of upstreams.entries()) {
     const before = upstreams.slice(0, position);
-    if (before.some((other) => other.url === url)) throw usageError(`--upstream has ${name} twice.`);
+    if (before.some((other) => other.url === url)) throw usageError(`The upstream ${name} is given twice.`);
     if (before.some((other) => other.name === name)) {
       throw usageError(`Two upstreams are called ${name}: give one of them another name, as in "URL name=second".`);
     }
@@ -67,7 +67,7 @@ function requireAtMost(flag: "quorum" | "broadcast", count: number, upstreams: n
   throw usageError(`--${flag} ${count} needs as many upstreams, and ${given}.`);
 }
 
-function upstreamOptions({ tokenFile, ...written }: WrittenUpstream, workingDirectory: string): UpstreamOptions {
+export function upstreamOptions({ tokenFile, ...written }: WrittenUpstream, workingDirectory: string): UpstreamOptions {
   if (tokenFile === undefined) return written;
   const file = resolve(workingDirectory, tokenFile);
   const token = readSecret(file, "token file");

@@ -3,7 +3,7 @@ import { usageError } from "../exit.ts";
 import { COMMANDS, type CommandName } from "./commands.ts";
 import { readConfigFile } from "./config-file.ts";
 import { environmentName, type Flag, type FlagTable, type FlagValues, flagNames } from "./flag.ts";
-import { FlagValueError } from "./flag-values.ts";
+import { FlagValueError, withoutCredentials } from "./flag-values.ts";
 import { CONFIG_FILE_FLAG } from "./flags.ts";
 import { refuseUnknownVariables } from "./unknown-variables.ts";
 
@@ -37,8 +37,7 @@ function readValue<T>(flag: Flag<T>, written: Written | undefined): T {
     return flag.read(written.texts);
   } catch (error) {
     if (!(error instanceof FlagValueError)) throw error;
-    // Passwords in URLs are for no log, nor are those whose signs keep the URL from being one.
-    const value = written.texts.join(", ").replaceAll(/\/\/[^\s,]*@/g, "//…@");
+    const value = withoutCredentials(written.texts.join(", "));
     throw usageError(`The value "${value}" of ${written.place} is not accepted: ${error.message}.`, error);
   }
 }

@@ -5,6 +5,9 @@ import type { UpstreamClient } from "./upstream-client.ts";
 /** Beyond all that the gateway reads itself. */
 const MAX_BYTES = 1024 * 1024;
 
+/** What of a client is needed to ask an upstream something that is read here. */
+export type Askable = Pick<UpstreamClient, "name" | "request">;
+
 export interface AskOptions {
   readonly timers: Pick<Timers, "sleep">;
   readonly timeoutMillis: number;
@@ -18,7 +21,7 @@ export class LateError extends UpstreamError {}
 export class MissingError extends UpstreamError {}
 
 /** The value of `data` in the upstream's answer, of which nothing is known yet. Rejects with an `UpstreamError`. */
-export async function askForData(client: UpstreamClient, path: string, options: AskOptions): Promise<unknown> {
+export async function askForData(client: Askable, path: string, options: AskOptions): Promise<unknown> {
   const body = await askForBody(client, path, options);
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
@@ -30,7 +33,7 @@ export async function askForData(client: UpstreamClient, path: string, options: 
 }
 
 /** The whole body of an answer that is good. */
-export async function askForBody(client: UpstreamClient, path: string, options: AskOptions): Promise<Buffer> {
+export async function askForBody(client: Askable, path: string, options: AskOptions): Promise<Buffer> {
   const { timers, timeoutMillis, signal } = options;
   const done = new AbortController();
   const late = new AbortController();

@@ -79,7 +79,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       controller.abort(error);
       return;
     }
-    if (Number(this.#headers["content-length"]) > WHOLE_BODY_BYTES) this.#beginStream(controller);
+    // A stream of events has no end that could be waited for.
+    const isEndless = this.#headers["content-type"]?.startsWith("text/event-stream");
+    if (isEndless || Number(this.#headers["content-length"]) > WHOLE_BODY_BYTES) this.#beginStream(controller);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

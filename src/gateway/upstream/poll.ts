@@ -1,8 +1,7 @@
 import type { Timers } from "../../timers.ts";
-import { askForData } from "./ask.ts";
+import { type Askable, askForData } from "./ask.ts";
 import type { Observation } from "./judge.ts";
 import { integerOf, memberOf, rootOf } from "./read-json.ts";
-import type { UpstreamClient } from "./upstream-client.ts";
 
 const SHOWN_OF_VERSION = 100;
 
@@ -15,7 +14,7 @@ interface PollOptions {
 }
 
 /** Asks an upstream how it is. Rejects with an `UpstreamError` when it does not tell even whether it is syncing. */
-export async function poll(client: UpstreamClient, options: PollOptions): Promise<Observation> {
+export async function poll(client: Askable, options: PollOptions): Promise<Observation> {
   const ask = (path: string) => askForData(client, path, options);
   const [syncing, head, finalized, version, genesisValidatorsRoot] = await Promise.allSettled([
     ask("/eth/v1/node/syncing").then(readSyncing),
@@ -49,7 +48,7 @@ function readSyncing(data: unknown): Pick<Observation, "syncDistance" | "isOptim
   };
 }
 
-function readHead(data: unknown): NonNullable<Observation["head"]> {
+export function readHead(data: unknown): NonNullable<Observation["head"]> {
   const message = memberOf(memberOf(data, "header"), "message");
   return { slot: integerOf(message, "slot"), root: rootOf(data, "root") };
 }

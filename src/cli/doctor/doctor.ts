@@ -1,0 +1,46 @@
+import { examine } from "../../gateway/doctor/examination.ts";
+import { Probe } from "../../gateway/doctor/probe.ts";
+import { isWell } from "../../gateway/doctor/report.ts";
+import { UpstreamClient } from "../../gateway/upstream/upstream-client.ts";
+import { SYSTEM_TIMERS } from "../../timers.ts";
+import { EXIT_CODES } from "../exit.ts";
+import { type FlagSources, resolveFlags } from "../flags/resolve-flags.ts";
+import type { Terminal } from "../terminal.ts";
+import { readTargets } from "./targets.ts";
+
+interface DoctorSurroundings {
+  environment: Record<string, string | undefined>;
+  terminal: Terminal;
+}
+
+/** `fanal doctor`: looks at upstreams and tells what it finds; the result is the exit code. */
+export async function runDoctor(
+  written: readonly string[],
+  sources: FlagSources,
+  { environment, terminal }: DoctorSurroundings,
+): Promise<number> {
+  const { tokenFile, timeout, all, json } = resolveFlags("doctor", sources);
+  const { workingDirectory } = sources;
+  const targets = readTargets(written, { tokenFile, workingDirectory });
+  const clients = targets.map((target) => new UpstreamClient(target, { timers: SYSTEM_TIMERS }));
+  try {
+    const patients = await Promise.all(
+      clients.map(async (client) => {
+        const probe = new Probe(client, timeout * 1000);
+        return { url: client.options.url, probe, examination: await examine(probe) };
+      }),
+    );
+    const examinedAt = SYSTEM_TIMERS.unixNow();
+    const facts = patients.flatMap(({ examination }) => examination.facts ?? []);
+    environment.LODESTAR_PRESET = facts[0]?.presetBase ?? "mainnet";
+    // Loaded late: the definitions of the methods read the preset once, at import.
+    const { diagnose } = await import("../../gateway/doctor/diagnosis.ts");
+    const report = await diagnose(patients, { withStates: all, examinedAt });
+    const { reportText } = await import("./readable.ts");
+    const isAllWell = isWell(report);
+    await terminal.write(json ? `${JSON.stringify({ isWell: isAllWell, ...report }, null, 2)}\n` : reportText(report));
+    return isAllWell ? EXIT_CODES.ok : EXIT_CODES.internal;
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}

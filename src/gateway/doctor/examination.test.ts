@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { examine } from "./examination.ts";
+import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
+
+describe("an upstream that is examined", () => {
+  it("tells what it is and how far it is", async () => {
+    expect(await examine(scriptedProbe(healthyScript))).toMatchObject({
+      upstream: "a",
+      version: "Example/v1.0.0",
+      genesisValidatorsRoot: root("a"),
+      facts: { presetBase: "minimal", genesisTime: 1000, secondsPerSlot: 2, slotsPerEpoch: 8 },
+      syncDistance: 0,
+      isOptimistic: false,
+      isExecutionOffline: false,
+      head: { slot: 42, root: root("1") },
+      justifiedEpoch: 4,
+      finalized: { epoch: 3, root: root("2") },
+      finalizedBlock: { slot: 24, root: root("2") },
+      connectedPeers: 7,
+      peerId: "16Uiu2HAm",
+    });
+  });
+
+  it("may leave out what is younger than it, and answer nonsense to some of it", async () => {
+    const examined = await examine(
+      scriptedProbe({
+        ...healthyScript,
+        "/eth/v1/node/syncing": { data: { sync_distance: "5", is_syncing: true } },
+        "/eth/v1/node/peer_count": { data: [] },
+        "/eth/v1/beacon/headers/head": new Answer(500, "application/json", "{}"),
+      }),
+    );
+    expect(examined).toMatchObject({ syncDistance: 5, isOptimistic: false, isExecutionOffline: false });
+    expect(examined).toMatchObject({ head: undefined, connectedPeers: undefined, finalized: { epoch: 3 } });
+    expect(examined.failure).toBeUndefined();
+    expect(examined.shortcoming).toMatch(/^It does not tell its head: .* HTTP status 500/);
+    const mute = await examine(
+      scriptedProbe({ ...healthyScript, "/eth/v1/node/syncing": {}, "/eth/v1/config/spec": {} }),
+    );
+    expect(mute).toMatchObject({ facts: undefined, finalizedBlock: { slot: 24 } });
+    expect(mute.shortcoming).toMatch(/^It does not tell whether it is syncing: /);
+  });
+
+  const page = new Answer(200, "text/html; charset=utf-8", "<html></html>");
+  const troubles: [what: string, answer: Answer | undefined, trouble: RegExp][] = [
+    ["nobody", undefined, /refused the connection/],
+    ["a web page", page, /no beacon node: what answers there is a web page/],
+    [
+      "somebody who wants credentials",
+      new Answer(401, "application/json", "{}"),
+      /without credentials .* --token-file/,
+    ],
+    ["another server", new Answer(404, "text/plain", "?"), /standard REST API is not there \(HTTP status 404\)/],
+    ["another kind of server", new Answer(200, "application/json", "[1]"), /JSON of another form/],
+    ["a broken server", new Answer(502, "", ""), /no beacon node: .*\(HTTP status 502\)/],
+  ];
+  for (const [what, answer, trouble] of troubles) {
+    it(`is ${what}`, async () => {
+      const script = answer && { "/eth/v1/node/version": answer, "/eth/v1/beacon/genesis": answer };
+      const examined = await examine(scriptedProbe(script));
+      expect(examined).toEqual({ upstream: "a", failure: expect.stringMatching(trouble) });
+    });
+  }
+});

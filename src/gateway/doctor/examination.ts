@@ -1,0 +1,127 @@
+import { SYSTEM_TIMERS } from "../../timers.ts";
+import { type ChainFacts, factsOf } from "../chain-facts.ts";
+import { UpstreamError } from "../exchange.ts";
+import { askForData } from "../upstream/ask.ts";
+import type { Observation } from "../upstream/judge.ts";
+import { poll, readHead } from "../upstream/poll.ts";
+import { integerOf, memberOf } from "../upstream/read-json.ts";
+import { isOfForm, jsonOf, type Probe, type Told } from "./probe.ts";
+
+/** What an upstream says of itself and of its chain; each of it may be untold. Nothing else is there when it cannot be asked. */
+export interface Examination extends Observation {
+  readonly upstream: string;
+  /** The constants of its chain, as it writes them. */
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly facts?: ChainFacts;
+  readonly justifiedEpoch?: number;
+  /** The block of the finalized checkpoint. */
+  readonly finalizedBlock?: BlockPlace;
+  readonly connectedPeers?: number;
+  /** A peer that it is connected to, where it has one. */
+  readonly peerId?: string;
+}
+
+export interface BlockPlace {
+  readonly slot: number;
+  readonly root: string;
+}
+
+/** Asks an upstream what it is and how far it is. */
+export async function examine(probe: Probe): Promise<Examination> {
+  const { upstream } = probe;
+  try {
+    const first = await probe.get("/eth/v1/node/version");
+    const genesis = await read(probe, "/eth/v1/beacon/genesis", (data) => data);
+    const isBeaconNode = genesis !== undefined || memberOf(memberOf(jsonOf(first), "data"), "version") !== undefined;
+    if (!isBeaconNode) return { upstream, failure: strangeness(first) };
+    const spec = await read(probe, "/eth/v1/config/spec", (data) => data as Record<string, unknown>);
+    return {
+      upstream,
+      ...(await observe(probe)),
+      spec,
+      facts: factsAmong(spec, genesis),
+      justifiedEpoch: await read(probe, "/eth/v1/beacon/states/head/finality_checkpoints", (data) =>
+        integerOf(memberOf(data, "current_justified"), "epoch"),
+      ),
+      finalizedBlock: await headerOf(probe, "finalized"),
+      connectedPeers: await read(probe, "/eth/v1/node/peer_count", (data) => integerOf(data, "connected")),
+      peerId: await read(probe, "/eth/v1/node/peers?state=connected", firstPeerId),
+    };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return { upstream, failure: error.message };
+  }
+}
+
+/** Which block an upstream has; undefined when it does not tell. */
+export function headerOf(probe: Probe, blockId: string): Promise<BlockPlace | undefined> {
+  return read(probe, `/eth/v1/beacon/headers/${blockId}`, readHead);
+}
+
+/** The public keys of the first validators, by their indices; none when it does not tell. */
+export async function readPubkeys(probe: Probe): Promise<ReadonlyMap<number, string>> {
+  const url = "/eth/v1/beacon/states/head/validators?id=0,1,2,3,4,5";
+  const pubkeys = await read(probe, url, (data) =>
+    (data as unknown[]).map((each) => {
+      return [integerOf(each, "index"), String(memberOf(memberOf(each, "validator"), "pubkey"))] as const;
+    }),
+  );
+  return new Map(pubkeys);
+}
+
+async function observe({ client, timeoutMillis }: Probe): Promise<Observation> {
+  const signal = AbortSignal.timeout(timeoutMillis);
+  try {
+    return await poll(client, { timers: SYSTEM_TIMERS, timeoutMillis, signal, asksForIdentity: true });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { shortcoming: `It does not tell whether it is syncing: ${error.message}` };
+  }
+}
+
+/** What stands under `data`; undefined when it is not told, or cannot be understood. */
+async function read<T>(
+  { client, timeoutMillis }: Probe,
+  url: string,
+  reader: (data: unknown) => T,
+): Promise<T | undefined> {
+  let data: unknown;
+  try {
+    data = await askForData(client, url, { timers: SYSTEM_TIMERS, timeoutMillis });
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return undefined;
+  }
+  try {
+    return reader(data);
+  } catch {
+    return undefined;
+  }
+}
+
+function factsAmong(spec: unknown, genesis: unknown): ChainFacts | undefined {
+  try {
+    return factsOf(spec, genesis);
+  } catch {
+    return undefined;
+  }
+}
+
+function firstPeerId(data: unknown): string | undefined {
+  const id = memberOf(memberOf(data, "0"), "peer_id");
+  return typeof id === "string" ? id : undefined;
+}
+
+/** What it is that does not answer as a beacon node does. */
+function strangeness(told: Told): string {
+  const { status, mediaType } = told;
+  if (status === 401 || status === 403) {
+    return `It lets nobody in without credentials (HTTP status ${status}): put them into its URL or give --token-file.`;
+  }
+  if (mediaType === "text/html") return "It is no beacon node: what answers there is a web page.";
+  if (status === 404 || status === 405) {
+    return `The standard REST API is not there (HTTP status ${status}): is it on another port, or under another path?`;
+  }
+  const what = isOfForm(told, "json") ? "JSON of another form" : mediaType || "nothing that is named";
+  return `It is no beacon node: it answers ${what} (HTTP status ${status}).`;
+}

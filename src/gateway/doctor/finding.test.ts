@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { methods } from "../../api/method-groups.ts";
+import { find } from "./finding.ts";
+import { operationsOf } from "./operations.ts";
+import { Answer, root, scriptedProbe } from "./scripted-probe.test-support.ts";
+
+const URL_ASKED = "/asked";
+const operations = operationsOf(methods);
+
+function found(path: string, script: Record<string, unknown> | undefined, verb: "GET" | "POST" = "GET") {
+  const operation = operations.find((each) => each.path.path === path && each.path.verb === verb)!;
+  return find(scriptedProbe(script), operation, { verb, url: URL_ASKED, headers: {} });
+}
+
+const refusing = (status: number) => ({ [URL_ASKED]: new Answer(status, "application/json", '{"message":"because"}') });
+const ROOT_PATH = "/eth/v1/beacon/states/{state_id}/root";
+const LOOKAHEAD_PATH = "/eth/v1/beacon/states/{state_id}/proposer_lookahead";
+
+describe("how an upstream takes an operation", () => {
+  it("is well when the answer has the form of the definition, with the answer for a comparison", async () => {
+    const answer = { data: { root: root("a") }, finalized: true };
+    expect(await found(ROOT_PATH, { [URL_ASKED]: answer })).toEqual({
+      finding: { outcome: "ok", millis: expect.any(Number) },
+      data: { root: root("a") },
+    });
+  });
+
+  const judged: [what: string, path: string, script: Record<string, unknown> | undefined, finding: object][] = [
+    [
+      "another form",
+      ROOT_PATH,
+      { [URL_ASKED]: { data: {} } },
+      { outcome: "wrong-form", reason: "data.root is missing" },
+    ],
+    ["no JSON", ROOT_PATH, { [URL_ASKED]: new Answer(200, "text/html", "<p>") }, { outcome: "wrong-form" }],
+    ["nothing there", ROOT_PATH, refusing(404), { outcome: "absent", reason: "HTTP status 404: because" }],
+    ["nothing implemented", ROOT_PATH, refusing(501), { outcome: "absent" }],
+    ["a refusal", ROOT_PATH, refusing(400), { outcome: "refused", reason: "HTTP status 400: because" }],
+    ["a failure", ROOT_PATH, refusing(500), { outcome: "error", reason: "HTTP status 500: because" }],
+    ["silence", ROOT_PATH, undefined, { outcome: "error", reason: "a refused the connection." }],
+    ["the status of a node that is not ready", "/eth/v1/node/health", refusing(503), { outcome: "ok" }],
+    ["events", "/eth/v1/events", { [URL_ASKED]: new Answer(200, "text/event-stream", "") }, { outcome: "ok" }],
+    ["no events", "/eth/v1/events", { [URL_ASKED]: {} }, { outcome: "wrong-form" }],
+    ["an answer without data", "/eth/v1/beacon/light_client/updates", { [URL_ASKED]: [] }, { outcome: "ok" }],
+    [
+      "SSZ",
+      LOOKAHEAD_PATH,
+      { [URL_ASKED]: { data: [] }, [`SSZ ${URL_ASKED}`]: new Answer(200, "application/octet-stream", "") },
+      { outcome: "ok", ssz: "ok" },
+    ],
+    [
+      "JSON where SSZ was asked for",
+      LOOKAHEAD_PATH,
+      { [URL_ASKED]: { data: [] }, [`SSZ ${URL_ASKED}`]: { data: [] } },
+      { outcome: "ok", ssz: "absent", reason: "as SSZ, it answers application/json" },
+    ],
+    [
+      "a failure of SSZ alone",
+      LOOKAHEAD_PATH,
+      { [URL_ASKED]: { data: [] }, [`SSZ ${URL_ASKED}`]: new Answer(500, "application/json", "{}") },
+      { outcome: "ok", ssz: "error", reason: "as SSZ, HTTP status 500" },
+    ],
+  ];
+  for (const [what, path, script, finding] of judged) {
+    it(`is judged: ${what}`, async () => {
+      expect((await found(path, script)).finding).toMatchObject(finding);
+    });
+  }
+
+  it("is well for a submission of nothing, accepted or not, unless it is not there", async () => {
+    const submitted = async (status: number) =>
+      (await found("/eth/v1/beacon/pool/attestations", refusing(status), "POST")).finding.outcome;
+    expect(await Promise.all([200, 400, 404, 403, 500].map(submitted))).toEqual([
+      "ok",
+      "ok",
+      "absent",
+      "refused",
+      "error",
+    ]);
+  });
+});

@@ -1,0 +1,100 @@
+import { changesNothing } from "../../access.ts";
+import { UpstreamError, type UpstreamRequest } from "../exchange.ts";
+import { wrongForm } from "./form.ts";
+import type { Operation } from "./operations.ts";
+import { isOfForm, jsonOf, type Probe, type Told } from "./probe.ts";
+import type { Finding, Outcome } from "./report.ts";
+
+/** How an upstream took an operation, and what it answered, where that can be compared. */
+export interface Found {
+  readonly finding: Finding;
+  /** The result; undefined when there is none, or when it is too large to be looked into. */
+  readonly data?: unknown;
+  /** Of the answer in SSZ. */
+  readonly sszDigest?: string;
+}
+
+const SLOW_MILLIS = 2000;
+const LONGEST_REASON = 200;
+
+interface Judged {
+  readonly outcome: Outcome;
+  readonly reason?: string;
+}
+
+/** Asks an upstream for one operation, in every form that the standard has for it. */
+export async function find(probe: Probe, operation: Operation, request: UpstreamRequest): Promise<Found> {
+  const { method, path } = operation;
+  const told = await askOrFail(probe, request, method.feed === undefined ? "json" : "events");
+  if ("outcome" in told) return { finding: told };
+  const data = resultOf(told);
+  const judged = judge(operation, told, data);
+  const finding: Finding = { ...judged, millis: told.millis, ...(told.millis > SLOW_MILLIS ? { isSlow: true } : {}) };
+  if (judged.outcome !== "ok") return { finding };
+  if (path.ssz !== "answer") return { finding, data };
+  const ssz = await askOrFail(probe, request, "ssz");
+  if ("outcome" in ssz) return { finding: { ...finding, ssz: ssz.outcome, reason: `as SSZ, ${ssz.reason}` }, data };
+  const sszJudged = judgeSsz(ssz);
+  const reason = sszJudged.outcome === "ok" ? {} : { reason: `as SSZ, ${sszJudged.reason}` };
+  return {
+    finding: { ...finding, ...reason, ssz: sszJudged.outcome },
+    data,
+    sszDigest: sszJudged.outcome === "ok" ? ssz.digest : undefined,
+  };
+}
+
+async function askOrFail(
+  probe: Probe,
+  request: UpstreamRequest,
+  form: Parameters<Probe["ask"]>[1],
+): Promise<Told | Judged> {
+  try {
+    return await probe.ask(request, form);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return { outcome: "error", reason: error.message };
+  }
+}
+
+function judge({ method, path }: Operation, told: Told, data: unknown): Judged {
+  const { status } = told;
+  const byStatus = judgeStatus(told);
+  // The status is the answer itself.
+  if (method.resultOfStatus !== undefined && status === 503) return { outcome: "ok" };
+  if (!changesNothing(method.access)) return status === 400 || status === 415 ? { outcome: "ok" } : byStatus;
+  if (byStatus.outcome !== "ok" || method.resultOfStatus !== undefined) return byStatus;
+  if (method.feed !== undefined) {
+    return isOfForm(told, "events") ? byStatus : { outcome: "wrong-form", reason: "the answer is no stream of events" };
+  }
+  if (told.body === undefined) return byStatus;
+  if (data === undefined) return { outcome: "wrong-form", reason: `${path.verb} is not answered by JSON` };
+  const complaint = wrongForm(data, method.result.schema);
+  return complaint === undefined ? byStatus : { outcome: "wrong-form", reason: complaint };
+}
+
+function judgeSsz(told: Told): Judged {
+  if (told.status === 406) return { outcome: "absent", reason: "HTTP status 406" };
+  const byStatus = judgeStatus(told);
+  if (byStatus.outcome !== "ok" || isOfForm(told, "ssz")) return byStatus;
+  return { outcome: "absent", reason: `it answers ${told.mediaType || "something unnamed"}` };
+}
+
+function judgeStatus(told: Told): Judged {
+  const { status } = told;
+  if (status >= 200 && status < 300) return { outcome: "ok" };
+  const reason = reasonOf(told);
+  if (status === 404 || status === 405 || status === 501) return { outcome: "absent", reason };
+  return { outcome: status >= 400 && status < 500 ? "refused" : "error", reason };
+}
+
+function reasonOf(told: Told): string {
+  const { message } = (jsonOf(told) ?? {}) as { message?: unknown };
+  const said = typeof message === "string" && message !== "" ? `: ${message.slice(0, LONGEST_REASON)}` : "";
+  return `HTTP status ${told.status}${said}`;
+}
+
+/** What stands under `data`; some operations answer without it. */
+function resultOf(told: Told): unknown {
+  const body = jsonOf(told);
+  return typeof body === "object" && body !== null && "data" in body ? body.data : body;
+}

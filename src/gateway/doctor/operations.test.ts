@@ -1,0 +1,103 @@
+import { ForkName } from "@lodestar/params";
+import { describe, expect, it } from "vitest";
+import { methods } from "../../api/method-groups.ts";
+import type { UpstreamRequest } from "../exchange.ts";
+import { operationsOf, requestOf } from "./operations.ts";
+import { placeOnChain, Unaskable } from "./place-on-chain.ts";
+import { root } from "./scripted-probe.test-support.ts";
+
+const PUBKEY = `0x${"ab".repeat(48)}`;
+const PLACE = {
+  fork: ForkName.fulu,
+  slot: 25,
+  epoch: 3,
+  headRoot: root("2"),
+  peerId: "16Uiu2HAm",
+  pubkeys: new Map(Array.from({ length: 6 }, (_, index) => [index, PUBKEY])),
+};
+const operations = operationsOf(methods);
+
+/** What is asked of each operation, by the name of its method; undefined for what is not. */
+async function requestsAt(
+  place: typeof PLACE,
+  { withStates = false } = {},
+): Promise<Map<string, UpstreamRequest | string>> {
+  const all = new Map<string, UpstreamRequest | string>();
+  for (const operation of operations) {
+    try {
+      all.set(operation.method.name, await requestOf(operation, placeOnChain(place), { withStates }));
+    } catch (error) {
+      if (!(error instanceof Unaskable)) throw error;
+      all.set(operation.method.name, error.message);
+    }
+  }
+  return all;
+}
+
+describe("what upstreams are asked", () => {
+  it("names everything by slot, epoch, index or root, and leaves nothing open", async () => {
+    for (const [name, request] of await requestsAt(PLACE, { withStates: true })) {
+      if (typeof request === "string" || name === "subscribe") continue;
+      expect(request.url, name).not.toMatch(/[{}]|\bhead\b(?!s|er)|finalized\b(?!_)/);
+    }
+  });
+
+  it("is what the examples of the methods ask", async () => {
+    const requests = await requestsAt(PLACE);
+    expect(requests.get("get_v1_beacon_states_root")).toMatchObject({ url: "/eth/v1/beacon/states/24/root" });
+    expect(requests.get("get_v1_beacon_blocks_blockId")).toMatchObject({ url: `/eth/v2/beacon/blocks/${root("2")}` });
+    expect(requests.get("get_v1_beacon_states_stateId_validator_balances")).toMatchObject({
+      url: "/eth/v1/beacon/states/24/validator_balances?id=0&id=1&id=2",
+    });
+    expect(requests.get("post_v1_beacon_rewards_attestations_epoch")).toMatchObject({
+      verb: "POST",
+      url: "/eth/v1/beacon/rewards/attestations/1",
+      body: Buffer.from(JSON.stringify(["1", PUBKEY])),
+    });
+  });
+
+  it("submits nothing but empty lists", async () => {
+    const requests = await requestsAt(PLACE);
+    const submissions = operations.filter(({ method }) => method.access === "submit");
+    expect(submissions.length).toBeGreaterThan(20);
+    for (const { method } of submissions) {
+      const request = requests.get(method.name)!;
+      if (typeof request !== "string") expect(String(request.body), method.name).toBe("[]");
+    }
+    expect(requests.get("post_v2_beacon_pool_attestations")).toMatchObject({
+      url: "/eth/v2/beacon/pool/attestations",
+      headers: { "eth-consensus-version": "fulu" },
+    });
+    expect(requests.get("post_v2_beacon_blocks")).toBe("it submits something");
+  });
+
+  it("leaves out what cannot be known, and says why", async () => {
+    const reasons = await requestsAt({
+      ...PLACE,
+      fork: ForkName.phase0,
+      epoch: 0,
+      pubkeys: new Map(),
+      peerId: undefined!,
+    });
+    expect(reasons.get("get_v3_validator_blocks_slot")).toBe("it takes what a validator has signed");
+    expect(reasons.get("get_v1_beacon_light_client_finality_update")).toBe("the chain is not at altair yet");
+    expect(reasons.get("get_v1_beacon_states_stateId_randao")).toBe("the chain is too young for it");
+    expect(reasons.get("get_v1_beacon_states_stateId_validators")).toBe(
+      "the public keys of the validators are not known",
+    );
+    expect(reasons.get("get_v1_node_peers_peerId")).toBe("no peer is known that it could be asked about");
+    expect(reasons.get("get_v1_debug_beacon_states_stateId")).toBe("whole states are asked for with --all alone");
+  });
+
+  it("is compared where it cannot change any more", () => {
+    const compared = operations.filter(({ isCompared }) => isCompared).map(({ path }) => path.path);
+    expect(compared).toEqual(expect.arrayContaining(["/eth/v1/config/spec", "/eth/v1/beacon/states/{state_id}/root"]));
+    for (const path of [
+      "/eth/v1/node/version",
+      "/eth/v1/debug/fork_choice",
+      "/eth/v1/validator/duties/proposer/{epoch}",
+    ]) {
+      expect(compared).not.toContain(path);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { ForkSeq } from "@lodestar/params";
+import { changesNothing } from "../../access.ts";
+import type { Method, Param, RestPath } from "../../api/definition.ts";
+import type { Example, ExampleChain } from "../../api/example.ts";
+import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
+import { RestTwin } from "../calls/rest-twin.ts";
+import type { UpstreamRequest } from "../exchange.ts";
+import { Unaskable } from "./place-on-chain.ts";
+
+/** An operation of the standard, and how it is looked at. */
+export interface Operation {
+  readonly method: Method;
+  readonly path: RestPath;
+  /** Whether it is asked about what is final; else about the upstream's own head. */
+  readonly isOfPast: boolean;
+  /** Whether all upstreams have to give the same answer. */
+  readonly isCompared: boolean;
+}
+
+/** They serve validators, who have to do with the present, or tell what has come since the last block. */
+const OF_PRESENT = /^\/eth\/v\d\/(?:validator|beacon\/pool)\//;
+/** They name what they are about, which does not change once it is final. */
+const OF_SOMETHING = /\{(?:state_id|block_id|block_root|epoch)\}/;
+/** The standard has these take a list, of which an empty one brings nothing. */
+const TAKES_LIST =
+  /\/pool\/(?:attestations|sync_committees|bls_to_execution_changes|payload_attestations)$|_and_proofs$/;
+const WHOLE_STATE = "/debug/beacon/states/";
+
+/** All that the standard has, of each method the current version. */
+export function operationsOf(methods: readonly Method[]): Operation[] {
+  return methods.flatMap((method) => {
+    const path = method.rest.find((each) => each.path.startsWith("/eth/"));
+    return path === undefined ? [] : [operationOf(method, path)];
+  });
+}
+
+function operationOf(method: Method, path: RestPath): Operation {
+  const isRead = changesNothing(method.access);
+  const isOfPast = isRead && !OF_PRESENT.test(path.path);
+  const isConstant = method.dependsOn === "nothing" && !path.path.includes("/node/");
+  const isFinal = isOfPast && OF_SOMETHING.test(path.path) && !method.mayGrow;
+  return { method, path, isOfPast, isCompared: isConstant || isFinal };
+}
+
+/** What to ask of an operation at a place of the chain. Throws an `Unaskable` for what cannot be, or is better not. */
+export async function requestOf(
+  { method, path }: Operation,
+  place: ExampleChain,
+  { withStates }: { withStates: boolean },
+): Promise<UpstreamRequest> {
+  const { since, params, example } = method;
+  if (since !== undefined && ForkSeq[place.fork] < ForkSeq[since]) {
+    throw new Unaskable(`the chain is not at ${since} yet`);
+  }
+  if (path.path.includes(WHOLE_STATE) && !withStates) {
+    throw new Unaskable("whole states are asked for with --all alone");
+  }
+  if (!changesNothing(method.access)) return emptySubmission(method, path, place.fork);
+  const values = await exampleOf(example, place);
+  const fixed = values.map((value, position) =>
+    isMovingId(params[position]!, value) ? String(place.slot - 1) : value,
+  );
+  const twin = new RestTwin({ called: method, asked: method, path, forkAt: () => place.fork });
+  return (await twin.requestFor(fixed)).request;
+}
+
+async function exampleOf({ params = [] }: Example, place: ExampleChain): Promise<readonly unknown[]> {
+  const values = typeof params === "function" ? await params(place) : params;
+  if (values.some((value) => String(value).startsWith("-"))) throw new Unaskable("the chain is too young for it");
+  return values;
+}
+
+/** As a call by JSON-RPC it would be refused, so that it has no twin. */
+function emptySubmission({ params }: Method, { verb, path }: RestPath, fork: string): UpstreamRequest {
+  if (!TAKES_LIST.test(path)) throw new Unaskable("it submits something");
+  const namesFork = params.some(({ header }) => header?.name === VERSION_HEADER);
+  const headers = {
+    "content-type": "application/json",
+    ...(namesFork ? { [VERSION_HEADER.toLowerCase()]: fork } : {}),
+  };
+  return { verb, url: path, headers, body: Buffer.from("[]") };
+}
+
+/** Such an id becomes the slot that the place stands for. */
+function isMovingId({ name }: Param, value: unknown): boolean {
+  return (name === "state_id" || name === "block_id") && (value === "head" || value === "finalized");
+}

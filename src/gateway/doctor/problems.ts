@@ -1,0 +1,48 @@
+import { slotAt } from "../chain-facts.ts";
+import { judge } from "../upstream/judge.ts";
+import type { Examination } from "./examination.ts";
+import type { Distances, Finding } from "./report.ts";
+
+/** A head may be so many slots behind others or the clock before that is called a problem: proposers miss slots. */
+const MOST_SLOTS_BEHIND = 8;
+
+/** Where an upstream stands among others, itself among them, and what is wrong with it, in sentences. */
+export function standingOf(
+  examination: Examination,
+  all: readonly Examination[],
+  unixMillis: number,
+): Distances & { readonly problems: string[] } {
+  const { facts, head, failure } = examination;
+  const genesisValidatorsRoot = examination.genesisValidatorsRoot ?? "";
+  const alike = all.filter((other) => other.genesisValidatorsRoot === examination.genesisValidatorsRoot);
+  const clockSlot = facts === undefined ? Number.POSITIVE_INFINITY : slotAt(facts, unixMillis);
+  const slotsPerEpoch = facts?.slotsPerEpoch ?? 1;
+  const { reasons } = judge(examination, {
+    genesisValidatorsRoot,
+    clockSlot,
+    slotsPerEpoch,
+    maxSlotsBehind: MOST_SLOTS_BEHIND,
+    all: alike,
+  });
+  if (failure !== undefined || head === undefined) return { problems: reasons };
+  const behindBest = Math.max(...alike.flatMap((other) => other.head?.slot ?? [])) - head.slot;
+  if (facts === undefined)
+    return { behindBest, problems: [...reasons, "It does not tell what is needed of its chain."] };
+  const behindClock = clockSlot - head.slot;
+  const isLate = behindClock > MOST_SLOTS_BEHIND;
+  const problems = isLate ? [...reasons, `Its head is ${behindClock} slots behind the clock.`] : reasons;
+  return { behindClock, behindBest, problems };
+}
+
+/** What is wrong by how it took the operations. */
+export function failingOperations(findings: readonly Finding[]): string[] {
+  const count = (outcome: Finding["outcome"]) =>
+    findings.filter((finding) => finding.outcome === outcome || finding.ssz === outcome).length;
+  const told: [count: number, what: string][] = [
+    [count("error"), "failed"],
+    [count("wrong-form"), "gave what the standard does not have there"],
+  ];
+  return told.flatMap(([failed, what]) =>
+    failed === 0 ? [] : [`${failed === 1 ? "One operation" : `${failed} operations`} ${what}.`],
+  );
+}

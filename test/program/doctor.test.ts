@@ -1,0 +1,200 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import type { Report } from "../../src/gateway/doctor/report.ts";
+import { Program } from "../support/program.ts";
+import { BIN } from "../support/program-process.ts";
+import { removableDirectory } from "../support/removable-directory.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+const SLOT_SECONDS = 60;
+const WARMUP_EPOCHS = 5;
+const FINAL_EPOCH = WARMUP_EPOCHS - 2;
+const OTHER_ROOT = `0x${"ee".repeat(32)}`;
+
+/** Two nodes with the same genesis, whose validators are the same and do the same: one chain. */
+let urls: string[];
+const ends: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  // Half a slot ago the epoch after those that are built ahead has begun.
+  const genesisTime = Math.floor(Date.now() / 1000) - (WARMUP_EPOCHS * 8 + 0.5) * SLOT_SECONDS;
+  const chain = `--validators 8 --slot-seconds ${SLOT_SECONDS} --warmup-epochs ${WARMUP_EPOCHS} --genesis-time ${genesisTime}`;
+  const open = async () => {
+    const directory = removableDirectory();
+    const flags = [...chain.split(" "), "--rest", "--rest-port", "0", "--data-dir", directory.path];
+    const program = await Program.dev(flags, { whenDone: () => {} });
+    ends.push(async () => {
+      await program.kill();
+      directory.remove();
+    });
+    const [, url] = await program.untilLine(/REST is served at (http:\S+)/);
+    await program.callUntil<string>("getBeaconHead", (slot) => Number(slot) >= WARMUP_EPOCHS * 8);
+    return url!;
+  };
+  urls = await Promise.all([open(), open()]);
+});
+afterAll(async () => {
+  await Promise.all(ends.map((end) => end()));
+});
+
+function start(args: readonly string[]) {
+  const child = spawn(process.execPath, [BIN, "doctor", "--timeout", "60", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+async function doctor(...args: string[]) {
+  const child = start(args);
+  const output = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text) => (output.out += text));
+  child.stderr.setEncoding("utf8").on("data", (text) => (output.err += text));
+  const [code] = await once(child, "close");
+  return { code, ...output };
+}
+
+async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(handler).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A node that passes on what the first one says, but for some of it. */
+async function pretender(changes: Record<string, (text: string) => string>): Promise<string> {
+  return listen(async (request, response) => {
+    const body =
+      request.method === "POST" ? await new Response(request as unknown as ReadableStream).text() : undefined;
+    const { accept = "", "content-type": type = "" } = request.headers;
+    const abort = new AbortController();
+    response.once("close", () => abort.abort());
+    const answer = await fetch(urls[0] + request.url!, {
+      method: request.method,
+      headers: { accept, ...(body === undefined ? {} : { "content-type": type }) },
+      body,
+      signal: abort.signal,
+    });
+    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+    const change = changes[request.url!];
+    if (change && accept.includes("json")) response.end(change(await answer.text()));
+    else if (request.url!.startsWith("/eth/v1/events")) response.flushHeaders();
+    else response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+}
+
+test("nodes of one chain are well, answer everything that they can be asked, and do not differ", async () => {
+  const told = await doctor(...urls, "--all", "--json");
+  const report = JSON.parse(told.out) as Report;
+  expect(report.upstreams.flatMap(({ problems }) => problems)).toEqual([]);
+  expect(told).toMatchObject({ code: 0, err: "" });
+  expect(report).toMatchObject({
+    isWell: true,
+    contradictions: [],
+    differences: [],
+    comparedAt: { slot: FINAL_EPOCH * 8 },
+  });
+  for (const upstream of report.upstreams) {
+    expect(upstream).toMatchObject({
+      version: expect.stringMatching(/^Fanal\//),
+      network: "fanal-dev",
+      finalized: { epoch: FINAL_EPOCH },
+      behindBest: 0,
+      problems: [],
+      latency: { cheap: { median: expect.any(Number), p95: expect.any(Number) }, heavier: { calls: 10 } },
+    });
+  }
+  // Without a deposit chain there is no snapshot of its deposits, which is all that a node does not have.
+  const others = report.operations.filter(({ findings }) => findings.some(({ outcome }) => outcome !== "ok"));
+  const outcomes = Object.fromEntries(
+    others.map(({ path, findings }) => [path, findings.map(({ outcome }) => outcome)]),
+  );
+  expect(outcomes["/eth/v1/beacon/deposit_snapshot"]).toEqual(["absent", "absent"]);
+  const notAsked = others.filter(({ path }) => path !== "/eth/v1/beacon/deposit_snapshot");
+  for (const { findings } of notAsked)
+    expect(findings.map(({ outcome }) => outcome)).toEqual(["not-asked", "not-asked"]);
+  for (const { path, findings } of report.operations.filter(({ path }) => path.includes("/debug/beacon/states/"))) {
+    expect(findings, path).toMatchObject([
+      { outcome: "ok", ssz: "ok" },
+      { outcome: "ok", ssz: "ok" },
+    ]);
+  }
+});
+
+test("what is wrong with upstreams is told, and who differs is named", async () => {
+  const slot = FINAL_EPOCH * 8;
+  const liar = await pretender({
+    [`/eth/v1/beacon/states/${slot}/root`]: () => JSON.stringify({ data: { root: OTHER_ROOT } }),
+    [`/eth/v1/beacon/headers/${slot}`]: (text) => text.replace(/"root":"0x\w+"/, `"root":"${OTHER_ROOT}"`),
+    "/eth/v1/config/deposit_contract": () => JSON.stringify({ data: { chain_id: 1 } }),
+  });
+  const behind = await pretender({
+    "/eth/v1/node/syncing": (text) =>
+      text.replace('"is_syncing":false', '"is_syncing":true').replace(/"sync_distance":"\d+"/, '"sync_distance":"30"'),
+    "/eth/v1/beacon/headers/head": (text) => text.replace(/"slot":"\d+"/, '"slot":"10"'),
+  });
+  const page = await listen((_request, response) => {
+    response.writeHead(200, { "content-type": "text/html" }).end("<html></html>");
+  });
+  const told = await doctor(...urls, liar, behind, page, "http://127.0.0.1:1", "--json");
+  expect(told).toMatchObject({ code: 1, err: "" });
+  const report = JSON.parse(told.out) as Report;
+  const [good, twin, lying, late, strange, gone] = report.upstreams;
+  expect([good!.problems, twin!.problems]).toEqual([[], []]);
+  expect(report.contradictions).toEqual([
+    expect.stringMatching(`CONTRADICT.* slot ${slot} .* but ${OTHER_ROOT} for ${lying!.upstream}\\.$`),
+  ]);
+  const rootDifference = report.differences.find(({ request }) => request === `GET /eth/v1/beacon/states/${slot}/root`);
+  expect(rootDifference).toMatchObject({
+    path: "data.root",
+    said: [
+      { upstreams: [good!.upstream, twin!.upstream, late!.upstream] },
+      { upstreams: [lying!.upstream], value: JSON.stringify(OTHER_ROOT) },
+    ],
+  });
+  for (const { said } of report.differences) expect(said[1]!.upstreams).toEqual([lying!.upstream]);
+  expect(lying!.problems).toEqual(["One operation gave what the standard does not have there."]);
+  expect(late!.problems).toEqual(
+    expect.arrayContaining([
+      "It is syncing, 30 slots behind the clock.",
+      expect.stringMatching(/^Its head is at slot 10, that of another upstream at \d+\.$/),
+      expect.stringMatching(/^Its head is \d+ slots behind the clock\.$/),
+    ]),
+  );
+  expect(strange!.failure).toContain("a web page");
+  expect(gone!.failure).toContain("refused the connection");
+
+  const text = (await doctor(urls[0]!, liar, page)).out;
+  expect(text).toMatch(/^THE UPSTREAMS CONTRADICT EACH OTHER/);
+  expect(text).toMatch(/^GET \/eth\/v1\/beacon\/blocks\/\{block_id\}\/root +yes(?: slow)? +yes(?: slow)? +-$/m);
+  expect(text).toMatch(/^GET \/eth\/v1\/config\/deposit_contract +yes(?: slow)? +WRONG(?: slow)? +-$/m);
+  expect(text).toContain(`GET /eth/v1/beacon/states/${slot}/root\n  data.root\n`);
+  expect(text.split("\n").filter((line) => line.length > 100)).toEqual([]);
+});
+
+test("credentials reach the upstream and nobody else, and Ctrl-C ends a wait", async () => {
+  const seen = new Set<string | undefined>();
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const guarded = await listen((request, response) => {
+    seen.add(request.headers.authorization);
+    if (request.headers.authorization === undefined) resolve();
+    else response.writeHead(403).end();
+  });
+  const withUser = guarded.replace("//", "//someone:hidden-word@");
+  const { code, out, err } = await doctor(withUser);
+  expect(code).toBe(1);
+  expect(out + err).toContain("It lets nobody in without credentials (HTTP status 403)");
+  expect(out + err).not.toContain("hidden-word");
+  expect([...seen]).toEqual([`Basic ${Buffer.from("someone:hidden-word").toString("base64")}`]);
+
+  const waiting = start([guarded]);
+  await asked;
+  waiting.kill("SIGINT");
+  expect(await once(waiting, "close")).toEqual([null, "SIGINT"]);
+});
