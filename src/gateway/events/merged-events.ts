@@ -1,6 +1,6 @@
 import type { Conditions } from "../condition.ts";
 import type { UpstreamOptions } from "../options.ts";
-import type { ChainEvent } from "./chain-event.ts";
+import { type ChainEvent, numberAt } from "./chain-event.ts";
 import { Gap } from "./gap.ts";
 import { chooseLeader } from "./leader.ts";
 import { reasonOf } from "./reason.ts";
@@ -201,14 +201,20 @@ export class MergedEvents {
     const { head } = this.#told;
     const events = head ? log.after(head.root) : log.events;
     if (!events) return false;
-    // Nodes tell of what became final with a head before they tell of it, or afterwards.
-    const finalized = log.events.findLast(({ topic }) => topic === "finalized_checkpoint");
-    if (finalized && !events.includes(finalized)) this.#tellNew(finalized);
-    for (const event of events) this.#tellNew(event);
+    for (const event of log.events) if (events.includes(event) || this.#isBelated(event)) this.#tellNew(event);
     if (!this.#told.head && log.beginning) {
       this.#told.beginAt(log.beginning, this.#options.conditions.of(name).finalized);
     }
     return true;
+  }
+
+  /**
+   * Whether it is news although it was told before the last head was: a block by an upstream that was not heeded then, or what became
+   * final with the head, of which some nodes tell earlier and others later.
+   */
+  #isBelated({ topic, value }: ChainEvent): boolean {
+    if (topic === "block") return (numberAt(value, "slot") ?? 0) > (this.#told.firstHead?.slot ?? 0);
+    return topic === "finalized_checkpoint";
   }
 
   #isAhead({ log }: UpstreamEvents): boolean {

@@ -43,6 +43,21 @@ export const blockEvent = ({ slot, root }: ScriptedBlock): Record<string, unknow
   execution_optimistic: false,
 });
 
+export const reorgEvent = (
+  old: ScriptedBlock,
+  head: ScriptedBlock,
+  ancestor: ScriptedBlock,
+): Record<string, unknown> => ({
+  slot: String(head.slot),
+  depth: String(old.slot - ancestor.slot),
+  old_head_block: old.root,
+  new_head_block: head.root,
+  old_head_state: stateRootOf(old),
+  new_head_state: stateRootOf(head),
+  epoch: String(Math.floor(head.slot / SLOTS_PER_EPOCH)),
+  execution_optimistic: false,
+});
+
 function lastBefore(slot: number, head: ScriptedBlock): ScriptedBlock {
   let found = head;
   while (found.parent && found.slot >= slot) found = found.parent;
@@ -98,7 +113,15 @@ export class ScriptedUpstream {
   /** Its head moves to a block, of which it tells. */
   imports(head: ScriptedBlock): void {
     this.setHead(head);
-    this.tell("block", blockEvent(head));
+    this.tellBlock(head);
+    this.tellHead(head);
+  }
+
+  tellBlock(told: ScriptedBlock): void {
+    this.tell("block", blockEvent(told));
+  }
+
+  tellHead(head: ScriptedBlock): void {
     this.tell("head", headEvent(head));
   }
 

@@ -1,6 +1,6 @@
 import { type BlockPlace, type ChainEvent, headOf } from "./chain-event.ts";
 
-const MAX_ENTRIES = 128;
+const MAX_ENTRIES = 256;
 
 interface Entry {
   /** The head that it made known. */
@@ -9,7 +9,7 @@ interface Entry {
   readonly event?: ChainEvent;
 }
 
-/** What an upstream told of the chain that it follows since it has been connected: with it, it can take over from another one. */
+/** What an upstream told of its blocks and of the chain that it follows since it has been connected: with it, it can take over. */
 export class StoryLog {
   #entries: Entry[] = [];
 

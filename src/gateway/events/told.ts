@@ -30,6 +30,12 @@ export class Told {
     return this.#heads.get(root);
   }
 
+  /** The oldest head that is known to have been told. */
+  get firstHead(): Head | undefined {
+    const [first] = this.#heads.values();
+    return first;
+  }
+
   /** Where the story begins, although nobody is told. */
   beginAt(head: Head, finalized: Finalized | undefined): void {
     this.#addHead(head);

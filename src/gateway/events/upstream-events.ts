@@ -122,7 +122,7 @@ export class UpstreamEvents {
     }
     this.#garbage.isOver({ upstream: this.name });
     this.#trouble.isOver({ upstream: this.name });
-    if (STORY_TOPICS.has(event.topic)) this.log.add(event);
+    if (event.topic === "block" || STORY_TOPICS.has(event.topic)) this.log.add(event);
     const { notes } = this.#parts;
     const head = event.topic === "head" ? headOf(event) : undefined;
     if (head) notes.noteHead(this.name, { slot: head.slot, root: head.root });
