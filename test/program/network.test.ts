@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started several times; a machine that is busy with other tests may take its time for each.
@@ -89,7 +90,7 @@ test("a port for peers that is in use", async () => {
   await once(server, "listening");
   const port = String((server.address() as AddressInfo).port);
   const flags = ["--validators", "8", "--warmup-epochs", "0", "--data-dir", tempDirectory()];
-  const program = new Program(["dev", ...flags, "--p2p", "--p2p-port", port]);
+  const program = new ProgramHere(["dev", ...flags, "--p2p", "--p2p-port", port]);
   expect(await program.exited).toEqual({ code: EXIT_CODES.listen, signal: null });
   expect(program.errors).toEqual([
     `fanal: Port ${port} of 127.0.0.1 is in use by another process; stop that one, or give another --p2p-port.`,
