@@ -1,14 +1,16 @@
 import { relative, sep } from "node:path";
 import { type Diagnostic, DiagnosticCategory, type Program } from "typescript/unstable/sync";
 
-/** What the compiler would say of the program, a text for each complaint; what it only suggests is left out. */
-export function typeErrors(program: Program): string[] {
+/** What the compiler would say of the program, or of some of its files, a text for each complaint; what it only suggests is left out. */
+export function typeErrors(program: Program, files?: readonly string[]): string[] {
   return [
     ...program.getConfigFileParsingDiagnostics(),
     ...program.getProgramDiagnostics(),
-    ...program.getSyntacticDiagnostics(),
     ...program.getGlobalDiagnostics(),
-    ...program.getSemanticDiagnostics(),
+    ...(files ?? [undefined]).flatMap((file) => [
+      ...program.getSyntacticDiagnostics(file),
+      ...program.getSemanticDiagnostics(file),
+    ]),
   ]
     .filter(({ category }) => category === DiagnosticCategory.Error)
     .map((diagnostic) => `${placeOf(diagnostic, program)}TS${diagnostic.code}: ${messageOf(diagnostic)}`);

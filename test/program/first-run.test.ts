@@ -86,7 +86,7 @@ test("a chain shows its first keys, and goes on as it was made when it is starte
 });
 
 test("without --rpc nothing is served", async () => {
-  const program = new Program(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
+  const program = new ProgramHere(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
   await program.untilLine(/The dev chain is running/);
   expect(program.output).toMatch(/The JSON-RPC server is off; --rpc turns it on/);
   expect(program.output).not.toMatch(/http:/);

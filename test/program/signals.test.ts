@@ -42,7 +42,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       clockSlot: await db.meta.getClockSlot(),
     }));
 
-    const second = await Program.dev(["--data-dir", dataDir, ...FEW, ...STANDING]);
+    const second = await ProgramHere.dev(["--data-dir", dataDir, ...FEW, ...STANDING]);
     await second.untilLine(/The dev chain is running/);
     const after: ChainHead = await second.call("getChainHead");
     expect(after).toMatchObject({ head_slot: String(newest!.slot), head_block_root: newest!.root });
