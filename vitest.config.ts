@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     // The preset is a process-wide fact that must be set before any consensus library is loaded.
     env: { LODESTAR_PRESET: "minimal" },
+    globalSetup: ["test/shared-directory.ts"],
     setupFiles: ["test/setup.ts"],
     pool: "forks",
     // One more than the cores it should run on: some tests wait for real time or for a program to start.

@@ -1,13 +1,13 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, test } from "vitest";
 import { DEV_FORKS } from "../src/dev/forks.ts";
-import { openDevChain } from "./support/dev-chain.ts";
+import { advance, openDevChain } from "./support/dev-chain.ts";
 
 test.each(DEV_FORKS)("a dev chain that starts in %s finalizes", async (fork) => {
   const { devChain, complaints } = await openDevChain({ forks: fork === "phase0" ? [] : [{ fork, epoch: 0 }] });
-  const { chain, clock, config } = devChain;
+  const { chain, config } = devChain;
 
-  await clock.advanceTo(4 * SLOTS_PER_EPOCH);
+  await advance(devChain, 4 * SLOTS_PER_EPOCH);
 
   expect(config.getForkName(0)).toBe(fork);
   expect(complaints).toEqual([]);

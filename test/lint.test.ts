@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const LINT = join(ROOT, "scripts", "lint.ts");
 
 /** Runs the real lint, with the repository's own settings, on a tree that has nothing but the given files. */
-async function lint(files: Record<string, string>): Promise<{ code: number | null; output: string }> {
+async function lint(files: Record<string, string>, ...options: string[]) {
   const root = tempDirectory();
   for (const name of ["biome.json", "tsconfig.json"]) cpSync(join(ROOT, name), join(root, name));
   symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
@@ -21,10 +22,11 @@ async function lint(files: Record<string, string>): Promise<{ code: number | nul
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  const child = spawn(process.execPath, [LINT], { cwd: root });
+  const child = spawn(process.execPath, [LINT, ...options], { cwd: root });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, output })));
+  const [code] = await once(child, "close");
+  return { code, output };
 }
 
 const PART = "export const part = 1;\n";
@@ -145,6 +147,27 @@ export async function all(emitter: NodeJS.EventEmitter, isWanted: boolean): Prom
     });
     const lines = [...output.matchAll(/^src\/chain\/work\.ts:(\d+): Nobody waits for this promise/gm)];
     expect(lines.map(([, line]) => Number(line))).toEqual([7, 8, 9, 10, 11, 12]);
+    expect(code).toBe(1);
+  });
+});
+
+describe("lint with types", () => {
+  it("refuses what does not compile, and says where and why, of the page as well", async () => {
+    const { code, output } = await lint(
+      {
+        "src/chain/head.ts":
+          'const unused = 1;\n\nexport const head: { slot: number } = { slot: "1" };\nconst tail = () => "1";\nexport const other: () => number = tail;\n',
+        "src/web/tsconfig.json": '{ "extends": "../../tsconfig.json", "include": ["."], "exclude": [] }\n',
+        "src/web/page.ts": 'export { none } from "./nowhere.ts";\n',
+      },
+      "--types",
+    );
+    expect(output).toMatch(/^src\/chain\/head\.ts:1: TS6133: 'unused' is declared but its value is never read\.$/m);
+    expect(output).toMatch(/^src\/chain\/head\.ts:3: TS2322: Type 'string' is not assignable to type 'number'\.$/m);
+    expect(output).toMatch(
+      /^src\/chain\/head\.ts:5: TS2322: Type '\(\) => string' is not assignable .*\n {2}Type 'string' is not assignable/m,
+    );
+    expect(output).toMatch(/^src\/web\/page\.ts:1: TS2307: Cannot find module '\.\/nowhere\.ts'/m);
     expect(code).toBe(1);
   });
 });

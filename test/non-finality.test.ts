@@ -9,7 +9,7 @@ import { BlockRepository } from "../src/db/block-repositories.ts";
 import { collect } from "../src/db/collect.test-support.ts";
 import type { DevNodeOptions } from "../src/node/dev-node.ts";
 import { ByHand } from "./support/by-hand.ts";
-import { makeHistory, openDevChain, QUIET, startDevChain } from "./support/dev-chain.ts";
+import { advance, makeHistory, openDevChain, QUIET, startDevChain } from "./support/dev-chain.ts";
 import { removableDirectory } from "./support/removable-directory.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
@@ -29,8 +29,8 @@ let before: { head: ForkChoiceBlock; blocks: ForkChoiceBlock[]; weights: ReturnT
 
 beforeAll(async () => {
   const { devChain, close } = await startDevChain(TOO_FEW, made.path);
-  const { chain, clock } = devChain;
-  await clock.advanceTo(EPOCHS * SLOTS_PER_EPOCH);
+  const { chain } = devChain;
+  await advance(devChain, EPOCHS * SLOTS_PER_EPOCH);
   expect(chain.forkChoice.justified.epoch).toBe(0);
   before = { head: chain.head, blocks: [...chain.forkChoice.all()], weights: weightsOf(chain) };
   await close();
@@ -97,7 +97,7 @@ test("the votes of validators that fell silent long ago still count after a rest
   const directory = tempDirectory();
   await makeHistory(2 * SLOTS_PER_EPOCH, TOO_FEW, directory);
   const first = await openDevChain({ ...TOO_FEW, activeValidators: [0, 1] }, directory);
-  await first.devChain.clock.advanceTo(26 * SLOTS_PER_EPOCH);
+  await advance(first.devChain, 26 * SLOTS_PER_EPOCH);
   const before = weightsOf(first.devChain.chain);
   await first.close();
   expect(before[1]!.weight).toBe(5 * 32);
@@ -175,8 +175,8 @@ test("when finality comes, one state an interval stays, and none of another bran
   await first.close();
 
   const { devChain, db } = await openDevChain({ ...TOO_FEW, activeValidators: undefined }, directory);
-  const { chain, clock } = devChain;
-  await clock.advanceTo((EPOCHS + 5) * SLOTS_PER_EPOCH);
+  const { chain } = devChain;
+  await advance(devChain, (EPOCHS + 5) * SLOTS_PER_EPOCH);
   const { finalized } = chain.forkChoice;
   expect(finalized.epoch).toBeGreaterThan(EPOCHS);
   await chain.store();

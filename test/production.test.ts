@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import type { DevFork } from "../src/dev/forks.ts";
 import { Failure } from "../src/failure.ts";
-import { type OpenedDevChain, openDevChain, startQuietDevChain } from "./support/dev-chain.ts";
+import { advance, type OpenedDevChain, openDevChain, startQuietDevChain } from "./support/dev-chain.ts";
 import { SignedOperations } from "./support/signed-operations.ts";
 
 /** After this many slots a validator of a dev chain may leave. */
@@ -52,8 +52,8 @@ async function failureOf(submission: Promise<unknown>): Promise<Failure> {
 describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork) => {
   test("what is submitted waits in the pools, goes into the next block, takes effect, and leaves at finality", async () => {
     const { devChain } = await openDevChain({ forks: startsIn(fork) });
-    const { api, chain, clock } = devChain;
-    await clock.advanceTo(OLD_ENOUGH);
+    const { api, chain } = devChain;
+    await advance(devChain, OLD_ENOUGH);
     const signed = new SignedOperations(devChain);
     const change = fork === "phase0" ? [] : [signed.credentialsChange(RICH, ADDRESS)];
     const submitAll = async () => {
@@ -70,7 +70,7 @@ describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork)
     await submitAll();
     expect(pooled(devChain)).toEqual(allOnce);
 
-    await clock.advanceTo(OLD_ENOUGH + 1);
+    await advance(devChain, OLD_ENOUGH + 1);
     const body = await bodyOfHead(devChain);
     expect(body.voluntaryExits.map(({ message }) => message.validatorIndex)).toEqual([LEAVING]);
     expect(body.proposerSlashings.map((slashing) => slashing.signedHeader1.message.proposerIndex)).toEqual([
@@ -101,7 +101,7 @@ describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork)
       attesterSlashings: [],
     });
 
-    await clock.advanceTo(8 * SLOTS_PER_EPOCH);
+    await advance(devChain, 8 * SLOTS_PER_EPOCH);
     expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(4);
     expect(pooled(devChain)).toEqual({ exits: 0, proposerSlashings: 0, attesterSlashings: 0, credentialsChanges: 0 });
     expect(statusOf(devChain, LEAVING)).toMatch(/^(active_exiting|exited_unslashed)$/);

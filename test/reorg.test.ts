@@ -8,7 +8,7 @@ import type { ReorgEvent } from "../src/chain/events.ts";
 import { collect } from "../src/db/collect.test-support.ts";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import { ByHand, type HandMadeBlock } from "./support/by-hand.ts";
-import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
+import { advance, openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
 import { SignedOperations } from "./support/signed-operations.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
@@ -216,7 +216,7 @@ test("finality leaves one branch, and the blocks and states of the other can sti
   const { chain, clock } = devChain;
   expect(chain.head.root).toBe(kept.root);
   expect(await leavesOf(devChain)).toEqual([kept.root, lost.root].sort());
-  await clock.advanceTo(5 * SLOTS_PER_EPOCH);
+  await advance(devChain, 5 * SLOTS_PER_EPOCH);
 
   expect(chain.forkChoice.finalized.epoch).toBeGreaterThanOrEqual(2);
   await chain.store();

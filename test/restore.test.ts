@@ -8,7 +8,7 @@ import { FinalityArchiver } from "../src/chain/finality-archiver.ts";
 import { blockHashOf } from "../src/chain/forkchoice-state.ts";
 import { collect } from "../src/db/collect.test-support.ts";
 import { ByHand } from "./support/by-hand.ts";
-import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
+import { advance, openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
 import { invalid, ScriptedEngine } from "./support/scripted-engine.ts";
 import { SignedOperations } from "./support/signed-operations.ts";
 import { openStoredChain, storedChain } from "./support/stored-chain.ts";
@@ -148,7 +148,7 @@ test("stored blocks that cannot be read, that are not valid or that lead nowhere
   await again.close();
 
   const later = await openDevChain({}, directory);
-  await later.devChain.clock.advanceTo(8 * SLOTS_PER_EPOCH);
+  await advance(later.devChain, 8 * SLOTS_PER_EPOCH);
   expect(later.devChain.chain.forkChoice.finalized.epoch).toBe(6);
   await later.devChain.chain.store();
   const [oldest] = await collect(later.db.hotBlocks.entries());

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import { DEV_FORKS } from "../src/dev/forks.ts";
 import { ByHand } from "./support/by-hand.ts";
-import { openDevChain, QUIET } from "./support/dev-chain.ts";
+import { advance, openDevChain, QUIET } from "./support/dev-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 function standing({ chain, clock }: DevChain) {
@@ -34,14 +34,14 @@ test.each(["phase0", "fulu"] as const)("a dev chain of %s goes on where it was c
   const directory = tempDirectory();
   const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
   const first = await openDevChain({ forks }, directory);
-  await first.devChain.clock.advanceTo(4 * SLOTS_PER_EPOCH + 3);
+  await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
   const before = standing(first.devChain);
   expect(before.finalized.epoch).toBe(2);
   await first.close();
 
   const { devChain, complaints } = await openDevChain({ forks }, directory);
   expect(withoutTime(standing(devChain))).toEqual(withoutTime(before));
-  await devChain.clock.advanceTo(6 * SLOTS_PER_EPOCH);
+  await advance(devChain, 6 * SLOTS_PER_EPOCH);
 
   expect(devChain.chain.head.slot).toBe(6 * SLOTS_PER_EPOCH);
   expect(devChain.chain.forkChoice.finalized.epoch).toBe(4);
@@ -51,13 +51,13 @@ test.each(["phase0", "fulu"] as const)("a dev chain of %s goes on where it was c
 test("a chain that was left by a crash comes up with every block and finalizes on", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
-  await first.devChain.clock.advanceTo(4 * SLOTS_PER_EPOCH + 3);
+  await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
   const before = standing(first.devChain);
   await first.abandon();
 
   const { devChain, complaints } = await openDevChain({}, directory);
   expect(withoutTime(standing(devChain))).toEqual(withoutTime(before));
-  await devChain.clock.advanceTo(7 * SLOTS_PER_EPOCH);
+  await advance(devChain, 7 * SLOTS_PER_EPOCH);
 
   expect(devChain.chain.head.slot).toBe(7 * SLOTS_PER_EPOCH);
   expect(devChain.chain.forkChoice.finalized.epoch).toBe(5);
@@ -71,7 +71,7 @@ test("a chain that is stopped in every epoch, at every slot of it and across eve
   let finalizedEpoch = 0;
   for (const slot of stops) {
     const { devChain, close, complaints } = await openDevChain({ forks }, directory);
-    await devChain.clock.advanceTo(slot);
+    await advance(devChain, slot);
     expect(complaints).toEqual([]);
     expect(devChain.chain.head.slot).toBe(slot);
     finalizedEpoch = devChain.chain.forkChoice.finalized.epoch;
@@ -104,7 +104,7 @@ test("the clock goes on at its slot, even when the last slots were empty", async
   const { devChain, complaints } = await openDevChain({}, directory);
   expect(devChain.clock.currentSlot).toBe(2 * SLOTS_PER_EPOCH + 2);
   expect(devChain.chain.head.slot).toBe(SLOTS_PER_EPOCH);
-  await devChain.clock.advanceTo(6 * SLOTS_PER_EPOCH);
+  await advance(devChain, 6 * SLOTS_PER_EPOCH);
   expect(devChain.chain.forkChoice.finalized.epoch).toBe(4);
   expect(complaints).toEqual([]);
 });
@@ -112,8 +112,7 @@ test("the clock goes on at its slot, even when the last slots were empty", async
 test("an operation that waits for a block still waits after a restart", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
-  const { clock, config } = first.devChain;
-  await clock.advanceTo(config.SHARD_COMMITTEE_PERIOD * SLOTS_PER_EPOCH);
+  await advance(first.devChain, first.devChain.config.SHARD_COMMITTEE_PERIOD * SLOTS_PER_EPOCH);
   const { signer } = new ByHand(first.devChain);
   const message = { epoch: 0, validatorIndex: 3 };
   const signature = signer.sign(3, signer.signingRoot(ssz.phase0.VoluntaryExit, message, DOMAIN_VOLUNTARY_EXIT, 0));

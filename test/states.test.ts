@@ -9,7 +9,7 @@ import type { DevChain } from "../src/dev/dev-chain.ts";
 import type { DevNodeOptions } from "../src/node/dev-node.ts";
 import { ByHand } from "./support/by-hand.ts";
 import { Caller } from "./support/caller.ts";
-import { openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
+import { advance, openDevChain, openQuietDevChain, QUIET } from "./support/dev-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
 const INTERVAL_EPOCHS = 4;
@@ -84,7 +84,7 @@ test("every state of a long history can be had again, by slot and by root", asyn
   const directory = tempDirectory();
   const first = await openDevChain(WITH_EMPTY_SLOTS, directory);
   const noted = noteStateRoots(first.devChain.chain);
-  await first.devChain.clock.advanceTo(13 * SLOTS_PER_EPOCH);
+  await advance(first.devChain, 13 * SLOTS_PER_EPOCH);
   const head = first.devChain.chain.head.slot;
   const finalizedEpoch = first.devChain.chain.forkChoice.finalized.epoch;
   const emptySlots = [];
@@ -106,8 +106,8 @@ test("every state of a long history can be had again, by slot and by root", asyn
 
 test("of finalized history the first state and the last of every interval stay stored", async () => {
   const { devChain, db } = await openDevChain({ snapshotIntervalEpochs: INTERVAL_EPOCHS });
-  const { chain, clock } = devChain;
-  await clock.advanceTo(12 * SLOTS_PER_EPOCH);
+  const { chain } = devChain;
+  await advance(devChain, 12 * SLOTS_PER_EPOCH);
 
   expect(chain.forkChoice.finalized.epoch).toBe(10);
   await chain.store();
@@ -126,7 +126,7 @@ test("genesis and the empty slots after it can be had when the genesis block is 
   for (const finalizedEpoch of [2, 3]) {
     const { devChain, db, close } = await openDevChain({}, directory);
     const roots = noteStateRoots(devChain.chain);
-    await devChain.clock.advanceTo((finalizedEpoch + 2) * SLOTS_PER_EPOCH);
+    await advance(devChain, (finalizedEpoch + 2) * SLOTS_PER_EPOCH);
     for (const [slot, root] of roots) noted.set(slot, root);
     const { finalized } = devChain.chain.forkChoice;
     expect(finalized.epoch).toBe(finalizedEpoch);

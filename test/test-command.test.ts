@@ -11,7 +11,7 @@ const TOOL = `
 import { appendFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 const name = basename(process.argv[1]);
-appendFileSync("ran.txt", name + "\\n");
+appendFileSync("ran.txt", [name, ...process.argv.slice(2).filter((option) => option === "--types")].join(" ") + "\\n");
 const report = process.argv.find((option) => option.startsWith("--outputFile.json="))?.split("=")[1];
 if (report) writeFileSync(report, JSON.stringify({ numPassedTests: 1, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] }));
 if (process.env.FAILING === name) process.exitCode = 1;
@@ -22,11 +22,10 @@ describe("npm test", () => {
   beforeEach(() => {
     root = tempDirectory();
     writeFileSync(join(root, "package.json"), JSON.stringify({ type: "module" }));
-    for (const tool of ["node_modules/typescript/bin/tsc", "scripts/lint.ts", "node_modules/vitest/vitest.mjs"]) {
+    for (const tool of ["scripts/lint.ts", "node_modules/vitest/vitest.mjs"]) {
       mkdirSync(dirname(join(root, tool)), { recursive: true });
       writeFileSync(join(root, tool), TOOL);
     }
-    writeFileSync(join(root, "node_modules/typescript/package.json"), JSON.stringify({ type: "module" }));
     for (const script of ["scripts/test.js", "bin/own-node.js"]) cpSync(join(ROOT, script), join(root, script));
   });
 
@@ -43,10 +42,10 @@ describe("npm test", () => {
   it("checks types, lints and tests", () => {
     expect(run([])).toEqual({
       status: 0,
-      ran: ["tsc", "tsc", "lint.ts", "vitest.mjs"],
+      ran: ["lint.ts --types", "vitest.mjs"],
       lastLine: "Tests: 1 passed, 0 failed",
     });
-    expect(run(["--retry=1"]).ran.slice(4)).toEqual(["tsc", "tsc", "lint.ts", "vitest.mjs"]);
+    expect(run(["--retry=1"]).ran.slice(2)).toEqual(["lint.ts --types", "vitest.mjs"]);
   });
 
   it("only tests when it is told which tests", () => {
@@ -54,7 +53,7 @@ describe("npm test", () => {
   });
 
   it("does not go on when a check fails", () => {
-    expect(run([], { FAILING: "lint.ts" })).toMatchObject({ status: 1, ran: ["tsc", "tsc", "lint.ts"] });
+    expect(run([], { FAILING: "lint.ts" })).toMatchObject({ status: 1, ran: ["lint.ts --types"] });
   });
 });
 

@@ -1,4 +1,5 @@
-import { type Exit, type Patience, ProgramProcess } from "../../test/support/program-process.ts";
+import { ProgramProcess } from "../../test/support/program-process.ts";
+import type { Exit, Patience } from "../../test/support/program-run.ts";
 import { type ProcessUsage, usageOf } from "./process-usage.ts";
 
 export interface ChainHead {

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, onTestFinished, test } from "vitest";
-import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
+import { advance, openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { Watch } from "./watch.ts";
@@ -28,9 +28,9 @@ function watch(chain: BeaconChain, parts: Partial<ConstructorParameters<typeof W
 for (const fork of ["phase0", "altair"] as const) {
   test(`one line a slot tells how the chain is in ${fork}`, async () => {
     const { devChain } = await openDevChain({ forks: [{ fork, epoch: 0 }] });
-    const { chain, clock } = devChain;
+    const { chain } = devChain;
     const { lines, alarms } = watch(chain, { connectedPeers: () => 3 });
-    await clock.advanceTo(4 * SLOTS_PER_EPOCH + 1);
+    await advance(devChain, 4 * SLOTS_PER_EPOCH + 1);
     expect(lines()).toHaveLength(4 * SLOTS_PER_EPOCH + 1);
     expect(lines()[0]).toMatchObject({ slot: 1, epoch: 0, head: 0, voted: undefined, peers: 3 });
     expect(lines().at(-1)).toEqual({
@@ -55,7 +55,7 @@ test("slots that fly by are told once a second, those of a warm-up not at all", 
   await devChain.clock.advanceTo(8);
   expect(lines()).toEqual([]);
   isWarmingUp = false;
-  await devChain.clock.advanceTo(38);
+  await advance(devChain, 38);
   expect(lines().map((fields) => fields?.slot)).toEqual([9, 19, 29]);
 });
 

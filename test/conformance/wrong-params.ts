@@ -1,4 +1,4 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Method, Param } from "../../src/api/definition.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import { SHAPES } from "../../src/api/schemas.ts";
@@ -71,9 +71,16 @@ function* wrongCounts({ params }: Method, given: readonly unknown[]): Generator<
   }
 }
 
+const ajv = new Ajv2020({ strict: false });
+/** A schema takes much longer to compile than to use. */
+const validators = new Map<Param, ValidateFunction>();
+
 /** Whether a value has the form that the documents derived from the definitions promise to be taken. */
 function takes(param: Param): (value: unknown) => boolean {
-  const ajv = new Ajv2020({ strict: false });
-  const validate = ajv.compile({ ...paramJsonSchema(param), components: { schemas: SHAPES } });
+  let validate = validators.get(param);
+  if (validate === undefined) {
+    validate = ajv.compile({ ...paramJsonSchema(param), components: { schemas: SHAPES } });
+    validators.set(param, validate);
+  }
   return (value) => (value === null ? !param.required : validate(value));
 }

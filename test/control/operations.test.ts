@@ -14,6 +14,7 @@ import { openDevChain } from "../support/dev-chain.ts";
 import { ExecutionClient } from "../support/execution-client.ts";
 import { openFollower } from "../support/follower.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const ETHER = 10 ** 9;
@@ -374,7 +375,7 @@ it("keeps what waits for a block when the program is killed", async () => {
   await killed.call("dev_slash", [1]);
   const [{ data }] = await killed.call("dev_deposit");
   await killed.kill();
-  const program = await Program.dev(settings);
+  const program = await ProgramHere.dev(settings);
   await program.call("dev_advance", [2]);
   const { status } = await program.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", 1]);
   expect(status).toBe("active_slashed");

@@ -5,7 +5,7 @@ import type { Api } from "../../src/api/api.ts";
 import { TOPICS, type Topic } from "../../src/api/event-stream.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { ByHand } from "../support/by-hand.ts";
-import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { advance, openDevChain, QUIET } from "../support/dev-chain.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { serveApi } from "../support/served-api.ts";
 import { formOf, readExamples, topicsOf } from "./event-examples.ts";
@@ -132,7 +132,7 @@ test.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is to
 test("every head of a chain that finalizes is told in order, and what becomes final", async () => {
   const { devChain } = await openDevChain();
   const listener = await listen(devChain.api, ["head", "finalized_checkpoint"] as Topic[], ForkName.phase0);
-  await devChain.clock.advanceTo(40);
+  await advance(devChain, 40);
   const { finalized } = devChain.chain.forkChoice;
   expect(finalized.epoch).toBeGreaterThan(0);
 
@@ -151,7 +151,7 @@ test("what light clients follow is told", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: ForkName.altair, epoch: 0 }] });
   const topics = ["light_client_optimistic_update", "light_client_finality_update"] as Topic[];
   const listener = await listen(devChain.api, topics, ForkName.phase0);
-  await devChain.clock.advanceTo(33);
+  await advance(devChain, 33);
   const told = await listener.next((await listener.rest()) || 1);
   const attestedSlots = (topic: string) =>
     told.filter((event) => event.topic === topic).map(({ data }) => attestedSlot(data as unknown as LightClientUpdate));
@@ -217,12 +217,12 @@ test.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
     const preparation = [{ validator_index: "3", fee_recipient: recipient }];
     await client.call("post_v1_validator_prepare_beacon_proposer", preparation);
     // There is a change of epochs, and so of proposers, on the way, and withdrawals once the first epoch is over.
-    await clock.advanceTo(19);
+    await advance(devChain, 19);
     await client.call("getNodeVersion");
     const told = await client.notifications.take(client.notifications.left);
     const events = told.map(({ data }) => data as PayloadAttributesEvent);
     expect(events.map(({ data }) => data.proposal_slot)).toEqual(Array.from({ length: 17 }, (_, n) => String(n + 4)));
-    await clock.advanceTo(20);
+    await advance(devChain, 20);
     for (const { version, data } of events) {
       const block = (await chain.blocks.canonicalAtSlot(Number(data.proposal_slot)))!;
       const { message } = chain.config
@@ -257,7 +257,7 @@ test("what a payload is to be built with is told before its slot also when the s
   const { chain, clock, api } = devChain;
   await clock.advanceTo(8);
   const { client } = await listen(api, ["payload_attributes", "block"] as Topic[], ForkName.fulu);
-  await clock.advanceTo(32);
+  await advance(devChain, 32);
   await client.call("getNodeVersion");
   const announced = new Map<string, string>();
   let afterEmptySlot = 0;

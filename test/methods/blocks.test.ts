@@ -5,7 +5,13 @@ import type { DevFork } from "../../src/dev/forks.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { atSlot, type BlockSetting } from "../support/block-setting.ts";
 import { Caller } from "../support/caller.ts";
-import { type OpenedDevChain, openDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import {
+  advance,
+  type OpenedDevChain,
+  openDevChain,
+  openQuietDevChain,
+  startQuietDevChain,
+} from "../support/dev-chain.ts";
 
 const POST = "post_v1_beacon_blocks";
 const POST_2020 = "post_v1_validator_block";
@@ -265,7 +271,7 @@ test("a block with blobs brings them along", async () => {
 
 test("blocks of a finalized chain are taken once more", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
-  await devChain.clock.advanceTo(5 * SLOTS_PER_EPOCH);
+  await advance(devChain, 5 * SLOTS_PER_EPOCH);
   const caller = new Caller(devChain.api);
   expect(devChain.chain.forkChoice.finalized.epoch).toBeGreaterThan(1);
   for (const id of ["head", "finalized", "genesis", 1, SLOTS_PER_EPOCH]) {

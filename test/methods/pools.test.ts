@@ -3,7 +3,7 @@ import { type AttesterSlashing, type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { Caller } from "../support/caller.ts";
-import { openDevChain, openQuietDevChain } from "../support/dev-chain.ts";
+import { advance, openDevChain, openQuietDevChain } from "../support/dev-chain.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
 
 const ATTESTER_SLASHINGS = "get_v1_beacon_pool_attester_slashings";
@@ -31,7 +31,7 @@ async function statusesUntil(devChain: DevChain, caller: Caller, validators: num
       if (seen[position]!.at(-1) !== status) seen[position]!.push(status);
     }
     if (devChain.clock.currentSlot >= epoch * SLOTS_PER_EPOCH) return seen;
-    await devChain.clock.advanceTo(devChain.clock.currentSlot + 1);
+    await advance(devChain, devChain.clock.currentSlot + 1);
   }
 }
 
@@ -42,7 +42,7 @@ describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
     const operations = new SignedOperations(devChain);
     for (const pool of [ATTESTER_SLASHINGS, PROPOSER_SLASHINGS, EXITS]) expect(await caller.call(pool)).toEqual([]);
     // The validators have served long enough to leave.
-    await devChain.clock.advanceTo(4 * SLOTS_PER_EPOCH);
+    await advance(devChain, 4 * SLOTS_PER_EPOCH);
 
     const proposer = proposerJson(operations.doubleProposal(1, 5));
     const attester = attesterJson(operations.doubleVote([2, 3], 1));
@@ -59,7 +59,7 @@ describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
       expect(await caller.call(list)).toEqual([payload]);
     }
     const headBefore = devChain.chain.head.slot;
-    await devChain.clock.advanceTo(4 * SLOTS_PER_EPOCH + 4);
+    await advance(devChain, 4 * SLOTS_PER_EPOCH + 4);
     const bodies = [];
     for (let slot = headBefore + 1; slot <= devChain.chain.head.slot; slot++) {
       const block = await caller.call("getBeaconBlock", [slot]);

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { range, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
-const EPOCHS = 5;
-const VALIDATORS = 24;
+const EPOCHS = 4;
+const VALIDATORS = 12;
 
 const SPLITS: [name: string, validators: number[][]][] = [
   ["one of which has all validators", [range(0, VALIDATORS), [], []]],
-  ["that share the validators", [range(0, 8), range(8, 16), range(16, 24)]],
+  ["that share the validators", [range(0, 4), range(4, 8), range(8, 12)]],
 ];
 
 describe("three nodes", () => {

@@ -7,10 +7,10 @@ const finalizedEpochs = (nodes: readonly TestNode[]) => nodes.map(({ chain }) =>
 const headRoots = (nodes: readonly TestNode[]) => new Set(nodes.map(({ chain }) => chain.head.root));
 
 test("a node that was cut off for two epochs rejoins, and agrees with the others", { timeout: 120_000 }, async () => {
-  const network = new TestNetwork({ validators: 24 });
-  const first = await network.add(range(0, 12));
-  const second = await network.add(range(12, 18), [first]);
-  const lost = await network.add(range(18, 24), [first, second]);
+  const network = new TestNetwork({ validators: 12 });
+  const first = await network.add(range(0, 6));
+  const second = await network.add(range(6, 9), [first]);
+  const lost = await network.add(range(9, 12), [first, second]);
   await network.untilConnected();
   await network.runTo(2 * SLOTS_PER_EPOCH);
 
@@ -28,9 +28,9 @@ test("a node that was cut off for two epochs rejoins, and agrees with the others
 });
 
 test("two halves that lost each other become one chain again, which finalizes", { timeout: 120_000 }, async () => {
-  const network = new TestNetwork({ validators: 16 });
-  const left = await network.add(range(0, 8));
-  const right = await network.add(range(8, 16), [left]);
+  const network = new TestNetwork({ validators: 8 });
+  const left = await network.add(range(0, 4));
+  const right = await network.add(range(4, 8), [left]);
   await network.untilConnected();
   await network.runTo(SLOTS_PER_EPOCH);
 

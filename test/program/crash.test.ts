@@ -2,7 +2,7 @@ import { test } from "vitest";
 import { seededRandom } from "../support/seeded-random.ts";
 import { survivesCrashes, survivesFullDisks } from "../support/storage-faults.ts";
 
-const CRASHES = 10;
+const CRASHES = 5;
 const FULL_DISKS = 2;
 
 const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { BIN } from "../support/program-process.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -85,7 +86,7 @@ test("a chain shows its first keys, and goes on as it was made when it is starte
 });
 
 test("without --rpc nothing is served", async () => {
-  const program = new Program(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
+  const program = new ProgramHere(["dev", "--data-dir", tempDirectory(), "--warmup-epochs", "1", "--validators", "8"]);
   await program.untilLine(/The dev chain is running/);
   expect(program.output).toMatch(/The JSON-RPC server is off; --rpc turns it on/);
   expect(program.output).not.toMatch(/http:/);
@@ -95,7 +96,7 @@ test("an address that other machines can reach takes a token", async () => {
   const directory = tempDirectory();
   const flags = ["--data-dir", join(directory, "data"), "--warmup-epochs", "0", "--validators", "8"];
   const open = [...flags, "--rpc-address", "0.0.0.0"];
-  const refused = new Program(["dev", ...open, "--rpc"]);
+  const refused = new ProgramHere(["dev", ...open, "--rpc"]);
   expect(await refused.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
   expect(refused.errors).toEqual([
     expect.stringMatching(/--rpc-token-file FILE.*--rpc-allow-anyone.*such as 127\.0\.0\.1/),

@@ -2,8 +2,8 @@ import { ssz, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EMPTY_SLOTS, LAST_SLOT } from "../support/chain-with-gap.ts";
-import type { Program } from "../support/program.ts";
-import type { RpcCall } from "../support/program-process.ts";
+import type { ProgramHere } from "../support/program-here.ts";
+import type { RpcCall } from "../support/program-run.ts";
 import { serveTestedChain, TESTED_CHAINS } from "../support/tested-chains.ts";
 
 const ZERO_ROOT = `0x${"00".repeat(32)}`;
@@ -14,7 +14,7 @@ const BEFORE_GAP = EMPTY_SLOTS[0] - 1;
 describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
   const { fork, fuluEpoch, headFork, versions } = chain;
   const genesisVersion = versions[0]!;
-  let program: Program;
+  let program: ProgramHere;
   let end: () => Promise<void>;
 
   beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -11,7 +12,7 @@ test("the program serves metrics when it is told to, and says in one sentence th
   const program = new Program([...devFlags(), "--metrics-port", "0"]);
   const [, url] = await program.untilLine(/Metrics are served at (http:\S+)/);
   const { port } = new URL(url!);
-  const second = new Program([...devFlags(), "--metrics-port", port]);
+  const second = new ProgramHere([...devFlags(), "--metrics-port", port]);
   expect(await second.exited).toEqual({ code: EXIT_CODES.listen, signal: null });
   expect(second.errors).toEqual([
     `fanal: Port ${port} of 127.0.0.1 is in use by another process; stop that one, or give another --metrics-port.`,

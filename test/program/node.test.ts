@@ -10,8 +10,8 @@ import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { StateStore } from "../../src/chain/states/state-store.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { writeNetworkDirectory } from "../support/network-directory.ts";
-import { Program } from "../support/program.ts";
-import type { RpcCall } from "../support/program-process.ts";
+import { ProgramHere } from "../support/program-here.ts";
+import type { RpcCall } from "../support/program-run.ts";
 import { serveApi } from "../support/served-api.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -61,7 +61,7 @@ function fileOf(state: State): string {
   return path;
 }
 
-async function answers(program: Program, calls: RpcCall[]): Promise<unknown[]> {
+async function answers(program: ProgramHere, calls: RpcCall[]): Promise<unknown[]> {
   return (await program.batch(calls)).map(({ result, error }) => error?.code ?? result);
 }
 
@@ -72,7 +72,7 @@ describe("a node that starts from genesis", () => {
     const root = (await phase0.devChain.chain.blocks.genesis())!.root;
     const stateRoot = toRootHex(genesis.hashTreeRoot());
     const flags = nodeOf(phase0, genesis.serialize());
-    const node = await Program.served(flags);
+    const node = await ProgramHere.served(flags);
     const zero = `0x${"00".repeat(32)}`;
     expect(
       await answers(node, [
@@ -119,7 +119,7 @@ describe("a node that starts from genesis", () => {
     expect(node.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
     expect(await node.stop()).toEqual({ code: 0, signal: null });
 
-    const patient = await Program.served(flags.slice(0, -HORIZON.length));
+    const patient = await ProgramHere.served(flags.slice(0, -HORIZON.length));
     const alone = await patient.call("get_v1_node_syncing");
     expect(alone).toMatchObject({ head_slot: "0", is_syncing: false, is_optimistic: false, el_offline: false });
     expect(Number(alone.sync_distance)).toBeGreaterThanOrEqual(400);
@@ -131,14 +131,14 @@ describe("a node that starts from genesis", () => {
 
   test("takes the genesis state from a file, and needs it once only", async () => {
     const flags = nodeOf(fulu);
-    const first = await Program.served([...flags, "--genesis-state", fileOf(await genesisOf(fulu))]);
+    const first = await ProgramHere.served([...flags, "--genesis-state", fileOf(await genesisOf(fulu))]);
     const head = await first.call("getChainHead");
     expect(head.head_block_root).toBe((await fulu.devChain.chain.blocks.genesis())!.root);
     // The payloads of a dev chain are judged by the engine that is built in.
     expect(await first.call("get_v1_node_syncing")).toMatchObject({ el_offline: false, is_optimistic: false });
     expect(await first.call("get_v1_beacon_blocks_blockId", ["genesis"])).toMatchObject({ message: { slot: "0" } });
     await first.stop();
-    const second = await Program.served(flags);
+    const second = await ProgramHere.served(flags);
     expect(await second.call("getChainHead")).toEqual(head);
   });
 
@@ -146,7 +146,7 @@ describe("a node that starts from genesis", () => {
     const genesis = (await genesisOf(phase0)).clone();
     genesis.genesisTime = Math.floor(Date.now() / 1000) + 100_000;
     genesis.commit();
-    const node = await Program.served(nodeOf(phase0, genesis.serialize()));
+    const node = await ProgramHere.served(nodeOf(phase0, genesis.serialize()));
     expect(
       await answers(node, [
         ["getBeaconHead"],
@@ -238,7 +238,7 @@ describe("a node that starts from a later state", () => {
       [["get_v1_beacon_headers", [null, blockRoot]], []],
     ];
     const flags = nodeOf(phase0, genesis.serialize());
-    const first = await Program.served([...flags, "--checkpoint-state", fileOf(state)]);
+    const first = await ProgramHere.served([...flags, "--checkpoint-state", fileOf(state)]);
     const given = await answers(
       first,
       questions.map(([call]) => call),
@@ -255,7 +255,7 @@ describe("a node that starts from a later state", () => {
     expect(meta).toEqual({ execution_optimistic: false, finalized: true });
     expect(await first.stop()).toEqual({ code: 0, signal: null });
 
-    const second = await Program.served(flags);
+    const second = await ProgramHere.served(flags);
     expect(
       await answers(
         second,
@@ -281,7 +281,7 @@ describe("a node that starts from a later state", () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/eth/v2/debug/beacon/states/finalized`;
 
     const flags = nodeOf(fulu);
-    const first = await Program.served([...flags, "--checkpoint-state", url]);
+    const first = await ProgramHere.served([...flags, "--checkpoint-state", url]);
     const questions: RpcCall[] = [
       ["get_v1_beacon_blocks_blockId", [block.root]],
       ["get_v1_beacon_headers_blockId", ["head"]],
@@ -306,7 +306,7 @@ describe("a node that starts from a later state", () => {
     ]);
     expect(first.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
     await first.stop();
-    const second = await Program.served(flags);
+    const second = await ProgramHere.served(flags);
     expect(await answers(second, questions)).toEqual(given);
   });
 
@@ -317,7 +317,7 @@ describe("a node that starts from a later state", () => {
     const block = (await chain.blocks.byRoot(chain.forkChoice.finalized.root))!;
     const { slot } = block.signed.message;
     expect(slot).toBeGreaterThan(0);
-    const node = await Program.served([...nodeOf(fulu), "--checkpoint-sync-url", `${served.restUrl}/`]);
+    const node = await ProgramHere.served([...nodeOf(fulu), "--checkpoint-sync-url", `${served.restUrl}/`]);
     expect(
       await answers(node, [
         ["getBeaconHead"],
@@ -341,7 +341,7 @@ describe("a node that starts from a later state", () => {
     onTestFinished(() => void server.close());
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/state`;
-    const node = await Program.served([...nodeOf(phase0), "--checkpoint-state", url]);
+    const node = await ProgramHere.served([...nodeOf(phase0), "--checkpoint-state", url]);
     await node.untilLine(/WARN .*The block of the checkpoint state could not be fetched, so this node cannot serve it/);
     expect(await answers(node, [["getBeaconHead"], ["get_v1_beacon_headers_blockId", ["head"]]])).toEqual([
       "24",
@@ -357,9 +357,9 @@ test("a state that is older than the weak subjectivity period is warned of, at t
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), shortPeriod);
   const flags = ["node", "--network", network, "--data-dir", tempDirectory(), "--no-p2p"];
   const warning = /WARN .*a state of epoch 3, .*weak subjectivity period of 40 epochs.*--checkpoint-sync-url/;
-  const first = await Program.served([...flags, "--checkpoint-state", fileOf(await canonicalState(phase0, 24))]);
+  const first = await ProgramHere.served([...flags, "--checkpoint-state", fileOf(await canonicalState(phase0, 24))]);
   await first.untilLine(warning);
   expect(await first.stop()).toEqual({ code: 0, signal: null });
-  const second = await Program.served(flags);
+  const second = await ProgramHere.served(flags);
   await second.untilLine(warning);
 });

@@ -11,14 +11,18 @@ import { inDataDirectory } from "../support/data-directory.ts";
 import { openDevChain } from "../support/dev-chain.ts";
 import { writeNetworkDirectory } from "../support/network-directory.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started many times; a machine that is busy with other tests may take its time for each.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Runs the program, which must refuse to start: with this exit code and one line, which is returned without its prefix. */
-async function refusal(args: string[], reason: ExitReason): Promise<string> {
-  const program = new Program(args);
+/**
+ * Runs the program, which must refuse to start: with this exit code and one line, which is returned without its prefix. Where its
+ * preset is another than that of the tests it takes a process of its own.
+ */
+async function refusal(args: string[], reason: ExitReason, Run: typeof Program | typeof ProgramHere = ProgramHere) {
+  const program = new Run(args);
   const started = program.untilLine(/JSON-RPC server is off|JSON-RPC is served/).then(
     () => "started" as const,
     () => program.exited,
@@ -33,7 +37,7 @@ async function refusal(args: string[], reason: ExitReason): Promise<string> {
 
 /** Nothing was damaged: with the right flags the program starts and answers. */
 async function expectStarts(args: string[]): Promise<void> {
-  const program = await Program.served(args);
+  const program = await ProgramHere.served(args);
   expect(await program.call("getChainHead")).toMatchObject({ head_slot: expect.any(String) });
   expect(program.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
   expect(await program.stop()).toEqual({ code: 0, signal: null });
@@ -95,7 +99,7 @@ describe("a data directory of another chain", () => {
         "give the flags it was created with, another --data-dir, or --reset to start over.",
     );
     expect(
-      await refusal([...devFlags(dataDir), "--preset", "mainnet", "--validators", "32"], "dataDirMismatch"),
+      await refusal([...devFlags(dataDir), "--preset", "mainnet", "--validators", "32"], "dataDirMismatch", Program),
     ).toMatch(/the preset is minimal there and mainnet now/);
     await expectStarts(devFlags(dataDir));
   });
@@ -116,7 +120,7 @@ describe("a data directory of another chain", () => {
       `The data directory ${nodeDir} holds the chain of a network, not a dev chain; give another --data-dir.`,
     );
 
-    expect(await refusal(["node", "--network", "sepolia", "--data-dir", nodeDir], "dataDirMismatch")).toBe(
+    expect(await refusal(["node", "--network", "sepolia", "--data-dir", nodeDir], "dataDirMismatch", Program)).toBe(
       `The data directory ${nodeDir} holds the chain of the network smallnet, not the chain of the network sepolia; give another --data-dir.`,
     );
     const other = await madeDevChain(tempDirectory(), { validators: 9 });
@@ -169,7 +173,9 @@ test("a data directory that cannot be opened, or is damaged", async () => {
 test("fanal db on a database in use, and without a data directory", async () => {
   const dataDir = tempDirectory();
   const first = await Program.served(devFlags(dataDir));
-  expect(await refusal(["db", "check", "--data-dir", dataDir], "dataDirInUse")).toMatch(/is in use by another process/);
+  expect(await refusal(["db", "check", "--data-dir", dataDir], "dataDirInUse", Program)).toMatch(
+    /is in use by another process/,
+  );
   expect(await first.stop()).toEqual({ code: 0, signal: null });
   for (const name of readdirSync(join(dataDir, "beacon-db"))) {
     expect(statSync(join(dataDir, "beacon-db", name)).mode & 0o777, name).toBe(0o600);

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
-import { Program } from "../support/program.ts";
-import type { RpcCall } from "../support/program-process.ts";
+import { ProgramHere } from "../support/program-here.ts";
+import type { RpcCall } from "../support/program-run.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-let program: Program;
+let program: ProgramHere;
 beforeEach(async () => {
   const flags = ["--validators", "8", "--warmup-epochs", "0", "--speed", "100", "--graffiti", "from the flag"];
-  program = await Program.dev(["--data-dir", tempDirectory(), ...flags]);
+  program = await ProgramHere.dev(["--data-dir", tempDirectory(), ...flags]);
 });
 
 const headSlot = async () => Number(await program.call("getBeaconHead"));

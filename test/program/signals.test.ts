@@ -7,8 +7,9 @@ import { computeSigningRoot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { expect, test, vi } from "vitest";
 import { inDataDirectory } from "../support/data-directory.ts";
-import { openDevChain } from "../support/dev-chain.ts";
+import { advance, openDevChain } from "../support/dev-chain.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started many times; a machine that is busy with other tests may take its time for each.
@@ -41,7 +42,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       clockSlot: await db.meta.getClockSlot(),
     }));
 
-    const second = await Program.dev(["--data-dir", dataDir, ...FEW, ...STANDING]);
+    const second = await ProgramHere.dev(["--data-dir", dataDir, ...FEW, ...STANDING]);
     await second.untilLine(/The dev chain is running/);
     const after: ChainHead = await second.call("getChainHead");
     expect(after).toMatchObject({ head_slot: String(newest!.slot), head_block_root: newest!.root });
@@ -96,13 +97,13 @@ async function unreadAnswer(url: string) {
 
 test("a stop during the warm-up works, and the next start finishes the warm-up", async () => {
   const flags = ["--data-dir", tempDirectory(), ...FEW, ...STANDING, "--warmup-epochs", "8"];
-  const first = await Program.dev(flags);
+  const first = await ProgramHere.dev(flags);
   await first.callUntil<string>("getBeaconHead", (slot) => Number(slot) >= 3);
   expect(await first.stop()).toEqual({ code: 0, signal: null });
   expect(first.output).not.toMatch(/The dev chain is running/);
   expect(first.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
 
-  const second = await Program.dev(flags);
+  const second = await ProgramHere.dev(flags);
   const [, resumedAt] = await second.untilLine(/Chain opened\s+head=(\d+)/);
   expect(Number(resumedAt)).toBeGreaterThanOrEqual(3);
   const [, slot, finalizedEpoch] = await second.untilLine(/The dev chain is running\s+slot=(\d+) finalizedEpoch=(\d+)/);
@@ -117,8 +118,8 @@ test("a stop during the warm-up works, and the next start finishes the warm-up",
 test("what the pools hold survives a restart and is put into a block", async () => {
   const dataDir = tempDirectory();
   const { devChain, close } = await openDevChain({ validators: 8, forks: [{ fork: "phase0", epoch: 0 }] }, dataDir);
-  const { chain, clock, config, keys } = devChain;
-  await clock.advanceTo(40);
+  const { chain, config, keys } = devChain;
+  await advance(devChain, 40);
   const message = { epoch: 4, validatorIndex: 3 };
   const domain = config.getDomain(chain.head.slot, DOMAIN_VOLUNTARY_EXIT, 32);
   const signingRoot = computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain);
@@ -126,7 +127,7 @@ test("what the pools hold survives a restart and is put into a block", async () 
   await chain.processor.voluntaryExit(exit);
   await close();
 
-  const program = await Program.dev(["--data-dir", dataDir, ...FEW, "--speed", "100"]);
+  const program = await ProgramHere.dev(["--data-dir", dataDir, ...FEW, "--speed", "100"]);
   await program.callUntil<string>("getBeaconHead", (slot) => Number(slot) > 42);
   const blocks = await program.batch([41, 42].map((slot) => ["get_v1_beacon_blocks_blockId", [slot]]));
   expect(blocks.flatMap(({ result }) => result?.message.body.voluntary_exits ?? [])).toEqual([
@@ -136,20 +137,20 @@ test("what the pools hold survives a restart and is put into a block", async () 
 
 test("--reset starts over, also with other parameters", async () => {
   const dataDir = tempDirectory();
-  const first = await Program.dev(["--data-dir", dataDir, ...FEW, ...STANDING, "--warmup-epochs", "2"]);
+  const first = await ProgramHere.dev(["--data-dir", dataDir, ...FEW, ...STANDING, "--warmup-epochs", "2"]);
   await first.untilLine(/The dev chain is running/);
   const { root: oldRoot } = await first.call("get_v1_beacon_blocks_blockId_root", ["head"]);
   await first.stop();
 
   const other = ["--data-dir", dataDir, "--validators", "9", ...STANDING, "--warmup-epochs", "1"];
-  const second = await Program.dev([...other, "--reset"]);
+  const second = await ProgramHere.dev([...other, "--reset"]);
   await second.untilLine(/The dev chain is running/);
   expect(await second.call("getBeaconHead")).toBe("8");
   expect((await second.reply("get_v1_beacon_headers_blockId", [oldRoot])).error).toMatchObject({ code: -32001 });
   const genesis = await second.call("get_v1_beacon_genesis");
   await second.stop();
 
-  const third = await Program.dev(other);
+  const third = await ProgramHere.dev(other);
   expect(await third.call("get_v1_beacon_genesis")).toEqual(genesis);
   expect(await third.call("getBeaconHead")).toBe("8");
 });

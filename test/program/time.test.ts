@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { forkSchedule } from "../../src/cli/flags/fork-schedule.ts";
 import { makeHistory } from "../support/dev-chain.ts";
-import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const STOPPED_AT = 10;
@@ -14,7 +14,7 @@ test("a chain that was stopped is behind the time of day, says so, and is level 
   await makeHistory(STOPPED_AT, chain, dataDir);
   const flags = ["--data-dir", dataDir, "--validators", "8", "--slot-seconds", "1", "--warmup-epochs", "0"];
 
-  const behind = await Program.dev([...flags, "--speed", "0.001"]);
+  const behind = await ProgramHere.dev([...flags, "--speed", "0.001"]);
   const [, seconds, wallSlot] = await behind.untilLine(
     /Chain time is (\d+) s behind the time of day: .* take it for (\d+) instead of 10\. A start with --catch-up and/,
   );
@@ -23,7 +23,7 @@ test("a chain that was stopped is behind the time of day, says so, and is level 
   expect(await behind.call("getChainTime")).toMatchObject({ slot: "10", speed: 0.001 });
   await behind.stop();
 
-  const level = await Program.dev([...flags, "--catch-up"]);
+  const level = await ProgramHere.dev([...flags, "--catch-up"]);
   await level.untilLine(/The dev chain is running/);
   await level.callUntil<string>("getBeaconHead", (slot) => Number(slot) > STOPPED_AT + MISSED_SLOTS);
   expect(Math.abs(Number((await level.call("getChainTime")).offset))).toBeLessThan(1);

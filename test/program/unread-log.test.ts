@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { BIN } from "../support/program-process.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -54,7 +55,7 @@ test("a node whose log nobody reads answers and stops, tells of what was dropped
 });
 
 test("a log file that cannot be written keeps the node from starting", async () => {
-  const program = new Program(["dev", "--data-dir", tempDirectory(), "--log-file", "/dev/null/x.log"]);
+  const program = new ProgramHere(["dev", "--data-dir", tempDirectory(), "--log-file", "/dev/null/x.log"]);
   expect(await program.exited).toEqual({ code: 2, signal: null });
   expect(program.errors).toEqual([
     expect.stringMatching(/^fanal: The log file \/dev\/null\/x.log cannot be written: /),

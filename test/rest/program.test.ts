@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -28,7 +29,7 @@ test("a REST port in use is said in one sentence, and the other server is closed
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const program = new Program([...devFlags(), "--rest-port", String(port), "--rpc", "--rpc-port", "0"]);
+  const program = new ProgramHere([...devFlags(), "--rest-port", String(port), "--rpc", "--rpc-port", "0"]);
   expect(await program.exited).toEqual({ code: EXIT_CODES.listen, signal: null });
   expect(program.errors).toEqual([
     `fanal: Port ${port} of 127.0.0.1 is in use by another process; stop that one, or give another --rest-port.`,

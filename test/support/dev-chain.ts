@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
+import { madeOnce } from "./made-once.ts";
 import { removableDirectory } from "./removable-directory.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
@@ -50,8 +53,8 @@ export async function startQuietDevChain(
   { emptySlots = 0 } = {},
 ): Promise<OpenedDevChain> {
   const directory = removableDirectory();
-  if (emptySlots > 0) await makeHistory(emptySlots, { ...options, ...QUIET }, directory.path);
-  await makeHistory(historySlots, options, directory.path);
+  const empty: Stretch[] = emptySlots > 0 ? [[emptySlots, { ...options, ...QUIET }]] : [];
+  await makeStretches([...empty, [historySlots, options]], directory.path);
   const opened = await startDevChain({ ...options, ...QUIET }, directory.path);
   const close = async () => {
     await opened.close();
@@ -61,10 +64,46 @@ export async function startQuietDevChain(
 }
 
 /** Takes the chain in a directory, or a new one, to a slot and leaves it closed. */
-export async function makeHistory(slots: number, options: Partial<DevNodeOptions>, directory: string): Promise<void> {
-  const { devChain, close } = await startDevChain(options, directory);
-  await devChain.clock.advanceTo(slots);
-  await close();
+export function makeHistory(slots: number, options: Partial<DevNodeOptions>, directory: string): Promise<void> {
+  return makeStretches([[slots, options]], directory);
+}
+
+type Stretch = [slots: number, options: Partial<DevNodeOptions>];
+
+/** The same with several options, one after the other. The history of a new chain is made once for all who want the same. */
+export async function makeStretches(stretches: readonly Stretch[], directory: string): Promise<void> {
+  const make = async (place: string) => {
+    for (const [slots, options] of stretches) {
+      const { devChain, close } = await startDevChain(options, place);
+      await advance(devChain, slots);
+      await close();
+    }
+  };
+  const isNew = !existsSync(join(directory, "beacon-db"));
+  if (isNew && stretches.every(([, options]) => isToldByJson(options))) {
+    await madeOnce(JSON.stringify(stretches), directory, make);
+  } else {
+    await make(directory);
+  }
+}
+
+/**
+ * Takes a chain to a slot by the short way, on which its validators make the very blocks and votes that they make as clients of
+ * the API, which they are when the clock is driven.
+ */
+export async function advance({ control, clock }: DevChain, slot: number): Promise<void> {
+  await control.time.advance({ slots: slot - clock.currentSlot });
+}
+
+/** Whether the history with these options is known by their JSON. The time of day has no part in it if it does not tell the genesis. */
+function isToldByJson({ timeOfDay, ...options }: Partial<DevNodeOptions>): boolean {
+  return (timeOfDay === undefined || options.genesisTime !== undefined) && isPlain(options);
+}
+
+function isPlain(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (typeof value !== "object" || value === null) return typeof value !== "function" && typeof value !== "bigint";
+  return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isPlain);
 }
 
 /** A dev chain of a directory that whoever opens it closes. */

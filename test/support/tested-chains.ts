@@ -1,6 +1,6 @@
 import { ForkName } from "@lodestar/params";
 import { makeChainWithGap } from "./chain-with-gap.ts";
-import { Program } from "./program.ts";
+import { ProgramHere } from "./program-here.ts";
 import { removableDirectory } from "./removable-directory.ts";
 
 interface TestedChain {
@@ -30,14 +30,14 @@ export const TESTED_CHAINS: TestedChain[] = [
 export async function serveTestedChain({
   fork,
   fuluEpoch,
-}: TestedChain): Promise<{ program: Program; end(): Promise<void> }> {
+}: TestedChain): Promise<{ program: ProgramHere; end(): Promise<void> }> {
   const { path: directory, remove } = removableDirectory();
   const forkAt = fuluEpoch === undefined ? [] : [{ fork: ForkName.fulu, epoch: fuluEpoch } as const];
   await makeChainWithGap(directory, { fork, forkAt });
   const forkFlags = forkAt.flatMap((activation) => ["--fork-at", `${activation.fork}=${activation.epoch}`]);
   const flags = ["--data-dir", directory, "--validators", "8", "--fork", fork, ...forkFlags, "--speed", "0.001"];
   let end = async () => remove();
-  const program = await Program.dev(flags, {
+  const program = await ProgramHere.dev(flags, {
     whenDone: (kill) => {
       const removeDirectory = end;
       end = () => kill().then(removeDirectory);

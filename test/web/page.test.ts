@@ -3,25 +3,25 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { hasBrowser, openBrowser, WITHOUT_BROWSER } from "../support/browser.ts";
-import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
 const HOSTILE_GRAFFITI = "<img src=x onerror=alert(1)>";
-/** Kept for those who look, and by nobody else. */
-const SCREENSHOTS = join(import.meta.dirname, "..", "..", "coverage", "screenshots");
+/** Where pictures of the page are kept for those who look. */
+const SCREENSHOTS = process.env.FANAL_TEST_SCREENSHOTS;
 
 interface Visit {
   page: Page;
-  program: Program;
+  program: ProgramHere;
   /** Whatever a page should not have: errors, and requests to others than the node. */
   complaints: string[];
   go(address: string): Promise<void>;
 }
 
 async function visit(args: string[], { width = 1280, dark = false } = {}): Promise<Visit> {
-  const program = await Program.served([
+  const program = await ProgramHere.served([
     "dev",
     "--validators",
     "16",
@@ -59,12 +59,13 @@ async function visit(args: string[], { width = 1280, dark = false } = {}): Promi
 }
 
 async function keepPicture(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS === undefined) return;
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
 it("is not there when it is not wanted", async () => {
-  const program = await Program.served(["dev", "--validators", "8", "--no-web", "--data-dir", tempDirectory()]);
+  const program = await ProgramHere.served(["dev", "--validators", "8", "--no-web", "--data-dir", tempDirectory()]);
   expect((await fetch(program.url)).status).toBe(405);
   expect(program.output).not.toContain("in a browser");
 });
@@ -233,7 +234,7 @@ describe.skipIf(!hasBrowser)(`the page${hasBrowser ? "" : ` (${WITHOUT_BROWSER})
       .last()
       .focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Block" }).waitFor();
+    await page.getByRole("heading", { name: "Block", exact: true }).waitFor();
     expect(complaints).toEqual([]);
     await program.stop();
     await page

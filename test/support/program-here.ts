@@ -1,0 +1,100 @@
+import { EventEmitter } from "node:events";
+import { onTestFinished } from "vitest";
+import { main, type Surroundings } from "../../src/cli/main.ts";
+import { runDev } from "../../src/cli/start/dev.ts";
+import { runNode } from "../../src/cli/start/node.ts";
+import { createLogger } from "../../src/log/pino-logger.ts";
+import { SYSTEM_TIMERS } from "../../src/timers.ts";
+import { type Exit, ProgramRun } from "./program-run.ts";
+
+interface ProgramHereOptions {
+  /** When the program is stopped if it still runs: by default when the test is over. */
+  whenDone?: (end: () => Promise<void>) => void;
+}
+
+/**
+ * The program in this process, for tests of what it does and says that would be the same in a process of its own, which takes a
+ * second to start. The preset is the one that the libraries of this process have.
+ */
+export class ProgramHere extends ProgramRun {
+  readonly exited: Promise<Exit>;
+  readonly #signals = new EventEmitter();
+
+  constructor(args: readonly string[], { whenDone = onTestFinished }: ProgramHereOptions = {}) {
+    super();
+    const { promise: exitedNow, resolve: exitNow } = Promise.withResolvers<number>();
+    const ended = Promise.race([main(args, this.#surroundings(exitNow)), exitedNow]);
+    this.exited = ended.then((code) => {
+      this.end();
+      return { code, signal: null };
+    });
+    whenDone(async () => void (await this.stop()));
+  }
+
+  /** A dev chain whose JSON-RPC answers, on any free port. */
+  static async dev(args: readonly string[], options?: ProgramHereOptions): Promise<ProgramHere> {
+    return ProgramHere.served(["dev", ...args], options);
+  }
+
+  /** Any command of the program, with its JSON-RPC answering on any free port. */
+  static async served(args: readonly string[], options?: ProgramHereOptions): Promise<ProgramHere> {
+    const program = new ProgramHere([...args, "--rpc", "--rpc-port", "0"], options);
+    await program.untilServed();
+    return program;
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Exit> {
+    this.#signals.emit(signal, signal);
+    return this.exited;
+  }
+
+  #surroundings(exitNow: (code: number) => void): Surroundings {
+    const environment: Surroundings["environment"] = { ...process.env };
+    const loaded = environment.LODESTAR_PRESET;
+    const requireLoadedPreset = () => {
+      const { LODESTAR_PRESET: wanted } = environment;
+      if (wanted !== loaded) throw new Error(`The preset ${wanted} takes a process of its own; here it is ${loaded}.`);
+    };
+    const print = (text: string) => {
+      for (const line of linesOf(text)) this.print(line);
+    };
+    const printError = (text: string) => {
+      for (const line of linesOf(text)) this.printError(line);
+    };
+    return {
+      environment,
+      workingDirectory: process.cwd(),
+      out: print,
+      err: printError,
+      createLog: (options) => createLogger({ ...options, destination: { write: print } }),
+      events: this.#signals,
+      exitNow,
+      timers: SYSTEM_TIMERS,
+      // It is that of all tests in this process.
+      setUmask: () => {},
+      runners: {
+        dev: async () => {
+          requireLoadedPreset();
+          return runDev;
+        },
+        node: async () => {
+          requireLoadedPreset();
+          return runNode;
+        },
+      },
+      terminal: {
+        isInteractive: false,
+        write: async (chunk) => {
+          print(String(chunk));
+          return true;
+        },
+        complain: printError,
+        readInput: async () => Buffer.alloc(0),
+      },
+    };
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text.replace(/\n$/, "").split("\n");
+}

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+const POLL_MS = 20;
+
+interface RpcReply {
+  id: unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: what a method answers is what the test is about
+  result?: any;
+  error?: { code: number; message: string; data?: unknown };
+  meta?: Record<string, unknown>;
+}
+
+export type RpcCall = [method: string, params?: unknown, extra?: object];
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface Patience {
+  pollMs?: number;
+  seconds?: number;
+}
+
+/** The program while it runs: what it prints, how it ends, and its JSON-RPC. */
+export abstract class ProgramRun {
+  /** What complaints call it. */
+  readonly name: string;
+  /** Every line it has printed, in the order of arrival. */
+  readonly lines: string[] = [];
+  /** The lines of standard error alone. */
+  readonly errors: string[] = [];
+  /** Settles when the program has ended and all that it printed has arrived. */
+  abstract readonly exited: Promise<Exit>;
+  readonly #waiting = new Set<() => void>();
+  #hasEnded = false;
+  #nextId = 1;
+  #url: string | undefined;
+
+  constructor(name = "The program") {
+    this.name = name;
+  }
+
+  get output(): string {
+    return this.lines.join("\n");
+  }
+
+  /** Lines of warnings and errors, but for the one that a chain at high speed has on a machine that is busy with other tests. */
+  get complaints(): string[] {
+    return this.lines.filter((line) => / (WARN|ERROR|FATAL) /.test(line) && !/The machine is too slow/.test(line));
+  }
+
+  /** Waits for a line of the output, printed already or, from a place in the output on, yet to come. */
+  async untilLine(pattern: RegExp, { from = 0 }: { from?: number } = {}): Promise<RegExpMatchArray> {
+    for (let position = from; ; ) {
+      for (; position < this.lines.length; position++) {
+        const match = this.lines[position]!.match(pattern);
+        if (match) return match;
+      }
+      if (this.#hasEnded) throw new Error(`${this.name} ended without a line like ${pattern}:\n${this.output}`);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.add(resolve);
+      await promise;
+      this.#waiting.delete(resolve);
+    }
+  }
+
+  async untilServed(): Promise<string> {
+    this.#url = (await this.untilLine(/JSON-RPC is served at (http:[^\s"]+)/))[1];
+    return this.#url!;
+  }
+
+  get url(): string {
+    if (this.#url === undefined) throw new Error(`${this.name} does not serve JSON-RPC yet.`);
+    return this.#url;
+  }
+
+  post(body: unknown): Promise<Response> {
+    return fetch(this.url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async reply(method: string, params: unknown = [], extra: object = {}): Promise<RpcReply> {
+    const response = await this.post(this.#request([method, params, extra]));
+    return (await response.json()) as RpcReply;
+  }
+
+  /** Several calls in one request; the answers are in the order of the calls. */
+  async batch(calls: readonly RpcCall[]): Promise<RpcReply[]> {
+    const response = await this.post(calls.map((call) => this.#request(call)));
+    return (await response.json()) as RpcReply[];
+  }
+
+  /** The result of a call that must succeed. */
+  async call<Result = RpcReply["result"]>(method: string, params: unknown = []): Promise<Result> {
+    const { result, error } = await this.reply(method, params);
+    if (error) throw new Error(`${this.name} did not answer ${method}: ${JSON.stringify(error)}`);
+    return result;
+  }
+
+  /** Asks until the answer is as wanted; the chain moves by itself meanwhile. */
+  async callUntil<Result>(
+    method: string,
+    isWanted: (result: Result) => boolean,
+    { pollMs = POLL_MS, seconds = Number.POSITIVE_INFINITY }: Patience = {},
+  ): Promise<Result> {
+    const deadline = performance.now() + seconds * 1000;
+    for (;;) {
+      const result = await this.call<Result>(method);
+      if (isWanted(result)) return result;
+      if (performance.now() > deadline) {
+        throw new Error(`${this.name} never gave the wanted answer to ${method}; the last: ${JSON.stringify(result)}`);
+      }
+      await delay(pollMs);
+    }
+  }
+
+  /** Has it end by a signal. */
+  abstract stop(signal?: NodeJS.Signals): Promise<Exit>;
+
+  protected print(line: string): void {
+    this.lines.push(line);
+    this.#wake();
+  }
+
+  protected printError(line: string): void {
+    this.errors.push(line);
+    this.print(line);
+  }
+
+  /** Nothing is printed after it. */
+  protected end(): void {
+    this.#hasEnded = true;
+    this.#wake();
+  }
+
+  #request([method, params = [], extra = {}]: RpcCall) {
+    return { jsonrpc: "2.0", id: this.#nextId++, method, params, ...extra };
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+}
