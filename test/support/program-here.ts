@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { onTestFinished } from "vitest";
 import { main, type Surroundings } from "../../src/cli/main.ts";
 import { runDev } from "../../src/cli/start/dev.ts";
+import { runGateway } from "../../src/cli/start/gateway.ts";
 import { runNode } from "../../src/cli/start/node.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { SYSTEM_TIMERS } from "../../src/timers.ts";
@@ -81,6 +82,7 @@ export class ProgramHere extends ProgramRun {
           requireLoadedPreset();
           return runNode;
         },
+        gateway: async () => runGateway,
       },
       terminal: {
         isInteractive: false,
