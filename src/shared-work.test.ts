@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SharedWork } from "./shared-work.ts";
+import { SharedWork, SharedWorks, type Work } from "./shared-work.ts";
 
 const RESULT = {};
 
@@ -55,4 +55,28 @@ it("is made for who cannot leave", async () => {
   for (let steps = 0; steps < 5; steps++) await step();
   expect(await stays).toBe(RESULT);
   expect(await left).toBe(RESULT);
+});
+
+it("has its signal aborted when the last one leaves, and nobody joins it from then on", async () => {
+  const works = new SharedWorks<string, unknown>();
+  const signals: AbortSignal[] = [];
+  const work: Work<unknown> = (_, abandoned) => {
+    const signal = abandoned();
+    signals.push(signal);
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  };
+  const [first, second] = [new AbortController(), new AbortController()];
+  const outcomes = Promise.allSettled([
+    works.share("key", first.signal, work),
+    works.share("key", second.signal, work),
+  ]);
+  await new Promise((resolve) => setImmediate(resolve));
+  first.abort(new Error("left first"));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  second.abort(new Error("left last"));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  const next = works.share("key", undefined, async () => RESULT);
+  const reasons = (await outcomes).map((outcome) => (outcome.status === "rejected" ? outcome.reason.message : "made"));
+  expect(reasons).toEqual(["left first", "left last"]);
+  expect(await next).toBe(RESULT);
 });

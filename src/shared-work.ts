@@ -1,21 +1,27 @@
-/** Calls `goOn` between its steps, which throws when nobody waits for what it makes any more. */
-export type Work<T> = (goOn: () => void) => Promise<T>;
+/**
+ * Calls `goOn` between its steps, which throws when nobody waits for what it makes any more. Work that cannot ask between steps
+ * takes the signal of `abandoned`, which is aborted as soon as the last one leaves.
+ */
+export type Work<T> = (goOn: () => void, abandoned: () => AbortSignal) => Promise<T>;
 
 /** Nobody waits any more, so that it is not made. */
 class AbandonedError extends Error {}
+
+const ABANDONED = "Nobody waits for the result any more.";
 
 /** Something that is being made, for all who ask for it meanwhile, and as long as one of them waits. */
 export class SharedWork<T> {
   readonly #result: Promise<T>;
   readonly #onEnd: () => void;
   #waiting = 0;
+  #abandonment: AbortController | undefined;
 
   /** `onEnd` is called when nobody can join any more. */
   constructor(work: Work<T>, onEnd: () => void) {
     this.#onEnd = onEnd;
     // It begins in a later turn, when the first one waits.
     this.#result = Promise.resolve()
-      .then(() => work(this.#goOn))
+      .then(() => work(this.#goOn, this.#abandoned))
       .finally(onEnd);
     // Those who wait hear of a failure themselves; those who have left need not.
     this.#result.catch(() => {});
@@ -26,7 +32,7 @@ export class SharedWork<T> {
     this.#waiting++;
     if (signal === undefined) return this.#result;
     const leave = () => {
-      this.#waiting--;
+      if (--this.#waiting === 0 && this.#abandonment) this.#abandon(this.#abandonment);
     };
     if (signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });
@@ -42,8 +48,20 @@ export class SharedWork<T> {
   readonly #goOn = (): void => {
     if (this.#waiting > 0) return;
     this.#onEnd();
-    throw new AbandonedError("Nobody waits for the result any more.");
+    throw new AbandonedError(ABANDONED);
   };
+
+  readonly #abandoned = (): AbortSignal => {
+    this.#abandonment ??= new AbortController();
+    if (this.#waiting === 0) this.#abandon(this.#abandonment);
+    return this.#abandonment.signal;
+  };
+
+  /** Whoever asks from now on cannot join what is being stopped. */
+  #abandon(abandonment: AbortController): void {
+    this.#onEnd();
+    abandonment.abort(new AbandonedError(ABANDONED));
+  }
 }
 
 /** What is being made, by what it is asked for. */

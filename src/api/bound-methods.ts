@@ -1,6 +1,7 @@
 import { nearestName } from "../nearest-name.ts";
 import type { Method as CallableMethod, Caller, ListedMethodTable, Params, Waiting } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
+import { asksForSlot } from "./asks-for-slot.ts";
 import { type Args, bind } from "./bind.ts";
 import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
@@ -66,18 +67,6 @@ export class Call implements CallContext {
   get signal(): AbortSignal | undefined {
     return this.#waiting?.signal;
   }
-}
-
-/** The parameters that stand for a state or a block. */
-const PLACES = ["stateId", "blockId", "slot"];
-
-/** Whether a state or a block is asked for by anything but a name or a root. */
-function asksForSlot(definition: Method, params: Params): boolean {
-  return definition.params.some(({ key, name }, position) => {
-    const value = Array.isArray(params) ? params[position] : params[name];
-    if (!PLACES.includes(key) || value === undefined || value === null) return false;
-    return typeof value !== "string" || !/^[a-z]+$|^0x/i.test(value);
-  });
 }
 
 interface Surroundings {

@@ -5,15 +5,18 @@ import { EXIT_CODES, StartupError } from "./exit.ts";
 import type { DevOptions, NodeOptions } from "./flags/options.ts";
 import { main, type Surroundings } from "./main.ts";
 import type { RunningNode } from "./run.ts";
+import type { GatewayStart } from "./start/gateway.ts";
+
+type Started = DevOptions | NodeOptions | GatewayStart;
 
 const FINISHED: RunningNode = { stopped: Promise.resolve(), stop: async () => {} };
 
 function setup(environment: Record<string, string | undefined> = {}, outcome: () => RunningNode = () => FINISHED) {
   const written = { out: "", err: "", log: "" };
-  const started: { options: DevOptions | NodeOptions; presetAtLoad: string | undefined; log: LogControl }[] = [];
+  const started: { options: Started; presetAtLoad: string | undefined; log: LogControl }[] = [];
   const load = async () => {
     const presetAtLoad = environment.LODESTAR_PRESET;
-    return async (options: DevOptions | NodeOptions, _logger: unknown, log: LogControl) => {
+    return async (options: Started, _logger: unknown, log: LogControl) => {
       started.push({ options, presetAtLoad, log });
       return outcome();
     };
@@ -28,7 +31,7 @@ function setup(environment: Record<string, string | undefined> = {}, outcome: ()
     exitNow: () => {},
     timers: { now: () => 0, every: () => () => {} },
     setUmask: () => {},
-    runners: { dev: load, node: load },
+    runners: { dev: load, node: load, gateway: load },
     terminal: {
       isInteractive: false,
       write: async (chunk) => {
@@ -55,6 +58,14 @@ describe("main", () => {
     expect(await run("node", "--network", "chiado")).toBe(0);
     expect(started[0]?.presetAtLoad).toBe("gnosis");
     expect(started[0]?.options).toMatchObject({ network: { name: "chiado" }, dataDir: "/nowhere/.fanal/chiado" });
+  });
+
+  it("starts a gateway, whose preset is that of the chain behind it and not known yet", async () => {
+    const environment: Record<string, string | undefined> = {};
+    const { run, started } = setup(environment);
+    expect(await run("gateway", "--upstream", "http://127.0.0.1:1")).toBe(0);
+    expect(started[0]?.presetAtLoad).toBeUndefined();
+    expect(started[0]?.options).toMatchObject({ rpc: true, rest: true, workers: 1, environment });
   });
 
   it("logs as the flags say, and hands over what changes that", async () => {

@@ -9,6 +9,7 @@ import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
+import { gatewayOptions } from "./flags/gateway-options.ts";
 import {
   type DevOptions,
   devDataDir,
@@ -20,6 +21,7 @@ import {
 } from "./flags/options.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
+import type { GatewayStart } from "./start/gateway.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
 /** Starts a node; `log` is for changing what is logged while it runs. */
@@ -34,6 +36,7 @@ type Runner<Options> = (
 interface Runners {
   dev(): Promise<Runner<DevOptions>>;
   node(): Promise<Runner<NodeOptions>>;
+  gateway(): Promise<Runner<GatewayStart>>;
 }
 
 export interface Surroundings {
@@ -65,6 +68,7 @@ function processSurroundings(): Surroundings {
     runners: {
       dev: async () => (await import("./start/dev.ts")).runDev,
       node: async () => (await import("./start/node.ts")).runNode,
+      gateway: async () => (await import("./start/gateway.ts")).runGateway,
     },
     terminal: processTerminal(),
   };
@@ -90,6 +94,13 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
         environment.LODESTAR_PRESET = options.preset;
         return (await runners.dev())(options, log.logger, log, stopping);
       },
+    };
+  }
+  if (command === "gateway") {
+    const options = gatewayOptions(resolveFlags(command, sources), workingDirectory);
+    return {
+      logging: options,
+      start: async (log, stopping) => (await runners.gateway())({ ...options, environment }, log.logger, log, stopping),
     };
   }
   const options = nodeOptions(resolveFlags(command, sources), workingDirectory);

@@ -120,6 +120,16 @@ describe("running a node", () => {
     await code;
   });
 
+  it("gives one that says so more time for that", async () => {
+    const { alarms, events, run, ended, node } = setup();
+    const code = run(async () => ({ ...node, drainMillis: 5000 }));
+    await Promise.resolve();
+    events.emit("SIGTERM", "SIGTERM");
+    expect([alarms.has(10_000), alarms.has(15_000)]).toEqual([false, true]);
+    ended.resolve();
+    expect(await code).toBe(0);
+  });
+
   it("ends with a node that comes to its end by itself", async () => {
     const { run, ended, node } = setup();
     ended.resolve();

@@ -9,6 +9,8 @@ import { asStartupError } from "./start/start-errors.ts";
 export interface RunningNode {
   /** Settles when the node has come to its end, by `stop` or by itself; rejects when it failed. */
   readonly stopped: Promise<void>;
+  /** How long a stop may take beyond the time that every node has for it; none unless given. */
+  readonly drainMillis?: number;
   stop(): Promise<void>;
 }
 
@@ -51,14 +53,15 @@ export async function runUntilStopped(
   const stopRequested = once(stopping.signal, "abort");
   let firstSignalAt = 0;
   let endWaiting = () => {};
-  let hasStarted = false;
+  let running: RunningNode | undefined;
 
   const onSignal = (signal: StopSignal) => {
     if (!stopping.signal.aborted) {
       firstSignalAt = timers.now();
       logger.notice("Stopping; a second signal exits at once", { signal });
-      endWaiting = timers.every(STOP_LIMIT_MS, () => {
-        logger.error("The node did not stop in time; the process ends all the same", { seconds: STOP_LIMIT_MS / 1000 });
+      const limit = STOP_LIMIT_MS + (running?.drainMillis ?? 0);
+      endWaiting = timers.every(limit, () => {
+        logger.error("The node did not stop in time; the process ends all the same", { seconds: limit / 1000 });
         exitNow(EXIT_CODES.stopTimedOut);
       });
       stopping.abort(new Error("The node was stopped before it had started."));
@@ -79,14 +82,14 @@ export async function runUntilStopped(
   events.on("unhandledRejection", onUnexpected);
   try {
     const node = await start(stopping.signal);
-    hasStarted = true;
+    running = node;
     await Promise.race([node.stopped, stopRequested]);
     if (stopping.signal.aborted) await node.stop();
     await node.stopped;
     logger.info("Stopped");
     return EXIT_CODES.ok;
   } catch (error) {
-    if (stopping.signal.aborted && !hasStarted) {
+    if (stopping.signal.aborted && !running) {
       logger.info("Stopped before the start was over");
       logger.debug("The start ended", { error });
       return EXIT_CODES.ok;

@@ -23,18 +23,21 @@ export function openToken(file: string, logger: Logger): string {
 }
 
 export function readToken(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new StartupError("unreadableInput", `The token file ${file} cannot be read: ${reasonOf(error)}.`, error);
-  }
-  const token = text.trim();
+  const token = readSecret(file, "token file");
   if (TOKEN.test(token)) return token;
   throw new StartupError(
     "unreadableInput",
     `The token file ${file} must hold one word of 16 to 1000 letters, digits and signs, and nothing else.`,
   );
+}
+
+/** What the file holds, but for blanks around it. */
+export function readSecret(file: string, noun: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new StartupError("unreadableInput", `The ${noun} ${file} cannot be read: ${reasonOf(error)}.`, error);
+  }
 }
 
 function reasonOf(error: unknown): string {

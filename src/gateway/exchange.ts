@@ -22,6 +22,8 @@ export interface Question {
   /** The form that the answer is asked for in. */
   readonly format: Format;
   readonly waiting: Waiting;
+  /** The names of upstreams that are known not to have what is asked for, so that others are asked as long as there are any. */
+  readonly lacking?: ReadonlySet<string>;
 }
 
 /** What an upstream answered, whatever its status. */

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import type { EventStream } from "../api/event-stream.ts";
 import type { Lanes } from "../api/lanes.ts";
 import type { BeaconChain } from "../chain/chain.ts";
@@ -7,13 +7,13 @@ import type { ExecutionEngine } from "../execution/engine.ts";
 import type { DepositChain } from "../execution/eth1/deposit-chain.ts";
 import type { NetworkView } from "../network/network-view.ts";
 import type { CallTally } from "../server/call-tallies.ts";
-import { VERSION } from "../version.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { addChainMetrics } from "./chain-metrics.ts";
 import { addDataMetrics } from "./data-metrics.ts";
 import { addExecutionMetrics } from "./execution-metrics.ts";
 import { Instruments } from "./instruments.ts";
 import { addNetworkMetrics, addSyncMetrics, type Networked } from "./network-metrics.ts";
+import { addProcessMetrics } from "./process-metrics.ts";
 import { addEventMetrics, addLaneMetrics, addServerMetrics, type WatchedServers } from "./server-metrics.ts";
 
 interface MetricsParts {
@@ -28,9 +28,6 @@ interface MetricsParts {
   events: EventStream;
   lanes: Lanes;
 }
-
-/** Sums of others that tell the same by type, and gauges whose names end as those of counters must. */
-const LEFT_OUT = ["nodejs_active_resources_total", "nodejs_active_handles_total", "nodejs_active_requests_total"];
 
 /** Everything that is measured of a node, in the words of Prometheus. */
 export class Metrics {
@@ -52,11 +49,7 @@ export class Metrics {
     addServerMetrics(instruments, () => this.#servers);
     addEventMetrics(instruments, events);
     addDatabaseMetrics(instruments, db);
-    instruments.gauges("fanal_build_info", "1, for the version of the program", ["version"], () => [
-      [{ version: VERSION }, 1],
-    ]);
-    collectDefaultMetrics({ register: this.#registry });
-    for (const name of LEFT_OUT) this.#registry.removeSingleMetric(name);
+    addProcessMetrics(instruments, this.#registry);
   }
 
   get contentType(): string {

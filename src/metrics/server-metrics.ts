@@ -1,4 +1,3 @@
-import type { EventStream } from "../api/event-stream.ts";
 import type { Lanes } from "../api/lanes.ts";
 import type { ServerLoad } from "../server/http/server.ts";
 import type { Instruments } from "./instruments.ts";
@@ -77,7 +76,10 @@ export function addLaneMetrics(instruments: Instruments, lanes: Lanes): void {
   );
 }
 
-export function addEventMetrics(instruments: Instruments, events: Pick<EventStream, "subscribers">): void {
+export function addEventMetrics(
+  instruments: Instruments,
+  events: { subscribers(): ReadonlyMap<string, number> },
+): void {
   instruments.gauges("fanal_event_subscribers", "Subscriptions to events", ["topic"], () =>
     Array.from(events.subscribers(), ([topic, count]) => [{ topic }, count] as const),
   );

@@ -14,8 +14,11 @@ const ENOUGH_CONNECTIONS = 1024;
 /** What a server is left with however little the system allows. */
 const FEWEST_CONNECTIONS = 64;
 
-interface DescriptorUsers {
-  servers: ServersOptions;
+/** Servers with whatever else is said of them. */
+type Wanted = Pick<ServersOptions, "jsonRpc" | "rest"> & { limits?: { connections: number } };
+
+interface DescriptorUsers<Servers extends Wanted> {
+  servers: Servers;
   networking: NetworkingOptions | undefined;
 }
 
@@ -23,11 +26,11 @@ interface DescriptorUsers {
  * The servers with as many connections as the system lets the process have beside its files and peers, so that clients
  * cannot take from the database what it needs. Tells of fewer than wanted, and warns of few. Only Linux tells what it allows.
  */
-export async function withinDescriptors(
-  { servers, networking }: DescriptorUsers,
+export async function withinDescriptors<Servers extends Wanted>(
+  { servers, networking }: DescriptorUsers<Servers>,
   logger: Logger,
   readLimits = () => readFile("/proc/self/limits", "utf8"),
-): Promise<ServersOptions> {
+): Promise<Servers & Wanted> {
   const text = await readLimits().catch(() => "");
   const allowed = Number(text.match(/^Max open files +(\d+)/m)?.[1] ?? Number.POSITIVE_INFINITY);
   const limits = servers.limits ?? DEFAULT_SERVER_LIMITS;

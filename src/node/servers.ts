@@ -3,14 +3,16 @@ import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { createMetricsServer } from "../metrics/metrics-server.ts";
 import type { CallTally } from "../server/call-tallies.ts";
+import type { WriteLines } from "../server/http/access-log.ts";
 import type { AccessOptions } from "../server/http/access-policy.ts";
 import type { HttpServer } from "../server/http/server.ts";
 import type { JsonRpcLimits } from "../server/jsonrpc/server.ts";
+import { ListenError } from "../server/listen-error.ts";
 import type { RouteTable } from "../server/rest/route-table.ts";
-import { ListenError, ServersThread, type Served as ThreadServed } from "../server/thread/servers-thread.ts";
+import { ServersThread, type Served as ThreadServed } from "../server/thread/servers-thread.ts";
+import { listenFailure } from "./listen-failure.ts";
 import { pageFiles } from "./page-files.ts";
 import type { ServerLimits } from "./server-limits.ts";
-import { StartError, type StartErrorKind } from "./start-error.ts";
 
 interface ListenOptions {
   host: string;
@@ -33,6 +35,8 @@ export interface ServersOptions {
   jsonRpc?: JsonRpcOptions;
   rest?: ApiOptions;
   metrics?: ListenOptions;
+  /** Gets the lines of the access log; left out when there is none. */
+  writeAccess?: WriteLines;
 }
 
 /** What the servers can be asked. */
@@ -81,16 +85,21 @@ export async function startServers(
         pages: jsonRpc?.page ? pageFiles() : undefined,
         limits: limits && httpLimits(limits),
         observe,
+        writeAccess: options.writeAccess,
       },
     )
     .catch((error: unknown) => {
-      throw error instanceof ListenError ? asStartError(error, options) : error;
+      throw listenFailure(error, options);
     });
   if (thread) metrics?.watch(thread);
   let metricsUrl: string | undefined;
   if (metrics && options.metrics) {
     const server = createMetricsServer(metrics, logger);
-    metricsUrl = await listen(server, options.metrics);
+    try {
+      metricsUrl = (await server.listen(options.metrics)).url;
+    } catch (error) {
+      throw listenFailure(new ListenError("metrics", error as NodeJS.ErrnoException), options);
+    }
     metricsServer = server;
   }
   starting.move();
@@ -101,31 +110,4 @@ export async function startServers(
 /** Calls have their limits where they are answered. */
 function httpLimits({ calls: _, ...limits }: ServerLimits): JsonRpcLimits {
   return limits;
-}
-
-function asStartError(error: ListenError, { jsonRpc, rest }: ServersOptions): StartError {
-  return error.server === "json-rpc"
-    ? listenError(error, jsonRpc!, "JSON-RPC", "rpcPortInUse")
-    : listenError(error, rest!, "REST", "restPortInUse");
-}
-
-async function listen(server: HttpServer, { host, port }: ListenOptions): Promise<string> {
-  try {
-    return (await server.listen({ host, port })).url;
-  } catch (error) {
-    throw listenError(error, { host, port }, "metrics", "metricsPortInUse");
-  }
-}
-
-function listenError(
-  error: unknown,
-  { host, port }: ListenOptions,
-  noun: string,
-  portInUse: StartErrorKind,
-): StartError {
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-    return new StartError(portInUse, `Port ${port} of ${host} is in use by another process.`, error);
-  }
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StartError("cannotListen", `The ${noun} server cannot listen on ${host}:${port}: ${reason}.`, error);
 }

@@ -1,5 +1,4 @@
 import type { ChainForkConfig } from "@lodestar/config";
-import { z } from "zod";
 import { invalidParams } from "../../failure.ts";
 import { parseMessage, UnreadableMessage } from "../../json/parse.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
@@ -7,11 +6,12 @@ import { type Args, bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
 import type { Param, RestPath } from "../definition.ts";
 import { firstMessage } from "../params/schema.ts";
+import { type Place, placesOf } from "./places.ts";
 import { readSszBody } from "./ssz-body.ts";
 
-/** Makes a by-name call of a REST request: says where in a request each parameter of a method stands, and reads it. */
+/** Makes a by-name call of a REST request. */
 export class RequestReader {
-  /** The parameter that the body holds: the first that stands neither in the path nor in a header. */
+  /** The parameter that the body holds. */
   readonly bodyParam: Param | undefined;
   readonly #signature: Signature;
   /** A body that is there stands for something, also where it could have been left out. */
@@ -21,17 +21,12 @@ export class RequestReader {
   constructor(params: readonly Param[], path: RestPath) {
     // A complaint about the parameters names the path, not a method that the caller may never have heard of.
     this.#signature = { params, name: `${path.verb} ${path.path}` };
-    const isInPath = ({ name }: Param) => path.path.includes(`{${name}}`);
-    this.bodyParam = path.verb === "POST" ? params.find((param) => !isInPath(param) && !param.header) : undefined;
+    this.#places = placesOf(params, path);
+    this.bodyParam = this.#places.find(({ from }) => from === "body")?.param;
     this.#signatureWithBody = {
       ...this.#signature,
       params: params.map((param) => (param === this.bodyParam ? { ...param, required: true } : param)),
     };
-    this.#places = params.map((param) => {
-      if (param === this.bodyParam) return { param, from: "body" };
-      if (isInPath(param)) return { param, from: "path" };
-      return param.header ? { param, from: "header" } : { param, from: "query", type: jsonType(param) };
-    });
   }
 
   /** Throws for a header that the current version of the operation insists on. */
@@ -76,8 +71,6 @@ export class RequestReader {
   }
 }
 
-type Place = { param: Param } & ({ from: "body" | "path" | "header" } | { from: "query"; type: unknown });
-
 function valueAt(place: Place, request: RestRequest, query: Query): unknown {
   const { name, header, isFlag } = place.param;
   switch (place.from) {
@@ -103,10 +96,6 @@ const TRUTHS = new Map([
   ["true", true],
   ["false", false],
 ]);
-
-function jsonType({ schema }: Param): unknown {
-  return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }).type;
-}
 
 export function parseJson(body: Buffer): unknown {
   try {

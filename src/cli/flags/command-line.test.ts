@@ -84,7 +84,7 @@ describe("command line", () => {
     ["dve", 'The command "dve" is not known. Did you mean dev?'],
     [
       "something",
-      'The command "something" is not known. The commands are dev, node, call, console, db, methods and completion.',
+      'The command "something" is not known. The commands are dev, node, gateway, call, console, db, methods and completion.',
     ],
     ["--rpc-port 1 dev", 'it must follow it, as in "fanal dev --rpc-port"'],
     ["--versoin", "The flag --versoin is not known. Did you mean --version?"],

@@ -1,5 +1,6 @@
 import type { FlagTable } from "./flag.ts";
 import { CALL_FLAGS, DB_FLAGS, DEV_FLAGS, METHODS_FLAGS, NODE_FLAGS } from "./flags.ts";
+import { GATEWAY_FLAGS } from "./gateway-flags.ts";
 
 export interface CommandDefinition {
   readonly description: string;
@@ -17,6 +18,16 @@ environment variable, which beats the config file, which beats the default.`;
 const DEV_NOTES = `
 A chain that is stored goes on with what it was made with: defaults are for new
 ones, and a flag that says something else is refused.
+${PRECEDENCE}`;
+
+const GATEWAY_NOTES = `
+Examples:
+  fanal gateway --upstream http://10.0.0.1:5052 --upstream http://10.0.0.2:5052
+  fanal gateway --upstream http://10.0.0.1:5052 \\
+    --upstream "https://beacon.example tier=1 token-file=beacon.token"
+
+An upstream of a later tier is asked only when none of an earlier one can be.
+Credentials stand in a file (token-file, as a bearer token) or in the URL.
 ${PRECEDENCE}`;
 
 const CALL_NOTES = `
@@ -86,6 +97,11 @@ export const COMMANDS = {
     notes: DEV_NOTES,
   },
   node: { description: "Run a beacon node on a network", flags: NODE_FLAGS, notes: PRECEDENCE },
+  gateway: {
+    description: "Serve JSON-RPC, WebSocket, REST and events in front of beacon nodes that run elsewhere",
+    flags: GATEWAY_FLAGS,
+    notes: GATEWAY_NOTES,
+  },
   call: {
     description: "Call a method of a running node",
     flags: CALL_FLAGS,
@@ -119,5 +135,5 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 /** The commands that run until they are stopped. */
-export type NodeCommandName = "dev" | "node";
+export type NodeCommandName = "dev" | "node" | "gateway";
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];

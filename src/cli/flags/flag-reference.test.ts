@@ -8,6 +8,7 @@ describe("flag reference", () => {
     expect(lines.filter((line) => line.startsWith("## "))).toEqual([
       "## `fanal dev`",
       "## `fanal node`",
+      "## `fanal gateway`",
       "## `fanal call METHOD [PARAM...]`",
       "## `fanal console`",
       "## `fanal db check|repair|compact|export FILE|import FILE`",
@@ -19,7 +20,7 @@ describe("flag reference", () => {
   it("tells name, default, variable and meaning of a flag", () => {
     const port =
       "| `--rpc-port PORT` | 9190 | `FANAL_RPC_PORT` | Port of the JSON-RPC interface; 0 takes any free one |";
-    expect(lines.filter((line) => line === port)).toHaveLength(2);
+    expect(lines.filter((line) => line === port)).toHaveLength(3);
     expect(lines).toContain(
       "| `--data-dir DIR`, `--datadir` | .fanal/dev | `FANAL_DATA_DIR` | Directory that keeps the chain |",
     );

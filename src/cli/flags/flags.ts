@@ -1,27 +1,23 @@
-import { LOG_LEVELS } from "../../log/logger.ts";
-import { LOG_FORMATS } from "../../log/pino-logger.ts";
-import { accessFlags } from "./access-flags.ts";
 import { BUILDER_FLAGS } from "./builder-flags.ts";
 import { DEV_GENESIS_FLAGS, KEY_FLAGS } from "./dev-genesis-flags.ts";
 import { EXECUTION_FLAGS } from "./execution-flags.ts";
 import { booleanFlag, type FlagTable, listFlag, valueFlag } from "./flag.ts";
 import {
-  address,
   blobCounts,
   epochsOrAll,
   fileOrUrl,
   graffiti,
   httpUrl,
-  logSpec,
   nonEmpty,
-  oneOf,
   positiveNumber,
   speedFactor,
   wholeNumber,
 } from "./flag-values.ts";
 import { LIMIT_FLAGS } from "./limit-flags.ts";
+import { LOG_FLAGS } from "./log-flags.ts";
 import { networkFlags } from "./network-flags.ts";
 import { BUILT_IN_NETWORKS } from "./preset.ts";
+import { serverFlags } from "./server-flags.ts";
 import { parseValidatorList } from "./validator-list.ts";
 
 /** Names the file the other settings may stand in, so it is the one setting that cannot stand in it. */
@@ -34,118 +30,9 @@ export const CONFIG_FILE_FLAG = valueFlag({
   parse: nonEmpty("a file"),
 });
 
-const rpcAccess = accessFlags("rpc", "the JSON-RPC interface");
-const restAccess = accessFlags("rest", "the REST API");
-
 export const SHARED_FLAGS = {
-  rpc: booleanFlag({ name: "rpc", description: "Serve the JSON-RPC interface" }),
-  rpcPort: valueFlag({
-    name: "rpc-port",
-    kind: "number",
-    placeholder: "PORT",
-    description: "Port of the JSON-RPC interface; 0 takes any free one",
-    fallback: 9190,
-    parse: wholeNumber(0, 65535),
-  }),
-  rpcAddress: valueFlag({
-    name: "rpc-address",
-    kind: "text",
-    placeholder: "ADDRESS",
-    description: "Address the JSON-RPC interface listens on",
-    fallback: "127.0.0.1",
-    parse: address,
-  }),
-  web: booleanFlag({
-    name: "web",
-    description: "Show the chain to browsers, at the address of the JSON-RPC interface",
-    fallback: true,
-  }),
-  rpcVhosts: rpcAccess.vhosts,
-  rpcAllowOrigin: rpcAccess.allowOrigin,
-  rpcApi: rpcAccess.api,
-  rpcTokenFile: rpcAccess.tokenFile,
-  rpcAllowAnyone: rpcAccess.allowAnyone,
-  rest: booleanFlag({ name: "rest", description: "Serve the standard REST API" }),
-  restPort: valueFlag({
-    name: "rest-port",
-    kind: "number",
-    placeholder: "PORT",
-    description: "Port of the REST API; 0 takes any free one",
-    fallback: 5052,
-    parse: wholeNumber(0, 65535),
-  }),
-  restAddress: valueFlag({
-    name: "rest-address",
-    kind: "text",
-    placeholder: "ADDRESS",
-    description: "Address the REST API listens on",
-    fallback: "127.0.0.1",
-    parse: address,
-  }),
-  restVhosts: restAccess.vhosts,
-  restAllowOrigin: restAccess.allowOrigin,
-  restApi: restAccess.api,
-  restTokenFile: restAccess.tokenFile,
-  restAllowAnyone: restAccess.allowAnyone,
-  metrics: booleanFlag({ name: "metrics", description: "Serve metrics for Prometheus, at /metrics" }),
-  metricsPort: valueFlag({
-    name: "metrics-port",
-    kind: "number",
-    placeholder: "PORT",
-    description: "Port of the metrics; 0 takes any free one",
-    fallback: 8008,
-    parse: wholeNumber(0, 65535),
-  }),
-  metricsAddress: valueFlag({
-    name: "metrics-address",
-    kind: "text",
-    placeholder: "ADDRESS",
-    description: "Address the metrics are served on; whoever can reach it can read them",
-    fallback: "127.0.0.1",
-    parse: address,
-  }),
-  logLevel: valueFlag({
-    name: "log-level",
-    kind: "text",
-    placeholder: "SPEC",
-    description: 'What is logged: a level, or a specification such as "INFO; TRACE:chain; DISABLED:rpc"',
-    choices: LOG_LEVELS.map((level) => level.toUpperCase()),
-    fallback: "INFO",
-    parse: logSpec,
-  }),
-  logFormat: valueFlag({
-    name: "log-format",
-    kind: "text",
-    placeholder: "FORMAT",
-    description: "Format of the log, text or json",
-    choices: LOG_FORMATS,
-    fallback: "text",
-    parse: oneOf(LOG_FORMATS),
-  }),
-  logFile: valueFlag({
-    name: "log-file",
-    kind: "text",
-    placeholder: "FILE",
-    description: "File that the log is written to as well, readable by its owner alone",
-    fallback: undefined,
-    parse: nonEmpty("a file"),
-  }),
-  logFileSize: valueFlag({
-    name: "log-file-size",
-    kind: "number",
-    placeholder: "MIB",
-    description: "Size at which the log file is set aside as FILE.1, the one before as FILE.2, and so on",
-    fallback: 64,
-    parse: wholeNumber(1, 1_000_000),
-  }),
-  logFileCount: valueFlag({
-    name: "log-file-count",
-    kind: "number",
-    placeholder: "COUNT",
-    description: "How many log files are kept, the current one included",
-    fallback: 5,
-    parse: wholeNumber(1, 1000),
-  }),
+  ...serverFlags({ areOn: false }),
+  ...LOG_FLAGS,
   graffiti: valueFlag({
     name: "graffiti",
     kind: "text",

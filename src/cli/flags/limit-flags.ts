@@ -8,8 +8,11 @@ function limitFlag(name: string, placeholder: string, description: string, fallb
 
 const limits = DEFAULT_SERVER_LIMITS;
 
-/** What clients may ask of the servers. */
-export const LIMIT_FLAGS = {
+/** Those that every server has, whatever calls cost that it passes on. */
+export type PlainLimits = Omit<ServerLimits, "calls">;
+
+/** What clients may ask of any servers. */
+export const SERVER_LIMIT_FLAGS = {
   maxConnections: limitFlag(
     "max-connections",
     "COUNT",
@@ -41,24 +44,6 @@ export const LIMIT_FLAGS = {
     "Size of a batch's answers from which on the rest of its calls is refused",
     limits.batchBytes,
   ),
-  maxHeavyCalls: limitFlag(
-    "max-heavy-calls",
-    "COUNT",
-    "Calls that may replay blocks or go over all validators that are worked on at once",
-    limits.calls.heavy.running,
-  ),
-  maxWaitingCalls: limitFlag(
-    "max-waiting-calls",
-    "COUNT",
-    "Such calls that may wait for their turn; more are refused at once",
-    limits.calls.heavy.waiting,
-  ),
-  maxStreams: limitFlag(
-    "max-streams",
-    "COUNT",
-    "Large answers that may be on their way to their readers at once",
-    limits.calls.streams,
-  ),
   callTimeout: limitFlag(
     "call-timeout",
     "SECONDS",
@@ -82,10 +67,33 @@ export const LIMIT_FLAGS = {
   }),
 } as const;
 
-export function serverLimits(values: FlagValues<typeof LIMIT_FLAGS>): ServerLimits {
-  const { calls } = limits;
+/** What they may ask of those of a node. */
+export const LIMIT_FLAGS = {
+  ...SERVER_LIMIT_FLAGS,
+  maxHeavyCalls: limitFlag(
+    "max-heavy-calls",
+    "COUNT",
+    "Calls that may replay blocks or go over all validators that are worked on at once",
+    limits.calls.heavy.running,
+  ),
+  maxWaitingCalls: limitFlag(
+    "max-waiting-calls",
+    "COUNT",
+    "Such calls that may wait for their turn; more are refused at once",
+    limits.calls.heavy.waiting,
+  ),
+  maxStreams: limitFlag(
+    "max-streams",
+    "COUNT",
+    "Large answers that may be on their way to their readers at once",
+    limits.calls.streams,
+  ),
+} as const;
+
+export function plainLimits(values: FlagValues<typeof SERVER_LIMIT_FLAGS>): PlainLimits {
+  const { calls: _, ...defaults } = limits;
   return {
-    ...limits,
+    ...defaults,
     connections: values.maxConnections,
     bodyBytes: values.maxBodyBytes,
     smallBodyBytes: Math.min(limits.smallBodyBytes, values.maxBodyBytes),
@@ -96,8 +104,14 @@ export function serverLimits(values: FlagValues<typeof LIMIT_FLAGS>): ServerLimi
     requestMillis: values.callTimeout * 1000,
     stallMillis: values.stallTimeout * 1000,
     requestsPerSecond: values.rateLimit,
+  };
+}
+
+export function serverLimits(values: FlagValues<typeof LIMIT_FLAGS>): ServerLimits {
+  return {
+    ...plainLimits(values),
     calls: {
-      ...calls,
+      ...limits.calls,
       heavy: { running: values.maxHeavyCalls, waiting: values.maxWaitingCalls },
       streams: values.maxStreams,
     },

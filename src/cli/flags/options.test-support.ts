@@ -5,6 +5,7 @@ import { afterAll } from "vitest";
 import type { DevIdentity } from "../../dev/identity.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { parseCommandLine } from "./command-line.ts";
+import { gatewayOptions } from "./gateway-options.ts";
 import { devOptions, nodeOptions } from "./options.ts";
 import { resolveFlags } from "./resolve-flags.ts";
 
@@ -24,6 +25,8 @@ export function optionsInTemporaryDirectory() {
       devOptions(resolveFlags("dev", sources(["dev", ...argv], environment)), folder, stored),
     node: (argv: string[] = [], environment?: Record<string, string>) =>
       nodeOptions(resolveFlags("node", sources(["node", ...argv], environment)), folder),
+    gateway: (argv: string[] = [], environment?: Record<string, string>) =>
+      gatewayOptions(resolveFlags("gateway", sources(["gateway", ...argv], environment)), folder),
     /** Writes a file there; the result is its name. */
     file(name: string, text: string): string {
       writeFileSync(join(folder, name), text);

@@ -18,12 +18,15 @@ import { executionClient } from "./execution-flags.ts";
 import type { FlagValues } from "./flag.ts";
 import type { DEV_FLAGS, NODE_FLAGS, SHARED_FLAGS } from "./flags.ts";
 import { serverLimits } from "./limit-flags.ts";
+import type { LogValues } from "./log-flags.ts";
 import type { networkFlags } from "./network-flags.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
 import { type ServerAccess, serverAccess } from "./server-access.ts";
+import type { ServerValues } from "./server-flags.ts";
 import { listedValidators, type ValidatorList } from "./validator-list.ts";
 
-export interface SharedOptions {
+/** The servers that a command runs. */
+export interface ServerSettings {
   rpc: boolean;
   /** 0 for any free port. */
   rpcPort: number;
@@ -40,14 +43,22 @@ export interface SharedOptions {
   /** 0 for any free port. */
   metricsPort: number;
   metricsAddress: string;
-  limits: ServerLimits;
-  /** An absolute path. */
-  dataDir: string;
+}
+
+export interface LogOptions {
   /** A log specification. */
   logLevel: string;
   logFormat: LogFormat;
   /** Undefined for a log that goes to standard output alone. */
   logFile: LogFile | undefined;
+  /** Where a line goes for every request: a file, or standard output; undefined for nowhere. */
+  accessLog: LogFile | "standard output" | undefined;
+}
+
+export interface SharedOptions extends ServerSettings, LogOptions {
+  limits: ServerLimits;
+  /** An absolute path. */
+  dataDir: string;
   /** 32 bytes, or undefined for the node's own default. */
   graffiti: Uint8Array | undefined;
   graffitiCodes: boolean;
@@ -89,8 +100,22 @@ export interface NodeOptions extends SharedOptions {
 }
 
 function sharedOptions(values: SharedValues, workingDirectory: string): Pick<SharedOptions, SharedOption> {
-  const { rpc, rpcPort, rpcAddress, rest, restPort, restAddress } = values;
-  const { web, metrics, metricsPort, metricsAddress, graffiti, graffitiCodes, trackFutures } = values;
+  const { graffiti, graffitiCodes, trackFutures } = values;
+  return {
+    ...serverSettings(values, workingDirectory),
+    ...logOptions(values, workingDirectory),
+    limits: serverLimits(values),
+    graffiti,
+    graffitiCodes,
+    trackFutures,
+    builder: builderOptions(values),
+    eth1: [...new Set(values.eth1)],
+  };
+}
+
+export function serverSettings(values: ServerValues, workingDirectory: string): ServerSettings {
+  const { rpc, rpcPort, rpcAddress, web, rest, restPort, restAddress } = values;
+  const { metrics, metricsPort, metricsAddress } = values;
   const rpcAccess = serverAccess(
     {
       flagPrefix: "rpc",
@@ -118,32 +143,22 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
     workingDirectory,
   );
   const apis = { rpc, rpcPort, rpcAddress, rpcAccess, web, rest, restPort, restAddress, restAccess };
-  const servers = { ...apis, metrics, metricsPort, metricsAddress };
+  return { ...apis, metrics, metricsPort, metricsAddress };
+}
+
+export function logOptions(values: LogValues, workingDirectory: string): LogOptions {
+  const { logLevel, logFormat, logFile, accessLog } = values;
+  const fileAt = (path: string): LogFile => ({
+    path: resolve(workingDirectory, path),
+    maxBytes: values.logFileSize * 1024 * 1024,
+    count: values.logFileCount,
+  });
   return {
-    ...servers,
-    ...logOptions(values, workingDirectory),
-    limits: serverLimits(values),
-    graffiti,
-    graffitiCodes,
-    trackFutures,
-    builder: builderOptions(values),
-    eth1: [...new Set(values.eth1)],
+    logLevel,
+    logFormat,
+    logFile: logFile === undefined ? undefined : fileAt(logFile),
+    accessLog: accessLog === undefined ? undefined : accessLog === "-" ? "standard output" : fileAt(accessLog),
   };
-}
-
-export type LogOptions = Pick<SharedOptions, "logLevel" | "logFormat" | "logFile">;
-
-export function logOptions(values: SharedValues, workingDirectory: string): LogOptions {
-  const { logLevel, logFormat } = values;
-  return { logLevel, logFormat, logFile: logFile(values, workingDirectory) };
-}
-
-function logFile(
-  { logFile: file, logFileSize, logFileCount }: Pick<SharedValues, "logFile" | "logFileSize" | "logFileCount">,
-  workingDirectory: string,
-): LogFile | undefined {
-  if (file === undefined) return undefined;
-  return { path: resolve(workingDirectory, file), maxBytes: logFileSize * 1024 * 1024, count: logFileCount };
 }
 
 type SharedValues = FlagValues<typeof SHARED_FLAGS>;

@@ -37,8 +37,8 @@ function readValue<T>(flag: Flag<T>, written: Written | undefined): T {
     return flag.read(written.texts);
   } catch (error) {
     if (!(error instanceof FlagValueError)) throw error;
-    // Passwords in URLs are for no log.
-    const value = written.texts.join(", ").replaceAll(/\/\/[^/@]*@/g, "//…@");
+    // Passwords in URLs are for no log, nor are those whose signs keep the URL from being one.
+    const value = written.texts.join(", ").replaceAll(/\/\/[^\s,]*@/g, "//…@");
     throw usageError(`The value "${value}" of ${written.place} is not accepted: ${error.message}.`, error);
   }
 }

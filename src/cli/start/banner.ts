@@ -54,5 +54,5 @@ export function forkTexts(schedule: readonly ScheduledFork[]): string[] {
   return [forkAtGenesis(schedule), ...later.map(({ fork, epoch }) => `${fork}@${epoch}`)];
 }
 
-const addressText = (address: string, port: number): string =>
+export const addressText = (address: string, port: number): string =>
   `${address.includes(":") ? `[${address}]` : address}:${port === 0 ? "any" : port}`;

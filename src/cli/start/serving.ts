@@ -1,19 +1,36 @@
+import { openAccessLog } from "../../log/access-log-writer.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { LogFile } from "../../log/rotating-file.ts";
 import type { Servers, ServersOptions } from "../../node/servers.ts";
-import type { SharedOptions } from "../flags/options.ts";
+import { usageError } from "../exit.ts";
+import type { LogOptions, ServerSettings } from "../flags/options.ts";
 import type { ServerAccess } from "../flags/server-access.ts";
 import { openToken } from "../token-file.ts";
 
-/** The servers that the flags ask for. */
-export function serverOptions(options: SharedOptions, logger: Logger): ServersOptions {
+/** The servers that the flags ask for, with limits of whichever kind they take. */
+export function serverOptions<Limits>(
+  options: ServerSettings & Pick<LogOptions, "accessLog"> & { limits: Limits },
+  logger: Logger,
+): Omit<ServersOptions, "limits"> & { limits: Limits } {
   const { rpc, rpcAddress, rpcPort, rpcAccess, rest, restAddress, restPort, restAccess, limits } = options;
-  const { web, metrics, metricsAddress, metricsPort } = options;
+  const { web, metrics, metricsAddress, metricsPort, accessLog } = options;
   return {
     limits,
     ...(rpc && { jsonRpc: { host: rpcAddress, port: rpcPort, page: web, access: accessOptions(rpcAccess, logger) } }),
     ...(rest && { rest: { host: restAddress, port: restPort, access: accessOptions(restAccess, logger) } }),
     ...(metrics && { metrics: { host: metricsAddress, port: metricsPort } }),
+    ...(accessLog && { writeAccess: accessLogWriter(accessLog, logger) }),
   };
+}
+
+function accessLogWriter(where: NonNullable<LogOptions["accessLog"]>, logger: Logger): (lines: string) => void {
+  try {
+    const writer = openAccessLog(where, logger);
+    return (lines) => writer.write(lines);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw usageError(`The access log ${(where as LogFile).path} cannot be written: ${reason}.`, error);
+  }
 }
 
 function accessOptions({ vhosts, allowOrigin, api, tokenFile }: ServerAccess, logger: Logger) {
@@ -23,8 +40,8 @@ function accessOptions({ vhosts, allowOrigin, api, tokenFile }: ServerAccess, lo
 
 /** Says where the servers are and how they are used, or how they are turned on. */
 export function announceServers(
-  { jsonRpcUrl, restUrl, metricsUrl }: Servers,
-  { web, rpcAccess: { tokenFile } }: SharedOptions,
+  { jsonRpcUrl, restUrl, metricsUrl }: Pick<Servers, "jsonRpcUrl" | "restUrl" | "metricsUrl">,
+  { web, rpcAccess: { tokenFile } }: Pick<ServerSettings, "web" | "rpcAccess">,
   logger: Logger,
 ): void {
   if (jsonRpcUrl === undefined) {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../log/logger.ts";
+import type { AccessRecord } from "./access-log.ts";
 import { type Deadline, Deadlines } from "./deadline.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { readTurns, stopReading } from "./read-turns.ts";
@@ -86,6 +87,8 @@ function longestBody({ headers }: IncomingMessage): number {
 export class Exchange {
   readonly res: ServerResponse;
   readonly deadline: Deadline;
+  /** What the access log will tell of it; undefined when there is none. */
+  readonly record: AccessRecord | undefined;
   readonly #exchanges: Exchanges;
   /** The one before it on the same connection that was not over when this one began. */
   readonly #previous: Exchange | undefined;
@@ -96,11 +99,18 @@ export class Exchange {
   #requestBytes = 0;
   #answerBytes = 0;
 
-  constructor(exchanges: Exchanges, res: ServerResponse, deadline: Deadline, previous: Exchange | undefined) {
+  constructor(
+    exchanges: Exchanges,
+    res: ServerResponse,
+    deadline: Deadline,
+    previous: Exchange | undefined,
+    record: AccessRecord | undefined,
+  ) {
     this.#exchanges = exchanges;
     this.#previous = previous;
     this.res = res;
     this.deadline = deadline;
+    this.record = record;
   }
 
   /** Whether the node works for the request. */
@@ -187,9 +197,12 @@ export class Exchange {
     this.#whenOver?.resolve();
     this.releaseRequest();
     this.#exchanges.answerBytes.giveBack(this.#answerBytes);
+    this.record?.end(this.res);
     return true;
   }
 }
+
+type RecordRequest = (socket: Socket) => AccessRecord;
 
 /** How often the log may say that connections are refused. */
 const WARN_EVERY_MILLIS = 60_000;
@@ -206,6 +219,7 @@ export class Exchanges {
   readonly #logger: Logger;
   readonly #deadlines: Deadlines;
   readonly #limiter: RateLimiter | undefined;
+  readonly #record: RecordRequest | undefined;
   /** All connections, with the exchanges on them that are not over; also those that were upgraded, or are to be. */
   readonly #connections = new Map<Socket, Set<Exchange>>();
   #open = 0;
@@ -214,8 +228,10 @@ export class Exchanges {
   #refusedConnections = 0;
   #overRate = 0;
 
-  constructor(server: Server, limits: HttpLimits, logger: Logger) {
+  /** `record` is asked for what the access log tells of each request. */
+  constructor(server: Server, limits: HttpLimits, logger: Logger, record?: RecordRequest) {
     this.#server = server;
+    this.#record = record;
     this.#limits = limits;
     this.#logger = logger;
     this.#deadlines = new Deadlines(limits.requestMillis);
@@ -223,6 +239,8 @@ export class Exchanges {
     this.requestBytes = new ByteBudget(limits.heldBytes);
     this.answerBytes = new ByteBudget(limits.unreadBytes);
     server.maxConnections = limits.connections;
+    // In a process that shares its port with others, which would pass on for ever what none of them takes.
+    Object.assign(server, { dropMaxConnection: true });
     // Node begins it anew whenever bytes flow, in either direction.
     server.timeout = limits.stallMillis;
     server.on("timeout", (socket: Socket) => this.#onSilence(socket));
@@ -256,7 +274,7 @@ export class Exchanges {
   begin(res: ServerResponse): Exchange {
     const { socket } = res.req;
     const onConnection = this.#connections.get(socket);
-    const exchange = new Exchange(this, res, this.#deadlines.begin(), lastOf(onConnection));
+    const exchange = new Exchange(this, res, this.#deadlines.begin(), lastOf(onConnection), this.#record?.(socket));
     this.#open++;
     if (onConnection) {
       onConnection.add(exchange);

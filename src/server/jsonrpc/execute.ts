@@ -38,12 +38,23 @@ export interface MessageResponse {
   headers?: Record<string, string>;
 }
 
-/** Runs one message (a request object or a batch) of any transport; there is no response when nothing asks for one. */
+/**
+ * Runs one message (a request object or a batch) of any transport; there is no response when nothing asks for one. An observer that
+ * is given watches the calls of this message in the place of the one that watches those of all.
+ */
 export type Execute = (
   message: Uint8Array,
   deadline: Deadline,
   caller?: Client,
+  observer?: CallObserver,
 ) => Promise<MessageResponse | undefined>;
+
+/** Whoever sent a message, and what goes with all of its calls. */
+interface Sender {
+  deadline: Deadline;
+  caller: Client | undefined;
+  observer: CallObserver | undefined;
+}
 
 /** How many calls of a batch are under way at once. More would only wait for each other. */
 const BATCH_CALLS_AT_ONCE = 4;
@@ -61,55 +72,48 @@ export function createExecutor(options: ExecutorOptions): Execute {
   const suggest = table.suggest?.bind(table);
 
   // Not an async function: one that returns a promise takes three turns more to settle than that promise.
-  return function execute(message, deadline, caller) {
-    if (message.length < LARGE_MESSAGE_BYTES) return executeNow(message, deadline, caller);
-    return ownTurn().then(() => executeLong(message, deadline, caller));
+  return function execute(message, deadline, caller, ownObserver) {
+    const sender = { deadline, caller, observer: ownObserver ?? observer };
+    if (message.length < LARGE_MESSAGE_BYTES) return executeNow(message, sender);
+    return ownTurn().then(() => executeLong(message, sender));
   };
 
   /** Whoever can read the parameters of a call from its message gets that, so that they are not read here. */
-  async function executeLong(
-    message: Uint8Array,
-    deadline: Deadline,
-    caller?: Client,
-  ): Promise<MessageResponse | undefined> {
+  async function executeLong(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
     let request: unknown;
     try {
       request = await parseOutline(message);
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) throw error;
-      return refuseWhole(parseError(error.message));
+      return refuseWhole(parseError(error.message), sender);
     }
     const call = readRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
-    if (method?.callByMessage === undefined || caller?.refusal(method.access) !== undefined) {
-      return executeNow(message, deadline, caller);
+    if (method?.callByMessage === undefined || sender.caller?.refusal(method.access) !== undefined) {
+      return executeNow(message, sender);
     }
-    return messageOf(await runElement(request, deadline, immediately, caller, message));
+    return messageOf(await runElement(request, sender, immediately, message));
   }
 
-  function executeNow(message: Uint8Array, deadline: Deadline, caller?: Client): Promise<MessageResponse | undefined> {
+  function executeNow(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
     let request: unknown;
     try {
       request = parseMessage(message);
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) return Promise.reject(error);
-      return Promise.resolve(refuseWhole(parseError(error.message)));
+      return Promise.resolve(refuseWhole(parseError(error.message), sender));
     }
-    if (Array.isArray(request)) return runBatch(request, deadline, caller);
-    return runElement(request, deadline, immediately, caller).then(messageOf);
+    if (Array.isArray(request)) return runBatch(request, sender);
+    return runElement(request, sender, immediately).then(messageOf);
   }
 
-  async function runBatch(
-    requests: unknown[],
-    deadline: Deadline,
-    caller?: Client,
-  ): Promise<MessageResponse | undefined> {
+  async function runBatch(requests: unknown[], sender: Sender): Promise<MessageResponse | undefined> {
     if (requests.length === 0) {
-      return refuseWhole(invalidRequest("A batch must hold at least one request."));
+      return refuseWhole(invalidRequest("A batch must hold at least one request."), sender);
     }
     if (requests.length > batchLength) {
       const message = `A batch may hold at most ${batchLength} requests, but this one holds ${requests.length}.`;
-      return refuseWhole(thrownError(new Failure("limit-exceeded", message)));
+      return refuseWhole(thrownError(new Failure("limit-exceeded", message)), sender);
     }
     const responses = new Array<CallResponse | undefined>(requests.length);
     const inOrder = createQueue();
@@ -120,7 +124,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       while (next < requests.length) {
         const position = next++;
         const request = requests[position];
-        const response = bytes > batchBytes ? refuse(request) : await runElement(request, deadline, inOrder, caller);
+        const response = bytes > batchBytes ? refuse(request, sender) : await runElement(request, sender, inOrder);
         responses[position] = response;
         if (response) bytes += bytesOf(response.parts);
         if (performance.now() - turnBegan < TURN_MILLIS) continue;
@@ -134,15 +138,15 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 
   /** Of the calls for whose answers a batch has no room left. */
-  function refuse(request: unknown): CallResponse | undefined {
+  function refuse(request: unknown, sender: Sender): CallResponse | undefined {
     const call = readRequest(request);
     const message = `The answers to the calls before it in the batch have more than ${batchBytes} bytes; it was not made.`;
     return isInvalid(call)
-      ? refuseInvalid(call)
-      : failed(call, thrownError(new Failure("limit-exceeded", message)), observe(call));
+      ? refuseInvalid(call, sender)
+      : failed(call, thrownError(new Failure("limit-exceeded", message)), observe(call, sender));
   }
 
-  function refuseInvalid({ id, reason }: InvalidRequest): CallResponse {
+  function refuseInvalid({ id, reason }: InvalidRequest, { observer }: Sender): CallResponse {
     const error = invalidRequest(reason);
     const response = { parts: [errorResponse(id, error)] };
     conclude(observer?.begin(server, undefined), response, error.code);
@@ -150,27 +154,27 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 
   /** The answer to a message in which no single request can be made out. */
-  function refuseWhole(error: ErrorObject): MessageResponse {
+  function refuseWhole(error: ErrorObject, { observer }: Sender): MessageResponse {
     const parts = [errorResponse(NULL_ID, error)];
     conclude(observer?.begin(server, undefined), { parts }, error.code);
     return { body: parts };
   }
 
-  function observe({ method }: Call): ObservedCall | undefined {
+  function observe({ method }: Call, { observer }: Sender): ObservedCall | undefined {
     return observer?.begin(server, table.find(method)?.name);
   }
 
   /** Never rejects. Submissions are run through `schedule`; everything else starts at once. */
   async function runElement(
     request: unknown,
-    deadline: Deadline,
+    sender: Sender,
     schedule: Schedule,
-    caller?: Client,
     message?: Uint8Array,
   ): Promise<CallResponse | undefined> {
     const call = readRequest(request);
-    if (isInvalid(call)) return refuseInvalid(call);
-    const observed = observe(call);
+    if (isInvalid(call)) return refuseInvalid(call, sender);
+    const { deadline, caller } = sender;
+    const observed = observe(call, sender);
     try {
       const method = table.find(call.method);
       if (method === undefined) return failed(call, methodNotFound(call.method, suggest), observed);

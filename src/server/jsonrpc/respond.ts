@@ -29,14 +29,36 @@ export function resultResponse(id: IdToken, body: Buffer, meta: Meta | undefined
   return [whole.subarray(0, length)];
 }
 
-/** The same for a streamed result, once its first bytes are there; rejects with what fails before them. */
+/**
+ * The same for a streamed result, once its first bytes are there; rejects with what fails before them. What stands beside it is
+ * written when the stream has ended, since it may not be known before.
+ */
 export async function streamedResponse(
   id: IdToken,
   body: AsyncIterable<Buffer>,
   meta: Meta | undefined,
 ): Promise<ResponsePart[]> {
-  const end = Buffer.from(resultEnd(meta));
-  return [Buffer.from(resultStart(id)), await openStream(body), end];
+  const { first, rest } = await openStream(body);
+  const withEnd = endedBy(rest, () => Buffer.from(resultEnd(meta)));
+  return [Buffer.from(resultStart(id)), { first, rest: withEnd }];
+}
+
+/** A stream with one more chunk, which is made when the others have been read. */
+function endedBy(source: AsyncIterator<Buffer>, last: () => Buffer): AsyncIterator<Buffer> {
+  let hasEnded = false;
+  return {
+    async next() {
+      if (hasEnded) return { done: true, value: undefined };
+      const next = await source.next();
+      if (!next.done) return next;
+      hasEnded = true;
+      return { done: false, value: last() };
+    },
+    async return() {
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 function resultStart(id: IdToken): string {

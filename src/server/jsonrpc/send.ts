@@ -18,6 +18,7 @@ export async function sendResponse(exchange: Exchange, response: MessageResponse
     return;
   }
   const { body, headers } = response;
+  exchange.record?.answeredWith(headers);
   if (Array.isArray(body)) {
     let length = 0;
     for (const piece of body) length += piece.length;

@@ -3,6 +3,7 @@ import { Failure, type FailureKind } from "../../failure.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import type { CallObserver } from "../call-observer.ts";
+import type { AccessLog } from "../http/access-log.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import type { PageFiles } from "../http/pages.ts";
@@ -72,6 +73,7 @@ export interface TestServerOptions {
   webSocketLimits?: Partial<WebSocketLimits>;
   suggest?: MethodTable["suggest"];
   observer?: CallObserver;
+  accessLog?: AccessLog;
   host?: string;
   port?: number;
 }
@@ -79,7 +81,7 @@ export interface TestServerOptions {
 /** A server before a table of made-up methods, on a free port unless told otherwise. */
 export async function openTestServer(options: TestServerOptions = {}) {
   const { handlers = {}, submissions = [], classes = {}, large = ["echo"] } = options;
-  const { access, limits, webSocketLimits, suggest, observer, pages } = options;
+  const { access, limits, webSocketLimits, suggest, observer, accessLog, pages } = options;
   const methods = new Map<string, Method>();
   for (const [name, call] of Object.entries({ ...standardHandlers, ...handlers })) {
     methods.set(name, {
@@ -93,7 +95,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
   const log: LogRecord[] = [];
   const table: MethodTable = { find: (name) => methods.get(name), suggest };
   const logger = createRecordingLogger(log);
-  const server = createJsonRpcServer({ table, logger, access, limits, webSocketLimits, observer, pages });
+  const server = createJsonRpcServer({ table, logger, access, limits, webSocketLimits, observer, accessLog, pages });
   const { url, port } = await server.listen({ host: options.host ?? "127.0.0.1", port: options.port ?? 0 });
   return {
     url,

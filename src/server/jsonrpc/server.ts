@@ -1,10 +1,12 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
+import type { AccessLog } from "../http/access-log.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { mediaTypeOf, requirePlainBody } from "../http/negotiation.ts";
@@ -42,6 +44,7 @@ interface JsonRpcServerOptions {
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
   observer?: CallObserver;
+  accessLog?: AccessLog;
   /** What browsers are shown. */
   pages?: PageFiles;
 }
@@ -60,7 +63,7 @@ const METHOD_WITHIN_BYTES = 1024;
 const FIRST_METHOD = /"method"\s*:\s*"(\w+)"/;
 
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
-  const { table, logger, webSocketLimits, observer } = options;
+  const { table, logger, webSocketLimits, observer, accessLog } = options;
   const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
   const executor = (server: CallServer) => createExecutor({ table, logger, ...limits, server, observer });
   const execute = executor("json-rpc");
@@ -105,12 +108,14 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
       );
     }
   });
-  const exchanges = new Exchanges(server, limits, logger);
+  const record = (by: CallServer) => accessLog && ((socket: Socket) => accessLog.begin(by, socket, observer));
+  const exchanges = new Exchanges(server, limits, logger, record("json-rpc"));
   const webSockets = createWebSockets({
     execute: executor("websocket"),
     policy,
     logger,
     exchanges,
+    record: record("websocket"),
     httpLimits: limits,
     limits: webSocketLimits,
   });
@@ -172,7 +177,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     exchange.work();
     try {
       const caller = policy.isPrivileged(res.req) ? callers.privileged : callers.other;
-      const response = await execute(body, exchange.deadline, caller);
+      const response = await execute(body, exchange.deadline, caller, exchange.record);
       if (closing !== undefined) res.shouldKeepAlive = false;
       await sendResponse(exchange, response);
     } catch (error) {
@@ -198,7 +203,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     listen,
     load: () => exchanges.load,
     close: () => {
-      closing ??= exchanges.close(webSockets.close);
+      closing ??= exchanges.close(webSockets.close).finally(() => accessLog?.flush());
       return closing;
     },
   };

@@ -71,6 +71,7 @@ export async function openTestServer(testOptions: TestServerOptions = {}) {
     port: bound,
     log,
     close: () => server.close(),
+    load: () => server.load(),
     ask: (path: string, init?: RequestInit) => send(url, { path, ...init }),
   };
 }

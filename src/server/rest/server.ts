@@ -1,11 +1,13 @@
 import { lookup } from "node:dns/promises";
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Failure } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, ObservedCall } from "../call-observer.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
+import type { AccessLog } from "../http/access-log.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
 import { type Exchange, Exchanges } from "../http/exchanges.ts";
 import { chooseFormat, requirePlainBody } from "../http/negotiation.ts";
@@ -32,6 +34,7 @@ export interface RestServerOptions {
   limits?: Partial<HttpLimits>;
   eventLimits?: Partial<EventStreamLimits>;
   observer?: CallObserver;
+  accessLog?: AccessLog;
 }
 
 /** What is known of a route before its request is read. */
@@ -48,7 +51,7 @@ const LARGEST_HEADERS = 16 * 1024;
 const LARGEST_HEAD = 64 * 1024;
 
 export function createRestServer(options: RestServerOptions): HttpServer {
-  const { table, logger, observer } = options;
+  const { table, logger, observer, accessLog } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const policy = new AccessPolicy("rest", options.access);
   let closing: Promise<void> | undefined;
@@ -64,10 +67,11 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         requireSizes(request.raw);
         throw new HttpRefusal(error.statusCode ?? 400, "The path of the request is not percent-encoded UTF-8.");
       };
-      void answer(request.raw, reply, refuse, observer?.begin("rest", undefined));
+      void answer(request.raw, reply, refuse, observe(request.raw));
     },
   });
-  const exchanges = new Exchanges(app.server, limits, logger);
+  const record = accessLog && ((socket: Socket) => accessLog.begin("rest", socket, observer));
+  const exchanges = new Exchanges(app.server, limits, logger, record);
   const eventStreams = createEventStreams(exchanges.answerBytes, options.eventLimits);
   app.removeAllContentTypeParsers();
   // What a body is, its route knows.
@@ -78,7 +82,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   });
   const paths = [...byPath(table)].map(([path, routes]) => new ServedPath(path, routes));
   app.setErrorHandler((error, request, reply) =>
-    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error)), observe(request)),
+    answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error)), observe(request.raw, methodOf(request))),
   );
   app.addHook("onRequest", async (request, reply) => {
     // What a client has sent ahead goes on coming when it is cut off.
@@ -115,7 +119,12 @@ export function createRestServer(options: RestServerOptions): HttpServer {
           if (refusal !== undefined) throw new HttpRefusal(403, refusal);
         },
         handler: (request, reply) =>
-          answer(request.raw, reply, (exchange) => run(route, request, exchange), observe(request)),
+          answer(
+            request.raw,
+            reply,
+            (exchange) => run(route, request, exchange),
+            observe(request.raw, methodOf(request)),
+          ),
       });
     }
     instance.options(url, (request, reply) =>
@@ -126,8 +135,9 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     );
   }
 
-  function observe({ routeOptions }: FastifyRequest): ObservedCall | undefined {
-    return observer?.begin("rest", (routeOptions.config as RouteConfig).methodName);
+  /** The call of a method, or of none that exists. */
+  function observe(req: IncomingMessage, method?: string): ObservedCall | undefined {
+    return (exchanges.of(req)?.record ?? observer)?.begin("rest", method);
   }
 
   async function run(route: RestRoute, request: FastifyRequest, exchange: Exchange): Promise<RestAnswer> {
@@ -175,6 +185,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       open = await openAnswer(refusalAnswer(error), exchange, observed);
     }
     exchange.answer();
+    exchange.record?.answeredWith(open.answer.headers);
     const { status } = open.answer;
     observed?.end(status >= 400 ? status : undefined);
     if (closing !== undefined) res.shouldKeepAlive = false;
@@ -208,6 +219,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   async function shutDown(): Promise<void> {
     await exchanges.close(eventStreams.close);
     await app.close();
+    accessLog?.flush();
   }
 
   return {
@@ -276,6 +288,11 @@ function bodyRefusal(error: unknown): unknown {
   if (statusCode === undefined || statusCode >= 500) return error;
   if (statusCode === 415) return new HttpRefusal(415, "The header Content-Type is not a media type.");
   return new HttpRefusal(statusCode, `The request cannot be read: ${message}.`);
+}
+
+/** The name of the method that the route of a request calls. */
+function methodOf({ routeOptions }: FastifyRequest): string | undefined {
+  return (routeOptions.config as RouteConfig).methodName;
 }
 
 function pathOf({ raw }: FastifyRequest): string {

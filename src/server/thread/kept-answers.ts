@@ -1,9 +1,9 @@
+import { SizedMap } from "../../sized-map.ts";
 import { type KeptWhile, REVISION_PLACES } from "./protocol.ts";
 
 interface KeptAnswer<Answer> {
   answer: Answer;
   while: KeptWhile;
-  bytes: number;
   /** When it came. */
   at: number;
 }
@@ -29,13 +29,12 @@ export class KeptAnswers<Answer> {
   readonly #revision: Int32Array;
   readonly #limits: KeptLimits;
   readonly #now: () => number;
-  /** Those that were put last are last. */
-  readonly #answers = new Map<string, KeptAnswer<Answer>>();
-  #bytes = 0;
+  readonly #answers: SizedMap<KeptAnswer<Answer>>;
 
   constructor(revision: Int32Array, limits: Partial<KeptLimits> = {}, now: () => number = () => performance.now()) {
     this.#revision = revision;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#answers = new SizedMap({ entries: this.#limits.answers, bytes: this.#limits.bytes });
     this.#now = now;
   }
 
@@ -43,22 +42,14 @@ export class KeptAnswers<Answer> {
     const kept = this.#answers.get(key);
     if (kept === undefined) return undefined;
     if (this.#isTrue(kept)) return kept.answer;
-    this.#drop(key, kept);
+    this.#answers.delete(key);
     return undefined;
   }
 
   /** `size` is that of the body. */
   put(key: string, answer: Answer, size: number, keptWhile: KeptWhile): void {
-    const bytes = key.length + size;
-    if (bytes > this.#limits.answerBytes) return;
-    const before = this.#answers.get(key);
-    if (before) this.#drop(key, before);
-    this.#answers.set(key, { answer, while: keptWhile, bytes, at: this.#now() });
-    this.#bytes += bytes;
-    for (const [oldest, kept] of this.#answers) {
-      if (this.#answers.size <= this.#limits.answers && this.#bytes <= this.#limits.bytes) break;
-      this.#drop(oldest, kept);
-    }
+    if (key.length + size > this.#limits.answerBytes) return;
+    this.#answers.set(key, { answer, while: keptWhile, at: this.#now() }, size);
   }
 
   #isTrue({ while: keptWhile, at }: KeptAnswer<Answer>): boolean {
@@ -66,10 +57,5 @@ export class KeptAnswers<Answer> {
     const { on, revision } = keptWhile;
     if (Atomics.load(this.#revision, REVISION_PLACES[on]) !== revision) return false;
     return on !== "status" || this.#now() - at < this.#limits.statusMillis;
-  }
-
-  #drop(key: string, { bytes }: KeptAnswer<Answer>): void {
-    this.#answers.delete(key);
-    this.#bytes -= bytes;
   }
 }

@@ -35,6 +35,8 @@ export interface ServingOrder {
   revision: Int32Array;
   /** Whether calls are observed. */
   isMeasured: boolean;
+  /** Whether there is an access log. */
+  isLogged: boolean;
 }
 
 /** A method as it is called by one of its names; calls of it name its position in the order. */
@@ -124,6 +126,8 @@ export type ToMain =
   | [kind: "readers", feed: number, count: number]
   | [kind: "unfollow", feed: number]
   | [kind: "log", topic: LogTopic | undefined, level: LogLevel, message: string, fields: LogFields | undefined]
+  /** Lines of the access log. */
+  | [kind: "access", lines: string]
   | [kind: "listening", urls: { [Name in ServerName]?: string }]
   | [kind: "cannot listen", server: ServerName, error: { message: string; code: string | undefined }]
   | [kind: "report", report: ThreadReport]

@@ -10,9 +10,10 @@ import { Channel } from "../events/channel.test-support.ts";
 import { SseClient } from "../events/sse-client.test-support.ts";
 import { createSignal, type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import { Client } from "../jsonrpc/websocket/client.test-support.ts";
+import { ListenError } from "../listen-error.ts";
 import type { Answer, Caller, Dependence, Method, Params, Waiting } from "../method-table.ts";
 import type { RestRoute } from "../rest/route-table.ts";
-import { ListenError, type Served, ServersThread } from "./servers-thread.ts";
+import { type Served, ServersThread } from "./servers-thread.ts";
 
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
 const LARGE_BYTES = 9 * 1024 * 1024;
@@ -350,6 +351,25 @@ it("reports calls, loads and how late its event loop is", async () => {
     await thread.refresh();
   }
   expect(thread.lag?.max).toBeGreaterThanOrEqual(thread.lag!.p50);
+});
+
+it("gives the lines of the access log, the last of them before it is closed", async () => {
+  const logged = new ServersThread(createRecordingLogger([]));
+  let lines = "";
+  const urls = await logged.serve(served, {
+    listen: { rest: ANYWHERE },
+    writeAccess: (more) => {
+      lines += more;
+    },
+  });
+  await send(urls.rest!, { path: "/stream" });
+  await logged.close();
+  expect(JSON.parse(lines)).toMatchObject({
+    server: "rest",
+    request: "GET /stream",
+    status: 200,
+    methods: ["/stream"],
+  });
 });
 
 it("says which server cannot listen, and why", async () => {

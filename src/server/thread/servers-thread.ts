@@ -2,9 +2,11 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../log/logger.ts";
 import type { CallTally } from "../call-tallies.ts";
+import type { WriteLines } from "../http/access-log.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/server.ts";
+import { ListenError } from "../listen-error.ts";
 import type { HeadRegistry, ListedMethodTable } from "../method-table.ts";
 import type { RouteTable } from "../rest/route-table.ts";
 import { CallService } from "./call-service.ts";
@@ -49,6 +51,8 @@ export interface ServingOptions {
   limits?: Partial<JsonRpcLimits>;
   /** Is told what was observed of the calls; left out when nothing is measured. */
   observe?(calls: readonly CallTally[]): void;
+  /** Gets the lines of the access log; left out when there is none. */
+  writeAccess?: WriteLines | undefined;
 }
 
 /** The part of a worker that is used. */
@@ -58,20 +62,6 @@ export interface ServerWorker {
   on(event: "error", listener: (error: unknown) => void): unknown;
   on(event: "exit", listener: (code: number) => void): unknown;
   terminate(): Promise<unknown>;
-}
-
-/** A server of the thread cannot listen. */
-export class ListenError extends Error {
-  readonly server: ServerName;
-  /** That of the system, `EADDRINUSE` when the port is taken. */
-  readonly code: string | undefined;
-
-  constructor(server: ServerName, message: string, code: string | undefined) {
-    super(message);
-    this.name = "ListenError";
-    this.server = server;
-    this.code = code;
-  }
 }
 
 /**
@@ -87,6 +77,7 @@ export class ServersThread {
   readonly #listening = Promise.withResolvers<{ [Name in ServerName]?: string }>();
   readonly #closed = Promise.withResolvers<void>();
   #service: { calls: CallService; feeds: FeedSender; observe?: ServingOptions["observe"] } | undefined;
+  #writeAccess: WriteLines | undefined;
   #report: ThreadReport | undefined;
   /** Those who wait for the next report. */
   #awaiting: (() => void)[] = [];
@@ -122,7 +113,7 @@ export class ServersThread {
   /** Starts the servers; gives the URLs at which they are reached. */
   serve(
     { methods, routes = [], feed, revision, registry }: Served,
-    { listen, pages, limits, observe }: ServingOptions,
+    { listen, pages, limits, observe, writeAccess }: ServingOptions,
   ): Promise<{ [Name in ServerName]?: string }> {
     const entries = [...methods.entries()];
     const asked = { methods: entries.map(([, method]) => method), routes, revision, registry };
@@ -144,7 +135,10 @@ export class ServersThread {
     );
     const routeFacts = routes.map(({ handle: _, dependence: __, ...route }): RouteFacts => route);
     const isMeasured = observe !== undefined;
-    this.#outbox.send(["serve", { methods: facts, routes: routeFacts, listen, pages, limits, revision, isMeasured }]);
+    const isLogged = writeAccess !== undefined;
+    this.#writeAccess = writeAccess;
+    const order = { methods: facts, routes: routeFacts, listen, pages, limits, revision, isMeasured, isLogged };
+    this.#outbox.send(["serve", order]);
     return this.#listening.promise;
   }
 
@@ -184,8 +178,9 @@ export class ServersThread {
     unfollow: (feed) => this.#service?.feeds.unfollow(feed),
     log: (topic, level, message, fields) =>
       (topic === undefined ? this.#logger : this.#logger.topic(topic))[level](message, fields),
+    access: (lines) => this.#writeAccess?.(lines),
     listening: (urls) => this.#listening.resolve(urls),
-    "cannot listen": (server, { message, code }) => this.#listening.reject(new ListenError(server, message, code)),
+    "cannot listen": (server, error) => this.#listening.reject(new ListenError(server, error)),
     report: (report) => this.#take(report),
     closed: () => this.#closed.resolve(),
   };

@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Logger } from "../../log/logger.ts";
 import { nearestName } from "../../nearest-name.ts";
 import { CallTallies } from "../call-tallies.ts";
+import { AccessLog } from "../http/access-log.ts";
 import type { HttpServer } from "../http/server.ts";
 import { createJsonRpcServer } from "../jsonrpc/server.ts";
 import type { Method, MethodTable } from "../method-table.ts";
@@ -70,10 +71,12 @@ export class Serving {
     close: () => void this.#close(),
   };
 
-  async #serve({ methods, routes, listen, pages, limits, revision, isMeasured }: ServingOrder): Promise<void> {
+  async #serve(order: ServingOrder): Promise<void> {
+    const { methods, routes, listen, pages, limits, revision, isMeasured, isLogged } = order;
     const calls = new RemoteCalls({ outbox: this.#outbox, streams: this.#streams, feeds: this.#feeds, revision });
     this.#calls = calls;
     const observer = isMeasured ? this.#measure() : undefined;
+    const accessLog = isLogged ? new AccessLog((lines) => this.#outbox.send(["access", lines])) : undefined;
     const urls: { [Name in ServerName]?: string } = {};
     for (const name of SERVER_NAMES) {
       const options = listen[name];
@@ -86,6 +89,7 @@ export class Serving {
               limits,
               access,
               observer,
+              accessLog,
               pages,
               logger: this.#logger.topic("rpc"),
             })
@@ -94,6 +98,7 @@ export class Serving {
               limits,
               access,
               observer,
+              accessLog,
               logger: this.#logger.topic("rest"),
             });
       try {

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import type { RawData, WebSocket } from "ws";
 import type { Logger } from "../../../log/logger.ts";
+import type { AccessRecord } from "../../http/access-log.ts";
 import type { Deadline, Deadlines } from "../../http/deadline.ts";
 import { BudgetShare, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { Client } from "../../method-table.ts";
@@ -18,10 +19,13 @@ export interface ConnectionLimits extends SubscriptionLimits {
   lastWordsMillis: number;
 }
 
+export type RecordMessage = (socket: Socket) => AccessRecord;
+
 interface ConnectionOptions {
   /** Below the protocol. */
   socket: Socket;
   execute: Execute;
+  record?: RecordMessage | undefined;
   deadlines: Deadlines;
   /** For what has been received of messages that are not answered yet. */
   budget: ByteBudget;
@@ -171,8 +175,10 @@ export class Connection {
     this.#running.add(deadline);
     if (this.#running.size >= limits.runningMessages) this.#socket.pause();
     const started: string[] = [];
+    const record = this.#options.record?.(this.#options.socket);
     try {
-      const response = await execute(data as Buffer, deadline, this.#callerOf(started));
+      const response = await execute(data as Buffer, deadline, this.#callerOf(started), record);
+      record?.answeredWith(response?.headers);
       const sent = response && this.#outbox.respond(response);
       if (response && !sent) this.#giveUp("Clients have left as many answers unread as the node can hold.");
       for (const id of started) this.#subscriptions.release(id);
@@ -182,6 +188,7 @@ export class Connection {
       // Part of the answer may be written; to cut the connection is all that is left to tell the client.
       this.#socket.terminate();
     } finally {
+      record?.endMessage();
       deadlines.end(deadline);
       budget.giveBack(bytes);
       this.#running.delete(deadline);

@@ -12,7 +12,7 @@ import { reportThrown } from "../../http/refusal.ts";
 import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
-import { Connection, type ConnectionLimits } from "./connection.ts";
+import { Connection, type ConnectionLimits, type RecordMessage } from "./connection.ts";
 import { SubscriptionCount } from "./subscriptions.ts";
 
 export interface WebSocketLimits extends ConnectionLimits {
@@ -31,6 +31,8 @@ interface WebSocketsOptions {
   logger: Logger;
   /** What the messages of all clients take of the node's memory until they are answered counts there. */
   exchanges: Exchanges;
+  /** Is asked for what the access log tells of each message; left out when there is none. */
+  record?: RecordMessage | undefined;
   httpLimits: Pick<HttpLimits, "bodyBytes" | "requestMillis" | "connections">;
   limits?: Partial<WebSocketLimits>;
 }
@@ -63,7 +65,7 @@ export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
 }
 
 export function createWebSockets(options: WebSocketsOptions): WebSockets {
-  const { execute, policy, logger, exchanges, httpLimits, limits: given } = options;
+  const { execute, policy, logger, exchanges, record, httpLimits, limits: given } = options;
   // Every event goes to each of them, whether on a connection of its own or not.
   const { connections: most } = httpLimits;
   const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, ...given };
@@ -106,6 +108,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
         const refusal = (access: Access) => policy.refusal(access, isPrivileged);
         const connection = new Connection(webSocket, {
           execute,
+          record,
           refusal,
           logger,
           limits,

@@ -1,0 +1,105 @@
+import { REVISION_PLACES } from "../../server/thread/protocol.ts";
+import { SizedMap } from "../../sized-map.ts";
+import type { Timers } from "../../timers.ts";
+import type { ChainFacts } from "../chain-facts.ts";
+import type { Conditions } from "../condition.ts";
+import type { UpstreamResponse } from "../exchange.ts";
+import type { Lasting, WholeResponse } from "./lasting.ts";
+
+interface MemoryCacheOptions {
+  bytes: number;
+  /** Its numbers are other ones whenever answers about the head, or about the status, may be. */
+  revision: Int32Array;
+  conditions: Pick<Conditions, "floor">;
+  facts: Pick<ChainFacts, "secondsPerSlot">;
+  timers: Pick<Timers, "now">;
+}
+
+/** What held when an upstream was asked: an answer is kept only while it still holds. */
+export interface Moment {
+  readonly head: number;
+  readonly status: number;
+  readonly floor: number;
+  readonly at: number;
+}
+
+interface Kept {
+  /** Settled, so that whoever asks for it need not make one. */
+  response: Promise<UpstreamResponse>;
+  lasting: Lasting;
+  since: Moment;
+}
+
+/** A larger answer than this part of the memory is not kept: it would drop too many others. */
+const LARGEST_PART = 16;
+/** About what an answer takes beside its body. */
+const ENTRY_BYTES = 512;
+/** An upstream that is restarted may have another version, or other settings. */
+const FIXED_MILLIS = 180_000;
+/** An upstream that is stuck does not go on telling that all is well. */
+const STATUS_MILLIS = 12_000;
+
+/** Answers in the memory of this process. */
+export class MemoryCache {
+  /** A larger body is not kept. */
+  readonly maxBodyBytes: number;
+  readonly #options: MemoryCacheOptions;
+  readonly #answers: SizedMap<Kept>;
+  readonly #maxMillis: Readonly<Record<Lasting, number>>;
+
+  constructor(options: MemoryCacheOptions) {
+    this.#options = options;
+    this.maxBodyBytes = Math.floor(options.bytes / LARGEST_PART);
+    this.#answers = new SizedMap({ bytes: options.bytes });
+    const slotMillis = options.facts.secondsPerSlot * 1000;
+    this.#maxMillis = {
+      final: Number.POSITIVE_INFINITY,
+      fixed: FIXED_MILLIS,
+      head: slotMillis,
+      status: Math.min(slotMillis, STATUS_MILLIS),
+    };
+  }
+
+  get(key: string): Promise<UpstreamResponse> | undefined {
+    const kept = this.#answers.get(key);
+    if (kept === undefined) return undefined;
+    if (this.#isTrue(kept)) return kept.response;
+    this.#answers.delete(key);
+    return undefined;
+  }
+
+  /** `since` is the moment before the upstream was asked. */
+  put(key: string, response: WholeResponse, lasting: Lasting, since: Moment): void {
+    const { length } = response.body;
+    if (length > this.maxBodyBytes) return;
+    const kept = { ...response, body: inMemoryOfItsOwn(response.body), kept: "memory" as const };
+    this.#answers.set(key, { response: Promise.resolve(kept), lasting, since }, length + ENTRY_BYTES);
+  }
+
+  moment(): Moment {
+    const { revision, conditions, timers } = this.#options;
+    return {
+      head: Atomics.load(revision, REVISION_PLACES.head),
+      status: Atomics.load(revision, REVISION_PLACES.status),
+      floor: conditions.floor,
+      at: timers.now(),
+    };
+  }
+
+  #isTrue({ lasting, since }: Kept): boolean {
+    if (lasting === "final") return true;
+    const { revision, conditions, timers } = this.#options;
+    if (timers.now() - since.at >= this.#maxMillis[lasting]) return false;
+    if (lasting === "fixed") return true;
+    // Who has been told of a later head is told nothing of an earlier one.
+    return Atomics.load(revision, REVISION_PLACES[lasting]) === since[lasting] && conditions.floor <= since.floor;
+  }
+}
+
+/** A small body often lies in all that was read from a socket at once, which would be kept with it. */
+function inMemoryOfItsOwn(body: Buffer): Buffer {
+  if (body.buffer.byteLength === body.length) return body;
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return own;
+}

@@ -1,0 +1,218 @@
+import { expect, it } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { HandTimers, settled } from "../../timers.test-support.ts";
+import type { Question, UpstreamResponse } from "../exchange.ts";
+import { FACTS, finalAnswer, question, ROOT, response } from "./questions.test-support.ts";
+import { Reads, type ReadsOptions } from "./reads.ts";
+
+const FINAL = question("get_v1_beacon_states_root", { state_id: ROOT });
+const HEAD = question("get_v1_beacon_headers");
+const STATUS = question("get_v1_node_syncing");
+const SPEC = question("get_v1_config_spec");
+
+/** Reads before an upstream that answers when the test says so. */
+function open(given: Partial<ReadsOptions> = {}) {
+  const timers = new HandTimers();
+  const asked: Question[] = [];
+  const waiting: PromiseWithResolvers<UpstreamResponse>[] = [];
+  const revision = new Int32Array(2);
+  const conditions = { all: [], floor: 10 };
+  const looks: string[] = [];
+  const reads = new Reads({
+    ask: (question) => {
+      asked.push(question);
+      const answer = Promise.withResolvers<UpstreamResponse>();
+      waiting.push(answer);
+      return answer.promise;
+    },
+    revision,
+    facts: FACTS,
+    memoryBytes: 64 * 1024,
+    conditions,
+    timers,
+    logger: createRecordingLogger(),
+    observer: { looked: (where, found) => looks.push(`${where} ${found}`), cacheIs: () => {} },
+    ...given,
+  });
+  /** Asks, and has an upstream answer if it is asked. */
+  const read = async (asking: Question, body = finalAnswer('{"root":"0x01"}')) => {
+    const answer = reads.read(asking);
+    await settled();
+    waiting.shift()?.resolve(response(body));
+    return answer;
+  };
+  return { reads, read, asked, waiting, revision, conditions, timers, looks };
+}
+
+const textOf = ({ body }: UpstreamResponse) => String(body);
+
+async function* inChunks(...chunks: string[]) {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+it("asks once for what is final, and gives the same object again", async () => {
+  const { read, asked, revision, conditions, timers, looks } = open();
+  const first = await read(FINAL);
+  const second = await read(FINAL);
+  revision.fill(1);
+  conditions.floor = 11;
+  await timers.pass(1e9);
+  expect(await read(FINAL)).toBe(second);
+  expect([first.kept, second.kept]).toEqual([undefined, "memory"]);
+  expect(second.body).toEqual(first.body);
+  expect(asked).toHaveLength(1);
+  expect(looks).toEqual(["memory false", "memory true", "memory true"]);
+});
+
+it("asks again when the head, the status or the floor has changed, and after a slot at the latest", async () => {
+  const { read, asked, revision, conditions, timers } = open();
+  const asksFor = async (asking: Question) => {
+    const before = asked.length;
+    await read(asking);
+    return asked.length > before;
+  };
+  const all = async () => [await asksFor(HEAD), await asksFor(STATUS), await asksFor(SPEC)];
+  expect(await all()).toEqual([true, true, true]);
+  expect(await all()).toEqual([false, false, false]);
+  revision[1]!++;
+  expect(await all()).toEqual([false, true, false]);
+  revision[0]!++;
+  expect(await all()).toEqual([true, false, false]);
+  conditions.floor++;
+  expect(await all()).toEqual([true, true, false]);
+  await timers.pass(5_999);
+  expect(await all()).toEqual([false, false, false]);
+  await timers.pass(1);
+  expect(await all()).toEqual([true, true, false]);
+  await timers.pass(180_000);
+  expect(await all()).toEqual([true, true, true]);
+});
+
+it("does not keep what the upstream answered before the head changed", async () => {
+  const { reads, read, asked, waiting, revision } = open();
+  const early = reads.read(HEAD);
+  await settled();
+  revision[0]!++;
+  const late = reads.read(HEAD);
+  await settled();
+  expect(asked).toHaveLength(2);
+  waiting.shift()!.resolve(response('{"data":"before"}'));
+  waiting.shift()!.resolve(response('{"data":"after"}'));
+  expect([textOf(await early), textOf(await late)]).toEqual(['{"data":"before"}', '{"data":"after"}']);
+  expect(textOf(await read(HEAD))).toBe('{"data":"after"}');
+});
+
+it("keeps neither errors nor what is not to be kept", async () => {
+  const { reads, asked, waiting } = open();
+  const peers = question("get_v1_node_peers");
+  for (const [asking, status] of [
+    [FINAL, 404],
+    [FINAL, 200],
+    [peers, 200],
+    [peers, 200],
+  ] as const) {
+    const answer = reads.read(asking);
+    await settled();
+    waiting.shift()!.resolve(response(finalAnswer("{}"), { status }));
+    expect((await answer).status).toBe(status);
+  }
+  expect(asked).toHaveLength(4);
+});
+
+it("tells apart formats and bodies", async () => {
+  const { read, asked } = open();
+  const validators = (body: string, format: "json" | "ssz" = "json") =>
+    question("post_v1_beacon_states_stateId_validators", { state_id: ROOT }, { body, format });
+  for (const asking of [validators("[1]"), validators("[2]"), validators("[2]", "ssz"), validators("[1]")]) {
+    await read(asking);
+  }
+  expect(asked).toHaveLength(3);
+});
+
+it("shares one answer among all who ask at the same time, also an error", async () => {
+  const { reads, asked, waiting } = open();
+  const all = Array.from({ length: 100 }, () => reads.read(FINAL));
+  await settled();
+  expect(asked).toHaveLength(1);
+  waiting.shift()!.reject(new Error("refused"));
+  expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(Array(100).fill("rejected"));
+  const next = reads.read(FINAL);
+  await settled();
+  waiting.shift()!.resolve(response(finalAnswer("{}")));
+  expect(textOf(await next)).toBe(finalAnswer("{}"));
+});
+
+it("goes on as long as somebody waits, and stops asking when nobody does", async () => {
+  const { reads, asked } = open();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const ask = ({ signal }: AbortController) =>
+    reads.read(question("get_v1_beacon_headers", {}, { signal })).catch(() => {});
+  void ask(first);
+  void ask(second);
+  await settled();
+  first.abort();
+  expect(asked[0]!.waiting.signal.aborted).toBe(false);
+  second.abort();
+  expect(asked[0]!.waiting.signal.aborted).toBe(true);
+  void ask(new AbortController());
+  await settled();
+  expect(asked).toHaveLength(2);
+});
+
+it("keeps a stream that is short enough, and gives a longer one to the first who asked while the others ask themselves", async () => {
+  const { reads, asked, waiting } = open();
+  const answer = finalAnswer(`"${"5".repeat(3000)}"`);
+  const both = [reads.read(FINAL), reads.read(FINAL)];
+  await settled();
+  waiting.shift()!.resolve(response(inChunks(answer.slice(0, 1000), answer.slice(1000))));
+  expect((await Promise.all(both)).map(textOf)).toEqual([answer, answer]);
+  expect(asked).toHaveLength(1);
+
+  const long = [HEAD, HEAD, HEAD].map((asking) => reads.read(asking));
+  await settled();
+  const chunks = ["{", "5".repeat(4000), "6".repeat(4000), "}"];
+  waiting.shift()!.resolve(response(inChunks(...chunks)));
+  await settled();
+  expect(waiting).toHaveLength(2);
+  for (const { resolve } of waiting.splice(0)) resolve(response("{}"));
+  const [first, ...others] = await Promise.all(long);
+  const received: Buffer[] = [];
+  for await (const chunk of first!.body as AsyncIterable<Buffer>) received.push(chunk);
+  expect(String(Buffer.concat(received))).toBe(chunks.join(""));
+  expect(others.map(textOf)).toEqual(["{}", "{}"]);
+});
+
+it("ends a stream that was begun when its reader stops early", async () => {
+  const { reads, waiting } = open();
+  let isOver = false;
+  async function* endless() {
+    try {
+      for (;;) yield Buffer.alloc(3000);
+    } finally {
+      isOver = true;
+    }
+  }
+  const answer = reads.read(FINAL);
+  await settled();
+  waiting.shift()!.resolve(response(endless()));
+  for await (const chunk of (await answer).body as AsyncIterable<Buffer>) {
+    expect(chunk).toHaveLength(3000);
+    break;
+  }
+  expect(isOver).toBe(true);
+});
+
+it("fails when a stream breaks off while it is gathered", async () => {
+  const { reads, waiting } = open();
+  const answer = reads.read(FINAL);
+  await settled();
+  waiting.shift()!.resolve(
+    response(
+      (async function* () {
+        yield Buffer.from("{");
+        throw new Error("cut off");
+      })(),
+    ),
+  );
+  await expect(answer).rejects.toThrow("cut off");
+});

@@ -1,0 +1,132 @@
+import { hash } from "node:crypto";
+import type { Logger } from "../../log/logger.ts";
+import { SharedWorks } from "../../shared-work.ts";
+import type { Timers } from "../../timers.ts";
+import type { ChainFacts } from "../chain-facts.ts";
+import type { Conditions } from "../condition.ts";
+import type { Question, UpstreamResponse } from "../exchange.ts";
+import type { GatewayObserver } from "../observer.ts";
+import type { CacheOptions } from "../options.ts";
+import { gather } from "./gather.ts";
+import {
+  type Finalization,
+  finalizationBy,
+  lastingOf,
+  lastingUnlessFinal,
+  mayBeFinal,
+  type WholeResponse,
+} from "./lasting.ts";
+import { MemoryCache } from "./memory-cache.ts";
+import { type Claim, RedisCache } from "./redis-cache.ts";
+
+export interface ReadsOptions {
+  /** Asks the upstreams. */
+  ask(question: Question): Promise<UpstreamResponse>;
+  revision: Int32Array;
+  facts: ChainFacts;
+  memoryBytes: number;
+  cache?: CacheOptions;
+  conditions: Pick<Conditions, "all" | "floor">;
+  timers: Timers;
+  logger: Logger;
+  observer?: Pick<GatewayObserver, "looked" | "cacheIs">;
+}
+
+/** What all who asked at the same time get. A body that is a stream is for one of them. */
+interface Shared {
+  response: UpstreamResponse;
+  isTaken: boolean;
+}
+
+/** Answers questions from what is kept, or has an upstream asked: once for all who ask the same at the same time. */
+export class Reads {
+  readonly #ask: ReadsOptions["ask"];
+  readonly #observer: ReadsOptions["observer"];
+  readonly #finalization: Finalization;
+  readonly #memory: MemoryCache;
+  readonly #cache: RedisCache | undefined;
+  readonly #maxBodyBytes: number;
+  readonly #underWay = new SharedWorks<string, Shared>();
+
+  constructor({ ask, revision, facts, memoryBytes, cache, conditions, timers, logger, observer }: ReadsOptions) {
+    this.#ask = ask;
+    this.#observer = observer;
+    this.#finalization = finalizationBy(conditions, facts);
+    this.#memory = new MemoryCache({ bytes: memoryBytes, revision, conditions, facts, timers });
+    this.#cache = cache && new RedisCache({ cache, facts, timers, logger, observer });
+    this.#maxBodyBytes = Math.max(this.#memory.maxBodyBytes, this.#cache?.maxBodyBytes ?? 0);
+  }
+
+  /** Of what is kept in memory, the same object every time. */
+  read(question: Question): Promise<UpstreamResponse> {
+    if (!this.#mayBeKept(question)) return this.#ask(question);
+    const key = keyOf(question);
+    const kept = this.#memory.get(key);
+    this.#observer?.looked("memory", kept !== undefined);
+    return kept ?? this.#readShared(key, question);
+  }
+
+  async close(): Promise<void> {
+    await this.#cache?.close();
+  }
+
+  #mayBeKept(question: Question): boolean {
+    return lastingUnlessFinal(question) !== undefined || mayBeFinal(question, this.#finalization);
+  }
+
+  async #readShared(key: string, question: Question): Promise<UpstreamResponse> {
+    const { head, status, floor } = this.#memory.moment();
+    // Who has heard of something new does not join those who asked before it.
+    const sameTime = `${head} ${status} ${floor} ${key}`;
+    const shared = await this.#underWay.share(sameTime, question.waiting.signal, async (_, abandoned) => ({
+      response: await this.#find(key, { ...question, waiting: { signal: abandoned() } }),
+      isTaken: false,
+    }));
+    if (Buffer.isBuffer(shared.response.body)) return shared.response;
+    if (shared.isTaken) return this.#ask(question);
+    shared.isTaken = true;
+    return shared.response;
+  }
+
+  async #find(key: string, question: Question): Promise<UpstreamResponse> {
+    if (this.#cache === undefined || !mayBeFinal(question, this.#finalization)) return this.#askToKeep(key, question);
+    const found = await this.#cache.find(key, question.waiting.signal);
+    if (found === undefined || "claim" in found) return this.#askToKeep(key, question, found?.claim);
+    this.#memory.put(key, found.answer, "final", this.#memory.moment());
+    return found.answer;
+  }
+
+  async #askToKeep(key: string, question: Question, claim?: Claim): Promise<UpstreamResponse> {
+    let final: WholeResponse | undefined;
+    try {
+      const since = this.#memory.moment();
+      const response = await this.#whole(await this.#ask(question));
+      if (!isWhole(response)) return response;
+      const lasting = lastingOf(question, response, this.#finalization);
+      if (lasting !== undefined) this.#memory.put(key, response, lasting, since);
+      if (lasting === "final") final = response;
+      return response;
+    } finally {
+      claim?.end(final);
+    }
+  }
+
+  /** With its body in one piece, if that can be kept. */
+  async #whole(response: UpstreamResponse): Promise<UpstreamResponse> {
+    const { status, headers, body } = response;
+    if (Buffer.isBuffer(body) || status !== 200) return response;
+    const length = Number(headers["content-length"] ?? 0);
+    if (length > this.#maxBodyBytes) return response;
+    return { ...response, body: await gather(body, this.#maxBodyBytes) };
+  }
+}
+
+function isWhole(response: UpstreamResponse): response is WholeResponse {
+  return Buffer.isBuffer(response.body);
+}
+
+/** By all that the answer follows from beside the chain. */
+function keyOf({ request: { verb, url, body }, format }: Question): string {
+  const key = `${verb} ${format} ${url}`;
+  return body === undefined ? key : `${key} ${hash("sha256", body, "base64url")}`;
+}

@@ -1,0 +1,144 @@
+import { hash, randomBytes } from "node:crypto";
+import type { Logger } from "../../log/logger.ts";
+import type { Timers } from "../../timers.ts";
+import type { ChainFacts } from "../chain-facts.ts";
+import type { GatewayObserver } from "../observer.ts";
+import type { CacheOptions } from "../options.ts";
+import type { WholeResponse } from "./lasting.ts";
+import { RedisLink } from "./redis-link.ts";
+import { decodeAnswer, encodeAnswer, MAX_BODY_BYTES, STORED_FORM } from "./stored-answer.ts";
+
+interface RedisCacheOptions {
+  cache: CacheOptions;
+  facts: Pick<ChainFacts, "genesisValidatorsRoot">;
+  timers: Timers;
+  logger: Logger;
+  observer?: Pick<GatewayObserver, "cacheIs" | "looked">;
+}
+
+/** Somebody asks an upstream, and others wait for what it brings. */
+export interface Claim {
+  /** Has to be called, with the answer if it can be stored. */
+  end(answer: WholeResponse | undefined): void;
+}
+
+/** What is there: an answer, or the claim of somebody who asks for it. */
+interface Found {
+  answer: WholeResponse | undefined;
+  isClaimed: boolean;
+}
+
+/** Where the answer to a question is, and the claim of whoever asks for it. */
+interface Place {
+  key: string;
+  claim: string;
+}
+
+/** A larger answer, compressed, is not stored: to read it would take too long. */
+const MAX_STORED_BYTES = 1024 * 1024;
+/** A gateway that asks and does not come back is not waited for any longer. */
+const CLAIM_MILLIS = 10_000;
+/** How long others wait for what one asks, before they ask themselves. */
+const MAX_WAIT_MILLIS = 2000;
+const FIRST_LOOK_MILLIS = 4;
+const LONGEST_LOOK_MILLIS = 64;
+/** Questions that are longer have their hash in the key. */
+const MAX_KEY_LENGTH = 250;
+
+const TOKEN = /^claim:[\w-]{16}$/;
+/** The answer and the claim that are there; where there is neither, the claim becomes ours in the same moment. */
+const LOOK_OR_CLAIM = `
+local found = redis.call("MGET", KEYS[1], KEYS[2])
+if not found[1] and not found[2] then redis.call("SET", KEYS[2], ARGV[1], "PX", ARGV[2]) end
+return found`;
+/** Only whoever has put a token there removes it, whatever is there by now. */
+const REMOVE_OWN = `if redis.pcall("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
+
+/** Answers in Redis or Valkey, which all gateways of a chain share. */
+export class RedisCache {
+  /** A larger body is not stored. */
+  readonly maxBodyBytes = MAX_BODY_BYTES;
+  readonly #options: RedisCacheOptions;
+  readonly #link: RedisLink;
+  readonly #prefix: string;
+
+  constructor(options: RedisCacheOptions) {
+    const { cache, facts, ...surroundings } = options;
+    this.#options = options;
+    this.#prefix = `${cache.prefix}${STORED_FORM}:${facts.genesisValidatorsRoot}:`;
+    this.#link = new RedisLink({ ...surroundings, url: cache.url, probe: `${this.#prefix}probe` });
+  }
+
+  /**
+   * The answer, if it is there or if another gateway brings it meanwhile; or else a claim for who asks an upstream now. Undefined
+   * when the engine does not answer. Rejects when the signal is aborted.
+   */
+  async find(question: string, signal: AbortSignal): Promise<{ answer: WholeResponse } | { claim: Claim } | undefined> {
+    if (!this.#link.isUp) return undefined;
+    const place = this.#placeOf(question);
+    const token = `claim:${randomBytes(12).toString("base64url")}`;
+    let found = await this.#lookOrClaim(place, token);
+    this.#options.observer?.looked("cache", found?.answer !== undefined);
+    if (found?.isClaimed) found = await this.#await(place, signal);
+    if (found === undefined) return undefined;
+    return found.answer ? { answer: found.answer } : { claim: this.#claim(place, token) };
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  /** An engine that stores nothing now is only looked at. */
+  async #lookOrClaim(place: Place, token: string): Promise<Found | undefined> {
+    const { key, claim } = place;
+    const script = ["EVAL", LOOK_OR_CLAIM, "2", key, claim, token, String(CLAIM_MILLIS)];
+    const reply = this.#link.isStoring ? await this.#link.store(script, { isWaitedFor: true }) : undefined;
+    return reply === undefined ? this.#look(place) : this.#foundIn(reply, key);
+  }
+
+  async #look({ key, claim }: Place): Promise<Found | undefined> {
+    const reply = await this.#link.read(["MGET", key, claim]);
+    return reply === undefined ? undefined : this.#foundIn(reply, key);
+  }
+
+  async #foundIn(reply: unknown, key: string): Promise<Found> {
+    const [stored, token] = Array.isArray(reply) ? reply : [];
+    const answer = Buffer.isBuffer(stored) ? await decodeAnswer(key, stored).catch(() => undefined) : undefined;
+    if (stored && !answer) this.#link.remove(["DEL", key]);
+    return { answer, isClaimed: TOKEN.test(String(token)) };
+  }
+
+  /** Looks until the answer is there, whoever asks has given up, or that has taken too long. */
+  async #await(place: Place, signal: AbortSignal): Promise<Found | undefined> {
+    const { timers } = this.#options;
+    const end = timers.now() + MAX_WAIT_MILLIS;
+    for (let pause = FIRST_LOOK_MILLIS; ; pause = Math.min(2 * pause, LONGEST_LOOK_MILLIS)) {
+      await timers.sleep(pause, signal);
+      const found = await this.#look(place);
+      if (!found?.isClaimed || found.answer || timers.now() >= end) return found;
+    }
+  }
+
+  #claim({ key, claim }: Place, token: string): Claim {
+    const remove = () => this.#link.remove(["EVAL", REMOVE_OWN, "1", claim, token]);
+    return {
+      end: (answer) => {
+        if (answer === undefined || answer.body.length > MAX_BODY_BYTES) remove();
+        else void this.#store(key, answer).finally(remove);
+      },
+    };
+  }
+
+  async #store(key: string, answer: WholeResponse): Promise<void> {
+    const stored = await encodeAnswer(key, answer);
+    if (stored.length > MAX_STORED_BYTES) return;
+    const { seconds } = this.#options.cache;
+    await this.#link.store(["SET", key, stored, "EX", String(seconds)], { isWaitedFor: false });
+  }
+
+  #placeOf(question: string): Place {
+    const isLong = question.length > MAX_KEY_LENGTH;
+    const name = isLong ? hash("sha256", question, "base64url") : question;
+    return { key: `${this.#prefix}answer:${name}`, claim: `${this.#prefix}claim:${name}` };
+  }
+}

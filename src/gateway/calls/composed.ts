@@ -1,0 +1,194 @@
+import { activePreset, type ForkName, isForkPostElectra } from "@lodestar/params";
+import type { Args } from "../../api/bind.ts";
+import { onlyOne } from "../../api/lookup.ts";
+import { invalidParams } from "../../failure.ts";
+import { encodeJson } from "../../json/encode.ts";
+import type { Answer, Caller, Waiting } from "../../server/method-table.ts";
+import type { Timers } from "../../timers.ts";
+import { type ChainFacts, forkAt, slotAt } from "../chain-facts.ts";
+import { answerOf, originOf } from "./answers.ts";
+import { failureOf, isRefusal } from "./failures.ts";
+import { methodNamed, type Operations, readValue } from "./operations.ts";
+
+export interface ComposedCall {
+  readonly operations: Operations;
+  readonly facts: ChainFacts;
+  readonly timers: Pick<Timers, "unixNow">;
+  readonly waiting: Waiting;
+  readonly caller?: Caller | undefined;
+}
+
+/** Answers a method by operations of the standard. `args` are what a node makes of the parameters. */
+export type Composition = (args: Args, call: ComposedCall) => Promise<Answer>;
+
+type Json = Record<string, unknown>;
+
+/** A method whose result is made of that of one operation. */
+function from<T>(name: string, params: Json, make: (value: T) => unknown): Composition {
+  return async (_args, { operations, waiting }) => {
+    const { value, headers } = await operations.tell<T>(name, params, waiting);
+    return { body: encodeJson(make(value)), headers };
+  };
+}
+
+interface Header {
+  root: string;
+  header: { message: { slot: string } };
+}
+
+interface Leaf {
+  root: string;
+  slot: string;
+}
+
+interface Checkpoint {
+  epoch: string;
+  root: string;
+}
+
+interface Peer {
+  peer_id: string;
+  last_seen_p2p_address: string;
+  agent?: string;
+}
+
+const IDENTITY = "get_v1_node_identity";
+const CONNECTED = { state: ["connected"] };
+
+/** By the names of the methods that operations of the standard tell all about. */
+export const COMPOSED: Readonly<Record<string, Composition>> = {
+  getBeaconHead: from<Header>(
+    "get_v1_beacon_headers_blockId",
+    { block_id: "head" },
+    ({ header }) => header.message.slot,
+  ),
+  getChainHead,
+  getNodeVersion: from<{ version: string }>("get_v1_node_version", {}, ({ version }) => version),
+  getSyncing: from<{ is_syncing: boolean }>("get_v1_node_syncing", {}, ({ is_syncing }) => is_syncing),
+  getNetworkPeerId: from<{ peer_id: string }>(IDENTITY, {}, ({ peer_id }) => peer_id),
+  getNetworkEnr: from<{ enr: string }>(IDENTITY, {}, ({ enr }) => enr),
+  getNetworkPeers: from<Peer[]>("get_v1_node_peers", CONNECTED, (peers) => peers.map(({ peer_id }) => peer_id)),
+  getSpecPreset: from<Json>("get_v1_config_spec", {}, (spec) => {
+    const ofPreset = Object.keys(activePreset).filter((name) => name in spec);
+    return { ...spec, ...Object.fromEntries(ofPreset.map((name) => [name.toLowerCase(), spec[name]])) };
+  }),
+  getBeaconBlock: orNull("getBeaconBlock", "get_v1_beacon_blocks_blockId", "block_id"),
+  getBeaconState: orNull("getBeaconState", "get_v1_debug_beacon_states_stateId", "state_id"),
+  get_v1_debug_beacon_heads: from<Leaf[]>("get_v2_debug_beacon_heads", {}, (leaves) =>
+    leaves.map(({ root, slot }) => ({ root, slot })),
+  ),
+  get_v1_node_health: getHealth,
+  get_v1_validator_aggregate_attestation: getAggregate,
+};
+
+/** By the names of the methods of which operations of the standard tell less than those nodes that have them. */
+export const COMPOSED_OTHERWISE: Readonly<Record<string, Composition>> = {
+  peers: from<Peer[]>("get_v1_node_peers", CONNECTED, (peers) => ({ peers: peers.map(describePeer) })),
+  getChainTime,
+};
+
+async function getChainHead(_args: Args, { operations, facts, waiting }: ComposedCall): Promise<Answer> {
+  const [head, { value: checkpoints }] = await Promise.all([
+    operations.tell<Header>("get_v1_beacon_headers_blockId", { block_id: "head" }, waiting),
+    operations.tell<{ finalized: Checkpoint; current_justified: Checkpoint }>(
+      "get_v1_beacon_states_finality_checkpoints",
+      { state_id: "head" },
+      waiting,
+    ),
+  ]);
+  const { finalized, current_justified: justified } = checkpoints;
+  const firstSlot = ({ epoch }: Checkpoint) => String(BigInt(epoch) * BigInt(facts.slotsPerEpoch));
+  const result = {
+    head_slot: head.value.header.message.slot,
+    head_block_root: head.value.root,
+    finalized_slot: firstSlot(finalized),
+    finalized_block_root: finalized.root,
+    justified_slot: firstSlot(justified),
+    justified_block_root: justified.root,
+  };
+  return { body: encodeJson(result), headers: head.headers };
+}
+
+function describePeer({ peer_id: peerId, last_seen_p2p_address: address, agent = "" }: Peer) {
+  return {
+    id: peerId,
+    info: { peerId, addrs: [address], protocols: [], protoVersion: "", agentVersion: agent },
+    connectionState: "Connected",
+    score: 0,
+  };
+}
+
+/** A block or a state by the historical pair of slot and root: null where there is none. */
+function orNull(method: string, asked: string, id: string): Composition {
+  return async (args, { operations, waiting }) => {
+    const wanted = onlyOne(method, args as { slot?: unknown; root?: string });
+    const response = await operations.respond(asked, { [id]: String(wanted) }, waiting);
+    if (isRefusal(response) && failureOf(methodNamed(asked), response).kind === "not-found") {
+      return { body: encodeJson(null), headers: originOf(response) };
+    }
+    return answerOf(methodNamed(asked), response);
+  };
+}
+
+const SYNCING = 206;
+/** Ready, syncing and not initialised. */
+const HEALTHS = [200, SYNCING, 503];
+
+/** A call may name any status, of which REST could not answer with all. */
+async function getHealth({ syncingStatus = SYNCING }: Args, { operations, waiting }: ComposedCall): Promise<Answer> {
+  const method = methodNamed("get_v1_node_health");
+  const response = await operations.respond(method.name, {}, waiting);
+  if (isRefusal(response) && !HEALTHS.includes(response.status)) throw failureOf(method, response);
+  const health = response.status === SYNCING ? syncingStatus : response.status;
+  return { body: encodeJson({ health }), headers: originOf(response) };
+}
+
+async function getAggregate(args: Args, { operations, facts, waiting }: ComposedCall): Promise<Answer> {
+  const { slot, attestationDataRoot: root, committeeIndex } = args;
+  const wanted = { slot: String(slot), attestation_data_root: String(root) };
+  const first = "get_v1_validator_aggregate_attestation";
+  if (committeeIndex === undefined && !isForkPostElectra(forkAt(facts, Number(slot)) as ForkName)) {
+    return answerOf(methodNamed(first), await operations.respond(first, wanted, waiting));
+  }
+  const index = String(committeeIndex ?? (await onlyCommittee(wanted.slot, { operations, facts, waiting })));
+  const params = { ...wanted, committee_index: index };
+  const response = await operations.respond("get_v2_validator_aggregate_attestation", params, waiting);
+  return answerOf(methodNamed(first), response, () => ({}));
+}
+
+/** From electra on attestation data does not name its committee, which is known all the same where a slot has only one. */
+async function onlyCommittee(
+  slot: string,
+  { operations, facts, waiting }: Pick<ComposedCall, "operations" | "facts" | "waiting">,
+): Promise<number> {
+  const epoch = String(BigInt(slot) / BigInt(facts.slotsPerEpoch));
+  const method = methodNamed("get_v1_beacon_states_stateId_committees_epoch");
+  const response = await operations.respond(method.name, { state_id: "head", epoch, slot }, waiting);
+  // No attestation is known of a slot without known committees.
+  if (isRefusal(response) && failureOf(method, response).kind === "invalid-params") return 0;
+  const { value } = await readValue<unknown[]>(method, response);
+  if (value.length === 1) return 0;
+  throw invalidParams(
+    `The parameter "committee_index" is missing: slot ${slot} has ${value.length} committees, and since electra attestation ` +
+      "data does not name its own.",
+  );
+}
+
+/** Of a network, whose time is the time of day. */
+async function getChainTime(_args: Args, { facts, timers }: ComposedCall): Promise<Answer> {
+  const { genesisTime, secondsPerSlot } = facts;
+  const now = timers.unixNow();
+  const slot = slotAt(facts, now);
+  const nextSlot = now < genesisTime * 1000 ? 0 : slot + 1;
+  const seconds = (millis: number) => (millis / 1000).toFixed(3);
+  const time = {
+    chain_time: seconds(now),
+    wall_time: seconds(now),
+    offset: seconds(0),
+    speed: 1,
+    slot: String(slot),
+    wall_slot: String(slot),
+    seconds_to_next_slot: seconds((genesisTime + nextSlot * secondsPerSlot) * 1000 - now),
+  };
+  return { body: encodeJson(time) };
+}

@@ -1,0 +1,166 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { UpstreamError } from "../exchange.ts";
+import { findData, openData } from "./data-scanner.ts";
+
+const SPACES = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
+
+/** Texts with all that makes strings hard to tell from what is around them. */
+const text = fc.string({
+  unit: fc.constantFrom("a", '"', "\\", "{", "}", "[", "]", ",", ":", " ", "é", "𝄞", "\u0000"),
+  maxLength: 12,
+});
+const json = fc.jsonValue({ maxDepth: 3, noUnicodeString: false }).filter((value) => value !== null);
+const value = fc.oneof(json, text, fc.array(text), fc.dictionary(text, text));
+const scalar = fc.oneof(text, fc.boolean(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const beside = fc.dictionary(
+  text.filter((name) => name !== "data" && name !== "__proto__"),
+  fc.oneof(scalar, fc.record({ count: fc.integer() }), fc.array(scalar, { maxLength: 3 })),
+  { maxKeys: 4 },
+);
+
+interface Body {
+  text: string;
+  data: unknown;
+  meta: Record<string, unknown>;
+}
+
+/** The bodies that a node could send, with its members in any order and white space wherever it may be. */
+const body: fc.Arbitrary<Body> = fc
+  .record({ before: beside, data: value, after: beside, space: fc.array(SPACES, { minLength: 6, maxLength: 6 }) })
+  .map(({ before, data, after: given, space: [a, b, c, d, e, f] }) => {
+    const after = Object.fromEntries(Object.entries(given).filter(([name]) => !(name in before)));
+    const member = ([name, each]: [string, unknown]) => `${JSON.stringify(name)}${a}:${b}${JSON.stringify(each)}${c}`;
+    const members = [...Object.entries(before), ["data", data] as [string, unknown], ...Object.entries(after)];
+    return {
+      text: `${d}{${e}${members.map(member).join(`,${f}`)}}${d}`,
+      data,
+      meta: { ...before, ...after },
+    };
+  });
+
+async function* chunksOf(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
+  let from = 0;
+  for (const cut of cuts) {
+    yield bytes.subarray(from, cut);
+    from = cut;
+  }
+  yield bytes.subarray(from);
+}
+
+async function read(source: AsyncIterable<Buffer>): Promise<{ text: string; meta: unknown }> {
+  const { data, meta } = await openData(source, "some");
+  const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(await Array.fromAsync(data));
+  return { text: String(bytes), meta };
+}
+
+describe("data is found", () => {
+  it("in whole bodies", () => {
+    fc.assert(
+      fc.property(body, ({ text: whole, data, meta }) => {
+        const found = findData(Buffer.from(whole), "some");
+        expect(String(found.data)).toBe(JSON.stringify(data));
+        expect(found.meta).toEqual(meta);
+      }),
+    );
+  });
+
+  it("wherever bodies are cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(body, async ({ text: whole, data, meta }) => {
+        const bytes = Buffer.from(whole);
+        const expected = { text: JSON.stringify(data), meta };
+        for (let cut = 0; cut <= bytes.length; cut++) expect(await read(chunksOf(bytes, [cut]))).toEqual(expected);
+        const everywhere = Array.from(bytes, (_, at) => at);
+        expect(await read(chunksOf(bytes, everywhere))).toEqual(expected);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("in bodies of which only the end is held", async () => {
+    const items = fc.array(value, { minLength: 1, maxLength: 5 });
+    const sizes = fc.array(fc.integer({ min: 1, max: 4000 }), { minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(items, beside, sizes, fc.boolean(), async (some, meta, steps, isArray) => {
+        const many = Array.from({ length: 400 }, (_, index) => [index, some]);
+        const data = isArray ? many : Object.fromEntries(many.map(([index, each]) => [`member ${index}`, each]));
+        const bytes = Buffer.from(JSON.stringify({ data, ...meta }));
+        const cuts: number[] = [];
+        let at = 0;
+        for (let step = 0; at < bytes.length; step++) {
+          at += steps[step % steps.length]!;
+          cuts.push(at);
+        }
+        expect(await read(chunksOf(bytes, cuts))).toEqual({ text: JSON.stringify(data), meta });
+        expect(String(findData(bytes, "some").data)).toBe(JSON.stringify(data));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe("a body is refused with the name of its upstream", () => {
+  const large = JSON.stringify({ data: Array.from({ length: 1000 }, (_, index) => ({ index })), finalized: true });
+  it.each([
+    ["that is empty", "", "ends before its data does"],
+    ["that is no JSON", "<html>", "is no JSON object"],
+    ["that is an array", '[{"data":1}]', "is no JSON object"],
+    ["without data", '{"version":"fulu"}', "has no data"],
+    ["with data further down alone", '{"version":{"data":1}}', "has no data"],
+    ["with nothing in its place", '{"data":}', "ends before its data does"],
+    ["that is cut off in its data", '{"data":[{"a":1},{"a":2}', "ends before its data does"],
+    ["that is cut off before its end", '{"data":[1,2]', "ends before its data does"],
+    ["that is cut off behind its data", '{"data":[1,2],"finalized":tru', "ends before its data does"],
+    ["that is cut off before its data", '{"version":"fu', "ends before its data does"],
+    [
+      "with something else behind it",
+      '{"data":[1,2],"finalized":yes}',
+      "has something beside its data that is no JSON",
+    ],
+    ["that is large and cut off", large.slice(0, -3), "ends before its data does"],
+    ["that is large and cut off in its data", large.slice(0, 9000), "ends before its data does"],
+  ])("%s", async (_what, given, how) => {
+    const bytes = Buffer.from(given);
+    const message = `What the upstream some answered ${how}.`;
+    expect(() => findData(bytes, "some")).toThrow(message);
+    const cuts = Array.from({ length: Math.floor(bytes.length / 3) }, (_, index) => index * 3);
+    await expect(read(chunksOf(bytes, cuts))).rejects.toThrow(message);
+    await expect(read(chunksOf(bytes, []))).rejects.toBeInstanceOf(UpstreamError);
+  });
+
+  it("that has too much before its data, which is not read to its end", async () => {
+    let chunks = 0;
+    let isOver = false;
+    async function* endless() {
+      try {
+        for (;;) {
+          chunks++;
+          yield Buffer.from(chunks === 1 ? '{"before":"' : "x".repeat(4096));
+        }
+      } finally {
+        isOver = true;
+      }
+    }
+    await expect(read(endless())).rejects.toThrow("What the upstream some answered has no data within its first");
+    expect(isOver).toBe(true);
+  });
+});
+
+it("leaves the rest when nobody reads on", async () => {
+  let isOver = false;
+  async function* source() {
+    try {
+      yield Buffer.from('{"data":[');
+      for (;;) yield Buffer.from(`${"1,".repeat(4096)}`);
+    } finally {
+      isOver = true;
+    }
+  }
+  const { data } = await openData(source(), "some");
+  const chunks = (data as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  await chunks.next();
+  await chunks.return!();
+  expect(isOver).toBe(true);
+  expect(await chunks.next()).toEqual({ done: true, value: undefined });
+});

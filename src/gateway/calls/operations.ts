@@ -1,0 +1,99 @@
+import { changesNothing } from "../../access.ts";
+import type { Method, RestPath } from "../../api/definition.ts";
+import { methods } from "../../api/method-groups.ts";
+import type { Params, Waiting } from "../../server/method-table.ts";
+import type { Timers } from "../../timers.ts";
+import { type ChainFacts, forkAt, slotAt } from "../chain-facts.ts";
+import type { Question, UpstreamResponse } from "../exchange.ts";
+import { answerOf, originOf } from "./answers.ts";
+import { readRefusal } from "./failures.ts";
+import { RestTwin, type TwinRequest } from "./rest-twin.ts";
+
+/** Whom questions are put to. */
+export interface Askable {
+  /** Of what changes nothing: an answer may be one that was kept. */
+  readonly reads: { read(question: Question): Promise<UpstreamResponse> };
+  /** Of all else. */
+  readonly upstreams: { submit(question: Question): Promise<UpstreamResponse> };
+}
+
+interface OperationsParts extends Askable {
+  readonly facts: ChainFacts;
+  readonly timers: Pick<Timers, "unixNow">;
+}
+
+/** A request to an upstream, for JSON unless it says otherwise. */
+export type Request = TwinRequest & Partial<Pick<Question, "format">>;
+
+/** A value that an upstream told. */
+export interface Told<T> {
+  readonly value: T;
+  /** The headers that say who told it. */
+  readonly headers: Record<string, string>;
+}
+
+const BY_NAME: ReadonlyMap<string, Method> = new Map(methods.map((method) => [method.name, method]));
+
+export function methodNamed(name: string): Method {
+  const method = BY_NAME.get(name);
+  if (method === undefined) throw new Error(`There is no method ${name}.`);
+  return method;
+}
+
+/** Where the standard has a method; undefined when it does not. */
+export function standardPath({ rest }: Method): RestPath | undefined {
+  return rest.find(({ path }) => path.startsWith("/eth/"));
+}
+
+/** Asks upstreams for operations of the standard. */
+export class Operations {
+  readonly #parts: OperationsParts;
+  readonly #twins = new Map<string, RestTwin>();
+
+  constructor(parts: OperationsParts) {
+    this.#parts = parts;
+  }
+
+  /** The twin of calls of one method, which asks for another where that stands for it. */
+  twin(called: Method, asked: Method = called, query?: Readonly<Record<string, string>>): RestTwin {
+    const path = standardPath(asked);
+    if (path === undefined) throw new Error(`The standard does not have ${asked.name}.`);
+    return this.twinAt(path, called, asked, query);
+  }
+
+  twinAt(path: RestPath, called: Method, asked: Method = called, query?: Readonly<Record<string, string>>): RestTwin {
+    const { facts, timers } = this.#parts;
+    const forkOf = (slot = slotAt(facts, timers.unixNow())) => forkAt(facts, slot);
+    return new RestTwin({ called, asked, path, query, forkAt: forkOf });
+  }
+
+  /** Rejects with an `UpstreamError` when there is no answer; one that refuses is read to its end. */
+  async ask(method: Method, request: Request, rest: Pick<Question, "waiting" | "lacking">): Promise<UpstreamResponse> {
+    const { reads, upstreams } = this.#parts;
+    const question: Question = { method, format: "json", ...request, ...rest };
+    return readRefusal(await (changesNothing(method.access) ? reads.read(question) : upstreams.submit(question)));
+  }
+
+  /** What an operation answers to a call with these parameters, whatever its status. */
+  async respond(name: string, params: Params, waiting: Waiting): Promise<UpstreamResponse> {
+    const method = methodNamed(name);
+    let twin = this.#twins.get(name);
+    if (twin === undefined) {
+      twin = this.twin(method);
+      this.#twins.set(name, twin);
+    }
+    return this.ask(method, await twin.requestFor(params), { waiting });
+  }
+
+  /** The result of an operation; throws a `Failure` when it is refused. */
+  async tell<T>(name: string, params: Params, waiting: Waiting): Promise<Told<T>> {
+    return readValue(methodNamed(name), await this.respond(name, params, waiting));
+  }
+}
+
+/** The same of an answer that is there. */
+export async function readValue<T>(method: Method, response: UpstreamResponse): Promise<Told<T>> {
+  const { body } = await answerOf(method, response);
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
+  return { value: JSON.parse(String(bytes)) as T, headers: originOf(response) };
+}

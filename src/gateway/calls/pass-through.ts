@@ -1,0 +1,71 @@
+import { changesNothing } from "../../access.ts";
+import type { Method, RestPath } from "../../api/definition.ts";
+import { placesOf } from "../../api/rest/places.ts";
+import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
+import { errorBody } from "../../server/http/refusal.ts";
+import type { Lasting, RestAnswer, RestRequest, RestRoute } from "../../server/rest/route-table.ts";
+import type { Question, UpstreamResponse } from "../exchange.ts";
+import { isAnsweredByStatus, originOf, standardHeaders } from "./answers.ts";
+import { isRefusal } from "./failures.ts";
+import { requirePlain, type TwinRequest } from "./rest-twin.ts";
+
+/** What a server has to know of a path to refuse what no node takes there, before anybody is asked. */
+export function routeFormats(
+  method: Method,
+  rest: RestPath,
+): Pick<RestRoute, "answers" | "accepts" | "bodyOptional" | "takesLargeBody"> {
+  const formats = (what: RestPath["ssz"]): Format[] => (rest.ssz === what ? ["json", "ssz"] : ["json"]);
+  const hasBody = placesOf(method.restParams, rest).some(({ from }) => from === "body");
+  return {
+    answers: isAnsweredByStatus(method) ? [] : formats("answer"),
+    accepts: hasBody && !rest.takesText ? formats("body") : [],
+    bodyOptional: changesNothing(method.access),
+    takesLargeBody: rest.verb === "POST" && !rest.takesText,
+  };
+}
+
+/** The request of a client as an upstream gets it. */
+export function passedRequest(rest: RestPath, request: RestRequest): TwinRequest & Pick<Question, "format"> {
+  const { url, body, query, format = "json" } = request;
+  const headers: Record<string, string> = { accept: MEDIA_TYPES[format] };
+  if (body?.length) {
+    // To read it is to refuse a type that the path does not take.
+    const contentType =
+      request.bodyFormat === undefined ? request.headers["content-type"] : MEDIA_TYPES[request.bodyFormat];
+    if (contentType !== undefined) headers["content-type"] = contentType;
+  }
+  for (const name in request.headers) {
+    const value = request.headers[name];
+    if (name.startsWith("eth-") && value !== undefined) headers[name] = value;
+  }
+  const params: Record<string, string> = { ...request.params };
+  for (const name in params) requirePlain(name, params[name]!);
+  for (const [name, value] of new URLSearchParams(query)) {
+    params[name] = params[name] === undefined ? value : `${params[name]},${value}`;
+  }
+  const passed = { verb: rest.verb, url, headers, ...(body?.length && { body }) };
+  return { request: passed, params, format };
+}
+
+/** The answer of an upstream as a client gets it. */
+export function passedAnswer(response: UpstreamResponse): RestAnswer {
+  const { status, body, headers } = response;
+  const answer = { status, headers: { ...originOf(response), ...standardHeaders(response) } };
+  if (isRefusal(response)) return { ...answer, content: { format: "json", parts: [refusalBody(response)] } };
+  // An empty body may be an answer, too: that of an empty list in SSZ.
+  if (Buffer.isBuffer(body) && body.length === 0 && headers["content-type"] === undefined) return answer;
+  const format = mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.ssz ? "ssz" : "json";
+  const lasting = lastingOf(headers["cache-control"]);
+  return { ...answer, content: { format, parts: [body] }, lasting, ...(lasting !== "never" && { tag: headers.etag }) };
+}
+
+function lastingOf(cacheControl = ""): Lasting {
+  if (/\bimmutable\b/.test(cacheControl)) return "forever";
+  return /\bno-cache\b/.test(cacheControl) ? "while-unchanged" : "never";
+}
+
+/** Errors are JSON, also those of something between here and a node. */
+function refusalBody({ upstream, status, headers, body }: UpstreamResponse & { body: Buffer }): Buffer {
+  if (mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.json) return body;
+  return errorBody(status, `The upstream ${upstream} answered with the status ${status}.`);
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { type Args, bind, type Signature } from "../../api/bind.ts";
+import type { Method, RestPath } from "../../api/definition.ts";
+import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
+import { type Place, placesOf } from "../../api/rest/places.ts";
+import { invalidParams } from "../../failure.ts";
+import type { Params } from "../../server/method-table.ts";
+import type { Question, UpstreamRequest } from "../exchange.ts";
+
+/** The part of a question that follows from the parameters of a call. */
+export type TwinRequest = Pick<Question, "request" | "params">;
+
+interface TwinOptions {
+  /** The method whose parameters are given. */
+  called: Method;
+  /** The method that is asked for in its place; the same, unless another stands for it. */
+  asked: Method;
+  /** One of those of the method that is asked. */
+  path: RestPath;
+  /** What the query has beside the parameters. */
+  query?: Readonly<Record<string, string>>;
+  /** The fork of an object of this slot; of the current slot when it is undefined. */
+  forkAt(slot: number | undefined): string;
+}
+
+const ANYTHING = z.unknown();
+
+/** Makes a REST request of a JSON-RPC call. */
+export class RestTwin {
+  readonly #options: TwinOptions;
+  readonly #places: readonly Place[];
+  readonly #signature: Signature;
+  readonly #mustNameFork: boolean;
+
+  constructor(options: TwinOptions) {
+    this.#options = options;
+    const { called, asked, path } = options;
+    this.#places = placesOf(called.params, path);
+    const { name, sameAs, arrange } = called;
+    // Whoever takes a body reads it anyway, and says what is wrong with it.
+    const isPassed = ({ from }: Place) => from === "body" && !path.takesText;
+    const params = this.#places.map((place) => (isPassed(place) ? { ...place.param, schema: ANYTHING } : place.param));
+    this.#signature = { name: sameAs ?? name, params, arrange };
+    this.#mustNameFork = asked.params.some(({ header }) => header?.name === VERSION_HEADER && header.isRequired);
+  }
+
+  /** Throws what is wrong with the parameters, in the words of a node. There is a promise only where a list is long. */
+  requestFor(params: Params): TwinRequest | Promise<TwinRequest> {
+    const args = bind(this.#signature, params);
+    return args instanceof Promise ? args.then((bound) => this.#encode(bound)) : this.#encode(args);
+  }
+
+  #encode(args: Args): TwinRequest {
+    const { path: asked, query: more } = this.#options;
+    const query = new URLSearchParams(more);
+    const headers: Record<string, string> = { accept: "application/json" };
+    const params: Record<string, string> = {};
+    let { path } = asked;
+    let body: Buffer | undefined;
+    for (const { param, from, type } of this.#places) {
+      const { name, key, header, isFlag } = param;
+      const value = args[key];
+      if (from === "body") {
+        // Not every node takes it for an empty list when there is no body.
+        const given = value === undefined && type === "array" ? [] : value;
+        if (given === undefined) continue;
+        body = Buffer.from(asked.takesText ? textOf(given) : JSON.stringify(given));
+        headers["content-type"] = asked.takesText ? "text/plain" : "application/json";
+      } else if (value === undefined) {
+        // It is left out there, too.
+      } else if (from === "path") {
+        params[name] = textOf(value);
+        requirePlain(name, params[name]);
+        path = path.replace(`{${name}}`, params[name]);
+      } else if (from === "header") {
+        headers[header!.name.toLowerCase()] = textOf(value);
+      } else if (isFlag) {
+        if (value === true) query.set(name, "");
+      } else {
+        const values = Array.isArray(value) ? value.map(textOf) : [textOf(value)];
+        if (values.length > 0) params[name] = values.join(",");
+        for (const each of values) query.append(name, each);
+      }
+    }
+    if (this.#mustNameFork) headers[FORK] ??= this.#options.forkAt(body && firstSlot(body));
+    const url = query.size === 0 ? path : `${path}?${query}`;
+    const request: UpstreamRequest = { verb: asked.verb, url, headers };
+    return { request: body === undefined ? request : { ...request, body }, params };
+  }
+}
+
+const FORK = VERSION_HEADER.toLowerCase();
+
+/** As REST writes what the schemas make of parameters. */
+function textOf(value: unknown): string {
+  return value instanceof Uint8Array ? `0x${Buffer.from(value).toString("hex")}` : String(value);
+}
+
+/** No id that is asked for has anything else in it, and somebody on the way might take it for another path. */
+export function requirePlain(name: string, value: string): void {
+  if (!/^[\w-]+$/.test(value)) {
+    throw invalidParams(`The parameter "${name}" must consist of letters, digits, hyphens and underscores.`);
+  }
+}
+
+const SLOT = Buffer.from('"slot"');
+const LONGEST_SLOT_MEMBER = 64;
+
+/** Of the first object in a body that has one: whatever has other forms in other forks does, before all else that has. */
+function firstSlot(body: Buffer): number | undefined {
+  const at = body.indexOf(SLOT);
+  if (at === -1) return undefined;
+  const member = body.toString("latin1", at + SLOT.length, at + SLOT.length + LONGEST_SLOT_MEMBER);
+  const digits = /^\s*:\s*"?(\d+)/.exec(member)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}

@@ -1,0 +1,96 @@
+import { bind } from "../../api/bind.ts";
+import type { Method, RestPath } from "../../api/definition.ts";
+import { dataAnswer } from "../../api/rest/answer.ts";
+import { RequestReader } from "../../api/rest/request.ts";
+import { unsupported } from "../../failure.ts";
+import type { Answer, Caller, Params, Waiting } from "../../server/method-table.ts";
+import type { RestAnswer, RestRequest } from "../../server/rest/route-table.ts";
+import { answerOf } from "./answers.ts";
+import type { ComposedCall, Composition } from "./composed.ts";
+import { type Extensions, extensionPath } from "./extensions.ts";
+import type { Operations } from "./operations.ts";
+import { passedAnswer, passedRequest } from "./pass-through.ts";
+import type { StandIn } from "./stand-ins.ts";
+import { standardCall } from "./standard-call.ts";
+
+/** How a gateway answers a method. */
+export interface ServedMethod {
+  call(params: Params, waiting: Waiting, caller?: Caller): Promise<Answer>;
+  /** Answers requests to one of the method's paths. */
+  at(path: RestPath): (request: RestRequest) => Promise<RestAnswer>;
+}
+
+export interface Surroundings extends Omit<ComposedCall, "waiting" | "caller"> {
+  readonly extensions: Extensions;
+}
+
+/** An operation of the standard: calls by its REST twin, requests as they came. */
+export function standardMethod(method: Method, standIn: StandIn, { operations }: Surroundings): ServedMethod {
+  return { call: standardCall(method, standIn, operations), at: passingThrough(method, operations) };
+}
+
+/** Whatever is made of what upstreams tell, or of what the gateway knows itself. At the paths of the standard, requests pass as they came. */
+export function composedMethod(method: Method, compose: Composition, surroundings: Surroundings): ServedMethod {
+  const { name, sameAs, params, arrange, restParams, restStatusOf } = method;
+  const signature = { name: sameAs ?? name, params, arrange };
+  const passing = passingThrough(method, surroundings.operations);
+  return {
+    async call(given, waiting, caller) {
+      return compose(await bind(signature, given), { ...surroundings, waiting, caller });
+    },
+    at(path) {
+      if (path.path.startsWith("/eth/")) return passing(path);
+      const reader = new RequestReader(restParams, path);
+      return async (request) => {
+        const args = await reader.args(request, undefined);
+        const answer = await compose(args, { ...surroundings, waiting: request.waiting });
+        const whole = dataAnswer(answer, request);
+        return restStatusOf ? { ...whole, status: restStatusOf(JSON.parse(String(answer.body))) } : whole;
+      };
+    },
+  };
+}
+
+/** What only some nodes have, and is made otherwise where that is possible. */
+export function extensionMethod(
+  method: Method,
+  otherwise: Composition | undefined,
+  surroundings: Surroundings,
+): ServedMethod {
+  const { operations, extensions } = surroundings;
+  const path = extensionPath(method);
+  const twin = operations.twinAt(path, method);
+  const composed = composedMethod(method, otherwise ?? (() => Promise.reject(nobodyHas(method))), surroundings);
+  return {
+    async call(params, waiting, caller) {
+      const response = await extensions.ask(method, await twin.requestFor(params), waiting);
+      return response === undefined ? composed.call(params, waiting, caller) : answerOf(method, response);
+    },
+    at(own) {
+      const compose = composed.at(own);
+      const namespace = own.path.slice(0, own.path.indexOf("/", 1));
+      return async (request) => {
+        const passed = passedRequest(own, request);
+        const url = passed.request.url.replace(namespace, path.path.slice(0, path.path.indexOf("/", 1)));
+        const asked = { ...passed, request: { ...passed.request, url } };
+        const response = await extensions.ask(method, asked, request.waiting);
+        return response === undefined ? compose(request) : passedAnswer(response);
+      };
+    },
+  };
+}
+
+/** What a gateway cannot do, whatever its upstreams are. */
+export function refusedMethod(reason: string): ServedMethod {
+  const refuse = () => Promise.reject(unsupported(reason));
+  return { call: refuse, at: () => refuse };
+}
+
+function nobodyHas({ name }: Method) {
+  return unsupported(`${name} is not in the standard, and none of the upstreams has it.`);
+}
+
+function passingThrough(method: Method, operations: Operations): ServedMethod["at"] {
+  return (path) => async (request) =>
+    passedAnswer(await operations.ask(method, passedRequest(path, request), { waiting: request.waiting }));
+}

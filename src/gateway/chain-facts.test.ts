@@ -1,0 +1,93 @@
+import { afterEach, expect, it } from "vitest";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { HandTimers } from "../timers.test-support.ts";
+import { type ChainFacts, readChainFacts, slotAt } from "./chain-facts.ts";
+import { GENESIS_ROOT, json, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
+import { UpstreamClient } from "./upstream/upstream-client.ts";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const timers = new HandTimers();
+const FACTS: ChainFacts = {
+  presetBase: "mainnet",
+  genesisValidatorsRoot: GENESIS_ROOT,
+  genesisTime: 1600000000,
+  secondsPerSlot: 12,
+  slotsPerEpoch: 32,
+  forks: [{ name: "phase0", epoch: 0 }],
+};
+
+async function open() {
+  const upstream = await new ScriptedUpstream("a").start();
+  const client = new UpstreamClient(upstream.options, { timers });
+  closing.push(
+    () => upstream.stop(),
+    () => client.close(),
+  );
+  const withSpec = (spec: unknown) => {
+    upstream.handler = (_request, response) => json(response, { data: spec });
+  };
+  return { upstream, client, withSpec };
+}
+
+it("reads the facts of a chain as different clients write them", async () => {
+  const { client, withSpec } = await open();
+  const { signal } = new AbortController();
+  const read = (spec: unknown) => {
+    withSpec(spec);
+    return readChainFacts([client], signal, createRecordingLogger(), timers);
+  };
+  expect(await read({ PRESET_BASE: "mainnet", SECONDS_PER_SLOT: "12", SLOTS_PER_EPOCH: "32" })).toEqual(FACTS);
+  expect(await read({ PRESET_BASE: "mainnet" })).toEqual(FACTS);
+  expect(await read({ SLOTS_PER_EPOCH: 32, SECONDS_PER_SLOT: 12 })).toEqual(FACTS);
+  expect(await read({ PRESET_BASE: "minimal", SLOT_DURATION_MS: "1500", SECONDS_PER_SLOT: "2" })).toEqual({
+    ...FACTS,
+    presetBase: "minimal",
+    secondsPerSlot: 1.5,
+    slotsPerEpoch: 8,
+  });
+  expect(await read({ PRESET_BASE: "gnosis" })).toMatchObject({ secondsPerSlot: 5, slotsPerEpoch: 16 });
+  const forkEpochs = { FULU_FORK_EPOCH: "18446744073709551615", BELLATRIX_FORK_EPOCH: "7", ALTAIR_FORK_EPOCH: "0" };
+  const { forks } = await read({ PRESET_BASE: "mainnet", ...forkEpochs });
+  expect(forks).toEqual([
+    { name: "phase0", epoch: 0 },
+    { name: "altair", epoch: 0 },
+    { name: "bellatrix", epoch: 7 },
+  ]);
+});
+
+it("takes them of whoever answers, and goes on asking with a warning while nobody does", async () => {
+  const [first, second] = [await open(), await open()];
+  await first.upstream.stop();
+  second.withSpec({ PRESET_BASE: "unheard-of" });
+  const logger = createRecordingLogger();
+  const ending = new AbortController();
+  const clients = [first.client, second.client];
+  const facts = readChainFacts(clients, ending.signal, logger, timers);
+  while (logger.records.length === 0) await timers.pass(1);
+  expect(logger.records[0]).toMatchObject({
+    level: "warn",
+    fields: {
+      reasons: [
+        "a refused the connection.",
+        'The preset is "unheard-of", which is not known: it has to be mainnet, minimal or gnosis.',
+      ],
+    },
+  });
+  second.withSpec({ PRESET_BASE: "mainnet" });
+  for (let step = 0; step < 100; step++) await timers.pass(10);
+  expect(await facts).toEqual(FACTS);
+
+  await second.upstream.stop();
+  const ended = expect(readChainFacts(clients, ending.signal, logger, timers)).rejects.toThrow("ended");
+  ending.abort(new Error("ended"));
+  await ended;
+});
+
+it("tells which slot it is", () => {
+  expect(slotAt(FACTS, (1600000000 + 12 * 5 + 11) * 1000)).toBe(5);
+  expect(slotAt(FACTS, 0)).toBe(0);
+});

@@ -1,0 +1,66 @@
+import { expect, it, onTestFinished } from "vitest";
+import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { HandTimers, settled } from "../timers.test-support.ts";
+import type { ChainFacts } from "./chain-facts.ts";
+import { Gateway } from "./gateway.ts";
+import { GENESIS_ROOT, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
+
+const SECONDS_PER_SLOT = 12;
+const ANYWHERE = { host: "127.0.0.1", port: 0 };
+
+/** A gateway in front of one upstream whose head is that of the clock. */
+async function setup(parts: { drainMillis?: number } = {}) {
+  const timers = new HandTimers();
+  const upstream = await new ScriptedUpstream("a").start();
+  onTestFinished(() => upstream.stop());
+  const facts: ChainFacts = {
+    presetBase: "minimal",
+    genesisValidatorsRoot: GENESIS_ROOT,
+    genesisTime: Math.floor(timers.unixNow() / 1000) - upstream.headSlot * SECONDS_PER_SLOT,
+    secondsPerSlot: SECONDS_PER_SLOT,
+    slotsPerEpoch: 8,
+    forks: [{ name: "phase0", epoch: 0 }],
+  };
+  const options = {
+    upstreams: [upstream.options],
+    quorum: 1,
+    broadcast: 1,
+    memoryBytes: 1024 * 1024,
+    maxSlotsBehind: 3,
+    hedgeMillis: 300,
+  };
+  const served = { limits: {}, rest: ANYWHERE };
+  const logger = createRecordingLogger();
+  const shared = { options, facts, served, metrics: ANYWHERE, workers: 1, timers, logger };
+  const gateway = await Gateway.open({ ...shared, ...parts });
+  onTestFinished(() => gateway.close());
+  return { timers, gateway, options, facts };
+}
+
+it("says for a while that it is not ready before it stops, and serves meanwhile", async () => {
+  const { timers, gateway } = await setup({ drainMillis: 5000 });
+  const status = async (path: string) => (await fetch(`${gateway.restUrl}${path}`)).status;
+  expect(await status("/fanal/v1/ready")).toBe(200);
+  const closing = gateway.close();
+  await settled();
+  expect(await status("/fanal/v1/ready")).toBe(503);
+  expect(await status("/eth/v1/node/version")).toBe(200);
+  await timers.pass(5000);
+  await closing;
+  await expect(status("/fanal/v1/ready")).rejects.toThrow();
+});
+
+it("names the server whose port is taken, in one process and with workers", async () => {
+  const { gateway, options, facts } = await setup();
+  const taken = { host: "127.0.0.1", port: Number(new URL(gateway.restUrl!).port) };
+  const logger = createRecordingLogger();
+  const open = (workers: number) =>
+    Gateway.open({ options, facts, served: { limits: {}, rest: taken }, workers, timers: new HandTimers(), logger });
+  for (const workers of [1, 2]) {
+    await expect(open(workers)).rejects.toMatchObject({ name: "ListenError", server: "rest", code: "EADDRINUSE" });
+  }
+  const where = new URL(gateway.metricsUrl!);
+  const metrics = { host: where.hostname, port: Number(where.port) };
+  const withMetrics = { options, facts, served: { limits: {}, rest: ANYWHERE }, metrics, workers: 1, logger };
+  await expect(Gateway.open({ ...withMetrics, timers: new HandTimers() })).rejects.toMatchObject({ server: "metrics" });
+});

@@ -1,0 +1,82 @@
+import type { Timers } from "../../timers.ts";
+import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import type { UpstreamClient } from "./upstream-client.ts";
+
+/** Beyond all that the gateway reads itself. */
+const MAX_BYTES = 1024 * 1024;
+
+export interface AskOptions {
+  readonly timers: Pick<Timers, "sleep">;
+  readonly timeoutMillis: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The upstream did not answer in time. */
+export class LateError extends UpstreamError {}
+
+/** The upstream has no such thing. */
+export class MissingError extends UpstreamError {}
+
+/** The value of `data` in the upstream's answer, of which nothing is known yet. Rejects with an `UpstreamError`. */
+export async function askForData(client: UpstreamClient, path: string, options: AskOptions): Promise<unknown> {
+  const body = await askForBody(client, path, options);
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    if (typeof value === "object" && value !== null && "data" in value) return value.data;
+  } catch {
+    // It is said below that the answer cannot be used.
+  }
+  throw unusable(client.name, path, "something that is no JSON object with a member data");
+}
+
+/** The whole body of an answer that is good. */
+export async function askForBody(client: UpstreamClient, path: string, options: AskOptions): Promise<Buffer> {
+  const { timers, timeoutMillis, signal } = options;
+  const done = new AbortController();
+  const late = new AbortController();
+  timers.sleep(timeoutMillis, done.signal).then(
+    () => late.abort(),
+    () => {},
+  );
+  const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+  try {
+    const request = { verb: "GET", url: path, headers: { accept: "application/json" } } as const;
+    const response = await client.request(request, { signal: ends });
+    const body = await wholeBody(response, MAX_BYTES);
+    if (response.status === 200) return body;
+    const kind = response.status === 404 ? MissingError : UpstreamError;
+    throw unusable(client.name, path, `HTTP status ${response.status}`, kind);
+  } catch (error) {
+    if (!late.signal.aborted) throw error;
+    const message = `${client.name} did not answer ${path} within ${timeoutMillis / 1000} s.`;
+    throw new LateError(client.name, message, { mayHaveArrived: true, cause: error });
+  } finally {
+    done.abort();
+  }
+}
+
+/** Rejects with an `UpstreamError` when there are more bytes, or when it breaks off. */
+export async function wholeBody({ upstream, body }: UpstreamResponse, maxBytes: number): Promise<Buffer> {
+  if (Buffer.isBuffer(body)) return body;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw new UpstreamError(upstream, `${upstream} answered with more than ${maxBytes} bytes.`, {
+        mayHaveArrived: true,
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function unusable(upstream: string, path: string, what: string, Kind = UpstreamError): UpstreamError {
+  return new Kind(upstream, `${upstream} answered ${path} with ${what}.`, { mayHaveArrived: true });
+}
+
+/** Nobody reads the body of the answer. */
+export function discard({ body }: UpstreamResponse): void {
+  if (!Buffer.isBuffer(body)) void body[Symbol.asyncIterator]().return?.();
+}

@@ -1,0 +1,120 @@
+import type { Condition, Conditions } from "../condition.ts";
+import type { UpstreamClient } from "./upstream-client.ts";
+
+/** Whom a request may go to. */
+export interface Wish {
+  /** Whether only those will do whose head has reached the floor. */
+  readonly isHeadBound: boolean;
+  /** Those that were asked already. */
+  readonly tried: ReadonlySet<UpstreamClient>;
+  /** The one that it belongs to, which is chosen as long as no other is fitter. */
+  readonly preferred?: string | undefined;
+  /** Those that are chosen only when there is no other. */
+  readonly lacking?: ReadonlySet<string> | undefined;
+  /** By which all gateways choose the same one of those that are equally good. */
+  readonly slot?: number | undefined;
+}
+
+/** What can be said of an upstream now; the lower, the better. */
+interface Standing {
+  readonly client: UpstreamClient;
+  readonly rank: number;
+  readonly load: number;
+  readonly share: number;
+}
+
+/** Chooses whom to ask: who is ready, of the earliest tier, has the least to do, and has been asked least, by weight. */
+export class Choice {
+  readonly #conditions: Pick<Conditions, "of" | "floor">;
+  /** How much of its share each one has had. */
+  readonly #shares: Map<UpstreamClient, number>;
+  /** How much those have had who get theirs, so that one who comes back does not get all that it has missed. */
+  #share = 0;
+
+  constructor(clients: readonly UpstreamClient[], conditions: Pick<Conditions, "of" | "floor">) {
+    this.#conditions = conditions;
+    this.#shares = new Map(clients.map((client) => [client, 0]));
+  }
+
+  /** Undefined when there is none. */
+  choose(wish: Wish): UpstreamClient | undefined {
+    let best: Standing | undefined;
+    let preferred: Standing | undefined;
+    let equals: UpstreamClient[] = [];
+    for (const [client, share] of this.#shares) {
+      const standing = this.#standing(client, share, wish);
+      if (standing === undefined) continue;
+      if (client.name === wish.preferred) preferred = standing;
+      const difference = best === undefined ? -1 : compareFitness(standing, best);
+      if (difference < 0) equals = [];
+      if (difference <= 0) equals.push(client);
+      if (difference < 0 || (difference === 0 && compareLoad(standing, best!) < 0)) best = standing;
+    }
+    if (preferred && preferred.rank <= best!.rank) return preferred.client;
+    return wish.slot === undefined ? best?.client : equals[wish.slot % equals.length];
+  }
+
+  noteAsked(client: UpstreamClient): void {
+    this.#share = Math.max(this.#share, this.#shares.get(client)!);
+    this.#shares.set(client, this.#share + 1 / client.options.weight);
+  }
+
+  /** Whether somebody may be asked as soon as its head has come as far as the floor. */
+  isSomebodyLagging(tried: ReadonlySet<UpstreamClient>): boolean {
+    return [...this.#shares.keys()].some((client) => {
+      const condition = this.#conditions.of(client.name);
+      return !tried.has(client) && rankOf(condition) !== undefined && !this.#reachesFloor(condition);
+    });
+  }
+
+  /** Whether somebody could be asked who has too much to do. */
+  get isSomebodyFull(): boolean {
+    return [...this.#shares.keys()].some(
+      (client) => client.isFull && rankOf(this.#conditions.of(client.name)) !== undefined,
+    );
+  }
+
+  /** All that can be asked, the best first; of those that are as fit, the one that it belongs to. */
+  ranked(preferred: string | undefined): UpstreamClient[] {
+    const wish = { isHeadBound: false, tried: new Set<UpstreamClient>() };
+    const isOther = ({ client }: Standing) => Number(client.name !== preferred);
+    return [...this.#shares]
+      .flatMap(([client, share]) => this.#standing(client, share, wish) ?? [])
+      .sort((a, b) => a.rank - b.rank || isOther(a) - isOther(b) || compareFitness(a, b) || compareLoad(a, b))
+      .map(({ client }) => client);
+  }
+
+  #standing(client: UpstreamClient, share: number, { isHeadBound, tried, lacking }: Wish): Standing | undefined {
+    if (tried.has(client) || client.isFull) return undefined;
+    const condition = this.#conditions.of(client.name);
+    const rank = rankOf(condition);
+    if (rank === undefined || (isHeadBound && !this.#reachesFloor(condition))) return undefined;
+    return {
+      client,
+      rank: rank + (client.isSilent ? SILENT_RANK : 0) + (lacking?.has(client.name) ? LACKING_RANK : 0),
+      load: client.underWay / client.options.weight,
+      share,
+    };
+  }
+
+  #reachesFloor({ head }: Condition): boolean {
+    return head !== undefined && head.slot >= this.#conditions.floor;
+  }
+}
+
+/** Beyond that of those who are behind, and beyond that of those who are also silent. */
+const SILENT_RANK = 2;
+const LACKING_RANK = 4;
+
+function rankOf({ fitness }: Condition): number | undefined {
+  if (fitness === "ready") return 0;
+  return fitness === "behind" ? 1 : undefined;
+}
+
+function compareFitness(a: Standing, b: Standing): number {
+  return a.rank - b.rank || a.client.options.tier - b.client.options.tier;
+}
+
+function compareLoad(a: Standing, b: Standing): number {
+  return a.load - b.load || a.share - b.share;
+}

@@ -1,0 +1,70 @@
+import type { Timers } from "../../timers.ts";
+import { askForData } from "./ask.ts";
+import type { Observation } from "./judge.ts";
+import { integerOf, memberOf, rootOf } from "./read-json.ts";
+import type { UpstreamClient } from "./upstream-client.ts";
+
+const SHOWN_OF_VERSION = 100;
+
+interface PollOptions {
+  timers: Pick<Timers, "sleep">;
+  timeoutMillis: number;
+  signal: AbortSignal;
+  /** Whether to ask who it is and which chain it follows, too. */
+  asksForIdentity: boolean;
+}
+
+/** Asks an upstream how it is. Rejects with an `UpstreamError` when it does not tell even whether it is syncing. */
+export async function poll(client: UpstreamClient, options: PollOptions): Promise<Observation> {
+  const ask = (path: string) => askForData(client, path, options);
+  const [syncing, head, finalized, version, genesisValidatorsRoot] = await Promise.allSettled([
+    ask("/eth/v1/node/syncing").then(readSyncing),
+    ask("/eth/v1/beacon/headers/head").then(readHead),
+    ask("/eth/v1/beacon/states/head/finality_checkpoints").then(readFinalized),
+    options.asksForIdentity ? ask("/eth/v1/node/version").then(readVersion) : undefined,
+    options.asksForIdentity
+      ? ask("/eth/v1/beacon/genesis").then((data) => rootOf(data, "genesis_validators_root"))
+      : undefined,
+  ]);
+  if (syncing.status === "rejected") throw syncing.reason;
+  return {
+    ...syncing.value,
+    head: known(head),
+    finalized: known(finalized),
+    version: known(version),
+    genesisValidatorsRoot: known(genesisValidatorsRoot),
+    shortcoming: head.status === "rejected" ? `It does not tell its head: ${messageOf(head.reason)}` : undefined,
+  };
+}
+
+function known<T>(result: PromiseSettledResult<T>): T | undefined {
+  return result.status === "fulfilled" ? result.value : undefined;
+}
+
+function readSyncing(data: unknown): Pick<Observation, "syncDistance" | "isOptimistic" | "isExecutionOffline"> {
+  return {
+    syncDistance: integerOf(data, "sync_distance"),
+    isOptimistic: memberOf(data, "is_optimistic") === true,
+    isExecutionOffline: memberOf(data, "el_offline") === true,
+  };
+}
+
+function readHead(data: unknown): NonNullable<Observation["head"]> {
+  const message = memberOf(memberOf(data, "header"), "message");
+  return { slot: integerOf(message, "slot"), root: rootOf(data, "root") };
+}
+
+function readFinalized(data: unknown): NonNullable<Observation["finalized"]> {
+  const finalized = memberOf(data, "finalized");
+  return { epoch: integerOf(finalized, "epoch"), root: rootOf(finalized, "root") };
+}
+
+function readVersion(data: unknown): string {
+  return String(memberOf(data, "version"))
+    .replace(/[^ -~]/g, "")
+    .slice(0, SHOWN_OF_VERSION);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

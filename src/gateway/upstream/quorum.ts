@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Failure, unavailable } from "../../failure.ts";
+import type { Timers } from "../../timers.ts";
+import type { Question, UpstreamResponse } from "../exchange.ts";
+import type { GatewayObserver } from "../observer.ts";
+import { wholeBody } from "./ask.ts";
+import type { Upstreams } from "./upstreams.ts";
+
+/** The paths of what upstreams have to agree on: finality and roots. */
+const AGREED_PATHS: readonly RegExp[] = [
+  /^\/eth\/v\d+\/beacon\/genesis(?:\?|$)/,
+  /^\/eth\/v\d+\/beacon\/states\/[^/]+\/(?:root|finality_checkpoints)(?:\?|$)/,
+  /^\/eth\/v\d+\/beacon\/blocks\/[^/]+\/root(?:\?|$)/,
+  /^\/eth\/v\d+\/beacon\/headers\/[^/]+$/,
+];
+
+/** Heads move and epochs turn a little earlier on one upstream than on another: it is asked again after these waits. */
+const WAITS_MILLIS: readonly number[] = [100, 300, 900, 2000];
+
+const MAX_BYTES = 64 * 1024;
+const SHOWN_CHARACTERS = 300;
+
+interface QuorumOptions {
+  upstreams: Pick<Upstreams, "read" | "readFromSeveral">;
+  /** How many have to agree. */
+  count: number;
+  timers: Pick<Timers, "sleep">;
+  observer?: GatewayObserver;
+}
+
+/** What an upstream says of what is asked, comparable with what others say. */
+interface Vote {
+  readonly response: UpstreamResponse;
+  readonly said: unknown;
+}
+
+/** Answers what is about finality and roots only when so many upstreams say the same, and passes on all other questions. */
+export class Quorum {
+  readonly #upstreams: Pick<Upstreams, "read" | "readFromSeveral">;
+  readonly #count: number;
+  readonly #timers: Pick<Timers, "sleep">;
+  readonly #observer: GatewayObserver | undefined;
+
+  constructor({ upstreams, count, timers, observer }: QuorumOptions) {
+    this.#upstreams = upstreams;
+    this.#count = count;
+    this.#timers = timers;
+    this.#observer = observer;
+  }
+
+  read(question: Question): Promise<UpstreamResponse> {
+    if (this.#count <= 1 || !isAgreedOn(question)) return this.#upstreams.read(question);
+    return this.#readAgreed(question);
+  }
+
+  async #readAgreed(question: Question): Promise<UpstreamResponse> {
+    for (let round = 0; ; round++) {
+      const outcome = await this.#ask(question);
+      if ("status" in outcome) return outcome;
+      const wait = WAITS_MILLIS[round];
+      if (wait === undefined) throw this.#disagreement(question, outcome);
+      await this.#timers.sleep(wait, question.waiting.signal);
+    }
+  }
+
+  /** The answer that all give, or two that differ. Throws when too few give any. */
+  async #ask(question: Question): Promise<UpstreamResponse | [Vote, Vote]> {
+    const results = await this.#upstreams.readFromSeveral(question, this.#count);
+    const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const good = responses.filter(({ status }) => status === 200);
+    // What nobody has is not there.
+    if (good.length === 0 && responses.length > 0) return responses[0]!;
+    if (good.length < this.#count) throw this.#tooFew(responses, results);
+    const votes = await Promise.all(good.map(voteOf));
+    const other = votes.find(({ said }) => !isDeepStrictEqual(said, votes[0]!.said));
+    return other === undefined ? votes[0]!.response : [votes[0]!, other];
+  }
+
+  #tooFew(responses: readonly UpstreamResponse[], results: readonly PromiseSettledResult<UpstreamResponse>[]): Failure {
+    const each = responses.map(({ upstream, status }) => `${upstream} answered with the HTTP status ${status}.`);
+    const failure = results.find((result) => result.status === "rejected")?.reason as Failure | undefined;
+    return unavailable(`Fewer upstreams than the ${this.#count} that have to agree can answer.`, {
+      detail: [...each, failure?.detail ?? failure?.message ?? []].flat().join(" "),
+    });
+  }
+
+  #disagreement({ method }: Question, votes: [Vote, Vote]): Failure {
+    const names = votes.map(({ response }) => response.upstream);
+    this.#observer?.disagreed(method.name, names);
+    return unavailable(`The upstreams ${names.join(" and ")} do not agree.`, {
+      detail: votes.map(({ response, said }) => `${response.upstream} says ${shown(said)}.`).join(" "),
+    });
+  }
+}
+
+function isAgreedOn({ request: { verb, url } }: Question): boolean {
+  return verb === "GET" && AGREED_PATHS.some((path) => path.test(url));
+}
+
+/** What stands beside `data`, such as whether the answer is final, may differ by a moment. */
+async function voteOf(response: UpstreamResponse): Promise<Vote> {
+  const body = await wholeBody(response, MAX_BYTES);
+  const whole = { ...response, body };
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return { response: whole, said: (value as { data?: unknown } | null)?.data ?? value };
+  } catch {
+    return { response: whole, said: body };
+  }
+}
+
+function shown(said: unknown): string {
+  const text = Buffer.isBuffer(said) ? `0x${said.toString("hex")}` : JSON.stringify(said);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,292 @@
+import { Failure, unavailable } from "../../failure.ts";
+import type { Waiting } from "../../server/method-table.ts";
+import type { Timers } from "../../timers.ts";
+import type { Conditions } from "../condition.ts";
+import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import type { GatewayObserver } from "../observer.ts";
+import type { Alarm, Alarms } from "./alarms.ts";
+import { discard } from "./ask.ts";
+import { type Bond, type Bonds, bondOf } from "./bonds.ts";
+import type { Choice } from "./choice.ts";
+import { isHeadBound } from "./head-bound.ts";
+import type { HedgeBudget } from "./hedge-budget.ts";
+import type { HttpExchange } from "./http-exchange.ts";
+import { nobodyAnswers } from "./nobody.ts";
+import { SILENT_MILLIS, type UpstreamClient } from "./upstream-client.ts";
+import { problemOf, verdictOn } from "./verdict.ts";
+
+/** A second upstream is never asked sooner. */
+const MIN_HEDGE_MILLIS = 5;
+/** How long a question about the head waits for an upstream that has come as far as clients have been told. */
+const FLOOR_WAIT_MILLIS = 10_000;
+
+/** What all readings share. */
+export interface ReadingSurroundings {
+  readonly conditions: Conditions;
+  readonly choice: Choice;
+  readonly bonds: Bonds;
+  readonly budget: HedgeBudget;
+  readonly alarms: Alarms;
+  readonly timers: Pick<Timers, "now">;
+  readonly hedgeMillis: number;
+  readonly observer: GatewayObserver | undefined;
+  /** An upstream gave an answer, or gave none. */
+  noteOutcome(client: UpstreamClient, error?: UpstreamError): void;
+}
+
+/** One upstream that is being asked. */
+interface Attempt {
+  readonly client: UpstreamClient;
+  readonly exchange: HttpExchange;
+  readonly began: number;
+  /** Where its head was when it was asked. */
+  readonly headSlot: number;
+  alarm: Alarm | undefined;
+}
+
+/** One question on its way to one upstream after the other, and sometimes to two at once, until there is an answer. */
+export class Reading {
+  /** Rejects with a `Failure` when no upstream gives one, or when nobody waits for it any more. */
+  readonly answer: Promise<UpstreamResponse>;
+  readonly #question: Question;
+  readonly #surroundings: ReadingSurroundings;
+  readonly #tried: Set<UpstreamClient>;
+  readonly #isHeadBound: boolean;
+  readonly #bond: Bond | undefined;
+  readonly #attempts = new Set<Attempt>();
+  readonly #errors = new Map<string, string>();
+  readonly #endListening: () => void;
+  #resolve!: (response: UpstreamResponse) => void;
+  #reject!: (error: unknown) => void;
+  #isOver = false;
+  #questionable: UpstreamResponse | undefined;
+  #failed: UpstreamResponse | undefined;
+  /** An upstream that broke off, which an old connection may be to blame for. */
+  #broken: UpstreamClient | undefined;
+  #isRepeated = false;
+  #floorDeadline: number | undefined;
+  #endFloorWait: (() => void) | undefined;
+
+  /** Those in `tried` are not asked, and those that are asked are added to it. */
+  constructor(question: Question, surroundings: ReadingSurroundings, tried = new Set<UpstreamClient>()) {
+    this.#question = question;
+    this.#surroundings = surroundings;
+    this.#tried = tried;
+    this.#bond = bondOf(question.request);
+    this.#isHeadBound = isHeadBound(question);
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#endListening = onOver(question.waiting, (reason) => this.#fail(reason));
+    surroundings.budget.noteRead();
+    this.#goOn();
+  }
+
+  /** What is large is not sent twice, and no second upstream is put to the work of making a block. */
+  get #isHedged(): boolean {
+    return this.#question.method.cost !== "heavy" && this.#bond?.subject !== "block";
+  }
+
+  /** Asks the next upstream, or waits for those that are being asked, or ends with what there is. */
+  #goOn(after?: UpstreamClient): void {
+    const next = this.#choose();
+    if (next === undefined) {
+      if (this.#attempts.size === 0) this.#endWithoutMore();
+      return;
+    }
+    if (after) this.#surroundings.observer?.askedAnother(after.name, "failed");
+    this.#ask(next);
+  }
+
+  #choose(): UpstreamClient | undefined {
+    const { bonds, choice } = this.#surroundings;
+    return choice.choose({
+      isHeadBound: this.#isHeadBound,
+      tried: this.#tried,
+      preferred: this.#bond && bonds.upstreamOf(this.#bond),
+      lacking: this.#question.lacking,
+      slot: this.#bond?.slot,
+    });
+  }
+
+  #ask(client: UpstreamClient): void {
+    const { choice, conditions, timers } = this.#surroundings;
+    const { method, request } = this.#question;
+    const attempt: Attempt = {
+      client,
+      began: timers.now(),
+      headSlot: conditions.of(client.name).head?.slot ?? 0,
+      exchange: client.begin(request, { cost: method.cost }),
+      alarm: undefined,
+    };
+    choice.noteAsked(client);
+    this.#tried.add(client);
+    this.#attempts.add(attempt);
+    this.#setAlarm(attempt, this.#patience(client));
+    attempt.exchange.response.then(
+      (response) => this.#take(attempt, response),
+      (error: UpstreamError | Failure) => this.#miss(attempt, error),
+    );
+  }
+
+  /** How long to wait for an upstream before another one is asked. */
+  #patience(client: UpstreamClient): number {
+    if (!this.#isHedged) return SILENT_MILLIS;
+    const slow = client.latencies.slow(this.#question.method.cost) ?? this.#surroundings.hedgeMillis;
+    return Math.max(slow, MIN_HEDGE_MILLIS);
+  }
+
+  #setAlarm(attempt: Attempt, millis: number): void {
+    attempt.alarm = this.#surroundings.alarms.add(millis, () => this.#beImpatient(attempt));
+  }
+
+  #beImpatient(attempt: Attempt): void {
+    const { client } = attempt;
+    const { budget, conditions, observer } = this.#surroundings;
+    const { fitness } = conditions.of(client.name);
+    const isStuck = fitness === "down" || fitness === "foreign" || (this.#isHedged && client.isSilent);
+    const mayAsk = isStuck || (this.#isHedged && this.#attempts.size === 1);
+    const next = mayAsk ? this.#choose() : undefined;
+    if (next === undefined || !(isStuck || budget.take())) {
+      this.#setAlarm(attempt, SILENT_MILLIS);
+      return;
+    }
+    attempt.alarm = undefined;
+    observer?.askedAnother(client.name, "slow");
+    this.#ask(next);
+  }
+
+  #take(attempt: Attempt, response: UpstreamResponse): void {
+    if (!this.#end(attempt, response.status)) {
+      discard(response);
+      return;
+    }
+    const unusable = problemOf(response, this.#question);
+    if (unusable !== undefined) {
+      discard(response);
+      this.#missed(attempt.client, new UpstreamError(response.upstream, unusable, { mayHaveArrived: true }));
+      return;
+    }
+    this.#surroundings.noteOutcome(attempt.client);
+    const verdict = verdictOn(response.status, this.#question);
+    if (verdict === "given") {
+      this.#noteGiven(attempt, response);
+      this.#give(response);
+    } else if (verdict === "questionable" && this.#questionable) {
+      // Two say so.
+      discard(response);
+      this.#give(this.#questionable);
+    } else {
+      const earlier = verdict === "questionable" ? undefined : this.#failed;
+      if (verdict === "questionable") this.#questionable = response;
+      else this.#failed = response;
+      if (earlier) discard(earlier);
+      this.#goOn(attempt.client);
+    }
+  }
+
+  #miss(attempt: Attempt, error: UpstreamError | Failure): void {
+    if (!this.#end(attempt, "error")) return;
+    if (error instanceof Failure) {
+      this.#fail(error);
+      return;
+    }
+    this.#missed(attempt.client, error);
+  }
+
+  #missed(client: UpstreamClient, error: UpstreamError): void {
+    this.#surroundings.noteOutcome(client, error);
+    this.#errors.set(client.name, error.message);
+    if (error.mayHaveArrived) this.#broken ??= client;
+    this.#goOn(client);
+  }
+
+  /** False when there is an answer already, so that this one was given up. */
+  #end(attempt: Attempt, outcome: number | "error"): boolean {
+    const { alarms, observer, timers } = this.#surroundings;
+    if (attempt.alarm) alarms.delete(attempt.alarm);
+    this.#attempts.delete(attempt);
+    if (this.#isOver) return false;
+    observer?.asked(attempt.client.name, this.#question.method.name, outcome, timers.now() - attempt.began);
+    return true;
+  }
+
+  #noteGiven(winner: Attempt, { status, upstream }: UpstreamResponse): void {
+    const { bonds, conditions } = this.#surroundings;
+    for (const { client, began } of this.#attempts) if (began < winner.began) client.noteOvertaken();
+    if (status >= 300) return;
+    if (this.#bond) bonds.tie(this.#bond, upstream);
+    if (this.#isHeadBound && winner.headSlot > conditions.floor) conditions.raiseFloor(winner.headSlot);
+  }
+
+  #endWithoutMore(): void {
+    if (this.#questionable) {
+      this.#give(this.#questionable);
+      return;
+    }
+    if (this.#broken && !this.#isRepeated) {
+      this.#isRepeated = true;
+      this.#tried.delete(this.#broken);
+      this.#goOn(this.#broken);
+      return;
+    }
+    const { choice, timers } = this.#surroundings;
+    const isFloorTooHigh = this.#isHeadBound && choice.isSomebodyLagging(this.#tried);
+    this.#floorDeadline ??= timers.now() + FLOOR_WAIT_MILLIS;
+    if (isFloorTooHigh && timers.now() < this.#floorDeadline) this.#waitForFloor(this.#floorDeadline - timers.now());
+    else if (this.#failed) this.#give(this.#failed);
+    else this.#fail(this.#nobody(isFloorTooHigh));
+  }
+
+  /** Until somebody comes as far as clients have been told, or the floor is let go. */
+  #waitForFloor(millis: number): void {
+    const { alarms, conditions } = this.#surroundings;
+    const goOn = () => {
+      this.#endFloorWait?.();
+      this.#goOn();
+    };
+    const stop = conditions.onChange(goOn);
+    const alarm = alarms.add(millis, goOn);
+    this.#endFloorWait = () => {
+      this.#endFloorWait = undefined;
+      stop();
+      alarms.delete(alarm);
+    };
+  }
+
+  #nobody(isFloorTooHigh: boolean): Failure {
+    const { choice, conditions } = this.#surroundings;
+    if (!isFloorTooHigh) return nobodyAnswers(conditions, choice, this.#errors);
+    return unavailable(`No upstream has come to slot ${conditions.floor}, which clients have been told of.`, {
+      detail: "It is waited for, and let go after two slots: ask again.",
+    });
+  }
+
+  #give(response: UpstreamResponse): void {
+    this.#finish("was slower than another upstream");
+    for (const unused of [this.#questionable, this.#failed]) if (unused && unused !== response) discard(unused);
+    this.#resolve(response);
+  }
+
+  #fail(reason: Failure): void {
+    this.#finish("was not waited for any longer");
+    this.#reject(reason);
+  }
+
+  #finish(reasonForOthers: string): void {
+    this.#isOver = true;
+    this.#endListening();
+    this.#endFloorWait?.();
+    for (const { exchange } of this.#attempts) exchange.abort(reasonForOthers);
+  }
+}
+
+/** Calls back when nobody waits any more; the returned function ends that. */
+function onOver(waiting: Waiting, listener: (reason: Failure) => void): () => void {
+  if (waiting.onOver) return waiting.onOver(listener);
+  const { signal } = waiting;
+  const onAbort = () => listener(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  return () => signal.removeEventListener("abort", onAbort);
+}

@@ -1,0 +1,122 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { UpstreamOptions } from "../options.ts";
+
+export interface ReceivedRequest {
+  verb: string;
+  url: string;
+  headers: IncomingMessage["headers"];
+  body: Buffer;
+}
+
+type Handler = (request: ReceivedRequest, response: ServerResponse) => void;
+
+export const GENESIS_ROOT = `0x${"11".repeat(32)}`;
+
+export function rootAt(slot: number): string {
+  return `0x${slot.toString(16).padStart(64, "0")}`;
+}
+
+/** A beacon node on loopback that answers what the test says; what it is asked for its health it answers by its fields. */
+export class ScriptedUpstream {
+  readonly name: string;
+  readonly requests: ReceivedRequest[] = [];
+  headSlot = 100;
+  finalizedEpoch = 10;
+  syncDistance = 0;
+  isOptimistic = false;
+  isExecutionOffline = false;
+  genesisRoot = GENESIS_ROOT;
+  /** Answers what is not about its health. */
+  handler: Handler = (_request, response) => json(response, { data: { by: this.name } });
+  /** Answers instead of all else. */
+  everything: Handler | undefined;
+  /** Takes requests and never answers. */
+  isFrozen = false;
+  readonly #waiting: { url: string; resolve: () => void }[] = [];
+  #server: Server | undefined;
+  #port = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get options(): UpstreamOptions {
+    return { name: this.name, url: `http://127.0.0.1:${this.#port}`, tier: 0, weight: 1 };
+  }
+
+  /** Those that are not about its health. */
+  get questions(): string[] {
+    return this.requests.map(({ url }) => url).filter((url) => !(url in this.#healthAnswers()));
+  }
+
+  /** At the port of before when it was stopped in between. */
+  async start(): Promise<this> {
+    const server = createServer((request, response) => void this.#answer(request, response));
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
+    this.#port = (server.address() as AddressInfo).port;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  /** Resolves when that is asked for next. */
+  received(url: string): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push({ url, resolve }));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+    } catch {
+      return;
+    }
+    const { method = "", url = "", headers } = request;
+    const received = { verb: method, url, headers, body: Buffer.concat(chunks) };
+    this.requests.push(received);
+    for (const waiting of this.#waiting.splice(0)) {
+      if (waiting.url === url) waiting.resolve();
+      else this.#waiting.push(waiting);
+    }
+    if (this.isFrozen) return;
+    const health = this.#healthAnswers()[url];
+    if (this.everything) this.everything(received, response);
+    else if (health !== undefined) json(response, { data: health });
+    else this.handler(received, response);
+  }
+
+  #healthAnswers(): Record<string, unknown> {
+    return {
+      "/eth/v1/node/syncing": {
+        head_slot: String(this.headSlot),
+        sync_distance: String(this.syncDistance),
+        is_syncing: this.syncDistance > 0,
+        is_optimistic: this.isOptimistic,
+        el_offline: this.isExecutionOffline,
+      },
+      "/eth/v1/node/version": { version: `Scripted/${this.name}` },
+      "/eth/v1/beacon/headers/head": {
+        root: rootAt(this.headSlot),
+        header: { message: { slot: String(this.headSlot) } },
+      },
+      "/eth/v1/beacon/states/head/finality_checkpoints": {
+        finalized: { epoch: String(this.finalizedEpoch), root: rootAt(this.finalizedEpoch) },
+      },
+      "/eth/v1/beacon/genesis": { genesis_time: "1600000000", genesis_validators_root: this.genesisRoot },
+    };
+  }
+}
+
+export function json(response: ServerResponse, value: unknown, status = 200): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(value));
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { SYSTEM_TIMERS } from "../../timers.ts";
+import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../exchange.ts";
+import { json, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
+import { UpstreamClient } from "./upstream-client.ts";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+function get(url: string): UpstreamRequest {
+  return { verb: "GET", url, headers: { accept: "application/json" } };
+}
+
+async function startUpstream(): Promise<ScriptedUpstream> {
+  const upstream = await new ScriptedUpstream("a").start();
+  closing.push(() => upstream.stop());
+  return upstream;
+}
+
+function clientOf(options: ScriptedUpstream["options"]): UpstreamClient {
+  const client = new UpstreamClient(options, { timers: SYSTEM_TIMERS });
+  closing.push(() => client.close());
+  return client;
+}
+
+/** A server that answers every connection with these bytes, and then ends it. */
+async function startRaw(answer: string): Promise<ScriptedUpstream["options"]> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(answer, "latin1"));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { name: "raw", url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tier: 0, weight: 1 };
+}
+
+async function read({ body }: UpstreamResponse): Promise<Buffer> {
+  if (Buffer.isBuffer(body)) return body;
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<UpstreamError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(UpstreamError);
+  return error as UpstreamError;
+}
+
+describe("a request to an upstream", () => {
+  it("goes to the path under that of its URL, with its credentials, and brings status, headers and the whole body", async () => {
+    const upstream = await startUpstream();
+    upstream.handler = (_request, response) => {
+      response.setHeader("Eth-Consensus-Version", "fulu");
+      json(response, { message: "no" }, 404);
+    };
+    const { url, ...options } = upstream.options;
+    const client = clientOf({ ...options, url: `${url}/key/`, authorization: "Bearer secret" });
+    const body = Buffer.from('["1"]');
+    const response = await client.request({ verb: "POST", url: "/eth/v1/x?a=b", headers: { "x-y": "z" }, body });
+    expect(response).toMatchObject({ upstream: "a", status: 404, headers: { "eth-consensus-version": "fulu" } });
+    expect(Buffer.isBuffer(response.body)).toBe(true);
+    expect((await read(response)).toString()).toBe('{"message":"no"}');
+    expect(upstream.requests).toMatchObject([
+      {
+        verb: "POST",
+        url: "/key/eth/v1/x?a=b",
+        headers: { authorization: "Bearer secret", "x-y": "z", "accept-encoding": "identity" },
+        body,
+      },
+    ]);
+    expect(client.underWay).toBe(0);
+  });
+
+  it("brings a large body as a stream that holds the upstream back while nobody reads", async () => {
+    const upstream = await startUpstream();
+    const whole = randomBytes(32 * 1024 * 1024);
+    let handedOver = 0;
+    upstream.handler = (_request, response) => {
+      const step = 256 * 1024;
+      const write = () => {
+        while (handedOver < whole.length) {
+          const goesOn = response.write(whole.subarray(handedOver, handedOver + step));
+          handedOver += step;
+          if (!goesOn) {
+            response.once("drain", write);
+            return;
+          }
+        }
+        response.end();
+      };
+      write();
+    };
+    const response = await clientOf(upstream.options).request(get("/large"));
+    expect(Buffer.isBuffer(response.body)).toBe(false);
+    // Everybody has had his turn many times: what can go on has gone on.
+    for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(handedOver).toBeLessThan(whole.length);
+    expect((await read(response)).equals(whole)).toBe(true);
+  });
+
+  it("frees its connection when the reader of a stream stops early", async () => {
+    const upstream = await startUpstream();
+    const closed = new Promise<void>((resolve) => {
+      upstream.handler = (_request, response) => {
+        response.on("close", resolve);
+        response.write(randomBytes(1024 * 1024));
+      };
+    });
+    const client = clientOf(upstream.options);
+    const { body } = await client.request(get("/endless"));
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      expect(chunk.length).toBeGreaterThan(0);
+      break;
+    }
+    await closed;
+    expect(client.underWay).toBe(0);
+  });
+
+  it("tells of an answer that breaks off as an error, never as an end, whichever way its length was said", async () => {
+    const chunk = "x".repeat(100_000);
+    const answers = [
+      `Content-Length: 300000\r\n\r\n${chunk}`,
+      `Content-Length: 300000\r\nConnection: close\r\n\r\n${chunk}`,
+      `Transfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n`,
+      `Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n`,
+    ];
+    for (const answer of answers) {
+      const client = clientOf(await startRaw(`HTTP/1.1 200 OK\r\n${answer}`));
+      const response = await client.request(get("/large"));
+      const error = await errorOf(read(response));
+      expect(error.message).toMatch(/^raw broke off its answer: /);
+      expect(client.underWay).toBe(0);
+    }
+    for (const answer of ["Content-Length: 30\r\n\r\n12345", "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n"]) {
+      const client = clientOf(await startRaw(`HTTP/1.1 200 OK\r\n${answer}`));
+      expect((await errorOf(client.request(get("/small")))).mayHaveArrived).toBe(true);
+    }
+  });
+
+  it("tells whether it may have arrived", async () => {
+    const upstream = await startUpstream();
+    const client = clientOf(upstream.options);
+    upstream.handler = (_request, response) => response.destroy();
+    const cut = await errorOf(client.request(get("/cut")));
+    expect(cut).toMatchObject({ upstream: "a", message: "a closed the connection.", mayHaveArrived: true });
+    await upstream.stop();
+    const refused = await errorOf(client.request(get("/gone")));
+    expect(refused).toMatchObject({ message: "a refused the connection.", mayHaveArrived: false });
+  });
+
+  it("ends at once when it is given up, on a connection and while it waits for one", async () => {
+    const upstream = await startUpstream();
+    upstream.isFrozen = true;
+    const client = new UpstreamClient(upstream.options, { timers: SYSTEM_TIMERS, connections: 1 });
+    closing.push(() => client.close());
+    const [first, second] = [new AbortController(), new AbortController()];
+    const received = upstream.received("/first");
+    const firstError = errorOf(client.request(get("/first"), { signal: first.signal }));
+    const secondError = errorOf(client.request(get("/second"), { signal: second.signal }));
+    await received;
+    second.abort();
+    expect((await secondError).mayHaveArrived).toBe(false);
+    first.abort();
+    expect((await firstError).mayHaveArrived).toBe(true);
+    expect(client.underWay).toBe(0);
+    upstream.isFrozen = false;
+    await client.request(get("/third"));
+    expect(upstream.questions).toEqual(["/first", "/third"]);
+  });
+
+  it("refuses redirects, encodings nobody asked for, and what is no HTTP", async () => {
+    const redirect = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
+    const encoded = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx";
+    for (const [answer, message] of [
+      [redirect, /redirect \(HTTP status 302\)/],
+      [encoded, /the encoding "gzip"/],
+      ["SSH-2.0-OpenSSH_9.9\r\n", /^raw cannot be asked: /],
+    ] as const) {
+      const error = await errorOf(clientOf(await startRaw(answer)).request(get("/")));
+      expect(error.message).toMatch(message);
+    }
+  });
+});

@@ -1,0 +1,166 @@
+import { Pool } from "undici";
+import type { Cost } from "../../server/method-table.ts";
+import type { Timers } from "../../timers.ts";
+import type { UpstreamRequest, UpstreamResponse } from "../exchange.ts";
+import type { UpstreamOptions } from "../options.ts";
+import { HttpExchange } from "./http-exchange.ts";
+import { Latencies } from "./latencies.ts";
+
+const DEFAULT_CONNECTIONS = 128;
+/** More than that would wait for a connection for longer than anybody waits for an answer. */
+const MAX_UNDER_WAY = 2048;
+
+const CONNECT_MILLIS = 3000;
+/** A state that has to be replayed takes its time. Whoever asks has a deadline of his own. */
+const HEADERS_MILLIS = 120_000;
+const BODY_MILLIS = 30_000;
+
+/** An upstream that has answered nobody for so long, while questions wait, is taken for stuck. */
+export const SILENT_MILLIS = 1000;
+/** So is one that others overtook so often without an answer in between, for as long. */
+const OVERTAKEN_TIMES = 3;
+
+interface UpstreamClientOptions {
+  timers: Pick<Timers, "now">;
+  connections?: number;
+}
+
+/** What is known of a request beside what is sent. */
+interface RequestFacts {
+  /** Those of one cost are expected to take about as long; `cheap` unless said. */
+  readonly cost?: Cost;
+  /** How long it may take to begin its answer. */
+  readonly headersMillis?: number;
+  /**
+   * Whether it goes out on a connection of its own. The upstream may just be closing one that is idle, and then nobody knows
+   * whether it has seen the request.
+   */
+  readonly isFresh?: boolean;
+}
+
+/** Asks one upstream, over connections that stay open. */
+export class UpstreamClient {
+  readonly options: UpstreamOptions;
+  readonly latencies = new Latencies();
+  readonly #timers: Pick<Timers, "now">;
+  readonly #pool: Pool;
+  /** Its connections serve one request each. */
+  readonly #freshPool: Pool;
+  readonly #pathPrefix: string;
+  #underWay = 0;
+  /** Of those under way, the ones that should have an answer soon and have none yet. */
+  #awaited = 0;
+  /** When the first of these was asked, or when it last answered anything. */
+  #quietSince = 0;
+  /** How often others were faster since it last answered, and when that happened last. */
+  #overtaken = 0;
+  #overtakenAt = 0;
+
+  constructor(options: UpstreamOptions, { timers, connections = DEFAULT_CONNECTIONS }: UpstreamClientOptions) {
+    this.options = options;
+    this.#timers = timers;
+    const { origin, pathname } = new URL(options.url);
+    this.#pathPrefix = pathname.replace(/\/+$/, "");
+    const poolOptions = {
+      connections,
+      connect: { timeout: CONNECT_MILLIS },
+      headersTimeout: HEADERS_MILLIS,
+      bodyTimeout: BODY_MILLIS,
+    };
+    this.#pool = new Pool(origin, poolOptions);
+    this.#freshPool = new Pool(origin, { ...poolOptions, pipelining: 0 });
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  /** How many requests have no whole answer yet. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** Whether it has as much to do as can be asked of it at a time. */
+  get isFull(): boolean {
+    return this.#underWay >= MAX_UNDER_WAY;
+  }
+
+  /** Whether it is stuck, for all that can be seen from here. */
+  get isSilent(): boolean {
+    if (this.#awaited > 0 && this.#timers.now() - this.#quietSince > SILENT_MILLIS) return true;
+    return this.#overtaken >= OVERTAKEN_TIMES && this.#timers.now() - this.#overtakenAt < SILENT_MILLIS;
+  }
+
+  /** Another one, asked later, has answered before. */
+  noteOvertaken(): void {
+    this.#overtaken++;
+    this.#overtakenAt = this.#timers.now();
+  }
+
+  /** The answer, whatever its status. Rejects with an `UpstreamError` when there is none. */
+  async request(
+    request: UpstreamRequest,
+    { signal, ...facts }: RequestFacts & { signal?: AbortSignal } = {},
+  ): Promise<UpstreamResponse> {
+    signal?.throwIfAborted();
+    const exchange = this.begin(request, facts);
+    if (signal === undefined) return exchange.response;
+    const abort = () => exchange.abort("did not answer while somebody waited");
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      return await exchange.response;
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  /** The same for who gives it up by `abort` of the exchange. */
+  begin(request: UpstreamRequest, { cost = "cheap", headersMillis, isFresh = false }: RequestFacts = {}): HttpExchange {
+    const began = this.#timers.now();
+    const isAwaited = cost !== "heavy";
+    let isAnswered = false;
+    const onAnswered = () => {
+      if (isAnswered) return;
+      isAnswered = true;
+      if (isAwaited) this.#awaited--;
+    };
+    const exchange = new HttpExchange(this.name, {
+      onAnswered: () => {
+        onAnswered();
+        this.#overtaken = 0;
+        this.#quietSince = this.#timers.now();
+        this.latencies.note(cost, this.#quietSince - began);
+      },
+      onOver: () => {
+        onAnswered();
+        this.#underWay--;
+      },
+    });
+    if (isAwaited && this.#awaited++ === 0) this.#quietSince = began;
+    this.#underWay++;
+    const { verb, url, headers, body } = request;
+    (isFresh ? this.#freshPool : this.#pool).dispatch(
+      {
+        method: verb,
+        path: this.#pathPrefix + url,
+        headers: this.#headersOf(headers),
+        body,
+        headersTimeout: headersMillis,
+      },
+      exchange,
+    );
+    return exchange;
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    const reason = new Error("the gateway is closing");
+    await Promise.all([this.#pool.destroy(reason), this.#freshPool.destroy(reason)]);
+  }
+
+  #headersOf(headers: Readonly<Record<string, string>>): Record<string, string> {
+    const all: Record<string, string> = { ...headers, "accept-encoding": "identity" };
+    if (this.options.authorization !== undefined) all.authorization = this.options.authorization;
+    return all;
+  }
+}

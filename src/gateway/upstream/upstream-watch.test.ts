@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { HandTimers } from "../../timers.test-support.ts";
+import type { ChainFacts } from "../chain-facts.ts";
+import { GENESIS_ROOT, json, rootAt, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
+import { UpstreamWatch } from "./upstream-watch.ts";
+
+const SECONDS_PER_SLOT = 12;
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** Two upstreams at slot 100, which it is by the clock. */
+async function open() {
+  const [a, b] = await Promise.all(["a", "b"].map((name) => new ScriptedUpstream(name).start()));
+  const timers = new HandTimers();
+  const facts: ChainFacts = {
+    presetBase: "mainnet",
+    genesisValidatorsRoot: GENESIS_ROOT,
+    genesisTime: timers.unixNow() / 1000 - 100.5 * SECONDS_PER_SLOT,
+    secondsPerSlot: SECONDS_PER_SLOT,
+    slotsPerEpoch: 8,
+    forks: [{ name: "phase0", epoch: 0 }],
+  };
+  const logger = createRecordingLogger();
+  const watch = new UpstreamWatch({
+    options: { upstreams: [a!.options, b!.options], maxSlotsBehind: 2 },
+    facts,
+    timers,
+    logger,
+  });
+  closing.push(
+    () => a!.stop(),
+    () => b!.stop(),
+    () => watch.close(),
+  );
+  const messages = () =>
+    logger.records.splice(0).map(({ level, message, fields }) => [level, message, fields?.upstream]);
+  /** Lets time pass so slowly that upstreams can answer, until it is so. */
+  const until = async (isSo: () => boolean) => {
+    for (let step = 0; !isSo(); step++) {
+      if (step > 20_000) throw new Error("It does not come.");
+      await timers.pass(5);
+    }
+  };
+  return { watch, a: a!, b: b!, timers, messages, until };
+}
+
+describe("the watch over upstreams", () => {
+  it("knows all of each once it has started, and says so", async () => {
+    const { watch, messages } = await open();
+    expect(watch.of("a")).toMatchObject({ fitness: "down", reasons: ["It has not been asked yet."] });
+    await watch.start();
+    expect(watch.all).toMatchObject([
+      {
+        upstream: "a",
+        fitness: "ready",
+        reasons: [],
+        version: "Scripted/a",
+        head: { slot: 100, root: rootAt(100) },
+        finalized: { epoch: 10, root: rootAt(10) },
+        syncDistance: 0,
+        isOptimistic: false,
+        isExecutionOffline: false,
+      },
+      { upstream: "b", fitness: "ready" },
+    ]);
+    expect(messages()).toEqual([
+      ["info", "Upstream is ready", expect.any(String)],
+      ["info", "Upstream is ready", expect.any(String)],
+    ]);
+  });
+
+  it("tells what an upstream has no such thing of from what it gives no good answer to", async () => {
+    const { watch, a } = await open();
+    const ask = (status: number) => {
+      a.handler = (_request, response) => json(response, { data: 1 }, status);
+      return watch.ask("a", "/eth/v1/beacon/headers/7");
+    };
+    expect(String(await ask(200))).toBe('{"data":1}');
+    expect(await ask(404)).toBeUndefined();
+    await expect(ask(500)).rejects.toThrow("a answered /eth/v1/beacon/headers/7 with HTTP status 500.");
+  });
+
+  it("sees an upstream fall behind, freeze, go and come back, and says each once", async () => {
+    const { watch, a, messages, until } = await open();
+    await watch.start();
+    let changes = 0;
+    watch.onChange(() => changes++);
+    messages();
+    a.isOptimistic = true;
+    await until(() => watch.of("a").fitness === "behind");
+    expect(changes).toBeGreaterThan(0);
+    a.isFrozen = true;
+    await until(() => watch.of("a").fitness === "down");
+    expect(watch.of("a").reasons[0]).toBe("a did not answer /eth/v1/node/syncing within 2 s.");
+    a.isFrozen = false;
+    a.isOptimistic = false;
+    await until(() => watch.of("a").fitness === "ready");
+    await a.stop();
+    await until(() => watch.of("a").fitness === "down");
+    expect(watch.of("a").reasons).toEqual(["a refused the connection."]);
+    await a.start();
+    await until(() => watch.of("a").fitness === "ready");
+    expect(messages().map(([level]) => level)).toEqual(["warn", "warn", "info", "warn", "info"]);
+  });
+
+  it("finds out that an upstream follows another chain, also when it comes back with one", async () => {
+    const { watch, a, b, messages, until } = await open();
+    b.genesisRoot = rootAt(5);
+    await watch.start();
+    expect(watch.of("b").fitness).toBe("foreign");
+    expect(messages()).toContainEqual(["error", "Upstream follows another chain and is not asked", "b"]);
+    await a.stop();
+    await until(() => watch.of("a").fitness === "down");
+    a.genesisRoot = rootAt(6);
+    await a.start();
+    await until(() => watch.of("a").fitness === "foreign");
+  });
+
+  it("takes an upstream for down that others complain of, until it answers", async () => {
+    const { watch, until } = await open();
+    await watch.start();
+    watch.suspect("a", "5 requests in a row failed.");
+    expect(watch.of("a")).toMatchObject({ fitness: "down", reasons: ["5 requests in a row failed."] });
+    await until(() => watch.of("a").fitness === "ready");
+  });
+
+  it("does not go by garbage", async () => {
+    const { watch, a, b } = await open();
+    a.everything = (_request, response) => response.end("<html>Welcome to nginx!</html>");
+    b.everything = ({ url }, response) =>
+      json(response, { data: url.endsWith("syncing") ? { sync_distance: "0" } : null });
+    await watch.start();
+    expect(watch.of("a")).toMatchObject({
+      fitness: "down",
+      reasons: ["a answered /eth/v1/node/syncing with something that is no JSON object with a member data."],
+    });
+    expect(watch.of("b")).toMatchObject({
+      fitness: "behind",
+      reasons: ["It does not tell its head: The member slot is no whole number."],
+    });
+  });
+
+  it("goes by what events tell between two polls", async () => {
+    const { watch, a } = await open();
+    await watch.start();
+    const asked = a.requests.length;
+    watch.noteHead("a", { slot: 101, root: rootAt(101) });
+    watch.noteFinalized("a", { epoch: 11, root: rootAt(11) });
+    expect(watch.of("a")).toMatchObject({ fitness: "ready", head: { slot: 101 }, finalized: { epoch: 11 } });
+    expect(a.requests).toHaveLength(asked);
+    watch.noteHead("b", { slot: 104, root: rootAt(104) });
+    expect(watch.of("b").fitness).toBe("behind");
+  });
+});
+
+describe("the floor", () => {
+  it("rises no further than the clock, whatever an upstream tells", async () => {
+    const { watch } = await open();
+    await watch.start();
+    watch.raiseFloor(100);
+    expect(watch.floor).toBe(100);
+    watch.noteHead("a", { slot: 2 ** 52, root: rootAt(1) });
+    watch.raiseFloor(2 ** 52);
+    expect(watch.floor).toBeLessThanOrEqual(102);
+    watch.raiseFloor(50);
+    expect(watch.floor).toBeGreaterThanOrEqual(100);
+  });
+
+  it("is let go with a warning when no upstream comes to it for two slots", async () => {
+    const { watch, a, timers, messages, until } = await open();
+    await watch.start();
+    a.headSlot = 101;
+    await until(() => watch.of("a").head?.slot === 101);
+    watch.raiseFloor(101);
+    await a.stop();
+    await until(() => watch.of("a").fitness === "down");
+    messages();
+    const gone = timers.now();
+    await until(() => watch.floor === 100);
+    expect(timers.now() - gone).toBeGreaterThan(2 * (SECONDS_PER_SLOT - 1) * 1000);
+    expect(messages()).toEqual([["warn", expect.stringContaining("No upstream comes to the head"), undefined]]);
+  });
+
+  it("follows the chain itself where that goes back", async () => {
+    const { watch, messages } = await open();
+    await watch.start();
+    for (const name of ["a", "b"]) watch.noteHead(name, { slot: 101, root: rootAt(101) });
+    watch.raiseFloor(101);
+    messages();
+    watch.noteHead("a", { slot: 100, root: rootAt(99) });
+    expect(watch.floor).toBe(101);
+    watch.noteHead("b", { slot: 100, root: rootAt(99) });
+    expect(watch.floor).toBe(100);
+    expect(messages()).toEqual([]);
+  });
+});

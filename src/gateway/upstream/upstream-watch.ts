@@ -1,0 +1,287 @@
+import type { Logger } from "../../log/logger.ts";
+import type { Timers } from "../../timers.ts";
+import { type ChainFacts, slotAt } from "../chain-facts.ts";
+import type { Condition, Conditions, Fitness } from "../condition.ts";
+import type { GatewayOptions } from "../options.ts";
+import { askForBody, LateError, MissingError } from "./ask.ts";
+import { Floor } from "./floor.ts";
+import { judge, latestCredibleSlot, type Measure, type Observation } from "./judge.ts";
+import { poll } from "./poll.ts";
+import { UpstreamClient } from "./upstream-client.ts";
+
+const CONNECTIONS = 4;
+const POLLS_PER_SLOT = 4;
+const MIN_PAUSE_MILLIS = 250;
+const MIN_TIMEOUT_MILLIS = 500;
+const MAX_TIMEOUT_MILLIS = 2000;
+/** Who an upstream is, and which chain it follows, is asked when it was down, and after so many polls. */
+const IDENTITY_EVERY = 40;
+const PATIENCE_SLOTS = 2;
+
+interface UpstreamWatchOptions {
+  options: Pick<GatewayOptions, "upstreams" | "maxSlotsBehind">;
+  facts: ChainFacts;
+  timers: Timers;
+  logger: Logger;
+}
+
+/** One upstream, as it is watched. */
+interface Watched {
+  readonly client: UpstreamClient;
+  observation: Observation;
+  condition: Condition;
+  /** How far its head ever was. */
+  highest: number;
+  /** How often it told of its head itself, so that what a poll brings is known to be older. */
+  notes: number;
+  polls: number;
+  isPolled: boolean;
+}
+
+/** Watches how the upstreams are, by asking them a few times a slot and by what their events tell. */
+export class UpstreamWatch implements Conditions {
+  readonly #facts: ChainFacts;
+  readonly #maxSlotsBehind: number;
+  readonly #timers: Timers;
+  readonly #logger: Logger;
+  readonly #floor: Floor;
+  readonly #watched: ReadonlyMap<string, Watched>;
+  readonly #listeners = new Set<() => void>();
+  readonly #closed = new AbortController();
+  #all: readonly Condition[];
+
+  constructor({ options, facts, timers, logger }: UpstreamWatchOptions) {
+    this.#facts = facts;
+    this.#maxSlotsBehind = options.maxSlotsBehind;
+    this.#timers = timers;
+    this.#logger = logger;
+    this.#floor = new Floor({ timers, logger, patienceMillis: PATIENCE_SLOTS * facts.secondsPerSlot * 1000 });
+    this.#watched = new Map(
+      options.upstreams.map((upstream) => {
+        const client = new UpstreamClient(upstream, { timers, connections: CONNECTIONS });
+        const failure = "It has not been asked yet.";
+        const condition: Condition = { upstream: upstream.name, fitness: "down", reasons: [failure] };
+        return [
+          upstream.name,
+          { client, observation: { failure }, condition, highest: 0, notes: 0, polls: 0, isPolled: false },
+        ];
+      }),
+    );
+    this.#all = this.#conditions();
+  }
+
+  get all(): readonly Condition[] {
+    return this.#all;
+  }
+
+  get floor(): number {
+    return this.#floor.slot;
+  }
+
+  of(upstream: string): Condition {
+    return this.#of(upstream).condition;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  raiseFloor(slot: number): void {
+    if (slot > this.#floor.slot && this.#floor.raise(slot, latestCredibleSlot(this.#measure()))) this.#tell();
+  }
+
+  /** Begins; resolves when each upstream has been asked once, whatever came of it. */
+  async start(): Promise<void> {
+    await Promise.all(
+      [...this.#watched.values()].map(async (watched) => {
+        await this.#poll(watched);
+        this.#follow(watched).catch(() => {
+          // It has been closed.
+        });
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#listeners.clear();
+    await Promise.all([...this.#watched.values()].map(({ client }) => client.close()));
+  }
+
+  /** An upstream has told of its head. */
+  noteHead(upstream: string, head: { readonly slot: number; readonly root: string }): void {
+    const watched = this.#of(upstream);
+    watched.notes++;
+    if (watched.observation.head?.root === head.root && watched.observation.head.slot === head.slot) return;
+    watched.observation = { ...watched.observation, head: { slot: head.slot, root: head.root } };
+    this.#judgeAll();
+  }
+
+  /** An upstream has told of what is final. */
+  noteFinalized(upstream: string, finalized: { readonly epoch: number; readonly root: string }): void {
+    const watched = this.#of(upstream);
+    watched.notes++;
+    watched.observation = {
+      ...watched.observation,
+      finalized: { epoch: finalized.epoch, root: finalized.root },
+    };
+    this.#judgeAll();
+  }
+
+  /** Questions to an upstream failed several times in a row: it is down until it answers the next poll, which comes at once. */
+  suspect(upstream: string, reason: string): void {
+    const watched = this.#of(upstream);
+    if (watched.observation.failure !== undefined) return;
+    watched.observation = { ...watched.observation, failure: reason };
+    this.#judgeAll();
+    void this.#poll(watched);
+  }
+
+  /** The body of what an upstream answers; undefined when it has no such thing. Rejects with an `UpstreamError` otherwise. */
+  async ask(upstream: string, path: string, signal?: AbortSignal): Promise<Buffer | undefined> {
+    const { client } = this.#of(upstream);
+    try {
+      return await askForBody(client, path, { timers: this.#timers, timeoutMillis: MAX_TIMEOUT_MILLIS, signal });
+    } catch (error) {
+      if (error instanceof MissingError) return undefined;
+      throw error;
+    }
+  }
+
+  #of(upstream: string): Watched {
+    const watched = this.#watched.get(upstream);
+    if (watched === undefined) throw new Error(`There is no upstream ${upstream}.`);
+    return watched;
+  }
+
+  /** Polls again and again, never in step with the polls of other upstreams or of other gateways. */
+  async #follow(watched: Watched): Promise<never> {
+    const pause = Math.max(MIN_PAUSE_MILLIS, (this.#facts.secondsPerSlot * 1000) / POLLS_PER_SLOT);
+    for (;;) {
+      await this.#timers.sleep(pause * (0.8 + 0.4 * Math.random()), this.#closed.signal);
+      await this.#poll(watched);
+    }
+  }
+
+  async #poll(watched: Watched): Promise<void> {
+    if (watched.isPolled) return;
+    watched.isPolled = true;
+    try {
+      watched.observation = await this.#observe(watched);
+    } finally {
+      watched.isPolled = false;
+    }
+    if (!this.#closed.signal.aborted) this.#judgeAll();
+  }
+
+  async #observe(watched: Watched): Promise<Observation> {
+    const before = watched.observation;
+    const { notes } = watched;
+    const isKnown = before.failure === undefined && before.genesisValidatorsRoot !== undefined;
+    const asksForIdentity = !isKnown || ++watched.polls % IDENTITY_EVERY === 0;
+    let polled: Observation;
+    try {
+      polled = await this.#pollOnce(watched.client, asksForIdentity, before.failure === undefined);
+    } catch (error) {
+      return { ...watched.observation, failure: error instanceof Error ? error.message : String(error) };
+    }
+    const known = watched.observation;
+    // What it told of itself meanwhile is newer.
+    const [newer, older] = watched.notes === notes ? [polled, known] : [known, polled];
+    return {
+      ...polled,
+      version: polled.version ?? known.version,
+      genesisValidatorsRoot: polled.genesisValidatorsRoot ?? known.genesisValidatorsRoot,
+      head: newer.head ?? older.head,
+      finalized: newer.finalized ?? older.finalized,
+    };
+  }
+
+  /** An upstream that was well a moment ago may be late once. */
+  async #pollOnce(client: UpstreamClient, asksForIdentity: boolean, wasWell: boolean): Promise<Observation> {
+    const slotMillis = this.#facts.secondsPerSlot * 1000;
+    const options = {
+      timers: this.#timers,
+      timeoutMillis: Math.min(MAX_TIMEOUT_MILLIS, Math.max(MIN_TIMEOUT_MILLIS, slotMillis / POLLS_PER_SLOT)),
+      signal: this.#closed.signal,
+      asksForIdentity,
+    };
+    try {
+      return await poll(client, options);
+    } catch (error) {
+      if (!(error instanceof LateError) || !wasWell) throw error;
+      return poll(client, options);
+    }
+  }
+
+  #measure(): Measure {
+    return {
+      genesisValidatorsRoot: this.#facts.genesisValidatorsRoot,
+      clockSlot: slotAt(this.#facts, this.#timers.unixNow()),
+      slotsPerEpoch: this.#facts.slotsPerEpoch,
+      maxSlotsBehind: this.#maxSlotsBehind,
+      all: [...this.#watched.values()].map(({ observation }) => observation),
+    };
+  }
+
+  #judgeAll(): void {
+    const measure = this.#measure();
+    let isChanged = false;
+    for (const watched of this.#watched.values()) {
+      if (this.#judge(watched, measure)) isChanged = true;
+    }
+    if (this.#checkFloor()) isChanged = true;
+    if (!isChanged) return;
+    this.#all = this.#conditions();
+    this.#tell();
+  }
+
+  #judge(watched: Watched, measure: Measure): boolean {
+    const {
+      genesisValidatorsRoot: _root,
+      failure: _failure,
+      shortcoming: _shortcoming,
+      ...known
+    } = watched.observation;
+    const before = watched.condition;
+    const condition = { upstream: before.upstream, ...judge(watched.observation, measure), ...known };
+    if (JSON.stringify(condition) === JSON.stringify(before)) return false;
+    watched.condition = condition;
+    if (condition.fitness !== before.fitness) this.#log(condition);
+    return true;
+  }
+
+  #log({ upstream, fitness, reasons, version }: Condition): void {
+    const level = ({ ready: "info", behind: "warn", down: "warn", foreign: "error" } as const)[fitness];
+    this.#logger[level](MESSAGES[fitness], { upstream, ...(fitness === "ready" ? { version } : { reasons }) });
+  }
+
+  #checkFloor(): boolean {
+    const all = [...this.#watched.values()];
+    const ready = all.filter(({ condition }) => condition.fitness === "ready");
+    const asked = ready.length > 0 ? ready : all.filter(({ condition }) => condition.fitness === "behind");
+    const reaches = asked.flatMap(({ condition: { head }, highest }) => (head ? [{ slot: head.slot, highest }] : []));
+    const isLetGo = this.#floor.check(reaches);
+    for (const watched of asked) {
+      const slot = watched.condition.head?.slot ?? 0;
+      watched.highest = isLetGo ? slot : Math.max(watched.highest, slot);
+    }
+    return isLetGo;
+  }
+
+  #conditions(): readonly Condition[] {
+    return [...this.#watched.values()].map(({ condition }) => condition);
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+const MESSAGES: Readonly<Record<Fitness, string>> = {
+  ready: "Upstream is ready",
+  behind: "Upstream is behind and asked only when none is ready",
+  down: "Upstream is down",
+  foreign: "Upstream follows another chain and is not asked",
+};

@@ -1,0 +1,453 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { Failure } from "../../failure.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { HandTimers, settled } from "../../timers.test-support.ts";
+import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import type { GatewayObserver } from "../observer.ts";
+import type { GatewayOptions, UpstreamOptions } from "../options.ts";
+import { SetConditions } from "./conditions.test-support.ts";
+import { questionOf } from "./question.test-support.ts";
+import { json, type ReceivedRequest, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
+import { Upstreams } from "./upstreams.ts";
+
+const HEDGE_MILLIS = 50;
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+interface Setting {
+  names?: string[];
+  broadcast?: GatewayOptions["broadcast"];
+  upstreamOptions?: Record<string, Partial<UpstreamOptions>>;
+}
+
+async function open({ names = ["a", "b"], broadcast = 1, upstreamOptions = {} }: Setting = {}) {
+  const servers = await Promise.all(names.map((name) => new ScriptedUpstream(name).start()));
+  const conditions = new SetConditions(...names);
+  const timers = new HandTimers();
+  const events: string[] = [];
+  const observer: GatewayObserver = {
+    asked: (upstream, _method, outcome) => void events.push(`${upstream} ${outcome}`),
+    askedAnother: (first, reason) => void events.push(`not ${first}: ${reason}`),
+    disagreed: () => {},
+    looked: () => {},
+    cacheIs: () => {},
+  };
+  const suspects: string[] = [];
+  const upstreams = new Upstreams({
+    options: {
+      upstreams: servers.map(({ name, options }) => ({ ...options, ...upstreamOptions[name] })),
+      broadcast,
+      hedgeMillis: HEDGE_MILLIS,
+    },
+    conditions,
+    timers,
+    logger: createRecordingLogger(),
+    observer,
+    onSuspect: (upstream, reason) => void suspects.push(`${upstream}: ${reason}`),
+  });
+  closing.push(...servers.map((server) => () => server.stop()), () => upstreams.close());
+  const server = (name: string) => servers.find((each) => each.name === name)!;
+  return { upstreams, conditions, timers, events, suspects, server };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<Failure> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Failure);
+  return error as Failure;
+}
+
+async function counts(read: () => Promise<UpstreamResponse>, times: number): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (let i = 0; i < times; i++) {
+    const { upstream } = await read();
+    found[upstream] = (found[upstream] ?? 0) + 1;
+  }
+  return found;
+}
+
+describe("whom a read goes to", () => {
+  it("is shared by weight among those of the first tier that are ready, else those of later ones, else who is behind", async () => {
+    const { upstreams, conditions } = await open({
+      names: ["a", "b", "c"],
+      upstreamOptions: { a: { weight: 3 }, c: { tier: 1 } },
+    });
+    const read = () => upstreams.read(questionOf());
+    expect(await counts(read, 40)).toEqual({ a: 30, b: 10 });
+    conditions.set("a", { fitness: "down" });
+    expect(await counts(read, 5)).toEqual({ b: 5 });
+    conditions.set("a", {});
+    expect(await counts(read, 40)).toMatchObject({ a: expect.closeTo(30, -1), b: expect.closeTo(10, -1) });
+    for (const name of ["a", "b"]) conditions.set(name, { fitness: "behind" });
+    expect(await counts(read, 5)).toEqual({ c: 5 });
+    conditions.set("c", { fitness: "foreign" });
+    expect(await counts(read, 40)).toEqual({ a: 30, b: 10 });
+  });
+
+  it("is nobody who is known not to have it, as long as there is another", async () => {
+    const { upstreams, conditions } = await open();
+    const question = { ...questionOf(), lacking: new Set(["a"]) };
+    conditions.set("b", { fitness: "behind" });
+    expect(await counts(() => upstreams.read(question), 3)).toEqual({ b: 3 });
+    conditions.set("b", { fitness: "down" });
+    expect(await counts(() => upstreams.read(question), 3)).toEqual({ a: 3 });
+  });
+
+  it("is nobody when all are down: the failure says why of each", async () => {
+    const { upstreams, conditions } = await open();
+    conditions.set("a", { fitness: "down", reasons: ["It refused the connection."] });
+    conditions.set("b", { fitness: "foreign", reasons: ["It follows another chain."] });
+    const failure = await failureOf(upstreams.read(questionOf()));
+    expect(failure.kind).toBe("unavailable");
+    expect(failure.detail).toBe("a is down: It refused the connection. b is foreign: It follows another chain.");
+  });
+
+  it("is who has least to do", async () => {
+    const { upstreams, server } = await open();
+    server("a").isFrozen = true;
+    const arrived = server("a").received("/eth/v1/x");
+    const first = upstreams.read(questionOf({ method: { cost: "heavy" } }));
+    await arrived;
+    expect(await counts(() => upstreams.read(questionOf()), 5)).toEqual({ b: 5 });
+    await upstreams.close();
+    await failureOf(first);
+  });
+});
+
+describe("a read that fails on one upstream", () => {
+  const cut = (_request: ReceivedRequest, response: Parameters<ScriptedUpstream["handler"]>[1]) =>
+    void response.destroy();
+
+  it("goes to another for errors of connection and of the server, but not for what the caller did wrong", async () => {
+    const { upstreams, conditions, server, events } = await open();
+    const a = server("a");
+    for (const status of [500, 502, 503, 429, 401]) {
+      a.handler = (_request, response) => json(response, { code: status, message: "no" }, status);
+      conditions.set("b", { fitness: "behind" });
+      expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b", status: 200 });
+    }
+    a.handler = cut;
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
+    expect(events.slice(-3)).toEqual(["a error", "not a: failed", "b 200"]);
+    a.handler = (_request, response) => json(response, { code: 400, message: "no" }, 400);
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status: 400 });
+    await a.stop();
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
+  });
+
+  it("goes to another for what is no answer of a beacon node, though its status is good", async () => {
+    const { upstreams, conditions, server, suspects } = await open();
+    conditions.set("b", { fitness: "behind" });
+    for (const [type, text] of [
+      ["text/html", "<html></html>"],
+      ["application/json", '{"data":'],
+      ["application/json", "\u0000\u0001"],
+      ["application/json", ""],
+    ] as const) {
+      server("a").handler = (_request, response) => response.setHeader("content-type", type).end(text);
+      expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
+    }
+    expect(suspects).toEqual([]);
+    for (const text of ['{"data":1}\n', "[]", '"text"', "12", "null", "true"]) {
+      server("a").handler = (_request, response) => response.setHeader("content-type", "application/json").end(text);
+      expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a" });
+    }
+  });
+
+  it("fails at once when it cannot be written in HTTP, for which no upstream is to blame", async () => {
+    const { upstreams, events, suspects } = await open();
+    for (let i = 0; i < 6; i++) {
+      const { request, ...question } = questionOf();
+      const failure = await failureOf(upstreams.read({ ...question, request: { ...request, headers: { x: "a\nb" } } }));
+      expect(failure.kind).toBe("invalid-params");
+    }
+    expect(suspects).toEqual([]);
+    expect(events.filter((event) => event.startsWith("not"))).toEqual([]);
+  });
+
+  it("fails as overloaded when all have too much to do", async () => {
+    const { upstreams, server } = await open({ names: ["a"] });
+    server("a").isFrozen = true;
+    const waiting = Array.from({ length: 2048 }, () => failureOf(upstreams.read(questionOf())));
+    expect((await failureOf(upstreams.read(questionOf()))).kind).toBe("overloaded");
+    await upstreams.close();
+    await Promise.all(waiting);
+  });
+
+  it("asks one other for what is not there, and believes two", async () => {
+    const { upstreams, conditions, server } = await open({ names: ["a", "b", "c"] });
+    const missing = (name: string) => {
+      server(name).handler = (_request, response) => json(response, { code: 404, message: name }, 404);
+    };
+    for (const name of ["b", "c"]) conditions.set(name, { fitness: "behind" });
+    missing("a");
+    expect(await upstreams.read(questionOf())).toMatchObject({ status: 200 });
+    missing("b");
+    missing("c");
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status: 404 });
+    expect(server("b").questions.length + server("c").questions.length).toBe(2);
+  });
+
+  it("tells the health of one as it is", async () => {
+    const { upstreams, server } = await open();
+    for (const name of ["a", "b"]) server(name).handler = (_request, response) => response.writeHead(503).end();
+    const health = questionOf({ method: { resultOfStatus: (status) => status } });
+    expect(await upstreams.read(health)).toMatchObject({ status: 503 });
+    expect(server("a").requests.length + server("b").requests.length).toBe(1);
+  });
+
+  it("gives the error of the server when all have one, and a failure with the reasons when none answers", async () => {
+    const { upstreams, server } = await open();
+    for (const name of ["a", "b"]) {
+      server(name).handler = (_request, response) => json(response, { code: 500, message: name }, 500);
+    }
+    expect(await upstreams.read(questionOf())).toMatchObject({ status: 500 });
+    for (const name of ["a", "b"]) await server(name).stop();
+    const failure = await failureOf(upstreams.read(questionOf()));
+    expect(failure.detail).toBe("a refused the connection. b refused the connection.");
+  });
+
+  it("asks the only one again when it broke off, once", async () => {
+    const { upstreams, server } = await open({ names: ["a"] });
+    const a = server("a");
+    a.handler = (_request, response) => {
+      a.handler = (_again, good) => json(good, { data: 1 });
+      response.destroy();
+    };
+    expect(await upstreams.read(questionOf())).toMatchObject({ status: 200 });
+    a.handler = cut;
+    a.requests.length = 0;
+    expect((await failureOf(upstreams.read(questionOf()))).detail).toBe("a closed the connection.");
+    expect(a.requests).toHaveLength(2);
+  });
+
+  it("makes the upstream suspect after some errors in a row", async () => {
+    const { upstreams, server, suspects } = await open({ names: ["a"] });
+    server("a").handler = cut;
+    for (let i = 0; i < 2; i++) await failureOf(upstreams.read(questionOf()));
+    expect(suspects).toEqual([]);
+    await failureOf(upstreams.read(questionOf()));
+    expect(suspects).toEqual(["a: 5 requests in a row failed, the last one so: a closed the connection."]);
+  });
+});
+
+describe("a read that takes long", () => {
+  /** A read that has come to `a`, which does not answer. */
+  async function askFrozen(setting: Awaited<ReturnType<typeof open>>, asked: Parameters<typeof questionOf>[0] = {}) {
+    const { conditions, server, upstreams } = setting;
+    server("a").isFrozen = true;
+    conditions.set("b", { fitness: "behind" });
+    const arrived = server("a").received("/eth/v1/x");
+    const answer = upstreams.read(questionOf(asked));
+    await arrived;
+    conditions.set("b", {});
+    return { answer };
+  }
+
+  it("goes to a second upstream after a while, and the first that answers wins", async () => {
+    const setting = await open();
+    const { timers, server, events } = setting;
+    const { answer } = await askFrozen(setting);
+    await timers.pass(HEDGE_MILLIS - 10);
+    expect(server("b").questions).toEqual([]);
+    await timers.pass(20);
+    expect(await answer).toMatchObject({ upstream: "b" });
+    expect(events).toEqual(["not a: slow", "b 200"]);
+  });
+
+  it("waits as long as the upstream is known to take", async () => {
+    const setting = await open();
+    const { timers, server, conditions, upstreams } = setting;
+    conditions.set("b", { fitness: "down" });
+    server("a").handler = (_request, response) => void timers.pass(200).then(() => json(response, {}));
+    for (let i = 0; i < 32; i++) await upstreams.read(questionOf());
+    const { answer } = await askFrozen(setting);
+    await timers.pass(190);
+    expect(server("b").questions).toEqual([]);
+    await timers.pass(20);
+    expect(await answer).toMatchObject({ upstream: "b" });
+  });
+
+  it("is asked twice only of one in ten, until the upstream is stuck: then it goes elsewhere, and nobody else comes to it", async () => {
+    const setting = await open();
+    const { timers, server, events, upstreams, conditions } = setting;
+    conditions.set("b", { fitness: "behind" });
+    server("a").isFrozen = true;
+    const reads = Array.from({ length: 100 }, () => upstreams.read(questionOf()));
+    while (server("a").requests.length < 100) await settled();
+    await timers.pass(HEDGE_MILLIS + 10);
+    // Hedges that are won make the first upstream suspect to be stuck, so that no answer comes before all are counted.
+    const hedged = events.filter((event) => event === "not a: slow").length;
+    expect(hedged).toBeGreaterThanOrEqual(20);
+    expect(hedged).toBeLessThanOrEqual(30);
+    await timers.pass(2100);
+    expect((await Promise.all(reads)).every(({ upstream }) => upstream === "b")).toBe(true);
+    expect(await counts(() => upstreams.read(questionOf()), 1)).toEqual({ b: 1 });
+  });
+
+  it("is not asked twice when it is heavy or makes a block, but moves on when its upstream is down", async () => {
+    const url = "/eth/v3/validator/blocks/7";
+    for (const asked of [{ url: "/eth/v1/x", method: { cost: "heavy" } }, { url }] as const) {
+      const setting = await open();
+      const { timers, server, conditions, upstreams } = setting;
+      server("a").isFrozen = true;
+      conditions.set("b", { fitness: "behind" });
+      const arrived = server("a").received(asked.url);
+      const answer = upstreams.read(questionOf(asked));
+      await arrived;
+      conditions.set("b", {});
+      await timers.pass(10_000);
+      expect(server("b").questions).toEqual([]);
+      conditions.set("a", { fitness: "down" });
+      await timers.pass(1100);
+      expect(await answer).toMatchObject({ upstream: "b" });
+    }
+  });
+
+  it("ends with the reason when nobody waits any more, at the upstream as well", async () => {
+    const setting = await open({ names: ["a"] });
+    const over = new AbortController();
+    const a = setting.server("a");
+    const left = new Promise<void>((resolve) => {
+      a.handler = (_request, response) => void response.on("close", resolve);
+    });
+    const arrived = a.received("/eth/v1/x");
+    const answer = failureOf(setting.upstreams.read(questionOf({ signal: over.signal })));
+    await arrived;
+    const reason = new Failure("server", "The client has left.");
+    over.abort(reason);
+    expect(await answer).toBe(reason);
+    await left;
+    expect(setting.events).toEqual([]);
+  });
+});
+
+describe("a question about the head", () => {
+  const aboutHead = { url: "/eth/v1/beacon/headers/head", params: { block_id: "head" } };
+
+  it("goes only to upstreams that have come as far as clients have been told, and raises that", async () => {
+    const { upstreams, conditions, server } = await open();
+    conditions.set("b", { headSlot: 101 });
+    conditions.floor = 101;
+    expect(await counts(() => upstreams.read(questionOf(aboutHead)), 5)).toEqual({ b: 5 });
+    conditions.set("b", { headSlot: 102 });
+    await upstreams.read(questionOf(aboutHead));
+    expect(conditions.floor).toBe(102);
+    await upstreams.read(questionOf({ url: "/eth/v1/beacon/headers/5", params: { block_id: "5" } }));
+    expect(server("a").requests).toHaveLength(1);
+  });
+
+  it("waits for one to come as far, also when the one that had is gone", async () => {
+    const { upstreams, conditions, server } = await open();
+    conditions.set("b", { headSlot: 101 });
+    conditions.floor = 101;
+    await server("b").stop();
+    const answer = upstreams.read(questionOf(aboutHead));
+    const arrived = server("a").received(aboutHead.url);
+    await settled();
+    conditions.set("b", { fitness: "down" });
+    expect(server("a").requests).toEqual([]);
+    conditions.set("a", { headSlot: 101 });
+    await arrived;
+    expect(await answer).toMatchObject({ upstream: "a" });
+  });
+
+  it("fails after some seconds when none comes", async () => {
+    const { upstreams, conditions, timers } = await open({ names: ["a"] });
+    conditions.floor = 105;
+    const failure = failureOf(upstreams.read(questionOf(aboutHead)));
+    await timers.pass(10_100);
+    expect(await failure).toMatchObject({
+      kind: "unavailable",
+      message: "No upstream has come to slot 105, which clients have been told of.",
+    });
+  });
+});
+
+describe("requests that belong together", () => {
+  it("stay on the upstream that gave the first, as long as it is there", async () => {
+    const { upstreams, conditions } = await open({ names: ["a", "b", "c"] });
+    const upstreamFor = async (url: string) => (await upstreams.read(questionOf({ url }))).upstream;
+    const found = new Set<string>();
+    for (let slot = 30; slot < 36; slot++) {
+      const first = await upstreamFor(`/eth/v1/validator/attestation_data?slot=${slot}&committee_index=0`);
+      for (let i = 0; i < 4; i++) {
+        const url = `/eth/v2/validator/aggregate_attestation?attestation_data_root=0x00&slot=${slot}&committee_index=1`;
+        expect(await upstreamFor(url)).toBe(first);
+      }
+      found.add(first);
+    }
+    expect(found.size).toBe(3);
+    const produced = await upstreamFor("/eth/v3/validator/blocks/40?randao_reveal=0x00");
+    const block = { message: { slot: "40", body: { attestations: [{ data: { slot: "39" } }] } }, signature: "0x00" };
+    const publish = () =>
+      upstreams.submit(questionOf({ url: "/eth/v2/beacon/blocks", body: Buffer.from(JSON.stringify(block)) }));
+    for (let i = 0; i < 4; i++) expect((await publish()).upstream).toBe(produced);
+    conditions.set(produced, { fitness: "behind" });
+    expect((await publish()).upstream).not.toBe(produced);
+  });
+});
+
+describe("a submission", () => {
+  const body = Buffer.from("[]");
+  const exits = { url: "/eth/v1/beacon/pool/voluntary_exits", body };
+  const refuse = (server: ScriptedUpstream, status: number) => {
+    server.handler = (_request, response) => json(response, { code: status, message: server.name }, status);
+  };
+
+  it("goes to one upstream, and to another only when the first certainly has not taken it", async () => {
+    const { upstreams, conditions, server } = await open();
+    conditions.set("b", { fitness: "behind" });
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "a", status: 200 });
+    refuse(server("a"), 400);
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "a", status: 400 });
+    expect(server("b").requests).toEqual([]);
+    refuse(server("a"), 503);
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
+    await server("a").stop();
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
+    expect(server("b").requests[0]).toMatchObject({ verb: "POST", url: exits.url, body });
+    await server("b").stop();
+    await expect(upstreams.submit(questionOf(exits))).rejects.toMatchObject({ mayHaveArrived: false });
+  });
+
+  it("that may have arrived is sent to nobody else, and the error says that its outcome is not known", async () => {
+    const { upstreams, server } = await open();
+    for (const name of ["a", "b"]) server(name).handler = (_request, response) => void response.destroy();
+    const error = await upstreams.submit(questionOf(exits)).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UpstreamError);
+    expect((error as UpstreamError).message).toMatch(/closed the connection\. Whether it has taken .* is not known/);
+    expect(server("a").requests.length + server("b").requests.length).toBe(1);
+  });
+
+  it("goes to as many as it is to be sent to, and to all where any of them may be asked for the duty", async () => {
+    const names = ["a", "b", "c"];
+    const { upstreams, server, conditions } = await open({ names, broadcast: 2 });
+    conditions.set("c", { fitness: "behind" });
+    const sent = () => names.map((name) => server(name).requests.length);
+    await upstreams.submit(questionOf(exits));
+    while (sent().reduce((sum, each) => sum + each) < 2) await settled();
+    expect(sent()).toEqual([1, 1, 0]);
+    conditions.set("c", {});
+    await upstreams.submit(questionOf({ url: "/eth/v1/validator/prepare_beacon_proposer", body }));
+    while (sent().reduce((sum, each) => sum + each) < 5) await settled();
+    expect(sent()).toEqual([2, 2, 1]);
+  });
+
+  it("is taken when one of several takes it, and refused when all refuse it", async () => {
+    const { upstreams, server } = await open({ broadcast: "all" });
+    refuse(server("a"), 400);
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
+    server("b").handler = (_request, response) => void response.destroy();
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "a", status: 400 });
+    refuse(server("b"), 400);
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ status: 400 });
+    for (const name of ["a", "b"]) server(name).handler = (_request, response) => void response.destroy();
+    await expect(upstreams.submit(questionOf(exits))).rejects.toMatchObject({ mayHaveArrived: true });
+  });
+});

@@ -1,0 +1,140 @@
+import type { Logger } from "../../log/logger.ts";
+import type { Timers } from "../../timers.ts";
+import type { Conditions } from "../condition.ts";
+import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import type { GatewayObserver } from "../observer.ts";
+import type { GatewayOptions } from "../options.ts";
+import { Alarms } from "./alarms.ts";
+import { Bonds, bondOf } from "./bonds.ts";
+import { Choice } from "./choice.ts";
+import { HedgeBudget } from "./hedge-budget.ts";
+import { nobodyAnswers } from "./nobody.ts";
+import { Reading, type ReadingSurroundings } from "./reading.ts";
+import { isForAll, submitTo } from "./submission.ts";
+import { UpstreamClient } from "./upstream-client.ts";
+
+/** So many requests without an answer in a row make an upstream suspect. */
+const SUSPECT_AFTER = 5;
+/** How long an upstream may take to answer a submission. */
+const SUBMISSION_MILLIS = 30_000;
+
+interface UpstreamsOptions {
+  options: Pick<GatewayOptions, "upstreams" | "broadcast" | "hedgeMillis">;
+  conditions: Conditions;
+  timers: Timers;
+  logger: Logger;
+  observer?: GatewayObserver;
+  /** An upstream gave no answer several times in a row, so that it should be looked at. */
+  onSuspect?(upstream: string, reason: string): void;
+  /** Its own unless given. */
+  bonds?: Bonds;
+}
+
+/** All upstreams, of which those are asked that can answer best. */
+export class Upstreams {
+  readonly #clients: readonly UpstreamClient[];
+  readonly #conditions: Conditions;
+  readonly #broadcast: GatewayOptions["broadcast"];
+  readonly #timers: Timers;
+  readonly #logger: Logger;
+  readonly #observer: GatewayObserver | undefined;
+  readonly #onSuspect: UpstreamsOptions["onSuspect"];
+  readonly #choice: Choice;
+  readonly #bonds: Bonds;
+  readonly #alarms: Alarms;
+  readonly #surroundings: ReadingSurroundings;
+  readonly #errorsInRow = new Map<UpstreamClient, number>();
+
+  constructor({ options, conditions, timers, logger, observer, onSuspect, bonds = new Bonds() }: UpstreamsOptions) {
+    this.#clients = options.upstreams.map((upstream) => new UpstreamClient(upstream, { timers }));
+    this.#conditions = conditions;
+    this.#broadcast = options.broadcast;
+    this.#timers = timers;
+    this.#logger = logger;
+    this.#observer = observer;
+    this.#onSuspect = onSuspect;
+    this.#bonds = bonds;
+    this.#choice = new Choice(this.#clients, conditions);
+    this.#alarms = new Alarms(timers);
+    this.#surroundings = {
+      conditions,
+      choice: this.#choice,
+      bonds,
+      budget: new HedgeBudget(),
+      alarms: this.#alarms,
+      timers,
+      hedgeMillis: options.hedgeMillis,
+      observer,
+      noteOutcome: (client, error) => this.#noteOutcome(client, error),
+    };
+  }
+
+  /** The answer of the upstream that can give it best, whatever its status. Rejects with a `Failure` when there is none. */
+  read(question: Question): Promise<UpstreamResponse> {
+    const { onOver, signal } = question.waiting;
+    if (onOver === undefined && signal.aborted) return Promise.reject(signal.reason);
+    return new Reading(question, this.#surroundings).answer;
+  }
+
+  /** The answers of so many different upstreams, asked at once. */
+  readFromSeveral(question: Question, count: number): Promise<PromiseSettledResult<UpstreamResponse>[]> {
+    const tried = new Set<UpstreamClient>();
+    return Promise.allSettled(
+      Array.from({ length: count }, () => new Reading(question, this.#surroundings, tried).answer),
+    );
+  }
+
+  /**
+   * Rejects with a `Failure` when no upstream can be asked, and with an `UpstreamError` when it is not known what has become of the
+   * submission. It goes on when nobody waits for its answer any more: to break it off would leave open whether it was taken.
+   */
+  async submit(question: Question): Promise<UpstreamResponse> {
+    const bond = bondOf(question.request);
+    const ranked = this.#choice.ranked(bond && this.#bonds.upstreamOf(bond));
+    if (ranked.length === 0) throw nobodyAnswers(this.#conditions, this.#choice);
+    const response = await submitTo(ranked, this.#countFor(question, ranked), (client) => this.#send(client, question));
+    if (bond && response.status < 300) this.#bonds.tie(bond, response.upstream);
+    return response;
+  }
+
+  async close(): Promise<void> {
+    this.#alarms.close();
+    await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  /** Those that are not ready only come in where none is. */
+  #countFor(question: Question, ranked: readonly UpstreamClient[]): number {
+    const ready = ranked.filter(({ name }) => this.#conditions.of(name).fitness === "ready").length || ranked.length;
+    return isForAll(question) || this.#broadcast === "all" ? ready : Math.min(this.#broadcast, ready);
+  }
+
+  async #send(client: UpstreamClient, { method, request }: Question): Promise<UpstreamResponse> {
+    const began = this.#timers.now();
+    this.#choice.noteAsked(client);
+    try {
+      const facts = { cost: method.cost, headersMillis: SUBMISSION_MILLIS, isFresh: true };
+      const response = await client.request(request, facts);
+      this.#observer?.asked(client.name, method.name, response.status, this.#timers.now() - began);
+      this.#noteOutcome(client);
+      return response;
+    } catch (error) {
+      this.#observer?.asked(client.name, method.name, "error", this.#timers.now() - began);
+      if (error instanceof UpstreamError) {
+        this.#noteOutcome(client, error);
+        this.#logger.warn("Submission to an upstream failed", { method: method.name, error: error.message });
+      }
+      throw error;
+    }
+  }
+
+  #noteOutcome(client: UpstreamClient, error?: UpstreamError): void {
+    if (error === undefined) {
+      if (this.#errorsInRow.size > 0) this.#errorsInRow.delete(client);
+      return;
+    }
+    const errors = (this.#errorsInRow.get(client) ?? 0) + 1;
+    this.#errorsInRow.set(client, errors % SUSPECT_AFTER);
+    if (errors === SUSPECT_AFTER)
+      this.#onSuspect?.(client.name, `${errors} requests in a row failed, the last one so: ${error.message}`);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Question, UpstreamResponse } from "../exchange.ts";
+
+/**
+ * What is made of an answer to a read. `given`: it is the answer. `questionable`: it is, unless another upstream knows
+ * better, who is asked once. `failed`: it is no answer as long as there is anybody else to ask.
+ */
+export type Verdict = "given" | "questionable" | "failed";
+
+/** Not found, or not there, on this upstream: it may have pruned it or not seen it yet, or its client does not offer it. */
+const QUESTIONABLE: ReadonlySet<number> = new Set([404, 405, 406, 415, 501]);
+/** The upstream refuses the gateway, not the caller. */
+const REFUSES_GATEWAY: ReadonlySet<number> = new Set([401, 403, 408, 429]);
+
+export function verdictOn(status: number, { method }: Pick<Question, "method">): Verdict {
+  if (status < 400) return "given";
+  // The health of a node is told by the status.
+  if (method.restStatusOf !== undefined || method.resultOfStatus !== undefined) return "given";
+  if (QUESTIONABLE.has(status)) return "questionable";
+  return status >= 500 || REFUSES_GATEWAY.has(status) ? "failed" : "given";
+}
+
+/** What shows without reading the body that it is nothing that the upstream's own server has written, as a sentence. */
+export function problemOf(
+  { upstream, status, headers, body }: UpstreamResponse,
+  { method }: Question,
+): string | undefined {
+  if (status !== 200 || method.resultOfStatus !== undefined) return undefined;
+  const type = headers["content-type"] ?? "application/json";
+  if (type.startsWith("text/html")) return `${upstream} answered with a page for browsers.`;
+  if (!Buffer.isBuffer(body) || !type.startsWith("application/json") || isJsonOutside(body)) return undefined;
+  return `${upstream} answered with something that is no JSON.`;
+}
+
+/** Whether it begins and ends as JSON does. */
+function isJsonOutside(body: Buffer): boolean {
+  let end = body.length;
+  while (end > 0 && body[end - 1]! <= SPACE) end--;
+  const edges = String.fromCharCode(body[0] ?? 0, body[end - 1] ?? 0);
+  return edges === "{}" || edges === "[]" || SCALAR_EDGES.test(edges);
+}
+
+const SPACE = 0x20;
+/** A text, a number, true, false or null. */
+const SCALAR_EDGES = /^(?:""|[-\d]\d|[tf]e|nl)$/;
+
+/** Whether an upstream says that it has not taken what was submitted, though another may. */
+export function isNotTaken(status: number): boolean {
+  return status === 503 || QUESTIONABLE.has(status) || REFUSES_GATEWAY.has(status);
+}

@@ -1,0 +1,96 @@
+import { expect, it, onTestFinished } from "vitest";
+import { CallTallies } from "../call-tallies.ts";
+import { openTestServer as openJsonRpc, requestText } from "../jsonrpc/server.test-support.ts";
+import { Client } from "../jsonrpc/websocket/client.test-support.ts";
+import { json, openTestServer as openRest } from "../rest/server.test-support.ts";
+import { AccessLog, UPSTREAM_HEADER } from "./access-log.ts";
+
+/** A log in memory, and its entries once the servers that write it are closed. */
+function setup() {
+  let text = "";
+  const log = new AccessLog((lines) => {
+    text += lines;
+  });
+  const entries = () =>
+    text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  return { log, entries };
+}
+
+const common = {
+  time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+  client: "127.0.0.1",
+  millis: expect.any(Number),
+};
+
+it("tells of calls over HTTP: methods, errors, status, bytes, and who answered", async () => {
+  const { log: accessLog, entries } = setup();
+  const tallies = new CallTallies();
+  const answered = { body: Buffer.from("1"), headers: { [UPSTREAM_HEADER]: "first" } };
+  const server = await openJsonRpc({ accessLog, observer: tallies, handlers: { ask: async () => answered } });
+  const single = await server.post(requestText({ method: '"ask"' }));
+  const batch = [requestText({}), requestText({}), requestText({ method: '"none"' })];
+  const several = await server.post(`[${batch.join()}]`);
+  await server.post("{", { headers: { "Content-Type": "text/plain", Authorization: "Bearer a-secret-word" } });
+  await server.close();
+  const call = { ...common, server: "json-rpc", request: "POST /" };
+  expect(entries()).toEqual([
+    { ...call, status: 200, methods: ["ask"], bytes: single.bytes.length, upstream: "first" },
+    {
+      ...call,
+      status: 200,
+      methods: ["echo", "unknown"],
+      calls: 3,
+      errors: [-32601],
+      // But for the brackets and commas of the batch.
+      bytes: several.bytes.length - 4,
+    },
+    { ...call, status: 415, methods: [], bytes: 0 },
+  ]);
+  // Whoever counts the calls is told of them as without the log.
+  expect(tallies.take().map(({ method, begun }) => [method, begun])).toEqual([
+    ["ask", 1],
+    ["echo", 2],
+    [undefined, 1],
+  ]);
+});
+
+it("tells of messages over WebSocket", async () => {
+  const { log: accessLog, entries } = setup();
+  const server = await openJsonRpc({ accessLog });
+  const client = await Client.connect(server.url);
+  client.socket.send(requestText({ params: "[7]" }));
+  const answer = await client.messages.next();
+  await server.close();
+  expect(entries()).toEqual([{ ...common, server: "websocket", methods: ["echo"], bytes: answer.length }]);
+});
+
+it("tells of REST requests by path, without their queries, and of clients that left", async () => {
+  const { log: accessLog, entries } = setup();
+  const answer = { ...json("it"), headers: { [UPSTREAM_HEADER]: "second" } };
+  const server = await openRest({
+    accessLog,
+    handlers: {
+      "GET /ask": async () => answer,
+      "GET /wait": ({ waiting }) => new Promise((_, reject) => waiting.onOver?.(reject)),
+    },
+  });
+  onTestFinished(() => server.close());
+  await server.ask("/ask?token=a-secret-word");
+  await server.ask("/nothing");
+  const leaving = new AbortController();
+  const left = fetch(`${server.url}/wait`, { signal: leaving.signal });
+  while (server.load().requests === 0) await new Promise(setImmediate);
+  leaving.abort();
+  await expect(left).rejects.toThrow();
+  while (server.load().requests > 0) await new Promise(setImmediate);
+  await server.close();
+  const call = { ...common, server: "rest" };
+  expect(entries()).toEqual([
+    { ...call, request: "GET /ask", status: 200, methods: ["GET /ask"], bytes: 4, upstream: "second" },
+    { ...call, request: "GET /nothing", status: 404, methods: ["unknown"], bytes: expect.any(Number) },
+    { ...call, request: "GET /wait", status: 499, methods: ["GET /wait"], bytes: 0 },
+  ]);
+});

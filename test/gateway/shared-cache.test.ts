@@ -1,0 +1,332 @@
+import { EventEmitter, once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { FACTS, finalAnswer, question, response } from "../../src/gateway/cache/questions.test-support.ts";
+import { Reads } from "../../src/gateway/cache/reads.ts";
+import type { Question, UpstreamResponse } from "../../src/gateway/exchange.ts";
+import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
+import { SYSTEM_TIMERS } from "../../src/timers.ts";
+import { RedisServer, redisProgram } from "../support/redis-server.ts";
+
+const stateRoot = (slot: number) => question("get_v1_beacon_states_root", { state_id: String(slot) });
+const block = (slot: number) => question("get_v2_beacon_blocks_blockId", { block_id: String(slot) });
+
+/** What the chain answers, long enough for some questions to be compressed. */
+function truth({ request: { url } }: Question): string {
+  return finalAnswer(JSON.stringify(url.includes("blocks") ? Array(500).fill(url) : url));
+}
+
+/** Everything that upstreams were asked, by any gateway. */
+class Upstream {
+  readonly asked: Question[] = [];
+  /** Replaced by tests in which the upstream takes its time. */
+  answer = async (question: Question): Promise<UpstreamResponse> => response(truth(question));
+
+  ask = (question: Question): Promise<UpstreamResponse> => {
+    this.asked.push(question);
+    return this.answer(question);
+  };
+}
+
+type CacheState = "up" | "down";
+
+/** What a gateway has between its clients and its upstreams. */
+class Gateway {
+  readonly logger = createRecordingLogger();
+  readonly reads: Reads;
+  readonly states: CacheState[] = [];
+  /** By how much the time of the gateway is ahead. */
+  lead = 0;
+  /** How many times longer than it would the gateway waits for the engine, which a busy machine may leave little time. */
+  patience = 50;
+  readonly #happenings = new EventEmitter();
+
+  constructor(url: string, upstream: Upstream) {
+    this.reads = new Reads({
+      ask: upstream.ask,
+      revision: new Int32Array(2),
+      facts: FACTS,
+      memoryBytes: 2 ** 20,
+      cache: { url, prefix: "test:", seconds: 60 },
+      conditions: { all: [], floor: 0 },
+      timers: {
+        ...SYSTEM_TIMERS,
+        now: () => SYSTEM_TIMERS.now() + this.lead,
+        every: (ms, run) => SYSTEM_TIMERS.every(ms * this.patience, run),
+      },
+      logger: this.logger,
+      observer: {
+        looked: (where) => this.#happenings.emit(`looked into ${where}`),
+        cacheIs: (state) => {
+          this.states.push(state);
+          this.#happenings.emit("state");
+        },
+      },
+    });
+    onTestFinished(() => this.reads.close());
+  }
+
+  static async open(url: string, upstream: Upstream): Promise<Gateway> {
+    const gateway = new Gateway(url, upstream);
+    await gateway.until("up");
+    return gateway;
+  }
+
+  /** Waits until the cache was said to be in the state, or in any, after all that was said before. */
+  async until(state?: CacheState, seen = 0): Promise<void> {
+    while (!this.states.slice(seen).some((each) => state === undefined || each === state)) {
+      await once(this.#happenings, "state");
+    }
+  }
+
+  /** When a read has looked into the cache, before it waits for what somebody else asks. */
+  async looked(): Promise<void> {
+    await once(this.#happenings, "looked into cache");
+  }
+
+  /** The messages of the log, with what they say of the reason. */
+  said(): string[] {
+    return this.logger.records
+      .filter(({ level }) => level !== "debug")
+      .map(({ message, fields }) => `${message} ${fields?.reason ?? ""}`.trim());
+  }
+}
+
+const ABSENT = "The cache engine does not answer; until it does, answers are kept in memory alone";
+const BACK = "The cache engine answers again";
+
+/** Polls the engine, where nothing else tells that a gateway has stored an answer, which it does after it has given it. */
+async function untilStored(redis: RedisServer, answers: number): Promise<void> {
+  for (;;) {
+    const keys = await redis.keys();
+    if (keys.length === answers && keys.every((key) => key.includes(":answer:"))) return;
+  }
+}
+
+const textsOf = (answers: readonly UpstreamResponse[]) => answers.map(({ body }) => String(body));
+
+describe.skipIf(redisProgram() === undefined)("a shared cache (not tried where redis-server is not installed)", () => {
+  it("has an upstream asked once for a thousand reads of something final over two gateways", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const asked = Promise.withResolvers<void>();
+    const mayAnswer = Promise.withResolvers<void>();
+    upstream.answer = async (question) => {
+      asked.resolve();
+      await mayAnswer.promise;
+      return response(truth(question));
+    };
+    const gateways = [await Gateway.open(redis.url, upstream), await Gateway.open(redis.url, upstream)];
+    const reads = Array.from({ length: 1000 }, (_, index) => gateways[index % 2]!.reads.read(block(7)));
+    await asked.promise;
+    mayAnswer.resolve();
+    const answers = await Promise.all(reads);
+    expect(new Set(textsOf(answers))).toEqual(new Set([truth(block(7))]));
+    expect(upstream.asked).toHaveLength(1);
+    expect(new Set(answers.map(({ kept }) => kept))).toEqual(new Set([undefined, "cache"]));
+
+    await untilStored(redis, 1);
+    const later = await Gateway.open(redis.url, upstream);
+    const first = await later.reads.read(block(7));
+    const second = await later.reads.read(block(7));
+    expect([first.kept, second.kept]).toEqual(["cache", "memory"]);
+    expect(textsOf([first, second])).toEqual([truth(block(7)), truth(block(7))]);
+    expect(first.headers).toEqual({ "content-type": "application/json" });
+    expect(upstream.asked).toHaveLength(1);
+    const [key] = await redis.keys();
+    expect(key).toBe(`test:1:${FACTS.genesisValidatorsRoot}:answer:GET json /eth/v2/beacon/blocks/7`);
+    expect(await redis.command("TTL", key!)).toBeGreaterThan(50);
+  });
+
+  it("lets a gateway ask itself when the one that it waits for brings nothing that can be stored, or is gone", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const asked = Promise.withResolvers<void>();
+    const mayAnswer = Promise.withResolvers<void>();
+    upstream.answer = async () => {
+      asked.resolve();
+      await mayAnswer.promise;
+      return response('{"data":{},"finalized":false}');
+    };
+    const gateways = [await Gateway.open(redis.url, upstream), await Gateway.open(redis.url, upstream)];
+    const reads = gateways.map(({ reads }) => reads.read(stateRoot(7)));
+    await asked.promise;
+    expect(await redis.keys()).toHaveLength(1);
+    expect(upstream.asked).toHaveLength(1);
+    mayAnswer.resolve();
+    expect(new Set(textsOf(await Promise.all(reads)))).toEqual(new Set(['{"data":{},"finalized":false}']));
+    expect(upstream.asked).toHaveLength(2);
+
+    upstream.answer = async (question) => response(truth(question));
+    const claim = `test:1:${FACTS.genesisValidatorsRoot}:claim:GET json /eth/v1/beacon/states/8/root`;
+    await redis.command("SET", claim, "claim:0123456789abcdef", "PX", "50");
+    expect(textsOf([await gateways[0]!.reads.read(stateRoot(8))])).toEqual([truth(stateRoot(8))]);
+    // One that stays there for ever is not waited for as long.
+    await redis.command("SET", claim.replace("8", "9"), "claim:0123456789abcdef");
+    const read = gateways[1]!.reads.read(stateRoot(9));
+    await gateways[1]!.looked();
+    gateways[1]!.lead = 2000;
+    expect(textsOf([await read])).toEqual([truth(stateRoot(9))]);
+  });
+
+  it("takes no garbage for an answer, whatever is in the engine", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const questions = [stateRoot(1), stateRoot(2), block(1), block(2)];
+    const readAll = async () => {
+      const { reads } = await Gateway.open(redis.url, upstream);
+      const before = upstream.asked.length;
+      expect(textsOf(await Promise.all(questions.map((each) => reads.read(each))))).toEqual(questions.map(truth));
+      return upstream.asked.length - before;
+    };
+    expect(await readAll()).toBe(4);
+    await untilStored(redis, 4);
+    expect(await readAll()).toBe(0);
+    const keys = await redis.keys();
+    const values = (await redis.command("MGET", ...keys)) as Buffer[];
+    const areMended = async () => {
+      const found = (await redis.command("MGET", ...keys)) as (Buffer | null)[];
+      return found.every((value, position) => value?.equals(values[position]!));
+    };
+    const spoilings: ((value: Buffer, position: number) => Buffer)[] = [
+      () => Buffer.alloc(0),
+      () => Buffer.from("garbage"),
+      () => Buffer.from(`\u0001${"garbage".repeat(100)}`),
+      (value) => value.subarray(0, -1),
+      (value) => value.subarray(0, 30),
+      (value) => Buffer.concat([value, Buffer.from("}")]),
+      (value) => Buffer.concat([value.subarray(0, 40), Buffer.from("x"), value.subarray(41)]),
+      (_, position) => values[(position + 1) % values.length]!,
+    ];
+    for (const spoil of spoilings) {
+      for (const [position, key] of keys.entries()) {
+        await redis.command("SET", key, spoil(values[position]!, position));
+        await redis.command("SET", key.replace(":answer:", ":claim:"), "garbage");
+      }
+      expect(await readAll()).toBe(4);
+      while (!(await areMended()));
+    }
+    for (const key of keys) {
+      await redis.command("DEL", key);
+      await redis.command("RPUSH", key, "a list");
+    }
+    expect(await readAll()).toBe(4);
+    while (!(await areMended()));
+    expect(await readAll()).toBe(0);
+  });
+
+  it("works on without an engine that is killed, and with it again when it is back", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const gateway = await Gateway.open(redis.url, upstream);
+    await gateway.reads.read(block(1));
+    await untilStored(redis, 1);
+    await redis.kill();
+    await gateway.until("down");
+    const slots = [2, 3, 4];
+    expect(textsOf(await Promise.all(slots.map((slot) => gateway.reads.read(block(slot)))))).toEqual(
+      slots.map((slot) => truth(block(slot))),
+    );
+    await redis.start();
+    await gateway.until("up", 1);
+    await gateway.reads.read(block(5));
+    await untilStored(redis, 1);
+    expect(gateway.states).toEqual(["up", "down", "up"]);
+    expect(gateway.said()).toEqual([`${ABSENT} Socket closed unexpectedly`, BACK]);
+  });
+
+  it("goes on reading from an engine that is full or may not be written to, and stores again when it can", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const gateway = await Gateway.open(redis.url, upstream);
+    await gateway.reads.read(block(1));
+    await untilStored(redis, 1);
+    let slot = 2;
+    for (const [spoil, mend, reason] of [
+      [["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "OOM"],
+      [["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "READONLY"],
+    ] as const) {
+      const seen = gateway.states.length;
+      await redis.command(...spoil);
+      for (let reads = 0; reads < 3; reads++) {
+        slot++;
+        expect(textsOf([await gateway.reads.read(block(slot))])).toEqual([truth(block(slot))]);
+      }
+      await gateway.until("down", seen);
+      const other = await Gateway.open(redis.url, upstream);
+      const asked = upstream.asked.length;
+      expect((await other.reads.read(block(1))).kept).toBe("cache");
+      expect(upstream.asked).toHaveLength(asked);
+      await redis.command(...mend);
+      gateway.lead += 10_000;
+      await gateway.reads.read(block(++slot));
+      await gateway.until("up", seen);
+      const [refused, stores] = gateway.said().splice(-2);
+      expect(refused).toMatch(new RegExp(`^The cache engine refuses to store answers .*${reason}`));
+      expect(stores).toBe("The cache engine stores answers again");
+    }
+    expect(gateway.said()).toHaveLength(4);
+  });
+
+  it("does not wait for an engine that is frozen", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const gateway = await Gateway.open(redis.url, upstream);
+    gateway.patience = 1;
+    redis.freeze();
+    const reads = [1, 2, 3].map((slot) => gateway.reads.read(block(slot)));
+    expect(textsOf(await Promise.all(reads))).toEqual([1, 2, 3].map((slot) => truth(block(slot))));
+    expect(gateway.states).toEqual(["up", "down"]);
+    expect(textsOf([await gateway.reads.read(block(4))])).toEqual([truth(block(4))]);
+    gateway.patience = 50;
+    redis.thaw();
+    await gateway.until("up", 1);
+    expect(gateway.said()).toEqual([`${ABSENT} It did not answer within 50 milliseconds.`, BACK]);
+  });
+
+  it("says why it is not let in, without the password, and takes the right one", async () => {
+    const redis = await RedisServer.start("--requirepass", "open:sesame");
+    const upstream = new Upstream();
+    for (const [credentials, reason] of [
+      ["", "NOAUTH"],
+      [":hunter2@", "WRONGPASS"],
+    ]) {
+      const gateway = new Gateway(`redis://${credentials}127.0.0.1:${redis.port}`, upstream);
+      await gateway.until("down");
+      expect(textsOf([await gateway.reads.read(block(1))])).toEqual([truth(block(1))]);
+      expect(gateway.said()).toEqual([expect.stringContaining(reason!)]);
+      expect(JSON.stringify(gateway.logger.records)).not.toContain("hunter2");
+    }
+    const gateway = await Gateway.open(`redis://:open%3Asesame@127.0.0.1:${redis.port}`, upstream);
+    expect(JSON.stringify(gateway.logger.records)).not.toContain("sesame");
+  });
+});
+
+it("works without a cache where something else listens", async () => {
+  const upstream = new Upstream();
+  const behaviours: ((socket: Socket) => void)[] = [
+    (socket) => socket.on("data", () => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n")),
+    (socket) => socket.on("data", (bytes) => socket.write(bytes)),
+    (socket) => socket.on("data", () => socket.write(":1\r\n:2\r\n:3\r\n")),
+    (socket) => socket.on("data", () => socket.write("$-1\r\n")),
+    (socket) => socket.destroy(),
+    () => {},
+  ];
+  for (const [slot, behave] of behaviours.entries()) {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket.on("error", () => {}));
+      behave(socket);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const gateway = new Gateway(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`, upstream);
+    gateway.patience = 1;
+    await gateway.until();
+    for (const asked of [block(slot), stateRoot(slot)]) {
+      expect(textsOf([await gateway.reads.read(asked)])).toEqual([truth(asked)]);
+    }
+    await gateway.reads.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+});

@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
+import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
+import { Program } from "../support/program.ts";
+import { removableDirectory } from "../support/removable-directory.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+
+// Programs are started several times; a machine that is busy with other tests may take its time for each.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+let node: Program;
+let nodeUrl: string;
+const { path: dataDir, remove } = removableDirectory();
+afterAll(remove);
+beforeAll(async () => {
+  const chain = ["--validators", "8", "--warmup-epochs", "4", "--slot-seconds", "1", "--data-dir", dataDir];
+  node = await Program.dev([...chain, "--rest", "--rest-port", "0"], { whenDone: afterAll });
+  nodeUrl = (await node.untilLine(/REST is served at (http:\S+)/))[1]!;
+  await node.untilLine(/The dev chain is running/);
+});
+
+/** A gateway in front of the node, which has credentials for it. */
+async function startGateway(...flags: string[]) {
+  const upstream = `${nodeUrl.replace("http://", "http://me:the-password@")} name=first`;
+  const gateway = await Program.served(["gateway", "--upstream", upstream, "--rest-port", "0", ...flags]);
+  const [, restUrl] = await gateway.untilLine(/REST is served at (http:\S+)/);
+  return { gateway, restUrl: restUrl! };
+}
+
+test("a gateway serves what its upstream does over all protocols, tells who answered, and stops in good order", async () => {
+  const accessLog = join(tempDirectory(), "access.log");
+  const flags = ["--metrics", "--metrics-port", "0", "--access-log", accessLog];
+  const { gateway, restUrl } = await startGateway(...flags);
+  await gateway.untilLine(/The gateway is in front of first\s+version=\S*[Ff]anal/);
+  const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
+
+  expect(await gateway.call("get_v1_beacon_genesis")).toEqual(await node.call("get_v1_beacon_genesis"));
+  const direct = await fetch(`${nodeUrl}/eth/v1/beacon/blocks/finalized`);
+  const through = await fetch(`${restUrl}/eth/v1/beacon/blocks/finalized`);
+  expect(through.headers.get("Fanal-Upstream")).toBe("first");
+  expect(await through.text()).toBe(await direct.text());
+  expect((await fetch(`${restUrl}/fanal/v1/ready`)).status).toBe(200);
+
+  const socket = await Client.connect(gateway.url);
+  await socket.subscribe(["head"]);
+  const told = (await socket.notifications.next()).data as { slot: string; block: string };
+  const head = await gateway.call("get_v1_beacon_headers_blockId", ["head"]);
+  expect(Number(head.header.message.slot)).toBeGreaterThanOrEqual(Number(told.slot));
+
+  const metrics = await (await fetch(metricsUrl!)).text();
+  expect(metrics).toContain('fanal_upstream_condition{upstream="first",condition="ready"} 1');
+  expect(metrics).toMatch(/fanal_upstream_requests_total\{upstream="first",outcome="200"\} \d/);
+  expect(metrics).toMatch(/fanal_event_subscribers\{topic="head"\} 1/);
+
+  const events = await SseClient.connect(`${restUrl}/eth/v1/events?topics=head`);
+  expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+  await events.closed;
+  expect(await socket.closed).toMatchObject({ code: 1001 });
+  expect(gateway.complaints).toEqual([]);
+  const lines = readFileSync(accessLog, "utf8").trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ request: "GET /eth/v1/beacon/blocks/finalized", status: 200, upstream: "first" }),
+  );
+  for (const text of [gateway.output, metrics, ...lines]) expect(text).not.toMatch(/the-password|bWU6/);
+});
+
+test("workers share the ports, one that is killed is replaced, and all of them end with the gateway", async () => {
+  const { gateway, restUrl } = await startGateway("--workers", "2", "--metrics", "--metrics-port", "0");
+  const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
+  const [, first, second] = await gateway.untilLine(/Workers serve\s+pids=(\d+),(\d+)/);
+  const sockets = await Promise.all([Client.connect(gateway.url), Client.connect(gateway.url)]);
+  const heads = await Promise.all(
+    sockets.map(async (socket) => {
+      await socket.subscribe(["head", "block"]);
+      return socket.notifications.next();
+    }),
+  );
+  expect(heads.map(({ topic }) => topic)).toEqual([expect.stringMatching(/head|block/), expect.any(String)]);
+
+  process.kill(Number(first), "SIGKILL");
+  await gateway.untilLine(/A worker ended by SIGKILL, and another takes its place\s+pid=\d+/);
+  const ask = () => fetch(`${restUrl}/eth/v1/node/version`, { headers: { Connection: "close" } });
+  for (let time = 0; time < 4; time++) expect((await ask()).status).toBe(200);
+  const samples = async () => (await fetch(metricsUrl!)).text();
+  await vi.waitFor(async () => expect(await samples()).toContain("fanal_gateway_workers 2\n"), { timeout: 60_000 });
+  // Those that the killed one counted since its last report are gone with it.
+  expect(await samples()).toMatch(/fanal_api_call_seconds_count\{server="rest",method="get_v1_node_version"\} 4/);
+
+  expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+  for (const pid of [first, second]) expect(() => process.kill(Number(pid), 0)).toThrow();
+});
+
+test("a gateway without any upstream waits for one, and ends when it is told to", async () => {
+  const gateway = new Program(["gateway", "--upstream", "http://127.0.0.1:1", "--rpc-port", "0", "--rest-port", "0"]);
+  onTestFinished(() => gateway.kill());
+  await gateway.untilLine(/No upstream tells which chain it follows/);
+  expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+});
