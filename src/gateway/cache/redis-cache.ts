@@ -10,7 +10,7 @@ import { decodeAnswer, encodeAnswer, MAX_BODY_BYTES, STORED_FORM } from "./store
 
 interface RedisCacheOptions {
   cache: CacheOptions;
-  facts: Pick<ChainFacts, "genesisValidatorsRoot">;
+  facts: Pick<ChainFacts, "genesisValidatorsRoot" | "genesisTime">;
   timers: Timers;
   logger: Logger;
   observer?: Pick<GatewayObserver, "cacheIs" | "looked">;
@@ -65,7 +65,8 @@ export class RedisCache {
   constructor(options: RedisCacheOptions) {
     const { cache, facts, ...surroundings } = options;
     this.#options = options;
-    this.#prefix = `${cache.prefix}${STORED_FORM}:${facts.genesisValidatorsRoot}:`;
+    // Dev chains that are made anew have the validators of those before them.
+    this.#prefix = `${cache.prefix}${STORED_FORM}:${facts.genesisValidatorsRoot}:${facts.genesisTime}:`;
     this.#link = new RedisLink({ ...surroundings, url: cache.url, probe: `${this.#prefix}probe` });
   }
 

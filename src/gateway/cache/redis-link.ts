@@ -135,7 +135,7 @@ export class RedisLink {
 
   #refuse({ message }: Error): void {
     this.#storesAgainAt = this.#options.timers.now() + REFUSED_MILLIS;
-    this.#refusal.met({ ...this.#where, reason: message });
+    this.#refusal.met({ ...this.#where, reason: this.#withoutPassword(message) });
     this.#tell();
   }
 
@@ -148,8 +148,14 @@ export class RedisLink {
 
   #sayAbsent(error: Error & { code?: string }): void {
     // An address that stands for several has an error for each of them, and no message of its own.
-    this.#absence.met({ ...this.#where, reason: error.message || error.code });
+    this.#absence.met({ ...this.#where, reason: this.#withoutPassword(error.message || String(error.code)) });
     this.#tell();
+  }
+
+  /** Something that does not know the command may repeat in its error what came with it. */
+  #withoutPassword(reason: string): string {
+    const password = decodeURIComponent(new URL(this.#options.url).password);
+    return password === "" ? reason : reason.replaceAll(password, "…");
   }
 
   /** Connects, and again whenever the connection is lost, until this is closed. */
