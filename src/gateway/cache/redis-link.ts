@@ -12,7 +12,7 @@ export interface RedisLinkOptions {
   observer?: Pick<GatewayObserver, "cacheIs">;
 }
 
-type Redis = typeof import("@redis/client");
+export type Redis = typeof import("@redis/client");
 type Client = ReturnType<typeof createClient>;
 type Command = readonly (string | Buffer)[];
 
@@ -214,14 +214,15 @@ export class RedisLink {
   }
 }
 
-function createClient(redis: Redis, url: string) {
+/** It never connects again by itself. */
+export function createClient(redis: Redis, url: string) {
   return redis.createClient({
     url,
     RESP: 2,
     disableClientInfo: true,
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_COMMANDS_UNDER_WAY,
-    // Connections are made anew by the link, with a look at whether the engine answers.
+    // Connections are made anew by whoever uses it, with a look at whether the engine answers.
     socket: { connectTimeout: CONNECT_MILLIS, reconnectStrategy: false },
     commandOptions: { timeout: 0, typeMapping: { [redis.RESP_TYPES.BLOB_STRING]: Buffer } },
   });

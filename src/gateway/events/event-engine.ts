@@ -1,7 +1,9 @@
-import { createClient, RESP_TYPES } from "@redis/client";
 import { ForeseenError } from "../../foreseen-error.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 import type { Timers } from "../../timers.ts";
+import { createClient, type Redis } from "../cache/redis-link.ts";
+
+type Client = ReturnType<typeof createClient>;
 
 /** What is kept for those who join or were away: some half an hour of events. */
 const MAX_ENTRIES = 1024;
@@ -55,7 +57,7 @@ export class EventEngine {
   readonly #stream: string;
 
   static async connect(options: EventEngineOptions): Promise<EventEngine> {
-    const engine = new EventEngine(options);
+    const engine = new EventEngine(await import("@redis/client"), options);
     try {
       await inTime(Promise.all([engine.#reader.connect(), engine.#writer.connect()]), CONNECT_MILLIS, options.timers);
       return engine;
@@ -65,10 +67,10 @@ export class EventEngine {
     }
   }
 
-  private constructor(options: EventEngineOptions) {
+  private constructor(redis: Redis, options: EventEngineOptions) {
     this.#options = options;
-    this.#reader = createRedisClient(options.url);
-    this.#writer = createRedisClient(options.url);
+    this.#reader = openClient(redis, options.url);
+    this.#writer = openClient(redis, options.url);
     this.#lease = `${options.prefix}events:lease`;
     this.#stream = `${options.prefix}events:stream`;
   }
@@ -157,18 +159,8 @@ async function inTime<T>(reply: Promise<T>, millis: number, timers: Timers): Pro
   }
 }
 
-type Client = ReturnType<typeof createRedisClient>;
-
-function createRedisClient(url: string) {
-  const client = createClient({
-    url,
-    RESP: 2,
-    disableClientInfo: true,
-    disableOfflineQueue: true,
-    // Whoever uses it connects anew.
-    socket: { connectTimeout: CONNECT_MILLIS, reconnectStrategy: false },
-    commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
-  });
+function openClient(redis: Redis, url: string) {
+  const client = createClient(redis, url);
   // Its commands reject, and tell why.
   client.on("error", () => {});
   return client;

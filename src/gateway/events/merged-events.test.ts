@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
-import { GENESIS, merge, STORY, type ToldEvent } from "./merged.test-support.ts";
+import { merge, STORY, type ToldEvent } from "./merged.test-support.ts";
 import {
   block,
   blockEvent,
+  GENESIS,
   headEvent,
   passUntil,
   type ScriptedBlock,

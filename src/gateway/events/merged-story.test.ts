@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
-import { GENESIS, merge, STORY, type ToldEvent } from "./merged.test-support.ts";
+import { merge, STORY, type ToldEvent } from "./merged.test-support.ts";
 import {
   block,
+  GENESIS,
   passUntil,
   reorgEvent,
   type ScriptedBlock,

@@ -4,9 +4,8 @@ import { Arrivals } from "../../server/events/arrivals.test-support.ts";
 import { HandTimers } from "../../timers.test-support.ts";
 import { MergedFeeds } from "./merged-feeds.ts";
 import { ScriptedConditions } from "./scripted-conditions.test-support.ts";
-import { askOf, block, passUntil, ScriptedUpstream, SLOTS_PER_EPOCH } from "./scripted-upstream.test-support.ts";
+import { askOf, FACTS, GENESIS, passUntil, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 
-export const GENESIS = block(0);
 export const STORY = ["head", "block", "chain_reorg", "finalized_checkpoint"];
 
 export interface ToldEvent {
@@ -34,14 +33,7 @@ export async function merge(...names: readonly string[]) {
       },
       noteFinalized: (upstream, { epoch }) => notes.push(`${upstream} finalized ${epoch}`),
     },
-    facts: {
-      presetBase: "minimal",
-      genesisValidatorsRoot: GENESIS.root,
-      genesisTime: 0,
-      secondsPerSlot: 12,
-      slotsPerEpoch: SLOTS_PER_EPOCH,
-      forks: [{ name: "phase0", epoch: 0 }],
-    },
+    facts: FACTS,
     timers,
     logger,
     ask: async (name, path) => {

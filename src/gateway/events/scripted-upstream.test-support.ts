@@ -3,9 +3,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { HandTimers } from "../../timers.test-support.ts";
+import type { ChainFacts } from "../chain-facts.ts";
 import type { UpstreamOptions } from "../options.ts";
 
 export const SLOTS_PER_EPOCH = 8;
+
+export const GENESIS = block(0);
+
+export const FACTS: ChainFacts = {
+  presetBase: "minimal",
+  genesisValidatorsRoot: GENESIS.root,
+  genesisTime: 0,
+  secondsPerSlot: 12,
+  slotsPerEpoch: SLOTS_PER_EPOCH,
+  forks: [{ name: "phase0", epoch: 0 }],
+};
 
 export interface ScriptedBlock {
   slot: number;
@@ -18,8 +30,9 @@ export function block(slot: number, parent?: ScriptedBlock, mark = 0): ScriptedB
   return { slot, parent, root: rootOf("b", slot, mark) };
 }
 
-const rootOf = (kind: string, slot: number, mark: number) =>
-  `0x${kind}${mark.toString(16)}${slot.toString(16).padStart(62, "0")}`;
+function rootOf(kind: string, slot: number, mark: number): string {
+  return `0x${kind}${mark.toString(16)}${slot.toString(16).padStart(62, "0")}`;
+}
 
 export const stateRootOf = ({ root }: ScriptedBlock): string => root.replace("0xb", "0x5");
 
