@@ -91,3 +91,12 @@ it("tells which slot it is", () => {
   expect(slotAt(FACTS, (1600000000 + 12 * 5 + 11) * 1000)).toBe(5);
   expect(slotAt(FACTS, 0)).toBe(0);
 });
+
+it("takes those of the chain that most upstreams follow, whoever is first", async () => {
+  const opened = [await open(), await open(), await open()];
+  opened[0]!.upstream.genesisTime += 1;
+  for (const { withSpec } of opened) withSpec({ PRESET_BASE: "mainnet" });
+  const { signal } = new AbortController();
+  const clients = opened.map(({ client }) => client);
+  expect(await readChainFacts(clients, signal, createRecordingLogger(), timers)).toEqual(FACTS);
+});

@@ -39,7 +39,10 @@ const TIMEOUT_MILLIS = 5000;
 const FIRST_PAUSE_MILLIS = 500;
 const MAX_PAUSE_MILLIS = 15_000;
 
-/** What the first upstream tells that answers; goes on asking all of them until one does. Rejects when the signal is aborted. */
+/**
+ * What most of those tell who answer, the first of them where as many tell something else; goes on asking all until one answers. Rejects when
+ * the signal is aborted.
+ */
 export async function readChainFacts(
   clients: readonly UpstreamClient[],
   signal: AbortSignal,
@@ -48,16 +51,28 @@ export async function readChainFacts(
 ): Promise<ChainFacts> {
   for (let pause = FIRST_PAUSE_MILLIS; ; pause = Math.min(2 * pause, MAX_PAUSE_MILLIS)) {
     const read = clients.map((client) => readFrom(client, { timers, signal, timeoutMillis: TIMEOUT_MILLIS }));
-    try {
-      return await Promise.any(read);
-    } catch (error) {
-      signal.throwIfAborted();
-      const reasons = error instanceof AggregateError ? error.errors.map(({ message }: Error) => message) : [error];
-      logger.warn("No upstream tells which chain it follows: all are asked again", { reasons });
-    }
+    const answers = await Promise.allSettled(read);
+    signal.throwIfAborted();
+    const facts = mostFollowed(answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : [])));
+    if (facts !== undefined) return facts;
+    const reasons = answers.flatMap((answer) => (answer.status === "rejected" ? [messageOf(answer.reason)] : []));
+    logger.warn("No upstream tells which chain it follows: all are asked again", { reasons });
     await timers.sleep(pause, signal);
   }
 }
+
+/** Those of the chain that most follow; undefined when there is none. */
+function mostFollowed(told: readonly ChainFacts[]): ChainFacts | undefined {
+  const followers = (facts: ChainFacts) =>
+    told.filter(
+      ({ genesisValidatorsRoot, genesisTime }) =>
+        genesisValidatorsRoot === facts.genesisValidatorsRoot && genesisTime === facts.genesisTime,
+    ).length;
+  const most = Math.max(...told.map(followers));
+  return told.find((facts) => followers(facts) === most);
+}
+
+const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
 
 async function readFrom(client: UpstreamClient, options: AskOptions): Promise<ChainFacts> {
   const [spec, genesis] = await Promise.all([

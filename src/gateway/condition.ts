@@ -1,5 +1,9 @@
-/** How well an upstream can be asked: `ready` before `behind`, which is asked only when none is ready, and the others never. */
-export type Fitness = "ready" | "behind" | "down" | "foreign";
+/**
+ * How well an upstream can be asked: `ready` before `behind`, and that before `late`, which does not answer in time; these are asked only when
+ * none is better, and the others never.
+ */
+export const FITNESSES = ["ready", "behind", "late", "down", "foreign"] as const;
+export type Fitness = (typeof FITNESSES)[number];
 
 /** What is known of an upstream; a plain value, which can be sent to another process. */
 export interface Condition {

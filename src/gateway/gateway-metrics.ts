@@ -3,11 +3,9 @@ import { CallMetrics } from "../metrics/call-metrics.ts";
 import { Instruments } from "../metrics/instruments.ts";
 import { addProcessMetrics } from "../metrics/process-metrics.ts";
 import { addEventMetrics, addServerMetrics, type WatchedServers } from "../metrics/server-metrics.ts";
-import type { Condition, Conditions, Fitness } from "./condition.ts";
+import { type Condition, type Conditions, FITNESSES } from "./condition.ts";
 import type { ServingReport } from "./serving.ts";
 import type { CountTally, GatewayTally } from "./tallies.ts";
-
-const FITNESSES: readonly Fitness[] = ["ready", "behind", "down", "foreign"];
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -134,7 +132,7 @@ function addConditionMetrics(instruments: Instruments, conditions: Conditions): 
     });
   instruments.gauges(
     "fanal_upstream_condition",
-    "1 for the condition that an upstream is in: ready, behind, down or foreign; 0 for the others",
+    "1 for the condition that an upstream is in: ready, behind, late, down or foreign; 0 for the others",
     ["upstream", "condition"],
     () =>
       conditions.all.flatMap(({ upstream, fitness }) =>

@@ -13,10 +13,11 @@ async function setup(parts: { drainMillis?: number } = {}) {
   const timers = new HandTimers();
   const upstream = await new ScriptedUpstream("a").start();
   onTestFinished(() => upstream.stop());
+  upstream.genesisTime = Math.floor(timers.unixNow() / 1000) - upstream.headSlot * SECONDS_PER_SLOT;
   const facts: ChainFacts = {
     presetBase: "minimal",
     genesisValidatorsRoot: GENESIS_ROOT,
-    genesisTime: Math.floor(timers.unixNow() / 1000) - upstream.headSlot * SECONDS_PER_SLOT,
+    genesisTime: upstream.genesisTime,
     secondsPerSlot: SECONDS_PER_SLOT,
     slotsPerEpoch: 8,
     forks: [{ name: "phase0", epoch: 0 }],

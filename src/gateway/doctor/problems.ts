@@ -19,6 +19,7 @@ export function standingOf(
   const slotsPerEpoch = facts?.slotsPerEpoch ?? 1;
   const { reasons } = judge(examination, {
     genesisValidatorsRoot,
+    genesisTime: examination.genesisTime ?? 0,
     clockSlot,
     slotsPerEpoch,
     maxSlotsBehind: MOST_SLOTS_BEHIND,

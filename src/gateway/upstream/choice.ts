@@ -1,4 +1,4 @@
-import type { Condition, Conditions } from "../condition.ts";
+import type { Condition, Conditions, Fitness } from "../condition.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
 
 /** Whom a request may go to. */
@@ -102,14 +102,18 @@ export class Choice {
   }
 }
 
-/** Beyond that of those who are behind, and beyond that of those who are also silent. */
-const SILENT_RANK = 2;
-const LACKING_RANK = 4;
+const RANKS: Readonly<Record<Fitness, number | undefined>> = {
+  ready: 0,
+  behind: 1,
+  late: 2,
+  down: undefined,
+  foreign: undefined,
+};
+/** Beyond that of those who are late, and beyond that of those who are also silent. */
+const SILENT_RANK = 3;
+const LACKING_RANK = 6;
 
-function rankOf({ fitness }: Condition): number | undefined {
-  if (fitness === "ready") return 0;
-  return fitness === "behind" ? 1 : undefined;
-}
+const rankOf = ({ fitness }: Condition): number | undefined => RANKS[fitness];
 
 function compareFitness(a: Standing, b: Standing): number {
   return a.rank - b.rank || a.client.options.tier - b.client.options.tier;

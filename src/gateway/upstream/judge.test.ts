@@ -3,10 +3,12 @@ import { judge, latestCredibleSlot, type Observation } from "./judge.ts";
 import { GENESIS_ROOT, rootAt } from "./scripted-upstream.test-support.ts";
 
 const CLOCK_SLOT = 1000;
+const GENESIS_TIME = 1600000000;
 
 function seen(headSlot: number, others: Partial<Observation> = {}): Observation {
   return {
     genesisValidatorsRoot: GENESIS_ROOT,
+    genesisTime: GENESIS_TIME,
     head: { slot: headSlot, root: rootAt(headSlot) },
     finalized: { epoch: 29, root: rootAt(29) },
     syncDistance: 0,
@@ -22,7 +24,14 @@ function judged(...all: [Observation, ...Observation[]]) {
 }
 
 function measured(all: readonly Observation[]) {
-  return { genesisValidatorsRoot: GENESIS_ROOT, clockSlot: CLOCK_SLOT, slotsPerEpoch: 32, maxSlotsBehind: 2, all };
+  return {
+    genesisValidatorsRoot: GENESIS_ROOT,
+    genesisTime: GENESIS_TIME,
+    clockSlot: CLOCK_SLOT,
+    slotsPerEpoch: 32,
+    maxSlotsBehind: 2,
+    all,
+  };
 }
 
 describe("the judgement on an upstream", () => {
@@ -60,6 +69,11 @@ describe("the judgement on an upstream", () => {
     const foreign = judged(seen(1000, { failure, genesisValidatorsRoot: rootAt(5) }));
     expect(foreign.fitness).toBe("foreign");
     expect(foreign.reasons.join()).toContain(rootAt(5));
+    expect(judged(seen(1000, { genesisTime: GENESIS_TIME + 1 }))).toEqual({
+      fitness: "foreign",
+      reasons: ["It follows another chain: its genesis_time is 1600000001, that of the others is 1600000000."],
+    });
+    expect(judged(seen(1000, { failure, isLate: true })).fitness).toBe("late");
   });
 
   it("does not hold a chain without blocks, or one with a time of its own, against anybody", () => {

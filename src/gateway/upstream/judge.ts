@@ -4,14 +4,19 @@ import type { Condition, Fitness } from "../condition.ts";
 export interface Observation extends Omit<Condition, "upstream" | "fitness" | "reasons"> {
   /** Why it cannot be asked, as a sentence; undefined when it can. */
   readonly failure?: string;
+  /** Whether the failure is only that it takes too long. */
+  readonly isLate?: boolean;
   /** Why it can be asked, but does not tell all that it should, as a sentence. */
   readonly shortcoming?: string;
   readonly genesisValidatorsRoot?: string;
+  /** Unix seconds. A dev chain that is made anew has the validators of the one before. */
+  readonly genesisTime?: number;
 }
 
 /** What an upstream is measured by. */
 export interface Measure {
   readonly genesisValidatorsRoot: string;
+  readonly genesisTime: number;
   /** The slot that it is by the clock. */
   readonly clockSlot: number;
   readonly slotsPerEpoch: number;
@@ -25,21 +30,31 @@ const MAX_EPOCHS_BEHIND = 1;
 
 /** How well an upstream can be asked, and why not better. */
 export function judge(observation: Observation, measure: Measure): { fitness: Fitness; reasons: string[] } {
-  const { genesisValidatorsRoot: root } = observation;
-  if (root !== undefined && root !== measure.genesisValidatorsRoot) {
-    const expected = measure.genesisValidatorsRoot;
-    return {
-      fitness: "foreign",
-      reasons: [`It follows another chain: its genesis_validators_root is ${root}, that of the others is ${expected}.`],
-    };
-  }
-  if (observation.failure !== undefined) return { fitness: "down", reasons: [observation.failure] };
+  const otherChain = differenceOfGenesis(observation, measure);
+  if (otherChain !== undefined) return { fitness: "foreign", reasons: [`It follows another chain: ${otherChain}`] };
+  const { failure, isLate } = observation;
+  if (failure !== undefined) return { fitness: isLate ? "late" : "down", reasons: [failure] };
   const reasons = [...shortcomings(observation), ...delays(observation, measure)];
   return { fitness: reasons.length === 0 ? "ready" : "behind", reasons };
 }
 
+function differenceOfGenesis(
+  { genesisValidatorsRoot: root, genesisTime: time }: Observation,
+  { genesisValidatorsRoot, genesisTime }: Measure,
+): string | undefined {
+  if (root !== undefined && root !== genesisValidatorsRoot) {
+    return `its genesis_validators_root is ${root}, that of the others is ${genesisValidatorsRoot}.`;
+  }
+  if (time === undefined || time === genesisTime) return undefined;
+  return `its genesis_time is ${time}, that of the others is ${genesisTime}.`;
+}
+
 /** The latest slot at which a head is believed: that of the clock, or beyond it what two upstreams tell. */
-export function latestCredibleSlot({ clockSlot, maxSlotsBehind, all }: Omit<Measure, "genesisValidatorsRoot">): number {
+export function latestCredibleSlot({
+  clockSlot,
+  maxSlotsBehind,
+  all,
+}: Omit<Measure, "genesisValidatorsRoot" | "genesisTime">): number {
   const slots = all.flatMap(({ failure, head }) => (failure === undefined && head ? [head.slot] : []));
   slots.sort((a, b) => b - a);
   if (slots.length === 1) return Math.max(clockSlot + 1, slots[0]!);

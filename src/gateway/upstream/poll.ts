@@ -16,14 +16,12 @@ interface PollOptions {
 /** Asks an upstream how it is. Rejects with an `UpstreamError` when it does not tell even whether it is syncing. */
 export async function poll(client: Askable, options: PollOptions): Promise<Observation> {
   const ask = (path: string) => askForData(client, path, options);
-  const [syncing, head, finalized, version, genesisValidatorsRoot] = await Promise.allSettled([
+  const [syncing, head, finalized, version, genesis] = await Promise.allSettled([
     ask("/eth/v1/node/syncing").then(readSyncing),
     ask("/eth/v1/beacon/headers/head").then(readHead),
     ask("/eth/v1/beacon/states/head/finality_checkpoints").then(readFinalized),
     options.asksForIdentity ? ask("/eth/v1/node/version").then(readVersion) : undefined,
-    options.asksForIdentity
-      ? ask("/eth/v1/beacon/genesis").then((data) => rootOf(data, "genesis_validators_root"))
-      : undefined,
+    options.asksForIdentity ? ask("/eth/v1/beacon/genesis").then(readGenesis) : undefined,
   ]);
   if (syncing.status === "rejected") throw syncing.reason;
   return {
@@ -31,7 +29,7 @@ export async function poll(client: Askable, options: PollOptions): Promise<Obser
     head: known(head),
     finalized: known(finalized),
     version: known(version),
-    genesisValidatorsRoot: known(genesisValidatorsRoot),
+    ...known(genesis),
     shortcoming: head.status === "rejected" ? `It does not tell its head: ${messageOf(head.reason)}` : undefined,
   };
 }
@@ -56,6 +54,13 @@ export function readHead(data: unknown): NonNullable<Observation["head"]> {
 function readFinalized(data: unknown): NonNullable<Observation["finalized"]> {
   const finalized = memberOf(data, "finalized");
   return { epoch: integerOf(finalized, "epoch"), root: rootOf(finalized, "root") };
+}
+
+function readGenesis(data: unknown): Pick<Observation, "genesisValidatorsRoot" | "genesisTime"> {
+  return {
+    genesisValidatorsRoot: rootOf(data, "genesis_validators_root"),
+    genesisTime: integerOf(data, "genesis_time"),
+  };
 }
 
 function readVersion(data: unknown): string {

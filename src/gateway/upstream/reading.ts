@@ -145,7 +145,7 @@ export class Reading {
     const { client } = attempt;
     const { budget, conditions, observer } = this.#surroundings;
     const { fitness } = conditions.of(client.name);
-    const isStuck = fitness === "down" || fitness === "foreign" || (this.#isHedged && client.isSilent);
+    const isStuck = !["ready", "behind"].includes(fitness) || (this.#isHedged && client.isSilent);
     const mayAsk = isStuck || (this.#isHedged && this.#attempts.size === 1);
     const next = mayAsk ? this.#choose() : undefined;
     if (next === undefined || !(isStuck || budget.take())) {

@@ -27,6 +27,7 @@ export class ScriptedUpstream {
   isOptimistic = false;
   isExecutionOffline = false;
   genesisRoot = GENESIS_ROOT;
+  genesisTime = 1_600_000_000;
   /** Answers what is not about its health. */
   handler: Handler = (_request, response) => json(response, { data: { by: this.name } });
   /** Answers instead of all else. */
@@ -111,7 +112,7 @@ export class ScriptedUpstream {
       "/eth/v1/beacon/states/head/finality_checkpoints": {
         finalized: { epoch: String(this.finalizedEpoch), root: rootAt(this.finalizedEpoch) },
       },
-      "/eth/v1/beacon/genesis": { genesis_time: "1600000000", genesis_validators_root: this.genesisRoot },
+      "/eth/v1/beacon/genesis": { genesis_time: String(this.genesisTime), genesis_validators_root: this.genesisRoot },
     };
   }
 }

@@ -16,10 +16,12 @@ afterEach(async () => {
 async function open() {
   const [a, b] = await Promise.all(["a", "b"].map((name) => new ScriptedUpstream(name).start()));
   const timers = new HandTimers();
+  const genesisTime = Math.floor(timers.unixNow() / 1000 - 100.5 * SECONDS_PER_SLOT);
+  for (const upstream of [a!, b!]) upstream.genesisTime = genesisTime;
   const facts: ChainFacts = {
     presetBase: "mainnet",
     genesisValidatorsRoot: GENESIS_ROOT,
-    genesisTime: timers.unixNow() / 1000 - 100.5 * SECONDS_PER_SLOT,
+    genesisTime,
     secondsPerSlot: SECONDS_PER_SLOT,
     slotsPerEpoch: 8,
     forks: [{ name: "phase0", epoch: 0 }],
@@ -94,7 +96,7 @@ describe("the watch over upstreams", () => {
     await until(() => watch.of("a").fitness === "behind");
     expect(changes).toBeGreaterThan(0);
     a.isFrozen = true;
-    await until(() => watch.of("a").fitness === "down");
+    await until(() => watch.of("a").fitness === "late");
     expect(watch.of("a").reasons[0]).toBe("a did not answer /eth/v1/node/syncing within 2 s.");
     a.isFrozen = false;
     a.isOptimistic = false;

@@ -133,7 +133,7 @@ export class UpstreamWatch implements Conditions {
   suspect(upstream: string, reason: string): void {
     const watched = this.#of(upstream);
     if (watched.observation.failure !== undefined) return;
-    watched.observation = { ...watched.observation, failure: reason };
+    watched.observation = { ...watched.observation, failure: reason, isLate: false };
     this.#judgeAll();
     void this.#poll(watched);
   }
@@ -184,7 +184,8 @@ export class UpstreamWatch implements Conditions {
     try {
       polled = await this.#pollOnce(watched.client, asksForIdentity, before.failure === undefined);
     } catch (error) {
-      return { ...watched.observation, failure: error instanceof Error ? error.message : String(error) };
+      const failure = error instanceof Error ? error.message : String(error);
+      return { ...watched.observation, failure, isLate: error instanceof LateError };
     }
     const known = watched.observation;
     // What it told of itself meanwhile is newer.
@@ -193,6 +194,7 @@ export class UpstreamWatch implements Conditions {
       ...polled,
       version: polled.version ?? known.version,
       genesisValidatorsRoot: polled.genesisValidatorsRoot ?? known.genesisValidatorsRoot,
+      genesisTime: polled.genesisTime ?? known.genesisTime,
       head: newer.head ?? older.head,
       finalized: newer.finalized ?? older.finalized,
     };
@@ -218,6 +220,7 @@ export class UpstreamWatch implements Conditions {
   #measure(): Measure {
     return {
       genesisValidatorsRoot: this.#facts.genesisValidatorsRoot,
+      genesisTime: this.#facts.genesisTime,
       clockSlot: slotAt(this.#facts, this.#timers.unixNow()),
       slotsPerEpoch: this.#facts.slotsPerEpoch,
       maxSlotsBehind: this.#maxSlotsBehind,
@@ -240,7 +243,9 @@ export class UpstreamWatch implements Conditions {
   #judge(watched: Watched, measure: Measure): boolean {
     const {
       genesisValidatorsRoot: _root,
+      genesisTime: _time,
       failure: _failure,
+      isLate: _isLate,
       shortcoming: _shortcoming,
       ...known
     } = watched.observation;
@@ -253,7 +258,7 @@ export class UpstreamWatch implements Conditions {
   }
 
   #log({ upstream, fitness, reasons, version }: Condition): void {
-    const level = ({ ready: "info", behind: "warn", down: "warn", foreign: "error" } as const)[fitness];
+    const level = ({ ready: "info", behind: "warn", late: "warn", down: "warn", foreign: "error" } as const)[fitness];
     this.#logger[level](MESSAGES[fitness], { upstream, ...(fitness === "ready" ? { version } : { reasons }) });
   }
 
@@ -282,6 +287,7 @@ export class UpstreamWatch implements Conditions {
 const MESSAGES: Readonly<Record<Fitness, string>> = {
   ready: "Upstream is ready",
   behind: "Upstream is behind and asked only when none is ready",
+  late: "Upstream does not answer in time and is asked only when no other can be",
   down: "Upstream is down",
   foreign: "Upstream follows another chain and is not asked",
 };

@@ -98,6 +98,14 @@ describe("whom a read goes to", () => {
     expect(await counts(() => upstreams.read(question), 3)).toEqual({ a: 3 });
   });
 
+  it("is who is late when there is no other", async () => {
+    const { upstreams, conditions } = await open();
+    conditions.set("a", { fitness: "late", reasons: ["a did not answer."] });
+    expect((await upstreams.read(questionOf())).upstream).toBe("b");
+    conditions.set("b", { fitness: "down", reasons: ["b refused the connection."] });
+    expect((await upstreams.read(questionOf())).upstream).toBe("a");
+  });
+
   it("is nobody when all are down: the failure says why of each", async () => {
     const { upstreams, conditions } = await open();
     conditions.set("a", { fitness: "down", reasons: ["It refused the connection."] });
