@@ -13,10 +13,17 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 let node: Program;
 let nodeUrl: string;
 const { path: dataDir, remove } = removableDirectory();
-afterAll(remove);
+let endNode: (() => Promise<void>) | undefined;
+afterAll(async () => {
+  await endNode?.();
+  remove();
+});
 beforeAll(async () => {
   const chain = ["--validators", "8", "--warmup-epochs", "4", "--slot-seconds", "1", "--data-dir", dataDir];
-  node = await Program.dev([...chain, "--rest", "--rest-port", "0"], { whenDone: afterAll });
+  const whenDone = (end: () => Promise<void>) => {
+    endNode = end;
+  };
+  node = await Program.dev([...chain, "--rest", "--rest-port", "0"], { whenDone });
   nodeUrl = (await node.untilLine(/REST is served at (http:\S+)/))[1]!;
   await node.untilLine(/The dev chain is running/);
 });
