@@ -64,6 +64,15 @@ export interface ServingReport {
   gateway: GatewayTally;
 }
 
+interface OpenedServing {
+  urls: ServedUrls;
+  servers: ReadonlyMap<ServerName, HttpServer>;
+  calls: CallTallies;
+  tallies: GatewayTallies;
+  draining: { isDraining: boolean };
+  opened: ClosingStack;
+}
+
 /** What serves in one process: the servers, and behind them all that a call goes through on its way to an upstream. */
 export class GatewayServing {
   readonly urls: ServedUrls;
@@ -124,17 +133,10 @@ export class GatewayServing {
       const own = { table: routes, access: rest.access, logger: logger.topic("rest") };
       await start("rest", createRestServer({ ...shared, ...own }), rest);
     }
-    return new GatewayServing(urls, servers, calls, tallies, draining, opening.move());
+    return new GatewayServing({ urls, servers, calls, tallies, draining, opened: opening.move() });
   }
 
-  private constructor(
-    urls: ServedUrls,
-    servers: ReadonlyMap<ServerName, HttpServer>,
-    calls: CallTallies,
-    tallies: GatewayTallies,
-    draining: { isDraining: boolean },
-    opened: ClosingStack,
-  ) {
+  private constructor({ urls, servers, calls, tallies, draining, opened }: OpenedServing) {
     this.urls = urls;
     this.#servers = servers;
     this.#calls = calls;

@@ -9,7 +9,10 @@ export type Params = unknown[] | Record<string, unknown>;
 /** An encoded answer: JSON bytes of the result, whole or as a stream of chunks, and what stands beside the result. */
 export interface Answer {
   body: Buffer | AsyncIterable<Buffer>;
-  /** The metadata that the standard REST body carries beside `data`, as JSON values. */
+  /**
+   * The metadata that the standard REST body carries beside `data`, as JSON values. It is written after the body: beside a
+   * stream, a `toJSON` of it may tell what is known only when the stream has ended.
+   */
   meta?: Record<string, unknown>;
   /** The response headers that the REST twin uses for the same metadata. */
   headers?: Record<string, string>;

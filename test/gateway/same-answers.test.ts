@@ -1,6 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
+import { LARGE_MESSAGE_BYTES } from "../../src/json/parse.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { SPECIAL_CALLS } from "../conformance/special-calls/special-calls.ts";
 import { restCall } from "../rest/rest-request.ts";
@@ -98,6 +99,35 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       const expected = JSON.parse((await node.call(name, params)).text) as Response;
       if (OTHERWISE_SAID.includes(name) && expected.error) expected.error.message = expect.any(String);
       expect(await gateway.call(name, params), what).toEqual(expected);
+    }
+  });
+
+  it("takes long messages as the node does", async () => {
+    // White space makes them long.
+    const long = async (name: string, params: unknown, url: string) => {
+      const message = JSON.stringify(
+        { jsonrpc: "2.0", id: 1, method: name, params, meta: true },
+        null,
+        "\t".repeat(10),
+      );
+      const body = `${message}${" ".repeat(LARGE_MESSAGE_BYTES)}`;
+      return replyOf(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    };
+    const block = await chain.signedBlock();
+    const attestations = await chain.attestations();
+    for (const [name, params] of [
+      ["post_v1_beacon_blocks", [block]],
+      ["post_v2_beacon_blocks", { signed_block_or_contents: block, broadcast_validation: "gossip" }],
+      ["post_v2_beacon_blocks", [block, "louder"]],
+      ["post_v2_beacon_blocks", [{ message: {} }]],
+      ["post_v1_beacon_pool_attestations", attestations],
+      ["post_v1_beacon_pool_attestations", [attestations, ...attestations]],
+      ["post_v1_validator_duties_attester", [chain.epoch, ["1", "2"]]],
+      ["post_v1_beacon_states_stateId_validators", { state_id: "head", filter: { ids: ["1"] } }],
+      ["get_v1_beacon_states_stateId_validators", ["head", ["1", "2"]]],
+    ] as const) {
+      const expected = await long(name, params, node.jsonRpcUrl);
+      expect(await long(name, params, gateway.jsonRpcUrl), name).toEqual(expected);
     }
   });
 

@@ -19,7 +19,7 @@ afterAll(async () => {
   remove();
 });
 beforeAll(async () => {
-  const chain = ["--validators", "8", "--warmup-epochs", "4", "--slot-seconds", "1", "--data-dir", dataDir];
+  const chain = ["--validators", "8", "--warmup-epochs", "1", "--slot-seconds", "1", "--data-dir", dataDir];
   const whenDone = (end: () => Promise<void>) => {
     endNode = end;
   };
@@ -44,8 +44,8 @@ test("a gateway serves what its upstream does over all protocols, tells who answ
   const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
 
   expect(await gateway.call("get_v1_beacon_genesis")).toEqual(await node.call("get_v1_beacon_genesis"));
-  const direct = await fetch(`${nodeUrl}/eth/v1/beacon/blocks/finalized`);
-  const through = await fetch(`${restUrl}/eth/v1/beacon/blocks/finalized`);
+  const direct = await fetch(`${nodeUrl}/eth/v2/beacon/blocks/1`);
+  const through = await fetch(`${restUrl}/eth/v2/beacon/blocks/1`);
   expect(through.headers.get("Fanal-Upstream")).toBe("first");
   expect(await through.text()).toBe(await direct.text());
   expect((await fetch(`${restUrl}/fanal/v1/ready`)).status).toBe(200);
@@ -68,7 +68,7 @@ test("a gateway serves what its upstream does over all protocols, tells who answ
   expect(gateway.complaints).toEqual([]);
   const lines = readFileSync(accessLog, "utf8").trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line))).toContainEqual(
-    expect.objectContaining({ request: "GET /eth/v1/beacon/blocks/finalized", status: 200, upstream: "first" }),
+    expect.objectContaining({ request: "GET /eth/v2/beacon/blocks/1", status: 200, upstream: "first" }),
   );
   for (const text of [gateway.output, metrics, ...lines]) expect(text).not.toMatch(/the-password|bWU6/);
 });

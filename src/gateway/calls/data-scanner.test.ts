@@ -35,7 +35,8 @@ const body: fc.Arbitrary<Body> = fc
     return {
       text: `${d}{${e}${members.map(member).join(`,${f}`)}}${d}`,
       data,
-      meta: { ...before, ...after },
+      // As JSON has it, which knows no -0.
+      meta: JSON.parse(JSON.stringify({ ...before, ...after })),
     };
   });
 

@@ -72,6 +72,8 @@ export async function openData(source: AsyncIterable<Buffer>, upstream: string):
   }
 }
 
+const DATA = Buffer.from('"data"');
+
 const CUT_OFF = "ends before its data does";
 
 function noData(upstream: string, how: string, cause?: unknown): UpstreamError {
@@ -156,7 +158,7 @@ function findBeginning(bytes: Buffer, upstream: string): { start: number; before
     if (bytes[colon] !== COLON) throw noData(upstream, "is no JSON");
     const start = skipSpace(bytes, colon + 1);
     if (start === bytes.length) return undefined;
-    if (bytes.toString("latin1", name, afterName) === '"data"') {
+    if (afterName - name === DATA.length && bytes.compare(DATA, 0, DATA.length, name, afterName) === 0) {
       return { start, before: bytes.toString("utf8", firstMember, at) };
     }
     const end = afterValue(bytes, start);
@@ -200,12 +202,13 @@ function findEnd(bytes: Buffer, { start, first, upstream }: BegunData): { end: n
   }
 }
 
-/** What stands before and after `data`, with the commas that separate it from these. */
+/** What stands before and after `data`; the latter with the comma that is before it. */
 function readMembers(before: string, after: string, upstream: string): Meta {
-  const members = [before, after].map((text) => text.replace(/^\s*,|,\s*$/, "").trim()).filter((text) => text !== "");
-  if (members.length === 0) return {};
+  const first = before.trim();
+  const second = after.trimStart().slice(1);
+  if (first === "" && second === "") return {};
   try {
-    return JSON.parse(`{${members.join(",")}}`) as Meta;
+    return JSON.parse(`{${first}${first !== "" && second !== "" ? "," : ""}${second}}`) as Meta;
   } catch (cause) {
     throw noData(upstream, "has something beside its data that is no JSON", cause);
   }

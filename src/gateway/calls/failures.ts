@@ -83,7 +83,8 @@ function refusalOf({ failures: met }: Method, { message, failures }: Complaint):
 const UNKNOWN_PATH = [
   /^There is nothing at \//,
   /^Route (GET|POST):\S* not found/i,
-  /^(NOT_FOUND|Not Found|404 page not found|Unknown endpoint|Invalid route)\W*$/i,
+  /^NOT_FOUND$/,
+  /^404 page not found/i,
   /endpoint .*not found/i,
 ];
 

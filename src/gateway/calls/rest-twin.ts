@@ -6,6 +6,7 @@ import { type Place, placesOf } from "../../api/rest/places.ts";
 import { invalidParams } from "../../failure.ts";
 import type { Params } from "../../server/method-table.ts";
 import type { Question, UpstreamRequest } from "../exchange.ts";
+import { paramsIn, RawJson } from "./message-params.ts";
 
 /** The part of a question that follows from the parameters of a call. */
 export type TwinRequest = Pick<Question, "request" | "params">;
@@ -50,6 +51,16 @@ export class RestTwin {
     return args instanceof Promise ? args.then((bound) => this.#encode(bound)) : this.#encode(args);
   }
 
+  /** The parameters of a call in a long message, of which the one that becomes the body is not read. */
+  paramsIn(message: Uint8Array): Params {
+    const position = this.#places.findIndex(({ from }) => from === "body");
+    const body = this.#signature.arrange || this.#options.path.takesText ? undefined : this.#places[position]?.param;
+    return paramsIn(message, (key) => {
+      if (body === undefined || typeof key === "string") return key === body?.name;
+      return body.each ? key >= position : key === position;
+    });
+  }
+
   #encode(args: Args): TwinRequest {
     const { path: asked, query: more } = this.#options;
     const query = new URLSearchParams(more);
@@ -64,7 +75,7 @@ export class RestTwin {
         // Not every node takes it for an empty list when there is no body.
         const given = value === undefined && type === "array" ? [] : value;
         if (given === undefined) continue;
-        body = Buffer.from(asked.takesText ? textOf(given) : JSON.stringify(given));
+        body = asked.takesText ? Buffer.from(textOf(given)) : jsonOf(given);
         headers["content-type"] = asked.takesText ? "text/plain" : "application/json";
       } else if (value === undefined) {
         // It is left out there, too.
@@ -90,6 +101,16 @@ export class RestTwin {
 }
 
 const FORK = VERSION_HEADER.toLowerCase();
+
+function jsonOf(value: unknown): Buffer {
+  if (value instanceof RawJson) return value.bytes;
+  const isRaw = Array.isArray(value) && value.some((item) => item instanceof RawJson);
+  return isRaw ? RawJson.listOf(value.map(rawOf)) : Buffer.from(JSON.stringify(value));
+}
+
+function rawOf(item: unknown): RawJson {
+  return item instanceof RawJson ? item : new RawJson(Buffer.from(JSON.stringify(item)));
+}
 
 /** As REST writes what the schemas make of parameters. */
 function textOf(value: unknown): string {

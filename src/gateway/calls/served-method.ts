@@ -16,6 +16,8 @@ import { standardCall } from "./standard-call.ts";
 /** How a gateway answers a method. */
 export interface ServedMethod {
   call(params: Params, waiting: Waiting, caller?: Caller): Promise<Answer>;
+  /** The same with parameters that are in a long message, where not all of them have to be read. */
+  callByMessage?(message: Uint8Array, waiting: Waiting): Promise<Answer>;
   /** Answers requests to one of the method's paths. */
   at(path: RestPath): (request: RestRequest) => Promise<RestAnswer>;
 }
@@ -26,7 +28,7 @@ export interface Surroundings extends Omit<ComposedCall, "waiting" | "caller"> {
 
 /** An operation of the standard: calls by its REST twin, requests as they came. */
 export function standardMethod(method: Method, standIn: StandIn, { operations }: Surroundings): ServedMethod {
-  return { call: standardCall(method, standIn, operations), at: passingThrough(method, operations) };
+  return { ...standardCall(method, standIn, operations), at: passingThrough(method, operations) };
 }
 
 /** Whatever is made of what upstreams tell, or of what the gateway knows itself. At the paths of the standard, requests pass as they came. */

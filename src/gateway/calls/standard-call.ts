@@ -26,16 +26,22 @@ const BY_BODY: Readonly<Record<string, [asked: string, params: (given: TwinReque
   ],
 };
 
+interface StandardCall {
+  call(params: Params, waiting: Waiting): Promise<Answer>;
+  /** The same with the parameters in a long message. */
+  callByMessage(message: Uint8Array, waiting: Waiting): Promise<Answer>;
+}
+
 /** Answers calls of a method by asking for an operation of the standard. */
 export function standardCall(
   method: Method,
   { asked: name, query, beside, mustBeImported }: StandIn,
   operations: Operations,
-): (params: Params, waiting: Waiting) => Promise<Answer> {
+): StandardCall {
   const asked = methodNamed(name);
   const twin = operations.twin(method, asked, query);
   const byBody = BY_BODY[name];
-  return async (params, waiting) => {
+  const call = async (params: Params, waiting: Waiting): Promise<Answer> => {
     const request = await twin.requestFor(params);
     const response =
       byBody && request.request.url.length > LONGEST_URL
@@ -46,4 +52,5 @@ export function standardCall(
     }
     return answerOf(method, response, beside);
   };
+  return { call, callByMessage: async (message, waiting) => call(twin.paramsIn(message), waiting) };
 }

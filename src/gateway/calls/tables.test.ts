@@ -239,6 +239,7 @@ describe("a refusal", () => {
   it.each<[string, number, unknown, FailureKind, string]>([
     [READ, 400, { code: 400, message: "BAD_REQUEST: invalid state" }, "invalid-params", "BAD_REQUEST: invalid state"],
     [READ, 404, { code: 404, message: "NOT_FOUND: no such state" }, "not-found", "NOT_FOUND: no such state"],
+    [READ, 404, { code: 404, message: "Not found" }, "not-found", "Not found"],
     [READ, 404, { code: 404, message: "NOT_FOUND" }, "unsupported", "does not have what"],
     [READ, 404, "404 page not found", "unsupported", "does not have what"],
     [READ, 404, { statusCode: 404, message: "Route GET:/eth/x not found" }, "unsupported", "does not have what"],

@@ -85,14 +85,19 @@ function callableMethod(method: Method, served: ServedMethod): CallableMethod {
     cost,
     access,
     takesLargeBody: method.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
-    async call(params, caller, waiting = FOR_EVER) {
-      try {
-        return await served.call(params, waiting, caller);
-      } catch (error) {
-        throw toFailure(error);
-      }
-    },
+    call: (params, caller, waiting = FOR_EVER) => failingAsCall(served.call(params, waiting, caller)),
+    ...(served.callByMessage && {
+      callByMessage: (message, _caller, waiting = FOR_EVER) => failingAsCall(served.callByMessage!(message, waiting)),
+    }),
   };
+}
+
+async function failingAsCall<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw toFailure(error);
+  }
 }
 
 type Handler = (request: RestRequest) => Promise<RestAnswer>;
@@ -104,13 +109,7 @@ function routeAt(method: Method, path: RestPath, handle: Handler): RestRoute {
     path: path.path,
     access: method.access,
     ...(method.feed ? { answers: [], accepts: [] } : routeFormats(method, path)),
-    async handle(request) {
-      try {
-        return await handle(request);
-      } catch (error) {
-        throw toFailure(error);
-      }
-    },
+    handle: (request) => failingAsCall(handle(request)),
   };
 }
 

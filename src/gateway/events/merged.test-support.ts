@@ -40,6 +40,7 @@ export async function merge(...names: readonly string[]) {
       genesisTime: 0,
       secondsPerSlot: 12,
       slotsPerEpoch: SLOTS_PER_EPOCH,
+      forks: [{ name: "phase0", epoch: 0 }],
     },
     timers,
     logger,

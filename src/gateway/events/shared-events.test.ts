@@ -77,7 +77,8 @@ class TestGateway {
 
 /** Resolves when somebody has the lease. */
 async function elected(redis: RedisServer): Promise<string> {
-  return vi.waitFor(async () => String((await redis.command("GET", `${KEYS}lease`)) ?? expect.fail("Nobody has it.")));
+  const holder = async () => String((await redis.command("GET", `${KEYS}lease`)) ?? expect.fail("Nobody has it."));
+  return vi.waitFor(holder, { timeout: 15_000 });
 }
 
 const program = redisProgram();

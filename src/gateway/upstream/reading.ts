@@ -12,7 +12,7 @@ import { isHeadBound } from "./head-bound.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import { nobodyAnswers } from "./nobody.ts";
-import { SILENT_MILLIS, type UpstreamClient } from "./upstream-client.ts";
+import { PAUSE_MILLIS, SILENT_MILLIS, type UpstreamClient } from "./upstream-client.ts";
 import { problemOf, verdictOn } from "./verdict.ts";
 
 /** A second upstream is never asked sooner. */
@@ -149,7 +149,7 @@ export class Reading {
     const mayAsk = isStuck || (this.#isHedged && !this.#isTiedTo(client) && this.#attempts.size === 1);
     const next = mayAsk ? this.#choose() : undefined;
     if (next === undefined || !(isStuck || budget.take())) {
-      this.#setAlarm(attempt, SILENT_MILLIS);
+      this.#setAlarm(attempt, this.#isHedged ? PAUSE_MILLIS : SILENT_MILLIS);
       return;
     }
     attempt.alarm = undefined;

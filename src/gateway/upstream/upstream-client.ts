@@ -17,8 +17,9 @@ const BODY_MILLIS = 30_000;
 
 /** An upstream that has answered nobody for so long, while questions wait, is taken for stuck. */
 export const SILENT_MILLIS = 1000;
-/** So is one that others overtook so often without an answer in between, for as long. */
+/** So is, for as long, one that others overtook so often without an answer in between, unless it was but a short pause. */
 const OVERTAKEN_TIMES = 3;
+export const PAUSE_MILLIS = 100;
 
 interface UpstreamClientOptions {
   timers: Pick<Timers, "now">;
@@ -52,6 +53,7 @@ export class UpstreamClient {
   #awaited = 0;
   /** When the first of these was asked, or when it last answered anything. */
   #quietSince = 0;
+  #answeredAt = 0;
   /** How often others were faster since it last answered, and when that happened last. */
   #overtaken = 0;
   #overtakenAt = 0;
@@ -87,8 +89,10 @@ export class UpstreamClient {
 
   /** Whether it is stuck, for all that can be seen from here. */
   get isSilent(): boolean {
-    if (this.#awaited > 0 && this.#timers.now() - this.#quietSince > SILENT_MILLIS) return true;
-    return this.#overtaken >= OVERTAKEN_TIMES && this.#timers.now() - this.#overtakenAt < SILENT_MILLIS;
+    const now = this.#timers.now();
+    if (this.#awaited > 0 && now - this.#quietSince > SILENT_MILLIS) return true;
+    const isOvertaken = this.#overtaken >= OVERTAKEN_TIMES && now - this.#answeredAt > PAUSE_MILLIS;
+    return isOvertaken && now - this.#overtakenAt < SILENT_MILLIS;
   }
 
   /** Another one, asked later, has answered before. */
@@ -128,8 +132,9 @@ export class UpstreamClient {
       onAnswered: () => {
         onAnswered();
         this.#overtaken = 0;
-        this.#quietSince = this.#timers.now();
-        this.latencies.note(cost, this.#quietSince - began);
+        this.#answeredAt = this.#timers.now();
+        this.#quietSince = this.#answeredAt;
+        this.latencies.note(cost, this.#answeredAt - began);
       },
       onOver: () => {
         onAnswered();

@@ -71,8 +71,9 @@ export class Upstreams {
 
   /** The answer of the upstream that can give it best, whatever its status. Rejects with a `Failure` when there is none. */
   read(question: Question): Promise<UpstreamResponse> {
-    const { onOver, signal } = question.waiting;
-    if (onOver === undefined && signal.aborted) return Promise.reject(signal.reason);
+    const { waiting } = question;
+    // Where there is `onOver`, the signal would have to be made first.
+    if (waiting.onOver === undefined && waiting.signal.aborted) return Promise.reject(waiting.signal.reason);
     return new Reading(question, this.#surroundings).answer;
   }
 

@@ -14,7 +14,7 @@ import type { WorkerProcess } from "./worker-process.ts";
 /** What is done about what a worker tells, beyond itself. */
 export interface WorkerOffice {
   readonly events: Pick<GatewayEvents, "feed">;
-  raiseFloor(slot: number): void;
+  raiseFloor(by: WorkerLink, slot: number): void;
   suspect(upstream: string, reason: string): void;
   /** The other workers are to know of it. */
   tied(by: WorkerLink, bond: Bond, upstream: string): void;
@@ -62,7 +62,7 @@ export class WorkerLink {
             listening.resolve(urls);
           },
           "cannot listen": (server, error) => listening.reject(new ListenError(server, error)),
-          "raise floor": (slot) => office.raiseFloor(slot),
+          "raise floor": (slot) => office.raiseFloor(this, slot),
           suspect: (...suspicion) => office.suspect(...suspicion),
           tied: (...tie) => office.tied(this, ...tie),
           follow: (topics) => this.#follow(topics),

@@ -180,6 +180,14 @@ it("what a worker tells comes to where it is needed", async () => {
   expect(first.take()).not.toContainEqual(tied);
 });
 
+it("a floor that is not believed is taken back", async () => {
+  const { conditions, processes } = await setupServing(1);
+  conditions.raiseFloor = () => {};
+  processes[0]!.say(["raise floor", 2 ** 53]);
+  await settled();
+  expect(processes[0]!.take()).toEqual([["floor", 1, true]]);
+});
+
 it("a worker that ends is replaced, later and later when that goes on, and its calls are no longer under way", async () => {
   const { timers, processes, noted, logger, workers } = await setupServing(1);
   const tally = { server: "rest" as const, method: "getChainHead", begun: 3, seconds: [0.1], errorCodes: [], bytes: 1 };

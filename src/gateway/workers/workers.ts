@@ -59,7 +59,11 @@ export class Workers implements ServingProcesses {
     this.#startProcess = parts.startProcess ?? startWorkerProcess;
     this.#office = {
       ...parts.office,
-      raiseFloor: (slot) => conditions.raiseFloor(slot),
+      raiseFloor: (by, slot) => {
+        conditions.raiseFloor(slot);
+        // A head that cannot be true raises nothing, and the worker is not to wait for it, either.
+        if (conditions.floor < slot) by.tellFloor(conditions.floor, true);
+      },
       tied: (by, ...tie) => {
         for (const link of this.#links) if (link !== by) link.tellTied(...tie);
       },
