@@ -78,6 +78,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   scale: {
     about: "starts, long answers, epochs and disk of a node with a million validators",
   },
+  gateway: {
+    about: "what a gateway costs beside the node that it asks, and what its clients see when an upstream fails",
+  },
   abuse: {
     about: "what attacks by clients cost those who only ask for the head",
   },

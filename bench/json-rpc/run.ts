@@ -1,6 +1,7 @@
 import { Child } from "../support/child.ts";
 import { describeMachine } from "../support/machine.ts";
 import { median } from "../support/statistics.ts";
+import { takeTurns } from "../support/turns.ts";
 import { type Measured, measure, Server } from "./measure.ts";
 import { BATCH, type BenchedRequest, GENESIS, SINGLE_REQUESTS } from "./requests.ts";
 
@@ -112,22 +113,6 @@ async function batchGain({ fanal, load, rounds, seconds }: Bench): Promise<numbe
     `\nA batch of ${BATCH.calls} small calls: ${batchRate.toFixed(0)} calls/s, ${gain.toFixed(1)} times the ${singleRate.toFixed(0)} calls/s of single ones.`,
   );
   return gain;
-}
-
-/**
- * The measurements of each one, round by round, after a first round that warms up and does not count. Whoever comes later finds the
- * machine as the others have left it, so another one is first in each round.
- */
-async function takeTurns<T>(rounds: number, measurements: readonly (() => Promise<T>)[]): Promise<T[][]> {
-  const measured = measurements.map((): T[] => []);
-  for (let round = 0; round <= rounds; round++) {
-    for (let turn = 0; turn < measurements.length; turn++) {
-      const which = (round + turn) % measurements.length;
-      const result = await measurements[which]!();
-      if (round > 0) measured[which]!.push(result);
-    }
-  }
-  return measured;
 }
 
 async function answerOf({ port }: Server, body: string): Promise<string> {

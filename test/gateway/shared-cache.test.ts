@@ -6,7 +6,8 @@ import { Reads } from "../../src/gateway/cache/reads.ts";
 import type { Question, UpstreamResponse } from "../../src/gateway/exchange.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { SYSTEM_TIMERS } from "../../src/timers.ts";
-import { RedisServer, redisProgram } from "../support/redis-server.ts";
+import { redisProgram } from "../support/redis-process.ts";
+import { RedisServer } from "../support/redis-server.ts";
 
 const stateRoot = (slot: number) => question("get_v1_beacon_states_root", { state_id: String(slot) });
 const block = (slot: number) => question("get_v2_beacon_blocks_blockId", { block_id: String(slot) });

@@ -13,11 +13,17 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 let node: Program;
 let nodeUrl: string;
 const { path: dataDir, remove } = removableDirectory();
-afterAll(remove);
+let endNode: (() => Promise<void>) | undefined;
+afterAll(async () => {
+  await endNode?.();
+  remove();
+});
 beforeAll(async () => {
-  // With longer slots a gateway waits longer for an upstream, which is slow on a machine that is busy with other tests.
-  const chain = ["--validators", "8", "--warmup-epochs", "1", "--slot-seconds", "8", "--data-dir", dataDir];
-  node = await Program.dev([...chain, "--rest", "--rest-port", "0"], { whenDone: afterAll });
+  const chain = ["--validators", "8", "--warmup-epochs", "1", "--slot-seconds", "2", "--data-dir", dataDir];
+  const whenDone = (end: () => Promise<void>) => {
+    endNode = end;
+  };
+  node = await Program.dev([...chain, "--rest", "--rest-port", "0"], { whenDone });
   nodeUrl = (await node.untilLine(/REST is served at (http:\S+)/))[1]!;
   await node.untilLine(/The dev chain is running/);
 });

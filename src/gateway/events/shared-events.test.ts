@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { RedisServer, redisProgram } from "../../../test/support/redis-server.ts";
+import { redisProgram } from "../../../test/support/redis-process.ts";
+import { RedisServer } from "../../../test/support/redis-server.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
 import { SYSTEM_TIMERS } from "../../timers.ts";

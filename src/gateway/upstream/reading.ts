@@ -146,7 +146,7 @@ export class Reading {
     const { budget, conditions, observer } = this.#surroundings;
     const { fitness } = conditions.of(client.name);
     const isStuck = !["ready", "behind"].includes(fitness) || (this.#isHedged && client.isSilent);
-    const mayAsk = isStuck || (this.#isHedged && this.#attempts.size === 1);
+    const mayAsk = isStuck || (this.#isHedged && !this.#isTiedTo(client) && this.#attempts.size === 1);
     const next = mayAsk ? this.#choose() : undefined;
     if (next === undefined || !(isStuck || budget.take())) {
       this.#setAlarm(attempt, this.#isHedged ? PAUSE_MILLIS : SILENT_MILLIS);
@@ -155,6 +155,11 @@ export class Reading {
     attempt.alarm = undefined;
     observer?.askedAnother(client.name, "slow");
     this.#ask(next);
+  }
+
+  /** Whether it gave something that the answer belongs together with, so that it would not do to have it of another. */
+  #isTiedTo(client: UpstreamClient): boolean {
+    return this.#bond !== undefined && this.#surroundings.bonds.upstreamOf(this.#bond) === client.name;
   }
 
   #take(attempt: Attempt, response: UpstreamResponse): void {

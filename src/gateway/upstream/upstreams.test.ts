@@ -399,6 +399,21 @@ describe("requests that belong together", () => {
     conditions.set(produced, { fitness: "behind" });
     expect((await publish()).upstream).not.toBe(produced);
   });
+
+  it("stay there when it is slow, until it is stuck", async () => {
+    const { upstreams, timers, server } = await open();
+    const url = (path: string) => `/eth/v1/validator/${path}?slot=30&committee_index=0`;
+    const { upstream } = await upstreams.read(questionOf({ url: url("attestation_data") }));
+    const other = server(upstream === "a" ? "b" : "a");
+    server(upstream).isFrozen = true;
+    const arrived = server(upstream).received(url("aggregate_attestation"));
+    const answer = upstreams.read(questionOf({ url: url("aggregate_attestation") }));
+    await arrived;
+    await timers.pass(HEDGE_MILLIS + 10);
+    expect(other.questions).toEqual([]);
+    await timers.pass(2000);
+    expect(await answer).toMatchObject({ upstream: other.name });
+  });
 });
 
 describe("a submission", () => {

@@ -1,0 +1,29 @@
+import { describeMachine } from "../support/machine.ts";
+import { benchFaults } from "./faults.ts";
+import { benchLongList } from "./long-list.ts";
+import type { GatewayBenchOptions } from "./options.ts";
+import { benchSingleFlight } from "./single-flight.ts";
+import { benchSpeed } from "./speed.ts";
+
+/** Prints what it measures; false when the gateway costs more than it may. */
+type Part = (options: GatewayBenchOptions) => Promise<boolean>;
+
+const PARTS: Readonly<Record<string, Part>> = {
+  speed: benchSpeed,
+  "single flight": benchSingleFlight,
+  faults: benchFaults,
+  "long list": benchLongList,
+};
+
+/** False when a part is not within its budget. */
+export async function benchGateway(options: GatewayBenchOptions): Promise<boolean> {
+  const { only, rounds, seconds } = options;
+  console.log(`${describeMachine()}; ${rounds} rounds of ${seconds} s`);
+  let isWithinBudget = true;
+  for (const [name, part] of Object.entries(PARTS)) {
+    if (!name.includes(only)) continue;
+    console.log(`\n### ${name}\n`);
+    isWithinBudget = (await part(options)) && isWithinBudget;
+  }
+  return isWithinBudget;
+}

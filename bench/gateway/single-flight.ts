@@ -1,0 +1,54 @@
+import { RedisProcess, redisProgram } from "../../test/support/redis-process.ts";
+import { withTempDirectory } from "../support/temp-directory.ts";
+import { Load, restRequest } from "./load.ts";
+import { type Served, serveGateway, serveStillChain } from "./programs.ts";
+
+const READS = 1000;
+const SLOT = 9;
+const METHOD = "get_v2_beacon_blocks_blockId";
+
+/** What a thousand who ask two gateways for the same final block at once cost the upstream. */
+export async function benchSingleFlight(): Promise<boolean> {
+  if (redisProgram() === undefined) {
+    console.log("Not measured: redis-server is not installed.");
+    return true;
+  }
+  return withTempDirectory(async (directory) => {
+    const redis = await RedisProcess.open();
+    const node = await serveStillChain(directory, ["--metrics", "--metrics-port", "0"]);
+    const [, metricsUrl] = await node.process.untilLine(/Metrics are served at (http:[^\s"]+)/);
+    const flags = ["--cache", redis.url];
+    const gateways = [
+      await serveGateway({ node: node.restUrl }, flags),
+      await serveGateway({ node: node.restUrl }, flags),
+    ];
+    const loads = await Promise.all(gateways.map(() => Load.start()));
+    try {
+      const before = await asked(metricsUrl!);
+      const reports = await Promise.all(gateways.map((gateway, index) => readOnce(gateway, loads[index]!)));
+      const failed = reports.flatMap(({ failures }) => failures).length;
+      const answered = reports.flatMap(({ millis }) => millis).length - failed;
+      const questions = (await asked(metricsUrl!)) - before;
+      console.log(
+        `${answered} of ${READS} reads of a final block over two gateways were answered; the node was asked ${questions} times.`,
+      );
+      return questions === 1 && answered === READS;
+    } finally {
+      await Promise.all(loads.map((load) => load.end()));
+      for (const { process } of [...gateways, node]) await process.stop();
+      await redis.end();
+    }
+  });
+}
+
+function readOnce({ ports }: Served, load: Load) {
+  const requests = [restRequest(`/eth/v2/beacon/blocks/${SLOT}`)];
+  return load.run({ port: ports.REST, requests, connections: READS / 2, seconds: 0 });
+}
+
+/** How often the node was asked for a block. */
+async function asked(metricsUrl: string): Promise<number> {
+  const metrics = await (await fetch(metricsUrl)).text();
+  const line = new RegExp(`^fanal_api_call_seconds_count\\{server="rest",method="${METHOD}"\\} (\\d+)$`, "m");
+  return Number(line.exec(metrics)?.[1] ?? 0);
+}

@@ -1,0 +1,159 @@
+import { printHeader, printRow } from "../scale/subject.ts";
+import { median, quantile } from "../support/statistics.ts";
+import { withTempDirectory } from "../support/temp-directory.ts";
+import { takeTurns } from "../support/turns.ts";
+import { Load, restRequest, rpcRequest } from "./load.ts";
+import type { GatewayBenchOptions } from "./options.ts";
+import { type Served, serveGateway, serveStillChain } from "./programs.ts";
+
+const SLOTS_PER_EPOCH = 8;
+const VALIDATORS = 64;
+const CONNECTIONS = 32;
+
+/** Of what a gateway may cost: how much later an answer may come, and how many answers of the node's one core must give at least. */
+const MOST_LATER_MILLIS = 0.3;
+const LEAST_PASSED_ON = 0.7;
+const LEAST_KEPT = 1;
+
+interface Call {
+  title: string;
+  server: "JSON-RPC" | "REST";
+  requests: readonly string[];
+  /** Of the answers that one core of the node gives. */
+  leastShare: number;
+}
+
+interface Measured {
+  requestsPerSecond: number;
+  /** Processor time of the program. */
+  microsPerRequest: number;
+}
+
+/** How much later the answers of a gateway come, and how many one core gives, beside the node itself. */
+export function benchSpeed(options: GatewayBenchOptions): Promise<boolean> {
+  return withTempDirectory(async (directory) => {
+    const node = await serveStillChain(directory);
+    const gateway = await serveGateway({ node: node.restUrl });
+    const load = await Load.start();
+    try {
+      const setting = { node, gateway, load, ...options };
+      const calls = await callsOn(node);
+      const isSoonEnough = await benchLatency(calls, setting);
+      console.log("");
+      const isFastEnough = await benchRates(calls, setting);
+      return isSoonEnough && isFastEnough;
+    } finally {
+      await load.end();
+      await gateway.process.stop();
+      await node.process.stop();
+    }
+  });
+}
+
+/** Nothing is kept of slots that are not final yet; the head and what is final are. */
+async function callsOn({ process }: Served): Promise<Call[]> {
+  const { head_slot, finalized_slot } = await process.head();
+  const head = Number(head_slot);
+  const recent = Array.from({ length: SLOTS_PER_EPOCH }, (_, before) => String(head - before));
+  const final = Array.from({ length: Number(finalized_slot) - 1 }, (_, index) => String(index + 1));
+  const validator = "get_v1_beacon_states_stateId_validators_validatorId";
+  const indices = Array.from({ length: VALIDATORS }, (_, index) => String(index));
+  return [
+    {
+      title: "a validator at a recent slot, passed on",
+      server: "JSON-RPC",
+      requests: recent.flatMap((slot) => indices.map((index) => rpcRequest(validator, [slot, index]))),
+      leastShare: LEAST_PASSED_ON,
+    },
+    {
+      title: "a validator at a recent slot, passed on",
+      server: "REST",
+      requests: recent.flatMap((slot) =>
+        indices.map((index) => restRequest(`/eth/v1/beacon/states/${slot}/validators/${index}`)),
+      ),
+      leastShare: LEAST_PASSED_ON,
+    },
+    {
+      title: "header of the head, kept",
+      server: "JSON-RPC",
+      requests: [rpcRequest("get_v1_beacon_headers_blockId", ["head"])],
+      leastShare: LEAST_PASSED_ON,
+    },
+    {
+      title: "final blocks, kept",
+      server: "JSON-RPC",
+      requests: final.map((slot) => rpcRequest("get_v2_beacon_blocks_blockId", [slot])),
+      leastShare: LEAST_KEPT,
+    },
+    {
+      title: "final blocks, kept",
+      server: "REST",
+      requests: final.map((slot) => restRequest(`/eth/v2/beacon/blocks/${slot}`)),
+      leastShare: LEAST_KEPT,
+    },
+  ];
+}
+
+interface Setting extends GatewayBenchOptions {
+  node: Served;
+  gateway: Served;
+  load: Load;
+}
+
+async function benchLatency(calls: readonly Call[], setting: Setting): Promise<boolean> {
+  const { node, gateway, load, rounds, seconds } = setting;
+  let isSoonEnough = true;
+  printHeader("one client", "p50, node", "p50, gateway", "later by");
+  for (const { title, server, requests } of calls) {
+    const p50 = ({ ports }: Served) => {
+      return async () => {
+        const { millis } = await load.run({ port: ports[server], requests, connections: 1, seconds });
+        return quantile(millis, 0.5);
+      };
+    };
+    const [ofNode, ofGateway] = (await takeTurns(rounds, [p50(node), p50(gateway)])) as [number[], number[]];
+    const later = median(ofGateway.map((millis, round) => millis - ofNode[round]!));
+    isSoonEnough &&= later < MOST_LATER_MILLIS;
+    printRow(`${title}, ${server}`, ...[median(ofNode), median(ofGateway), later].map(twoDigits));
+  }
+  return isSoonEnough;
+}
+
+async function benchRates(calls: readonly Call[], setting: Setting): Promise<boolean> {
+  const { node, gateway, rounds } = setting;
+  let isFastEnough = true;
+  const columns = [
+    "node, answers/s",
+    "gateway, answers/s",
+    "node, CPU µs",
+    "gateway, CPU µs",
+    "gateway/node on a core",
+  ];
+  printHeader(`${CONNECTIONS} clients`, ...columns);
+  for (const call of calls) {
+    const measured = await takeTurns(
+      rounds,
+      [node, gateway].map((served) => () => measureRate(call, served, setting)),
+    );
+    const [ofNode, ofGateway] = measured as [Measured[], Measured[]];
+    const share = median(ofGateway.map((one, round) => ofNode[round]!.microsPerRequest / one.microsPerRequest));
+    isFastEnough &&= share >= call.leastShare;
+    const rate = (of: Measured[]) => median(of.map(({ requestsPerSecond }) => requestsPerSecond)).toFixed(0);
+    const micros = (of: Measured[]) => median(of.map(({ microsPerRequest }) => microsPerRequest)).toFixed(1);
+    const cells = [rate(ofNode), rate(ofGateway), micros(ofNode), micros(ofGateway)];
+    printRow(`${call.title}, ${call.server}`, ...cells, `${(share * 100).toFixed(0)} %`);
+  }
+  return isFastEnough;
+}
+
+async function measureRate({ server, requests }: Call, served: Served, setting: Setting): Promise<Measured> {
+  const { load, seconds } = setting;
+  const before = served.process.usage.cpuSeconds;
+  const order = { port: served.ports[server], requests, connections: CONNECTIONS, seconds };
+  const { millis, failures, seconds: elapsed } = await load.run(order);
+  if (failures.length > 0) throw new Error(`${failures.length} requests failed; the first: ${failures[0]}`);
+  const cpuSeconds = served.process.usage.cpuSeconds - before;
+  return { requestsPerSecond: millis.length / elapsed, microsPerRequest: (cpuSeconds * 1e6) / millis.length };
+}
+
+const twoDigits = (millis: number) => `${millis.toFixed(2)} ms`;
