@@ -78,7 +78,7 @@ class Gateway {
   }
 
   /** A request to a path, with the placeholders and the rest of what HTTP would have found in it. */
-  request(path: string, url: string, given: { headers?: Record<string, string>; body?: Buffer } = {}) {
+  request(path: string, url: string, given: { headers?: Record<string, string>; body?: Buffer; sent?: string } = {}) {
     const verb = given.body ? "POST" : "GET";
     const route = this.#tables.routes.find((each) => each.path === path && each.verb === verb)!;
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
@@ -88,7 +88,7 @@ class Gateway {
     return route.handle(
       requestTo(route, {
         params: Object.fromEntries(names.map((name, position) => [name, values[position]!])),
-        url,
+        url: given.sent ?? url,
         headers: given.headers ?? {},
         body: given.body,
         waiting: { signal: new AbortController().signal },
@@ -464,6 +464,26 @@ describe("a request", () => {
       code: 502,
       message: "The upstream one answered with the status 502.",
     });
+  });
+
+  it("passes to the path that it was taken for, whatever else its URL has in it", async () => {
+    const gateway = new Gateway();
+    const url = "/eth/v1/beacon/states/head/root";
+    for (const sent of [`${url}#/../../../../../admin`, `http://10.0.0.1${url}`, url.replace("head", "%68ead")]) {
+      await gateway.request("/eth/v1/beacon/states/{state_id}/root", url, { sent });
+    }
+    await gateway.request("/fanal/v1/eth1/chain", "/fanal/v1/eth1/chain", { sent: "/fanal/v1/eth1/chain#/.." });
+    expect(gateway.requests).toEqual([...Array(3).fill(`GET ${url}`), "GET /nimbus/v1/eth1/chain"]);
+  });
+
+  it("names what it is about in the parameters of the standard alone", async () => {
+    const gateway = new Gateway();
+    await gateway.request("/eth/v1/node/syncing", "/eth/v1/node/syncing?state_id=0&block_id=0");
+    await gateway.request(
+      "/eth/v1/beacon/states/{state_id}/validators",
+      "/eth/v1/beacon/states/head/validators?state_id=0&id=1&id=2",
+    );
+    expect(gateway.asked.map(({ params }) => params)).toEqual([{}, { state_id: "head", id: "1,2" }]);
   });
 
   it("that could be taken for another path passes to nobody", async () => {
