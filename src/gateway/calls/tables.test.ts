@@ -9,6 +9,7 @@ import type { RestAnswer } from "../../server/rest/route-table.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Condition, Conditions } from "../condition.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import { Operations } from "./operations.ts";
 import { createGatewayTables } from "./tables.ts";
 
 const FACTS: ChainFacts = {
@@ -292,6 +293,49 @@ describe("a refusal", () => {
       kind: "unavailable",
       message: "What the upstream one answered is no JSON object.",
     });
+  });
+});
+
+describe("what is composed of an answer", () => {
+  it.each(['{"data":null}', '{"data":{}}', '{"data":{x}}'])("fails by the fault of who gave %s", async (body) => {
+    const gateway = new Gateway(() => ({ body, headers: { "content-type": "application/json" } }));
+    for (const name of ["getNetworkEnr", "getBeaconHead", "getChainHead", "getNetworkPeers"]) {
+      await expect(gateway.call(name)).rejects.toMatchObject({
+        kind: "unavailable",
+        message: expect.stringMatching(/^one answered \w+ in a form that the standard does not have/),
+      });
+    }
+  });
+
+  it("is read to a bound, and only while somebody waits", async () => {
+    let isOver = false;
+    let sent = 0;
+    const chunk = Buffer.alloc(1024 * 1024, "a");
+    async function* endless() {
+      try {
+        yield Buffer.from('{"data":"');
+        for (; ; sent += chunk.length) yield chunk;
+      } finally {
+        isOver = true;
+      }
+    }
+    const ask = () => ({ upstream: "one", status: 200, headers: {}, body: endless() });
+    const operations = new Operations({
+      reads: { read: async () => ask() },
+      upstreams: { submit: async () => ask() },
+      facts: FACTS,
+      timers: { unixNow: () => 0 },
+    });
+    const leaving = new AbortController();
+    const tell = () => operations.tell("get_v1_node_identity", [], { signal: leaving.signal }, (value) => value);
+    await expect(tell()).rejects.toThrow("one answered with more than");
+    expect(isOver).toBe(true);
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+    isOver = false;
+    const left = tell();
+    leaving.abort(new Error("left"));
+    await expect(left).rejects.toThrow("left");
+    expect(isOver).toBe(true);
   });
 });
 
