@@ -59,7 +59,10 @@ export async function askForBody(client: Askable, path: string, options: AskOpti
 }
 
 /** Rejects with an `UpstreamError` when there are more bytes, or when it breaks off. */
-export async function wholeBody({ upstream, body }: Pick<UpstreamResponse, "upstream" | "body">, maxBytes: number): Promise<Buffer> {
+export async function wholeBody(
+  { upstream, body }: Pick<UpstreamResponse, "upstream" | "body">,
+  maxBytes: number,
+): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body;
   const chunks: Buffer[] = [];
   let bytes = 0;
