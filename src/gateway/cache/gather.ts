@@ -1,17 +1,29 @@
 /**
- * The whole of a body that is no longer than `maxBytes`; of a longer one a stream, with what was read of it in front. A body that
- * breaks off rejects.
+ * The whole of a body that is no longer than `maxBytes`; of a longer one a stream, with what was read of it in front. Rejects
+ * when the body breaks off, or when nobody waits for it any more.
  */
-export async function gather(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | AsyncIterable<Buffer>> {
+export async function gather(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Buffer | AsyncIterable<Buffer>> {
   const chunks = body[Symbol.asyncIterator]();
+  const stop = () => void chunks.return?.();
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
   const read: Buffer[] = [];
   let bytes = 0;
-  for (;;) {
-    const { done, value } = await chunks.next();
-    if (done) return read.length === 1 ? read[0]! : Buffer.concat(read, bytes);
-    read.push(value);
-    bytes += value.length;
-    if (bytes > maxBytes) return continued(read, chunks);
+  try {
+    for (;;) {
+      const { done, value } = await chunks.next();
+      signal.throwIfAborted();
+      if (done) return read.length === 1 ? read[0]! : Buffer.concat(read, bytes);
+      read.push(value);
+      bytes += value.length;
+      if (bytes > maxBytes) return continued(read, chunks);
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -58,7 +58,7 @@ it("goes by what the upstream has finalized where an answer does not tell", () =
 
 it("keeps for a while what follows from the head, from the status, or from nothing that changes", () => {
   const lasting = (name: string, params: Record<string, string> = {}, status = 200) =>
-    lastingOf(question(name, params), response("{}", { status }) as WholeResponse, FINALIZATION);
+    lastingOf(question(name, params), response('{"data":{}}', { status }) as WholeResponse, FINALIZATION);
   expect(lasting("get_v1_config_spec")).toBe("fixed");
   expect(lasting("get_v1_config_spec", {}, 500)).toBeUndefined();
   expect(lasting("get_v1_node_syncing")).toBe("status");
@@ -68,6 +68,14 @@ it("keeps for a while what follows from the head, from the status, or from nothi
   expect(lasting("get_v1_beacon_states_stateId_validators", { state_id: "30" })).toBeUndefined();
   expect(lasting("get_v1_node_peers")).toBeUndefined();
   expect(lasting("get_v1_validator_attestation_data", { slot: "30", committee_index: "0" })).toBeUndefined();
+});
+
+it("keeps nothing for long that has no data", () => {
+  const notReady = '{"message":"warming up"}';
+  expect(lastingOfState("16", notReady)).toBeUndefined();
+  expect(lastingOfState("16", '{"finalized":true,"data":{"root":"0x01"')).toBeUndefined();
+  const spec = question("get_v1_config_spec");
+  expect(lastingOf(spec, response(notReady) as WholeResponse, FINALIZATION)).toBeUndefined();
 });
 
 it("knows before it is asked what can be final", () => {

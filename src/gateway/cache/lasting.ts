@@ -1,4 +1,6 @@
 import { asksForSlot } from "../../api/asks-for-slot.ts";
+import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
+import { findData } from "../calls/data-scanner.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
 import type { Question, UpstreamResponse } from "../exchange.ts";
@@ -50,7 +52,9 @@ export function lastingOf(
   finalization: Finalization,
 ): Lasting | undefined {
   if (response.status !== 200) return undefined;
-  return isFinal(question, response, finalization) ? "final" : lastingUnlessFinal(question);
+  const lasting = isFinal(question, response, finalization) ? "final" : lastingUnlessFinal(question);
+  const isForLong = lasting === "final" || lasting === "fixed";
+  return isForLong && !hasData(response) ? undefined : lasting;
 }
 
 function isFinal(question: Question, { upstream, headers, body }: WholeResponse, finalization: Finalization): boolean {
@@ -67,6 +71,16 @@ function isFinal(question: Question, { upstream, headers, body }: WholeResponse,
 /** An upstream that has deleted the data of old blocks may answer with an empty list where another has them. */
 function isEmpty(body: Buffer): boolean {
   return body.length === 0 || (body.length < SHORT_BYTES && /"data"\s*:\s*\[\s*\]/.test(body.toString("latin1")));
+}
+
+/** Something between here and an upstream may answer for it, with JSON of its own. */
+function hasData({ upstream, headers, body }: WholeResponse): boolean {
+  if (mediaTypeOf(headers["content-type"]) !== MEDIA_TYPES.json) return true;
+  try {
+    return findData(body, upstream).data.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** What has an empty list in it has nothing else of any length. */

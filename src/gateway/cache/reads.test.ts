@@ -202,6 +202,33 @@ it("ends a stream that was begun when its reader stops early", async () => {
   expect(isOver).toBe(true);
 });
 
+it("does not gather a stream for which nobody waits any more", async () => {
+  const { reads, waiting } = open();
+  const ended = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  const next = Promise.withResolvers<IteratorResult<Buffer>>();
+  const stuck = {
+    next: () => {
+      read.resolve();
+      return next.promise;
+    },
+    return: async () => {
+      ended.resolve();
+      next.resolve({ done: true, value: undefined });
+      return { done: true as const, value: undefined };
+    },
+    [Symbol.asyncIterator]: () => stuck,
+  };
+  const leaving = new AbortController();
+  const answer = reads.read({ ...FINAL, waiting: { signal: leaving.signal } });
+  await settled();
+  waiting.shift()!.resolve(response(stuck));
+  await read.promise;
+  leaving.abort(new Error("left"));
+  await ended.promise;
+  await expect(answer).rejects.toThrow("left");
+});
+
 it("fails when a stream breaks off while it is gathered", async () => {
   const { reads, waiting } = open();
   const answer = reads.read(FINAL);

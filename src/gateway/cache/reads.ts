@@ -100,7 +100,7 @@ export class Reads {
     let final: WholeResponse | undefined;
     try {
       const since = this.#memory.moment();
-      const response = await this.#whole(await this.#ask(question));
+      const response = await this.#whole(await this.#ask(question), question.waiting);
       if (!isWhole(response)) return response;
       const lasting = lastingOf(question, response, this.#finalization);
       if (lasting !== undefined) this.#memory.put(key, response, lasting, since);
@@ -112,12 +112,12 @@ export class Reads {
   }
 
   /** With its body in one piece, if that can be kept. */
-  async #whole(response: UpstreamResponse): Promise<UpstreamResponse> {
+  async #whole(response: UpstreamResponse, { signal }: Question["waiting"]): Promise<UpstreamResponse> {
     const { status, headers, body } = response;
     if (Buffer.isBuffer(body) || status !== 200) return response;
     const length = Number(headers["content-length"] ?? 0);
     if (length > this.#maxBodyBytes) return response;
-    return { ...response, body: await gather(body, this.#maxBodyBytes) };
+    return { ...response, body: await gather(body, this.#maxBodyBytes, signal) };
   }
 }
 

@@ -26,8 +26,8 @@ type Json = Record<string, unknown>;
 /** A method whose result is made of that of one operation. */
 function from<T>(name: string, params: Json, make: (value: T) => unknown): Composition {
   return async (_args, { operations, waiting }) => {
-    const { value, headers } = await operations.tell<T>(name, params, waiting);
-    return { body: encodeJson(make(value)), headers };
+    const { value, headers } = await operations.tell(name, params, waiting, make);
+    return { body: encodeJson(value), headers };
   };
 }
 
@@ -88,25 +88,27 @@ export const COMPOSED_OTHERWISE: Readonly<Record<string, Composition>> = {
 };
 
 async function getChainHead(_args: Args, { operations, facts, waiting }: ComposedCall): Promise<Answer> {
+  const firstSlot = ({ epoch }: Checkpoint) => String(BigInt(epoch) * BigInt(facts.slotsPerEpoch));
   const [head, { value: checkpoints }] = await Promise.all([
-    operations.tell<Header>("get_v1_beacon_headers_blockId", { block_id: "head" }, waiting),
-    operations.tell<{ finalized: Checkpoint; current_justified: Checkpoint }>(
+    operations.tell(
+      "get_v1_beacon_headers_blockId",
+      { block_id: "head" },
+      waiting,
+      ({ root, header: { message } }: Header) => ({ head_slot: message.slot, head_block_root: root }),
+    ),
+    operations.tell(
       "get_v1_beacon_states_finality_checkpoints",
       { state_id: "head" },
       waiting,
+      ({ finalized, current_justified: justified }: Record<"finalized" | "current_justified", Checkpoint>) => ({
+        finalized_slot: firstSlot(finalized),
+        finalized_block_root: finalized.root,
+        justified_slot: firstSlot(justified),
+        justified_block_root: justified.root,
+      }),
     ),
   ]);
-  const { finalized, current_justified: justified } = checkpoints;
-  const firstSlot = ({ epoch }: Checkpoint) => String(BigInt(epoch) * BigInt(facts.slotsPerEpoch));
-  const result = {
-    head_slot: head.value.header.message.slot,
-    head_block_root: head.value.root,
-    finalized_slot: firstSlot(finalized),
-    finalized_block_root: finalized.root,
-    justified_slot: firstSlot(justified),
-    justified_block_root: justified.root,
-  };
-  return { body: encodeJson(result), headers: head.headers };
+  return { body: encodeJson({ ...head.value, ...checkpoints }), headers: head.headers };
 }
 
 function describePeer({ peer_id: peerId, last_seen_p2p_address: address, agent = "" }: Peer) {
@@ -166,10 +168,10 @@ async function onlyCommittee(
   const response = await operations.respond(method.name, { state_id: "head", epoch, slot }, waiting);
   // No attestation is known of a slot without known committees.
   if (isRefusal(response) && failureOf(method, response).kind === "invalid-params") return 0;
-  const { value } = await readValue<unknown[]>(method, response);
-  if (value.length === 1) return 0;
+  const { value: count } = await readValue(method, response, waiting, ({ length }: unknown[]) => length);
+  if (count === 1) return 0;
   throw invalidParams(
-    `The parameter "committee_index" is missing: slot ${slot} has ${value.length} committees, and since electra attestation ` +
+    `The parameter "committee_index" is missing: slot ${slot} has ${count} committees, and since electra attestation ` +
       "data does not name its own.",
   );
 }

@@ -4,7 +4,8 @@ import { methods } from "../../api/method-groups.ts";
 import type { Params, Waiting } from "../../server/method-table.ts";
 import type { Timers } from "../../timers.ts";
 import { type ChainFacts, forkAt, slotAt } from "../chain-facts.ts";
-import type { Question, UpstreamResponse } from "../exchange.ts";
+import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import { discard, wholeBody } from "../upstream/ask.ts";
 import { answerOf, originOf } from "./answers.ts";
 import { readRefusal } from "./failures.ts";
 import { RestTwin, type TwinRequest } from "./rest-twin.ts";
@@ -85,15 +86,51 @@ export class Operations {
     return this.ask(method, await twin.requestFor(params), { waiting });
   }
 
-  /** The result of an operation; throws a `Failure` when it is refused. */
-  async tell<T>(name: string, params: Params, waiting: Waiting): Promise<Told<T>> {
-    return readValue(methodNamed(name), await this.respond(name, params, waiting));
+  /** What `make` makes of the result of an operation; throws a `Failure` when that is refused. */
+  async tell<T, R>(name: string, params: Params, waiting: Waiting, make: (value: T) => R): Promise<Told<R>> {
+    return readValue(methodNamed(name), await this.respond(name, params, waiting), waiting, make);
   }
 }
 
-/** The same of an answer that is there. */
-export async function readValue<T>(method: Method, response: UpstreamResponse): Promise<Told<T>> {
+/** Beyond all that is made into another answer. */
+const MAX_READ_BYTES = 16 * 1024 * 1024;
+
+/** The same of an answer that is there, which is read as long as somebody waits for it. */
+export async function readValue<T, R>(
+  method: Method,
+  response: UpstreamResponse,
+  { signal }: Pick<Waiting, "signal">,
+  make: (value: T) => R,
+): Promise<Told<R>> {
+  const { upstream } = response;
   const { body } = await answerOf(method, response);
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
-  return { value: JSON.parse(String(bytes)) as T, headers: originOf(response) };
+  const stop = () => discard({ body });
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  try {
+    const bytes = await wholeBody({ upstream, body }, MAX_READ_BYTES);
+    return { value: makeOf(bytes, { method, upstream, make }), headers: originOf(response) };
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+interface Making<T, R> {
+  method: Method;
+  upstream: string;
+  make(value: T): R;
+}
+
+function makeOf<T, R>(bytes: Buffer, { method, upstream, make }: Making<T, R>): R {
+  let cause: unknown;
+  try {
+    const made = make(JSON.parse(String(bytes)) as T);
+    if (made !== undefined) return made;
+  } catch (error) {
+    cause = error;
+  }
+  const message = `${upstream} answered ${method.name} in a form that the standard does not have.`;
+  throw new UpstreamError(upstream, message, { mayHaveArrived: true, cause });
 }

@@ -24,27 +24,40 @@ export function routeFormats(
   };
 }
 
-/** The request of a client as an upstream gets it. */
-export function passedRequest(rest: RestPath, request: RestRequest): TwinRequest & Pick<Question, "format"> {
-  const { url, body, query, format = "json" } = request;
-  const headers: Record<string, string> = { accept: MEDIA_TYPES[format] };
-  if (body?.length) {
-    // To read it is to refuse a type that the path does not take.
-    const contentType =
-      request.bodyFormat === undefined ? request.headers["content-type"] : MEDIA_TYPES[request.bodyFormat];
-    if (contentType !== undefined) headers["content-type"] = contentType;
-  }
-  for (const name in request.headers) {
-    const value = request.headers[name];
-    if (name.startsWith("eth-") && value !== undefined) headers[name] = value;
-  }
-  const params: Record<string, string> = { ...request.params };
-  for (const name in params) requirePlain(name, params[name]!);
-  for (const [name, value] of new URLSearchParams(query)) {
-    params[name] = params[name] === undefined ? value : `${params[name]},${value}`;
-  }
-  const passed = { verb: rest.verb, url, headers, ...(body?.length && { body }) };
-  return { request: passed, params, format };
+/** Makes of the requests of clients to a path what an upstream gets at `asked`, the same path unless it is given. */
+export function passedRequests(
+  method: Method,
+  rest: RestPath,
+  asked = rest.path,
+): (request: RestRequest) => TwinRequest & Pick<Question, "format"> {
+  const places = placesOf(method.restParams, rest);
+  const inQuery = new Set(places.flatMap(({ param, from }) => (from === "query" ? [param.name] : [])));
+  return (request) => {
+    const { body, query, format = "json" } = request;
+    const headers: Record<string, string> = { accept: MEDIA_TYPES[format] };
+    if (body?.length) {
+      // To read it is to refuse a type that the path does not take.
+      const contentType =
+        request.bodyFormat === undefined ? request.headers["content-type"] : MEDIA_TYPES[request.bodyFormat];
+      if (contentType !== undefined) headers["content-type"] = contentType;
+    }
+    for (const name in request.headers) {
+      const value = request.headers[name];
+      if (name.startsWith("eth-") && value !== undefined) headers[name] = value;
+    }
+    const params: Record<string, string> = { ...request.params };
+    // The URL of the client may name another host, and has perhaps more in it than the server took for the path.
+    let url = asked;
+    for (const name in params) {
+      requirePlain(name, params[name]!);
+      url = url.replace(`{${name}}`, params[name]!);
+    }
+    for (const [name, value] of new URLSearchParams(query)) {
+      if (inQuery.has(name)) params[name] = params[name] === undefined ? value : `${params[name]},${value}`;
+    }
+    if (query !== "") url += `?${query}`;
+    return { request: { verb: rest.verb, url, headers, ...(body?.length && { body }) }, params, format };
+  };
 }
 
 /** The answer of an upstream as a client gets it. */

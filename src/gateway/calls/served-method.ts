@@ -9,7 +9,7 @@ import { answerOf } from "./answers.ts";
 import type { ComposedCall, Composition } from "./composed.ts";
 import { type Extensions, extensionPath } from "./extensions.ts";
 import type { Operations } from "./operations.ts";
-import { passedAnswer, passedRequest } from "./pass-through.ts";
+import { passedAnswer, passedRequests } from "./pass-through.ts";
 import type { StandIn } from "./stand-ins.ts";
 import { standardCall } from "./standard-call.ts";
 
@@ -70,12 +70,10 @@ export function extensionMethod(
     },
     at(own) {
       const compose = composed.at(own);
-      const namespace = own.path.slice(0, own.path.indexOf("/", 1));
+      const namespace = path.path.slice(0, path.path.indexOf("/", 1));
+      const passed = passedRequests(method, own, namespace + own.path.slice(own.path.indexOf("/", 1)));
       return async (request) => {
-        const passed = passedRequest(own, request);
-        const url = passed.request.url.replace(namespace, path.path.slice(0, path.path.indexOf("/", 1)));
-        const asked = { ...passed, request: { ...passed.request, url } };
-        const response = await extensions.ask(method, asked, request.waiting);
+        const response = await extensions.ask(method, passed(request), request.waiting);
         return response === undefined ? compose(request) : passedAnswer(response);
       };
     },
@@ -93,6 +91,8 @@ function nobodyHas({ name }: Method) {
 }
 
 function passingThrough(method: Method, operations: Operations): ServedMethod["at"] {
-  return (path) => async (request) =>
-    passedAnswer(await operations.ask(method, passedRequest(path, request), { waiting: request.waiting }));
+  return (path) => {
+    const passed = passedRequests(method, path);
+    return async (request) => passedAnswer(await operations.ask(method, passed(request), { waiting: request.waiting }));
+  };
 }

@@ -9,6 +9,7 @@ import type { RestAnswer } from "../../server/rest/route-table.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Condition, Conditions } from "../condition.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import { Operations } from "./operations.ts";
 import { createGatewayTables } from "./tables.ts";
 
 const FACTS: ChainFacts = {
@@ -78,7 +79,7 @@ class Gateway {
   }
 
   /** A request to a path, with the placeholders and the rest of what HTTP would have found in it. */
-  request(path: string, url: string, given: { headers?: Record<string, string>; body?: Buffer } = {}) {
+  request(path: string, url: string, given: { headers?: Record<string, string>; body?: Buffer; sent?: string } = {}) {
     const verb = given.body ? "POST" : "GET";
     const route = this.#tables.routes.find((each) => each.path === path && each.verb === verb)!;
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
@@ -88,7 +89,7 @@ class Gateway {
     return route.handle(
       requestTo(route, {
         params: Object.fromEntries(names.map((name, position) => [name, values[position]!])),
-        url,
+        url: given.sent ?? url,
         headers: given.headers ?? {},
         body: given.body,
         waiting: { signal: new AbortController().signal },
@@ -295,6 +296,49 @@ describe("a refusal", () => {
   });
 });
 
+describe("what is composed of an answer", () => {
+  it.each(['{"data":null}', '{"data":{}}', '{"data":{x}}'])("fails by the fault of who gave %s", async (body) => {
+    const gateway = new Gateway(() => ({ body, headers: { "content-type": "application/json" } }));
+    for (const name of ["getNetworkEnr", "getBeaconHead", "getChainHead", "getNetworkPeers"]) {
+      await expect(gateway.call(name)).rejects.toMatchObject({
+        kind: "unavailable",
+        message: expect.stringMatching(/^one answered \w+ in a form that the standard does not have/),
+      });
+    }
+  });
+
+  it("is read to a bound, and only while somebody waits", async () => {
+    let isOver = false;
+    let sent = 0;
+    const chunk = Buffer.alloc(1024 * 1024, "a");
+    async function* endless() {
+      try {
+        yield Buffer.from('{"data":"');
+        for (; ; sent += chunk.length) yield chunk;
+      } finally {
+        isOver = true;
+      }
+    }
+    const ask = () => ({ upstream: "one", status: 200, headers: {}, body: endless() });
+    const operations = new Operations({
+      reads: { read: async () => ask() },
+      upstreams: { submit: async () => ask() },
+      facts: FACTS,
+      timers: { unixNow: () => 0 },
+    });
+    const leaving = new AbortController();
+    const tell = () => operations.tell("get_v1_node_identity", [], { signal: leaving.signal }, (value) => value);
+    await expect(tell()).rejects.toThrow("one answered with more than");
+    expect(isOver).toBe(true);
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+    isOver = false;
+    const left = tell();
+    leaving.abort(new Error("left"));
+    await expect(left).rejects.toThrow("left");
+    expect(isOver).toBe(true);
+  });
+});
+
 describe("what only some nodes have", () => {
   const LACKING = { status: 404, body: { statusCode: 404, message: "Route GET:/nimbus/v1 not found" } };
 
@@ -464,6 +508,26 @@ describe("a request", () => {
       code: 502,
       message: "The upstream one answered with the status 502.",
     });
+  });
+
+  it("passes to the path that it was taken for, whatever else its URL has in it", async () => {
+    const gateway = new Gateway();
+    const url = "/eth/v1/beacon/states/head/root";
+    for (const sent of [`${url}#/../../../../../admin`, `http://10.0.0.1${url}`, url.replace("head", "%68ead")]) {
+      await gateway.request("/eth/v1/beacon/states/{state_id}/root", url, { sent });
+    }
+    await gateway.request("/fanal/v1/eth1/chain", "/fanal/v1/eth1/chain", { sent: "/fanal/v1/eth1/chain#/.." });
+    expect(gateway.requests).toEqual([...Array(3).fill(`GET ${url}`), "GET /nimbus/v1/eth1/chain"]);
+  });
+
+  it("names what it is about in the parameters of the standard alone", async () => {
+    const gateway = new Gateway();
+    await gateway.request("/eth/v1/node/syncing", "/eth/v1/node/syncing?state_id=0&block_id=0");
+    await gateway.request(
+      "/eth/v1/beacon/states/{state_id}/validators",
+      "/eth/v1/beacon/states/head/validators?state_id=0&id=1&id=2",
+    );
+    expect(gateway.asked.map(({ params }) => params)).toEqual([{}, { state_id: "head", id: "1,2" }]);
   });
 
   it("that could be taken for another path passes to nobody", async () => {

@@ -59,7 +59,10 @@ export async function askForBody(client: Askable, path: string, options: AskOpti
 }
 
 /** Rejects with an `UpstreamError` when there are more bytes, or when it breaks off. */
-export async function wholeBody({ upstream, body }: UpstreamResponse, maxBytes: number): Promise<Buffer> {
+export async function wholeBody(
+  { upstream, body }: Pick<UpstreamResponse, "upstream" | "body">,
+  maxBytes: number,
+): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body;
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -80,6 +83,6 @@ function unusable(upstream: string, path: string, what: string, Kind = UpstreamE
 }
 
 /** Nobody reads the body of the answer. */
-export function discard({ body }: UpstreamResponse): void {
+export function discard({ body }: Pick<UpstreamResponse, "body">): void {
   if (!Buffer.isBuffer(body)) void body[Symbol.asyncIterator]().return?.();
 }

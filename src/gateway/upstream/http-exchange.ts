@@ -22,6 +22,9 @@ const DROPPED_HEADERS: ReadonlySet<string> = new Set([
 interface ExchangeObserver {
   /** It has begun to answer. */
   onAnswered(): void;
+  /** Its reader is slower than it, so that it waits with its connection. */
+  onPaused(): void;
+  onResumed(): void;
   /** All of it is over: once. */
   onOver(): void;
 }
@@ -112,8 +115,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   #beginStream(controller: Dispatcher.DispatchController): void {
     const stream = new BodyStream({
-      pause: () => controller.pause(),
-      resume: () => controller.resume(),
+      pause: () => {
+        controller.pause();
+        this.#observer.onPaused();
+      },
+      resume: () => {
+        this.#observer.onResumed();
+        controller.resume();
+      },
       stop: () => this.abort("was not read to the end"),
     });
     for (const chunk of this.#chunks) stream.push(chunk);

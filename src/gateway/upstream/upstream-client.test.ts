@@ -112,6 +112,18 @@ describe("a request to an upstream", () => {
     expect((await read(response)).equals(whole)).toBe(true);
   });
 
+  it("gets its answer while others do not read theirs", async () => {
+    const upstream = await startUpstream();
+    const large = randomBytes(16 * 1024 * 1024);
+    upstream.handler = ({ url }, response) => response.end(url === "/large" ? large : "small");
+    const client = new UpstreamClient(upstream.options, { timers: SYSTEM_TIMERS, connections: 2 });
+    closing.push(() => client.close());
+    const unread = await Promise.all([1, 2, 3, 4].map(() => client.request(get("/large"))));
+    expect(String(await read(await client.request(get("/small"))))).toBe("small");
+    for (const response of unread) expect((await read(response)).equals(large)).toBe(true);
+    expect(client.underWay).toBe(0);
+  });
+
   it("frees its connection when the reader of a stream stops early", async () => {
     const upstream = await startUpstream();
     const closed = new Promise<void>((resolve) => {

@@ -5,7 +5,9 @@ import type { UpstreamRequest, UpstreamResponse } from "../exchange.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import { Latencies } from "./latencies.ts";
+import { Turns } from "./turns.ts";
 
+/** More are used only for answers that wait for slow readers, so that these hold up nobody else. */
 const DEFAULT_CONNECTIONS = 128;
 /** More than that would wait for a connection for longer than anybody waits for an answer. */
 const MAX_UNDER_WAY = 2048;
@@ -45,6 +47,7 @@ export class UpstreamClient {
   readonly latencies = new Latencies();
   readonly #timers: Pick<Timers, "now">;
   readonly #pool: Pool;
+  readonly #turns: Turns;
   /** Its connections serve one request each. */
   readonly #freshPool: Pool;
   readonly #pathPrefix: string;
@@ -64,13 +67,13 @@ export class UpstreamClient {
     const { origin, pathname } = new URL(options.url);
     this.#pathPrefix = pathname.replace(/\/+$/, "");
     const poolOptions = {
-      connections,
       connect: { timeout: CONNECT_MILLIS },
       headersTimeout: HEADERS_MILLIS,
       bodyTimeout: BODY_MILLIS,
     };
-    this.#pool = new Pool(origin, poolOptions);
-    this.#freshPool = new Pool(origin, { ...poolOptions, pipelining: 0 });
+    this.#pool = new Pool(origin, { ...poolOptions, connections: MAX_UNDER_WAY });
+    this.#turns = new Turns(connections);
+    this.#freshPool = new Pool(origin, { ...poolOptions, connections, pipelining: 0 });
   }
 
   get name(): string {
@@ -123,10 +126,16 @@ export class UpstreamClient {
     const began = this.#timers.now();
     const isAwaited = cost !== "heavy";
     let isAnswered = false;
+    let isOver = false;
+    let hasTurn = false;
     const onAnswered = () => {
       if (isAnswered) return;
       isAnswered = true;
       if (isAwaited) this.#awaited--;
+    };
+    const giveTurnBack = () => {
+      if (hasTurn) this.#turns.giveBack();
+      hasTurn = false;
     };
     const exchange = new HttpExchange(this.name, {
       onAnswered: () => {
@@ -136,24 +145,43 @@ export class UpstreamClient {
         this.#quietSince = this.#answeredAt;
         this.latencies.note(cost, this.#answeredAt - began);
       },
+      onPaused: giveTurnBack,
+      onResumed: () => {
+        if (isOver || isFresh || hasTurn) return;
+        hasTurn = true;
+        this.#turns.retake();
+      },
       onOver: () => {
+        isOver = true;
         onAnswered();
         this.#underWay--;
+        giveTurnBack();
       },
     });
     if (isAwaited && this.#awaited++ === 0) this.#quietSince = began;
     this.#underWay++;
     const { verb, url, headers, body } = request;
-    (isFresh ? this.#freshPool : this.#pool).dispatch(
-      {
-        method: verb,
-        path: this.#pathPrefix + url,
-        headers: this.#headersOf(headers),
-        body,
-        headersTimeout: headersMillis,
-      },
-      exchange,
-    );
+    const dispatch = (pool: Pool) =>
+      pool.dispatch(
+        {
+          method: verb,
+          path: this.#pathPrefix + url,
+          headers: this.#headersOf(headers),
+          body,
+          headersTimeout: headersMillis,
+        },
+        exchange,
+      );
+    if (isFresh) dispatch(this.#freshPool);
+    else {
+      this.#turns.take(() => {
+        // It was given up while it waited.
+        if (isOver) return false;
+        hasTurn = true;
+        dispatch(this.#pool);
+        return true;
+      });
+    }
     return exchange;
   }
 
