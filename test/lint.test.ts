@@ -68,7 +68,9 @@ describe("lint", () => {
       "src/failure.ts": PART,
       "src/chain/part.ts": 'export { part } from "../failure.ts";\n',
     });
-    expect(output).toContain("src/chain/part.ts:1: src/chain may not import src/failure.ts; only server and api may.");
+    expect(output).toContain(
+      "src/chain/part.ts:1: src/chain may not import src/failure.ts; only server, api, gateway may.",
+    );
     expect(code).toBe(1);
   });
 

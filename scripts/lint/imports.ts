@@ -59,7 +59,7 @@ function complaint(from: string, to: string, isTypeOnly: boolean): string | unde
 function reservedComplaint(folder: string | undefined, to: string): string | undefined {
   const importers = RESERVED[to.slice("src/".length)];
   if (importers === undefined || folder === undefined || importers.includes(folder)) return undefined;
-  return `src/${folder} may not import ${to}; only ${importers.join(" and ")} may.`;
+  return `src/${folder} may not import ${to}; only ${importers.join(", ")} may.`;
 }
 
 /** The line of the table that holds for a file: the most special one. */
