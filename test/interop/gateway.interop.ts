@@ -1,0 +1,94 @@
+import { expect, onTestFinished, test } from "vitest";
+import { Program } from "../support/program.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
+import { BeaconRest, until } from "./beacon-rest.ts";
+import { FanalBeacon } from "./fanal-beacon.ts";
+import { FanalChain } from "./fanal-chain.ts";
+import { blocksUpTo, GRAFFITI, GRAFFITI_BYTES } from "./finalizing-chain.ts";
+import { SLOTS_PER_EPOCH, untilLevel } from "./following.ts";
+import { showLastLinesOnFailure } from "./last-lines.ts";
+import { LodestarBeacon } from "./lodestar-beacon.ts";
+import { type LodestarInstall, testWithCurrentLodestar } from "./lodestar-install.ts";
+import { startLodestarValidator } from "./lodestar-validator.ts";
+
+const VALIDATORS = 16;
+/** Without this half nothing becomes final. The dev chain's own validators have it until the client comes. */
+const CLIENTS_VALIDATORS = [8, 15] as const;
+
+/** The paths of what all nodes of a chain must say the same of. */
+const AGREED = [
+  "/eth/v1/beacon/genesis",
+  `/eth/v2/beacon/blocks/finalized`,
+  `/eth/v1/beacon/states/finalized/root`,
+  `/eth/v1/beacon/states/finalized/validators`,
+  `/eth/v1/beacon/states/finalized/committees`,
+];
+
+/**
+ * Lodestar's validator client, which knows nothing but a gateway, is needed for finality on a chain of two nodes of ours and one of
+ * Lodestar's, and goes on when one of them is killed.
+ */
+async function finalizeThroughGateway(fork: string, install?: LodestarInstall): Promise<void> {
+  const chain = ["--fork", fork, "--validators", String(VALIDATORS), "--warmup-epochs", "4", "--supernode"];
+  const { fanal: first, networkDirectory, bootnodes } = await FanalChain.start(chain);
+  const second = await FanalBeacon.start(["node", "--network", networkDirectory, "--data-dir", tempDirectory()]);
+  const lodestar = await LodestarBeacon.joining({
+    install,
+    networkDirectory,
+    bootnodes,
+    dialsBootnodes: true,
+    directory: tempDirectory(),
+    whenDone: onTestFinished,
+  });
+  showLastLinesOnFailure("Lodestar", lodestar.processes);
+  for (const { rest } of [second, lodestar]) await lodestar.meanwhile(untilLevel(rest, first.rest));
+
+  const upstreams = Object.entries({ first, second, lodestar });
+  const flags = upstreams.flatMap(([name, { rest }]) => ["--upstream", `${rest.url} name=${name}`]);
+  const gateway = await Program.served(["gateway", ...flags, "--rest-port", "0"]);
+  showLastLinesOnFailure("the gateway", [gateway]);
+  const rest = new BeaconRest((await gateway.untilLine(/REST is served at (http:\S+)/))[1]!);
+  await first.program.call("dev_setValidators", { online: "0-7" });
+  const directory = tempDirectory();
+  const client = startLodestarValidator({
+    install,
+    restUrl: rest.url,
+    validators: CLIENTS_VALIDATORS,
+    chain: ["--paramsFile", `${networkDirectory}/config.yaml`],
+    graffiti: GRAFFITI,
+    directory,
+    whenDone: onTestFinished,
+  });
+  showLastLinesOnFailure("the validator client", [client]);
+
+  const meanwhile = <T>(work: Promise<T>) => lodestar.meanwhile(Promise.race([work, client.ended]));
+  const { slot: beganAt } = await rest.head();
+  const { slot: killedAt } = await meanwhile(rest.untilHead(beganAt + SLOTS_PER_EPOCH));
+  await second.program.kill();
+  const finalized = await meanwhile(
+    until(
+      () => first.rest.finalized(),
+      async ({ epoch, root }) =>
+        Number(epoch) * SLOTS_PER_EPOCH > killedAt && root === (await lodestar.rest.finalized()).root,
+    ),
+  );
+  const slot = Number(finalized.epoch) * SLOTS_PER_EPOCH;
+  for (const path of AGREED) {
+    const at = path.replace("/finalized", `/${slot}`);
+    const said = await rest.get(at);
+    expect(said, at).toEqual(await first.rest.get(at));
+    expect(said, at).toEqual(await lodestar.rest.get(at));
+  }
+  const blocks = await blocksUpTo(first.program, slot);
+  const byClient = blocks.filter(({ body }) => body.graffiti === GRAFFITI_BYTES).map((block) => Number(block.slot));
+  expect(byClient.some((slot) => slot < killedAt)).toBe(true);
+  expect(byClient.some((slot) => slot > killedAt)).toBe(true);
+  expect(await lodestar.gossipRejected()).toEqual({});
+  expect(gateway.output).not.toMatch(/ (ERROR|FATAL) /);
+}
+
+test("Lodestar's validator client finalizes a chain through a gateway, one of whose upstreams is killed", async () => {
+  await finalizeThroughGateway("altair");
+});
+
+testWithCurrentLodestar("so does a current one on fulu", (install) => finalizeThroughGateway("fulu", install));
