@@ -18,17 +18,16 @@ const CLIENTS_VALIDATORS = [8, 15] as const;
 /** The paths of what all nodes of a chain must say the same of. */
 const AGREED = [
   "/eth/v1/beacon/genesis",
-  `/eth/v2/beacon/blocks/finalized`,
-  `/eth/v1/beacon/states/finalized/root`,
-  `/eth/v1/beacon/states/finalized/validators`,
-  `/eth/v1/beacon/states/finalized/committees`,
+  "/eth/v2/beacon/blocks/finalized",
+  "/eth/v1/beacon/states/finalized/root",
+  "/eth/v1/beacon/states/finalized/validators",
 ];
 
 /**
  * Lodestar's validator client, which knows nothing but a gateway, is needed for finality on a chain of two nodes of ours and one of
  * Lodestar's, and goes on when one of them is killed.
  */
-async function finalizeThroughGateway(fork: string, install?: LodestarInstall): Promise<void> {
+async function finalizeThroughGateway(fork: string, lodestarTier: number, install?: LodestarInstall): Promise<void> {
   const chain = ["--fork", fork, "--validators", String(VALIDATORS), "--warmup-epochs", "4", "--supernode"];
   const { fanal: first, networkDirectory, bootnodes } = await FanalChain.start(chain);
   const second = await FanalBeacon.start(["node", "--network", networkDirectory, "--data-dir", tempDirectory()]);
@@ -43,8 +42,12 @@ async function finalizeThroughGateway(fork: string, install?: LodestarInstall): 
   showLastLinesOnFailure("Lodestar", lodestar.processes);
   for (const { rest } of [second, lodestar]) await lodestar.meanwhile(untilLevel(rest, first.rest));
 
-  const upstreams = Object.entries({ first, second, lodestar });
-  const flags = upstreams.flatMap(([name, { rest }]) => ["--upstream", `${rest.url} name=${name}`]);
+  const upstreams = [
+    `${first.rest.url} name=first`,
+    `${second.rest.url} name=second`,
+    `${lodestar.rest.url} name=lodestar tier=${lodestarTier}`,
+  ];
+  const flags = upstreams.flatMap((upstream) => ["--upstream", upstream]);
   const gateway = await Program.served(["gateway", ...flags, "--rest-port", "0"]);
   showLastLinesOnFailure("the gateway", [gateway]);
   const rest = new BeaconRest((await gateway.untilLine(/REST is served at (http:\S+)/))[1]!);
@@ -88,7 +91,8 @@ async function finalizeThroughGateway(fork: string, install?: LodestarInstall): 
 }
 
 test("Lodestar's validator client finalizes a chain through a gateway, one of whose upstreams is killed", async () => {
-  await finalizeThroughGateway("altair");
+  await finalizeThroughGateway("altair", 0);
 });
 
-testWithCurrentLodestar("so does a current one on fulu", (install) => finalizeThroughGateway("fulu", install));
+// What takes everything for valid in place of Lodestar's execution client makes payloads that ours refuses, so that it must not be asked for blocks.
+testWithCurrentLodestar("so does a current one on fulu", (install) => finalizeThroughGateway("fulu", 1, install));
