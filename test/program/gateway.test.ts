@@ -19,7 +19,7 @@ afterAll(async () => {
   remove();
 });
 beforeAll(async () => {
-  const chain = ["--validators", "8", "--warmup-epochs", "1", "--slot-seconds", "1", "--data-dir", dataDir];
+  const chain = ["--validators", "8", "--warmup-epochs", "1", "--slot-seconds", "2", "--data-dir", dataDir];
   const whenDone = (end: () => Promise<void>) => {
     endNode = end;
   };
