@@ -17,7 +17,6 @@ const CLIENTS_VALIDATORS = [8, 15] as const;
 
 /** The paths of what all nodes of a chain must say the same of. */
 const AGREED = [
-  "/eth/v1/beacon/genesis",
   "/eth/v2/beacon/blocks/finalized",
   "/eth/v1/beacon/states/finalized/root",
   "/eth/v1/beacon/states/finalized/validators",
