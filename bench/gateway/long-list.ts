@@ -37,20 +37,21 @@ export async function benchLongList({ validators, rounds }: GatewayBenchOptions)
         const read = (url: string) => reader.read({ url, method, headers, body, concurrency: 1, times: 1 });
         const urls =
           server === "REST" ? [node.restUrl + path, gateway.restUrl + path] : [node.url, gateway.process.url];
-        let bytes = 0;
+        const sizes = new Set<number>();
         const [ofNode, ofGateway] = (await takeTurns(
           rounds,
           urls.map((url) => async () => {
             const { result, grownBytes } = await withMemory(gateway.process.pid, () => read(url));
-            bytes = result.bytes;
+            sizes.add(result.bytes);
             return { millis: result.millis[0]!, grownBytes };
           }),
         )) as [Read[], Read[]];
+        if (sizes.size > 1) throw new Error(`The answers have different lengths: ${[...sizes].join(", ")} bytes.`);
         const speed = median(ofGateway.map(({ millis }, round) => ofNode[round]!.millis / millis));
         const grownBytes = Math.max(...ofGateway.map((one) => one.grownBytes));
         isWithinBudget &&= speed >= LEAST_SPEED && grownBytes < MOST_BYTES;
         const time = (of: Read[]) => seconds(median(of.map(({ millis }) => millis)));
-        const cells = [megabytes(bytes), time(ofNode), time(ofGateway), `${(speed * 100).toFixed(0)} %`];
+        const cells = [megabytes([...sizes][0]!), time(ofNode), time(ofGateway), `${(speed * 100).toFixed(0)} %`];
         printRow(server, ...cells, megabytes(grownBytes));
       }
       return isWithinBudget;

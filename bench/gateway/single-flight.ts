@@ -5,7 +5,7 @@ import { type Served, serveGateway, serveStillChain } from "./programs.ts";
 
 const READS = 1000;
 const SLOT = 9;
-const METHOD = "get_v2_beacon_blocks_blockId";
+const METHOD = "get_v1_beacon_blocks_blockId";
 
 /** What a thousand who ask two gateways for the same final block at once cost the upstream. */
 export async function benchSingleFlight(): Promise<boolean> {

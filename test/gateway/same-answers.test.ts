@@ -4,6 +4,7 @@ import { methods } from "../../src/api/method-groups.ts";
 import { LARGE_MESSAGE_BYTES } from "../../src/json/parse.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { SPECIAL_CALLS } from "../conformance/special-calls/special-calls.ts";
+import { askTwin } from "../rest/lodestar-client.ts";
 import { restCall } from "../rest/rest-request.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder } from "../support/examples.ts";
@@ -76,7 +77,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     await chain?.close();
   });
 
-  it.each(COMPARED)("%s answers what the node does", async (name, method) => {
+  it.each(COMPARED)("%s answers what the node does, also to the client of @lodestar/api", async (name, method) => {
     const params = await exampleParams(method, chain);
     const expected = await callOf(node.jsonRpcUrl, name, params);
     expect(await callOf(gateway.jsonRpcUrl, name, params)).toEqual(expected);
@@ -90,6 +91,10 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
         expect(await replyOf(gateway.restUrl + url, init), `${verb} ${url} as ${type}`).toEqual(direct);
       }
     }
+
+    if (method.operation === undefined || method.rest.length === 0) return;
+    const twin = { method, call: restCall(method, params, fork), response: JSON.parse(expected.text) };
+    await askTwin({ ...node, restUrl: gateway.restUrl }, chain, twin);
   });
 
   it.each(SPECIAL)("%s refuses what the node does, as it does", async (name, calls) => {

@@ -7,7 +7,7 @@ import { startLodestarValidator } from "./lodestar-validator.ts";
 const VALIDATORS = 16;
 const LAST_LINES = 60;
 
-const GRAFFITI = "signed by Lodestar";
+export const GRAFFITI = "signed by Lodestar";
 
 export const GRAFFITI_BYTES = `0x${Buffer.from(GRAFFITI).toString("hex").padEnd(64, "0")}`;
 

@@ -20,8 +20,20 @@ export function isAnsweredByStatus({ access, result, resultOfStatus }: Method): 
   return resultOfStatus !== undefined || (access === "submit" && result.schema === isTrue);
 }
 
+/** Of what is kept in memory, and so is the same object every time it is given, what was made of it. */
+const keptAnswers = new WeakMap<UpstreamResponse, { method: Method; answer: Answer }>();
+
 /** The result of a call, of what an upstream answered to its REST twin; throws a `Failure` when it refused. */
 export async function answerOf(method: Method, response: UpstreamResponse, beside: Beside = asItIs): Promise<Answer> {
+  if (response.kept !== "memory") return newAnswer(method, response, beside);
+  const made = keptAnswers.get(response);
+  if (made?.method === method) return made.answer;
+  const answer = await newAnswer(method, response, beside);
+  keptAnswers.set(response, { method, answer });
+  return answer;
+}
+
+async function newAnswer(method: Method, response: UpstreamResponse, beside: Beside): Promise<Answer> {
   if (isRefusal(response)) throw failureOf(method, response);
   const { status, body, upstream } = response;
   const origin = originOf(response);

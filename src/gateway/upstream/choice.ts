@@ -97,8 +97,9 @@ export class Choice {
     };
   }
 
+  /** One that was started from a state alone does not know the block of its head, which is no matter while nobody was told of any. */
   #reachesFloor({ head }: Condition): boolean {
-    return head !== undefined && head.slot >= this.#conditions.floor;
+    return (head?.slot ?? 0) >= this.#conditions.floor;
   }
 }
 

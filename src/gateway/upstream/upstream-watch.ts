@@ -12,8 +12,8 @@ import { UpstreamClient } from "./upstream-client.ts";
 const CONNECTIONS = 4;
 const POLLS_PER_SLOT = 4;
 const MIN_PAUSE_MILLIS = 250;
-const MIN_TIMEOUT_MILLIS = 500;
-const MAX_TIMEOUT_MILLIS = 2000;
+/** However short slots are: a machine may be busy for a moment. */
+const TIMEOUT_MILLIS = 2000;
 /** Who an upstream is, and which chain it follows, is asked when it was down, and after so many polls. */
 const IDENTITY_EVERY = 40;
 const PATIENCE_SLOTS = 2;
@@ -142,7 +142,7 @@ export class UpstreamWatch implements Conditions {
   async ask(upstream: string, path: string, signal?: AbortSignal): Promise<Buffer | undefined> {
     const { client } = this.#of(upstream);
     try {
-      return await askForBody(client, path, { timers: this.#timers, timeoutMillis: MAX_TIMEOUT_MILLIS, signal });
+      return await askForBody(client, path, { timers: this.#timers, timeoutMillis: TIMEOUT_MILLIS, signal });
     } catch (error) {
       if (error instanceof MissingError) return undefined;
       throw error;
@@ -202,10 +202,9 @@ export class UpstreamWatch implements Conditions {
 
   /** An upstream that was well a moment ago may be late once. */
   async #pollOnce(client: UpstreamClient, asksForIdentity: boolean, wasWell: boolean): Promise<Observation> {
-    const slotMillis = this.#facts.secondsPerSlot * 1000;
     const options = {
       timers: this.#timers,
-      timeoutMillis: Math.min(MAX_TIMEOUT_MILLIS, Math.max(MIN_TIMEOUT_MILLIS, slotMillis / POLLS_PER_SLOT)),
+      timeoutMillis: TIMEOUT_MILLIS,
       signal: this.#closed.signal,
       asksForIdentity,
     };

@@ -350,6 +350,12 @@ describe("a question about the head", () => {
     expect(server("a").requests).toHaveLength(1);
   });
 
+  it("goes to one that does not know its head while nobody was told of any", async () => {
+    const { upstreams, conditions } = await open({ names: ["a"] });
+    conditions.set("a", { fitness: "behind", head: undefined });
+    expect(await upstreams.read(questionOf(aboutHead))).toMatchObject({ upstream: "a" });
+  });
+
   it("waits for one to come as far, also when the one that had is gone", async () => {
     const { upstreams, conditions, server } = await open();
     conditions.set("b", { headSlot: 101 });
