@@ -177,8 +177,8 @@ test("with a quorum of two, an upstream that lies about a finalized root is foun
   second.link.pass(lie);
   const { error } = await ask();
   expect(error.message).toMatch(/The upstreams (first and second|second and first) do not agree/);
-  expect(error.data.detail).toMatch(/second says .*0xdeadbeef/);
-  expect(error.data.detail).toMatch(/first says .*0x(?!deadbeef)/);
+  expect(error.message).toMatch(/second says .*0xdeadbeef/);
+  expect(error.message).toMatch(/first says .*0x(?!deadbeef)/);
 });
 
 /** Of a gateway that takes no upstream for slow or stuck, as one that a busy machine leaves little time may be. */

@@ -16,7 +16,7 @@ function countOrAll(least: number, most: number): (text: string) => number | "al
 }
 
 function redisUrl(text: string): string {
-  if (!/^rediss?:\/\//i.test(text) || !URL.canParse(text)) {
+  if (!/^rediss?:\/\//i.test(text) || !URL.canParse(text) || !/^\/?\d*$/.test(new URL(text).pathname)) {
     throw new FlagValueError("it must be a URL that begins with redis:// or rediss://, such as redis://127.0.0.1:6379");
   }
   return text;

@@ -11,7 +11,7 @@ export function nobodyAnswers(
   const each = all.map(({ upstream, fitness, reasons }) => {
     return errors?.get(upstream) ?? `${upstream} is ${fitness}${reasons.length > 0 ? `: ${reasons.join(" ")}` : "."}`;
   });
-  const detail = each.join(" ");
-  if (isSomebodyFull) return overloaded("The upstreams have too many requests to answer at once.", { detail });
-  return unavailable("No upstream can answer.", { detail });
+  const why = each.join(" ");
+  if (isSomebodyFull) return overloaded(`The upstreams have too many requests to answer at once. ${why}`);
+  return unavailable(`No upstream can answer. ${why}`);
 }

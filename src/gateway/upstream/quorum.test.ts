@@ -69,8 +69,7 @@ describe("a quorum of two", () => {
     ]);
     const answer = expect(quorum.read(questionOf(FINALIZED))).rejects.toMatchObject({
       kind: "unavailable",
-      message: "The upstreams a and b do not agree.",
-      detail: 'a says {"root":"0x01"}. b says {"root":"0x02"}.',
+      message: 'The upstreams a and b do not agree. a says {"root":"0x01"}. b says {"root":"0x02"}.',
     });
     await passAllWaits(timers);
     await answer;
@@ -80,24 +79,24 @@ describe("a quorum of two", () => {
   it("compares SSZ byte by byte", async () => {
     const { quorum, timers } = open([said("a", "\x01\x02"), said("b", "\x01\x03")]);
     const answer = expect(quorum.read(questionOf(FINALIZED))).rejects.toMatchObject({
-      detail: "a says 0x0102. b says 0x0103.",
+      message: expect.stringContaining("a says 0x0102. b says 0x0103."),
     });
     await passAllWaits(timers);
     await answer;
   });
 
   it("fails when too few can answer, and gives what all of them say is not there", async () => {
-    const missing = unavailable("No upstream can answer.", { detail: "b is down: It refused the connection." });
+    const missing = unavailable("No upstream can answer. b is down: It refused the connection.");
     await expect(open([said("a", "{}"), missing]).quorum.read(questionOf(FINALIZED))).rejects.toMatchObject({
-      message: "Fewer upstreams than the 2 that have to agree can answer.",
-      detail: "a answered with the HTTP status 200. b is down: It refused the connection.",
+      message:
+        "Fewer upstreams than the 2 that have to agree can answer. a answered with the HTTP status 200. No upstream can answer. b is down: It refused the connection.",
     });
     const notFound = said("a", "{}", 404);
     expect(await open([notFound, said("b", "{}", 404)]).quorum.read(questionOf(FINALIZED))).toBe(notFound);
     await expect(
       open([said("a", "{}"), said("b", "{}", 404)]).quorum.read(questionOf(FINALIZED)),
     ).rejects.toMatchObject({
-      detail: "a answered with the HTTP status 200. b answered with the HTTP status 404.",
+      message: expect.stringContaining("a answered with the HTTP status 200. b answered with the HTTP status 404."),
     });
   });
 

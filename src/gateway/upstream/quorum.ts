@@ -79,17 +79,15 @@ export class Quorum {
   #tooFew(responses: readonly UpstreamResponse[], results: readonly PromiseSettledResult<UpstreamResponse>[]): Failure {
     const each = responses.map(({ upstream, status }) => `${upstream} answered with the HTTP status ${status}.`);
     const failure = results.find((result) => result.status === "rejected")?.reason as Failure | undefined;
-    return unavailable(`Fewer upstreams than the ${this.#count} that have to agree can answer.`, {
-      detail: [...each, failure?.detail ?? failure?.message ?? []].flat().join(" "),
-    });
+    const why = [...each, failure?.message ?? []].flat().join(" ");
+    return unavailable(`Fewer upstreams than the ${this.#count} that have to agree can answer. ${why}`);
   }
 
   #disagreement({ method }: Question, votes: [Vote, Vote]): Failure {
     const names = votes.map(({ response }) => response.upstream);
     this.#observer?.disagreed(method.name, names);
-    return unavailable(`The upstreams ${names.join(" and ")} do not agree.`, {
-      detail: votes.map(({ response, said }) => `${response.upstream} says ${shown(said)}.`).join(" "),
-    });
+    const each = votes.map(({ response, said }) => `${response.upstream} says ${shown(said)}.`);
+    return unavailable(`The upstreams ${names.join(" and ")} do not agree. ${each.join(" ")}`);
   }
 }
 

@@ -13,7 +13,7 @@ import type { HedgeBudget } from "./hedge-budget.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 import { nobodyAnswers } from "./nobody.ts";
 import { PAUSE_MILLIS, SILENT_MILLIS, type UpstreamClient } from "./upstream-client.ts";
-import { problemOf, verdictOn } from "./verdict.ts";
+import { problemOf, refusalOfCredentials, verdictOn } from "./verdict.ts";
 
 /** A second upstream is never asked sooner. */
 const MIN_HEDGE_MILLIS = 5;
@@ -174,6 +174,13 @@ export class Reading {
       return;
     }
     this.#surroundings.noteOutcome(attempt.client);
+    const refusal = refusalOfCredentials(response);
+    if (refusal !== undefined) {
+      discard(response);
+      this.#errors.set(response.upstream, refusal);
+      this.#goOn(attempt.client);
+      return;
+    }
     const verdict = verdictOn(response.status, this.#question);
     if (verdict === "given") {
       this.#noteGiven(attempt, response);

@@ -112,7 +112,9 @@ describe("whom a read goes to", () => {
     conditions.set("b", { fitness: "foreign", reasons: ["It follows another chain."] });
     const failure = await failureOf(upstreams.read(questionOf()));
     expect(failure.kind).toBe("unavailable");
-    expect(failure.detail).toBe("a is down: It refused the connection. b is foreign: It follows another chain.");
+    expect(failure.message).toBe(
+      "No upstream can answer. a is down: It refused the connection. b is foreign: It follows another chain.",
+    );
   });
 
   it("is who has least to do", async () => {
@@ -187,6 +189,16 @@ describe("a read that fails on one upstream", () => {
     await Promise.all(waiting);
   });
 
+  it("is no answer to the caller when all refuse the gateway's credentials", async () => {
+    const { upstreams, server } = await open();
+    for (const name of ["a", "b"]) {
+      server(name).handler = (_request, response) => json(response, { code: 401, message: "no" }, 401);
+    }
+    const { kind, message } = await failureOf(upstreams.read(questionOf()));
+    expect(kind).toBe("unavailable");
+    expect(message).toContain("a refuses the gateway with HTTP status 401: look at the credentials that it is given.");
+  });
+
   it("asks one other for what is not there, and believes two", async () => {
     const { upstreams, conditions, server } = await open({ names: ["a", "b", "c"] });
     const missing = (name: string) => {
@@ -217,7 +229,7 @@ describe("a read that fails on one upstream", () => {
     expect(await upstreams.read(questionOf())).toMatchObject({ status: 500 });
     for (const name of ["a", "b"]) await server(name).stop();
     const failure = await failureOf(upstreams.read(questionOf()));
-    expect(failure.detail).toBe("a refused the connection. b refused the connection.");
+    expect(failure.message).toBe("No upstream can answer. a refused the connection. b refused the connection.");
   });
 
   it("asks the only one again when it broke off, once", async () => {
@@ -230,7 +242,7 @@ describe("a read that fails on one upstream", () => {
     expect(await upstreams.read(questionOf())).toMatchObject({ status: 200 });
     a.handler = cut;
     a.requests.length = 0;
-    expect((await failureOf(upstreams.read(questionOf()))).detail).toBe("a closed the connection.");
+    expect((await failureOf(upstreams.read(questionOf()))).message).toMatch(/a closed the connection\.$/);
     expect(a.requests).toHaveLength(2);
   });
 

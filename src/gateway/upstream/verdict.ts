@@ -19,6 +19,12 @@ export function verdictOn(status: number, { method }: Pick<Question, "method">):
   return status >= 500 || REFUSES_GATEWAY.has(status) ? "failed" : "given";
 }
 
+/** Why an upstream refuses whoever comes with the credentials of the gateway, which is no answer to its clients. */
+export function refusalOfCredentials({ upstream, status }: UpstreamResponse): string | undefined {
+  if (status !== 401 && status !== 403) return undefined;
+  return `${upstream} refuses the gateway with HTTP status ${status}: look at the credentials that it is given.`;
+}
+
 /** What shows without reading the body that it is nothing that the upstream's own server has written, as a sentence. */
 export function problemOf(
   { upstream, status, headers, body }: UpstreamResponse,
