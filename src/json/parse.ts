@@ -1,4 +1,15 @@
 import { TimeSlice } from "../time-slice.ts";
+import {
+  BACKSLASH,
+  CLOSING_BRACE,
+  CLOSING_BRACKET,
+  COLON,
+  COMMA,
+  OPENING_BRACE,
+  OPENING_BRACKET,
+  QUOTE,
+  SPACE,
+} from "./json-bytes.ts";
 
 /**
  * A JSON number that JavaScript's numbers cannot hold without changing it (beyond 2^53-1), or that is not written as a
@@ -48,21 +59,12 @@ export const MAX_MEMBERS = 1000;
 /** To keep irregular numbers takes some twenty times as long as to read others, so that a large message may hold none. */
 export const IRREGULAR_NUMBERS_BELOW_BYTES = 256 * 1024;
 
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 const UPPER_E = 0x45;
-const COLON = 0x3a;
-const OPENING_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSING_BRACKET = 0x5d;
 const LOWER_E = 0x65;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
 
 /** Every integer of this many digits is below 2^53. */
 const ALWAYS_SAFE_DIGITS = 15;

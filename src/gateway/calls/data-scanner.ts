@@ -1,4 +1,3 @@
-import { UpstreamError } from "../exchange.ts";
 import {
   afterString,
   afterValue,
@@ -13,7 +12,8 @@ import {
   skipSpaceBack,
   startOfString,
   startOfValue,
-} from "./json-bytes.ts";
+} from "../../json/json-bytes.ts";
+import { UpstreamError } from "../exchange.ts";
 
 export type Meta = Record<string, unknown>;
 

@@ -1,5 +1,3 @@
-import { parseMessage } from "../../json/parse.ts";
-import type { Params } from "../../server/method-table.ts";
 import {
   afterString,
   afterValue,
@@ -9,7 +7,9 @@ import {
   OPENING_BRACKET,
   QUOTE,
   skipSpace,
-} from "./json-bytes.ts";
+} from "../../json/json-bytes.ts";
+import { parseMessage } from "../../json/parse.ts";
+import type { Params } from "../../server/method-table.ts";
 
 /** A JSON value as the bytes that it was written with, which nobody has looked into. */
 export class RawJson {

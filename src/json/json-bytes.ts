@@ -1,11 +1,11 @@
 /** Where values begin and end in the bytes of a JSON text, which is taken to be right: whoever reads the values finds out. */
 
-const SPACE = 0x20;
+export const SPACE = 0x20;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
 export const OPENING_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
+export const BACKSLASH = 0x5c;
 export const CLOSING_BRACKET = 0x5d;
 export const OPENING_BRACE = 0x7b;
 export const CLOSING_BRACE = 0x7d;
