@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { LoopbackServer } from "../loopback-server.test-support.ts";
 
 export interface ReceivedCall {
   method: string;
@@ -30,15 +31,14 @@ export class ScriptedServer {
   readonly #waiting: { method: string; resolve: () => void }[] = [];
   /** Answers instead of the handlers. */
   raw: RawHandler | null = null;
-  #server: Server | undefined;
-  #port = 0;
+  readonly #server = new LoopbackServer((request, response) => void this.#answer(request, response));
 
   constructor(handlers: Record<string, Handler> = {}) {
     for (const [method, handler] of Object.entries(handlers)) this.on(method, handler);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return this.#server.url;
   }
 
   get methods(): string[] {
@@ -51,20 +51,12 @@ export class ScriptedServer {
 
   /** At the port of before when it was stopped in between. */
   async start(): Promise<this> {
-    const server = createServer((request, response) => void this.#answer(request, response));
-    this.#server = server;
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
+    await this.#server.start();
     return this;
   }
 
-  async stop(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    if (!server) return;
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeAllConnections();
-    await closed;
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 
   /** Resolves when the method is called next. */

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { type phase0, ssz } from "@lodestar/types";
 import { Interface } from "ethers";
 import { JsonRpcClient } from "../../src/execution/json-rpc-client.ts";
 import contracts from "../fixtures/execution-contracts.json" with { type: "json" };
+import { freePorts } from "./free-ports.ts";
 
 export const DEPOSIT_CONTRACT = `0x${"42".repeat(20)}`;
 export const ANVIL_CHAIN_ID = 31337;
@@ -40,7 +40,7 @@ export class Anvil {
 
   /** The state file is read when there is one, and written when the chain stops. */
   static async start(options: { timestamp: number; port?: number; stateFile?: string }): Promise<Anvil> {
-    const port = options.port ?? (await freePort());
+    const port = options.port ?? (await freePorts(1))[0]!;
     const child = spawn(
       anvilProgram()!,
       ["--host", "127.0.0.1", "--port", String(port), "--silent", "--no-mining"].concat(
@@ -116,13 +116,4 @@ export class Anvil {
       await this.call("anvil_setStorageAt", DEPOSIT_CONTRACT, slot, value);
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

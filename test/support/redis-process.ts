@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient, RESP_TYPES } from "@redis/client";
+import { freePorts } from "./free-ports.ts";
 import { type RemovableDirectory, removableDirectory } from "./removable-directory.ts";
 
 /** Undefined where it is not installed; Debian has it in the package redis-server. */
@@ -22,7 +22,7 @@ export class RedisProcess {
   #client: ReturnType<typeof createRedisClient> | undefined;
 
   static async open(...args: string[]): Promise<RedisProcess> {
-    const server = new RedisProcess(await freePort(), args);
+    const server = new RedisProcess((await freePorts(1))[0]!, args);
     await server.start();
     return server;
   }
@@ -88,13 +88,4 @@ export class RedisProcess {
 
 function createRedisClient(url: string) {
   return createClient({ url, RESP: 2, commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } } });
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

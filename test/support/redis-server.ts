@@ -1,10 +1,11 @@
 import { onTestFinished } from "vitest";
-import { freePort, RedisProcess } from "./redis-process.ts";
+import { freePorts } from "./free-ports.ts";
+import { RedisProcess } from "./redis-process.ts";
 
 /** A Redis of one test, which is gone when the test is over. */
 export class RedisServer extends RedisProcess {
   static async start(...args: string[]): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), args);
+    const server = new RedisServer((await freePorts(1))[0]!, args);
     onTestFinished(() => server.end());
     await server.start();
     return server;

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { LoopbackServer } from "../../loopback-server.test-support.ts";
 import type { UpstreamOptions } from "../options.ts";
 
 export interface ReceivedRequest {
@@ -35,15 +35,14 @@ export class ScriptedUpstream {
   /** Takes requests and never answers. */
   isFrozen = false;
   readonly #waiting: { url: string; resolve: () => void }[] = [];
-  #server: Server | undefined;
-  #port = 0;
+  readonly #server = new LoopbackServer((request, response) => void this.#answer(request, response));
 
   constructor(name: string) {
     this.name = name;
   }
 
   get options(): UpstreamOptions {
-    return { name: this.name, url: `http://127.0.0.1:${this.#port}`, tier: 0, weight: 1 };
+    return { name: this.name, url: this.#server.url, tier: 0, weight: 1 };
   }
 
   /** Those that are not about its health. */
@@ -53,20 +52,12 @@ export class ScriptedUpstream {
 
   /** At the port of before when it was stopped in between. */
   async start(): Promise<this> {
-    const server = createServer((request, response) => void this.#answer(request, response));
-    this.#server = server;
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
+    await this.#server.start();
     return this;
   }
 
-  async stop(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    if (!server) return;
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeAllConnections();
-    await closed;
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 
   /** Resolves when that is asked for next. */
