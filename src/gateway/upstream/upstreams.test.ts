@@ -1,66 +1,9 @@
-import { afterEach, describe, expect, it } from "vitest";
-import { Failure } from "../../failure.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { HandTimers, settled } from "../../timers.test-support.ts";
-import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
-import type { GatewayObserver } from "../observer.ts";
-import type { GatewayOptions, UpstreamOptions } from "../options.ts";
-import { SetConditions } from "./conditions.test-support.ts";
+import { describe, expect, it } from "vitest";
+import { settled } from "../../timers.test-support.ts";
+import type { UpstreamResponse } from "../exchange.ts";
 import { questionOf } from "./question.test-support.ts";
-import { json, type ReceivedRequest, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
-import { Upstreams } from "./upstreams.ts";
-
-const HEDGE_MILLIS = 50;
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-interface Setting {
-  names?: string[];
-  broadcast?: GatewayOptions["broadcast"];
-  upstreamOptions?: Record<string, Partial<UpstreamOptions>>;
-}
-
-async function open({ names = ["a", "b"], broadcast = 1, upstreamOptions = {} }: Setting = {}) {
-  const servers = await Promise.all(names.map((name) => new ScriptedUpstream(name).start()));
-  const conditions = new SetConditions(...names);
-  const timers = new HandTimers();
-  const events: string[] = [];
-  const observer: GatewayObserver = {
-    asked: (upstream, _method, outcome) => void events.push(`${upstream} ${outcome}`),
-    askedAnother: (first, reason) => void events.push(`not ${first}: ${reason}`),
-    disagreed: () => {},
-    looked: () => {},
-    cacheIs: () => {},
-  };
-  const suspects: string[] = [];
-  const upstreams = new Upstreams({
-    options: {
-      upstreams: servers.map(({ name, options }) => ({ ...options, ...upstreamOptions[name] })),
-      broadcast,
-      hedgeMillis: HEDGE_MILLIS,
-    },
-    conditions,
-    timers,
-    logger: createRecordingLogger(),
-    observer,
-    onSuspect: (upstream, reason) => void suspects.push(`${upstream}: ${reason}`),
-  });
-  closing.push(...servers.map((server) => () => server.stop()), () => upstreams.close());
-  const server = (name: string) => servers.find((each) => each.name === name)!;
-  return { upstreams, conditions, timers, events, suspects, server };
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<Failure> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(Failure);
-  return error as Failure;
-}
+import { json, type ReceivedRequest, type ScriptedUpstream } from "./scripted-upstream.test-support.ts";
+import { failureOf, HEDGE_MILLIS, openUpstreams } from "./upstreams.test-support.ts";
 
 async function counts(read: () => Promise<UpstreamResponse>, times: number): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
@@ -73,7 +16,7 @@ async function counts(read: () => Promise<UpstreamResponse>, times: number): Pro
 
 describe("whom a read goes to", () => {
   it("is shared by weight among those of the first tier that are ready, else those of later ones, else who is behind", async () => {
-    const { upstreams, conditions } = await open({
+    const { upstreams, conditions } = await openUpstreams({
       names: ["a", "b", "c"],
       upstreamOptions: { a: { weight: 3 }, c: { tier: 1 } },
     });
@@ -90,7 +33,7 @@ describe("whom a read goes to", () => {
   });
 
   it("is nobody who is known not to have it, as long as there is another", async () => {
-    const { upstreams, conditions } = await open();
+    const { upstreams, conditions } = await openUpstreams();
     const question = { ...questionOf(), lacking: new Set(["a"]) };
     conditions.set("b", { fitness: "behind" });
     expect(await counts(() => upstreams.read(question), 3)).toEqual({ b: 3 });
@@ -99,7 +42,7 @@ describe("whom a read goes to", () => {
   });
 
   it("is who is late when there is no other", async () => {
-    const { upstreams, conditions } = await open();
+    const { upstreams, conditions } = await openUpstreams();
     conditions.set("a", { fitness: "late", reasons: ["a did not answer."] });
     expect((await upstreams.read(questionOf())).upstream).toBe("b");
     conditions.set("b", { fitness: "down", reasons: ["b refused the connection."] });
@@ -107,7 +50,7 @@ describe("whom a read goes to", () => {
   });
 
   it("is nobody when all are down: the failure says why of each", async () => {
-    const { upstreams, conditions } = await open();
+    const { upstreams, conditions } = await openUpstreams();
     conditions.set("a", { fitness: "down", reasons: ["It refused the connection."] });
     conditions.set("b", { fitness: "foreign", reasons: ["It follows another chain."] });
     const failure = await failureOf(upstreams.read(questionOf()));
@@ -118,7 +61,7 @@ describe("whom a read goes to", () => {
   });
 
   it("is who has least to do", async () => {
-    const { upstreams, server } = await open();
+    const { upstreams, server } = await openUpstreams();
     server("a").isFrozen = true;
     const arrived = server("a").received("/eth/v1/x");
     const first = upstreams.read(questionOf({ method: { cost: "heavy" } }));
@@ -134,7 +77,7 @@ describe("a read that fails on one upstream", () => {
     void response.destroy();
 
   it("goes to another for errors of connection and of the server, but not for what the caller did wrong", async () => {
-    const { upstreams, conditions, server, events } = await open();
+    const { upstreams, conditions, server, events } = await openUpstreams();
     const a = server("a");
     for (const status of [500, 502, 503, 429, 401]) {
       a.handler = (_request, response) => json(response, { code: status, message: "no" }, status);
@@ -151,7 +94,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("goes to another for what is no answer of a beacon node, though its status is good", async () => {
-    const { upstreams, conditions, server, suspects } = await open();
+    const { upstreams, conditions, server, suspects } = await openUpstreams();
     conditions.set("b", { fitness: "behind" });
     for (const [type, text] of [
       ["text/html", "<html></html>"],
@@ -170,7 +113,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("fails at once when it cannot be written in HTTP, for which no upstream is to blame", async () => {
-    const { upstreams, events, suspects } = await open();
+    const { upstreams, events, suspects } = await openUpstreams();
     for (let i = 0; i < 6; i++) {
       const { request, ...question } = questionOf();
       const failure = await failureOf(upstreams.read({ ...question, request: { ...request, headers: { x: "a\nb" } } }));
@@ -181,7 +124,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("fails as overloaded when all have too much to do", async () => {
-    const { upstreams, server } = await open({ names: ["a"] });
+    const { upstreams, server } = await openUpstreams({ names: ["a"] });
     server("a").isFrozen = true;
     const waiting = Array.from({ length: 2048 }, () => failureOf(upstreams.read(questionOf())));
     expect((await failureOf(upstreams.read(questionOf()))).kind).toBe("overloaded");
@@ -190,7 +133,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("is no answer to the caller when all refuse the gateway's credentials", async () => {
-    const { upstreams, server } = await open();
+    const { upstreams, server } = await openUpstreams();
     for (const name of ["a", "b"]) {
       server(name).handler = (_request, response) => json(response, { code: 401, message: "no" }, 401);
     }
@@ -200,7 +143,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("asks one other for what is not there, and believes two", async () => {
-    const { upstreams, conditions, server } = await open({ names: ["a", "b", "c"] });
+    const { upstreams, conditions, server } = await openUpstreams({ names: ["a", "b", "c"] });
     const missing = (name: string) => {
       server(name).handler = (_request, response) => json(response, { code: 404, message: name }, 404);
     };
@@ -214,7 +157,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("tells the health of one as it is", async () => {
-    const { upstreams, server } = await open();
+    const { upstreams, server } = await openUpstreams();
     for (const name of ["a", "b"]) server(name).handler = (_request, response) => response.writeHead(503).end();
     const health = questionOf({ method: { resultOfStatus: (status) => status } });
     expect(await upstreams.read(health)).toMatchObject({ status: 503 });
@@ -222,7 +165,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("gives the error of the server when all have one, and a failure with the reasons when none answers", async () => {
-    const { upstreams, server } = await open();
+    const { upstreams, server } = await openUpstreams();
     for (const name of ["a", "b"]) {
       server(name).handler = (_request, response) => json(response, { code: 500, message: name }, 500);
     }
@@ -233,7 +176,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("asks the only one again when it broke off, once", async () => {
-    const { upstreams, server } = await open({ names: ["a"] });
+    const { upstreams, server } = await openUpstreams({ names: ["a"] });
     const a = server("a");
     a.handler = (_request, response) => {
       a.handler = (_again, good) => json(good, { data: 1 });
@@ -247,7 +190,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("makes the upstream suspect after some errors in a row", async () => {
-    const { upstreams, server, suspects } = await open({ names: ["a"] });
+    const { upstreams, server, suspects } = await openUpstreams({ names: ["a"] });
     server("a").handler = cut;
     for (let i = 0; i < 2; i++) await failureOf(upstreams.read(questionOf()));
     expect(suspects).toEqual([]);
@@ -256,102 +199,11 @@ describe("a read that fails on one upstream", () => {
   });
 });
 
-describe("a read that takes long", () => {
-  /** A read that has come to `a`, which does not answer. */
-  async function askFrozen(setting: Awaited<ReturnType<typeof open>>, asked: Parameters<typeof questionOf>[0] = {}) {
-    const { conditions, server, upstreams } = setting;
-    server("a").isFrozen = true;
-    conditions.set("b", { fitness: "behind" });
-    const arrived = server("a").received("/eth/v1/x");
-    const answer = upstreams.read(questionOf(asked));
-    await arrived;
-    conditions.set("b", {});
-    return { answer };
-  }
-
-  it("goes to a second upstream after a while, and the first that answers wins", async () => {
-    const setting = await open();
-    const { timers, server, events } = setting;
-    const { answer } = await askFrozen(setting);
-    await timers.pass(HEDGE_MILLIS - 10);
-    expect(server("b").questions).toEqual([]);
-    await timers.pass(20);
-    expect(await answer).toMatchObject({ upstream: "b" });
-    expect(events).toEqual(["not a: slow", "b 200"]);
-  });
-
-  it("waits as long as the upstream is known to take", async () => {
-    const setting = await open();
-    const { timers, server, conditions, upstreams } = setting;
-    conditions.set("b", { fitness: "down" });
-    server("a").handler = (_request, response) => void timers.pass(200).then(() => json(response, {}));
-    for (let i = 0; i < 32; i++) await upstreams.read(questionOf());
-    const { answer } = await askFrozen(setting);
-    await timers.pass(190);
-    expect(server("b").questions).toEqual([]);
-    await timers.pass(20);
-    expect(await answer).toMatchObject({ upstream: "b" });
-  });
-
-  it("is asked twice only of one in ten, until the upstream is stuck: then it goes elsewhere, and nobody else comes to it", async () => {
-    const setting = await open();
-    const { timers, server, events, upstreams, conditions } = setting;
-    conditions.set("b", { fitness: "behind" });
-    server("a").isFrozen = true;
-    const reads = Array.from({ length: 100 }, () => upstreams.read(questionOf()));
-    while (server("a").requests.length < 100) await settled();
-    await timers.pass(HEDGE_MILLIS + 10);
-    const hedged = events.filter((event) => event === "not a: slow").length;
-    expect(hedged).toBeGreaterThanOrEqual(20);
-    expect(hedged).toBeLessThanOrEqual(30);
-    while (events.filter((event) => event === "b 200").length < hedged) await settled();
-    await timers.pass(200);
-    expect((await Promise.all(reads)).every(({ upstream }) => upstream === "b")).toBe(true);
-    expect(await counts(() => upstreams.read(questionOf()), 3)).toEqual({ b: 3 });
-  });
-
-  it("is not asked twice when it is heavy or makes a block, but moves on when its upstream is down", async () => {
-    const url = "/eth/v3/validator/blocks/7";
-    for (const asked of [{ url: "/eth/v1/x", method: { cost: "heavy" } }, { url }] as const) {
-      const setting = await open();
-      const { timers, server, conditions, upstreams } = setting;
-      server("a").isFrozen = true;
-      conditions.set("b", { fitness: "behind" });
-      const arrived = server("a").received(asked.url);
-      const answer = upstreams.read(questionOf(asked));
-      await arrived;
-      conditions.set("b", {});
-      await timers.pass(10_000);
-      expect(server("b").questions).toEqual([]);
-      conditions.set("a", { fitness: "down" });
-      await timers.pass(1100);
-      expect(await answer).toMatchObject({ upstream: "b" });
-    }
-  });
-
-  it("ends with the reason when nobody waits any more, at the upstream as well", async () => {
-    const setting = await open({ names: ["a"] });
-    const over = new AbortController();
-    const a = setting.server("a");
-    const left = new Promise<void>((resolve) => {
-      a.handler = (_request, response) => void response.on("close", resolve);
-    });
-    const arrived = a.received("/eth/v1/x");
-    const answer = failureOf(setting.upstreams.read(questionOf({ signal: over.signal })));
-    await arrived;
-    const reason = new Failure("server", "The client has left.");
-    over.abort(reason);
-    expect(await answer).toBe(reason);
-    await left;
-    expect(setting.events).toEqual([]);
-  });
-});
-
 describe("a question about the head", () => {
   const aboutHead = { url: "/eth/v1/beacon/headers/head", params: { block_id: "head" } };
 
   it("goes only to upstreams that have come as far as clients have been told, and raises that", async () => {
-    const { upstreams, conditions, server } = await open();
+    const { upstreams, conditions, server } = await openUpstreams();
     conditions.set("b", { headSlot: 101 });
     conditions.floor = 101;
     expect(await counts(() => upstreams.read(questionOf(aboutHead)), 5)).toEqual({ b: 5 });
@@ -363,13 +215,13 @@ describe("a question about the head", () => {
   });
 
   it("goes to one that does not know its head while nobody was told of any", async () => {
-    const { upstreams, conditions } = await open({ names: ["a"] });
+    const { upstreams, conditions } = await openUpstreams({ names: ["a"] });
     conditions.set("a", { fitness: "behind", head: undefined });
     expect(await upstreams.read(questionOf(aboutHead))).toMatchObject({ upstream: "a" });
   });
 
   it("waits for one to come as far, also when the one that had is gone", async () => {
-    const { upstreams, conditions, server } = await open();
+    const { upstreams, conditions, server } = await openUpstreams();
     conditions.set("b", { headSlot: 101 });
     conditions.floor = 101;
     await server("b").stop();
@@ -384,7 +236,7 @@ describe("a question about the head", () => {
   });
 
   it("fails after some seconds when none comes", async () => {
-    const { upstreams, conditions, timers } = await open({ names: ["a"] });
+    const { upstreams, conditions, timers } = await openUpstreams({ names: ["a"] });
     conditions.floor = 105;
     const failure = failureOf(upstreams.read(questionOf(aboutHead)));
     await timers.pass(10_100);
@@ -397,7 +249,7 @@ describe("a question about the head", () => {
 
 describe("requests that belong together", () => {
   it("stay on the upstream that gave the first, as long as it is there", async () => {
-    const { upstreams, conditions } = await open({ names: ["a", "b", "c"] });
+    const { upstreams, conditions } = await openUpstreams({ names: ["a", "b", "c"] });
     const upstreamFor = async (url: string) => (await upstreams.read(questionOf({ url }))).upstream;
     const found = new Set<string>();
     for (let slot = 30; slot < 36; slot++) {
@@ -419,7 +271,7 @@ describe("requests that belong together", () => {
   });
 
   it("stay there when it is slow, until it is stuck", async () => {
-    const { upstreams, timers, server } = await open();
+    const { upstreams, timers, server } = await openUpstreams();
     const url = (path: string) => `/eth/v1/validator/${path}?slot=30&committee_index=0`;
     const { upstream } = await upstreams.read(questionOf({ url: url("attestation_data") }));
     const other = server(upstream === "a" ? "b" : "a");
@@ -431,64 +283,5 @@ describe("requests that belong together", () => {
     expect(other.questions).toEqual([]);
     await timers.pass(2000);
     expect(await answer).toMatchObject({ upstream: other.name });
-  });
-});
-
-describe("a submission", () => {
-  const body = Buffer.from("[]");
-  const exits = { url: "/eth/v1/beacon/pool/voluntary_exits", body };
-  const refuse = (server: ScriptedUpstream, status: number) => {
-    server.handler = (_request, response) => json(response, { code: status, message: server.name }, status);
-  };
-
-  it("goes to one upstream, and to another only when the first certainly has not taken it", async () => {
-    const { upstreams, conditions, server } = await open();
-    conditions.set("b", { fitness: "behind" });
-    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "a", status: 200 });
-    refuse(server("a"), 400);
-    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "a", status: 400 });
-    expect(server("b").requests).toEqual([]);
-    refuse(server("a"), 503);
-    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
-    await server("a").stop();
-    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
-    expect(server("b").requests[0]).toMatchObject({ verb: "POST", url: exits.url, body });
-    await server("b").stop();
-    await expect(upstreams.submit(questionOf(exits))).rejects.toMatchObject({ mayHaveArrived: false });
-  });
-
-  it("that may have arrived is sent to nobody else, and the error says that its outcome is not known", async () => {
-    const { upstreams, server } = await open();
-    for (const name of ["a", "b"]) server(name).handler = (_request, response) => void response.destroy();
-    const error = await upstreams.submit(questionOf(exits)).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(UpstreamError);
-    expect((error as UpstreamError).message).toMatch(/closed the connection\. Whether it has taken .* is not known/);
-    expect(server("a").requests.length + server("b").requests.length).toBe(1);
-  });
-
-  it("goes to as many as it is to be sent to, and to all where any of them may be asked for the duty", async () => {
-    const names = ["a", "b", "c"];
-    const { upstreams, server, conditions } = await open({ names, broadcast: 2 });
-    conditions.set("c", { fitness: "behind" });
-    const sent = () => names.map((name) => server(name).requests.length);
-    await upstreams.submit(questionOf(exits));
-    while (sent().reduce((sum, each) => sum + each) < 2) await settled();
-    expect(sent()).toEqual([1, 1, 0]);
-    conditions.set("c", {});
-    await upstreams.submit(questionOf({ url: "/eth/v1/validator/prepare_beacon_proposer", body }));
-    while (sent().reduce((sum, each) => sum + each) < 5) await settled();
-    expect(sent()).toEqual([2, 2, 1]);
-  });
-
-  it("is taken when one of several takes it, and refused when all refuse it", async () => {
-    const { upstreams, server } = await open({ broadcast: "all" });
-    refuse(server("a"), 400);
-    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
-    server("b").handler = (_request, response) => void response.destroy();
-    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "a", status: 400 });
-    refuse(server("b"), 400);
-    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ status: 400 });
-    for (const name of ["a", "b"]) server(name).handler = (_request, response) => void response.destroy();
-    await expect(upstreams.submit(questionOf(exits))).rejects.toMatchObject({ mayHaveArrived: true });
   });
 });

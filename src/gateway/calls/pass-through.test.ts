@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { bodyOf, ROOT, ScriptedGateway } from "./scripted-gateway.test-support.ts";
+
+describe("a request", () => {
+  it("passes with its query, its fork and its body in SSZ, and nothing else", async () => {
+    const gateway = new ScriptedGateway(() => ({ status: 202 }));
+    const path = "/eth/v2/beacon/blocks";
+    const headers = {
+      "content-type": "application/octet-stream",
+      "eth-consensus-version": "fulu",
+      authorization: "Bearer secret",
+      cookie: "a=b",
+    };
+    const body = Buffer.from([1, 2, 3]);
+    const answer = await gateway.request(path, `${path}?broadcast_validation=consensus`, { headers, body });
+    expect(answer).toEqual({ status: 202, headers: { "Fanal-Upstream": "one" } });
+    expect(gateway.asked[0]).toMatchObject({ params: { broadcast_validation: "consensus" } });
+    expect(gateway.asked[0]!.request).toEqual({
+      verb: "POST",
+      url: `${path}?broadcast_validation=consensus`,
+      headers: {
+        accept: "application/json",
+        "content-type": "application/octet-stream",
+        "eth-consensus-version": "fulu",
+      },
+      body,
+    });
+  });
+
+  it("gets bytes in the form that it asks for, with the headers of the standard alone", async () => {
+    const headers = {
+      "content-type": "application/octet-stream",
+      "eth-consensus-version": "fulu",
+      "cache-control": "public, max-age=31536000, immutable",
+      etag: '"abc"',
+      "set-cookie": "a=b",
+    };
+    const gateway = new ScriptedGateway(() => ({ headers, body: "\u0001\u0002" }));
+    const path = "/eth/v2/debug/beacon/states/{state_id}";
+    const url = `/eth/v2/debug/beacon/states/${ROOT}`;
+    const answer = await gateway.request(path, url, { headers: { accept: "application/octet-stream" } });
+    expect(answer).toEqual({
+      status: 200,
+      headers: { "Fanal-Upstream": "one", "Eth-Consensus-Version": "fulu" },
+      content: { format: "ssz", parts: [Buffer.from([1, 2])] },
+      lasting: "forever",
+      tag: '"abc"',
+    });
+    expect(gateway.asked[0]).toMatchObject({ format: "ssz", params: { state_id: ROOT } });
+  });
+
+  it("gets errors as JSON, whoever made them", async () => {
+    const path = "/eth/v1/beacon/genesis";
+    const own = { code: 404, message: "Chain genesis info is not yet known", stacktraces: [] };
+    const refused = await new ScriptedGateway(() => ({ status: 404, body: own })).request(path, path);
+    expect(refused.status).toBe(404);
+    expect(JSON.parse(bodyOf(refused))).toEqual(own);
+    const failed = await new ScriptedGateway(() => ({ status: 502, body: "<html>" })).request(path, path);
+    expect(JSON.parse(bodyOf(failed))).toEqual({
+      code: 502,
+      message: "The upstream one answered with the status 502.",
+    });
+  });
+
+  it("passes to the path that it was taken for, whatever else its URL has in it", async () => {
+    const gateway = new ScriptedGateway();
+    const url = "/eth/v1/beacon/states/head/root";
+    for (const sent of [`${url}#/../../../../../admin`, `http://10.0.0.1${url}`, url.replace("head", "%68ead")]) {
+      await gateway.request("/eth/v1/beacon/states/{state_id}/root", url, { sent });
+    }
+    await gateway.request("/fanal/v1/eth1/chain", "/fanal/v1/eth1/chain", { sent: "/fanal/v1/eth1/chain#/.." });
+    expect(gateway.requests).toEqual([...Array(3).fill(`GET ${url}`), "GET /nimbus/v1/eth1/chain"]);
+  });
+
+  it("names what it is about in the parameters of the standard alone", async () => {
+    const gateway = new ScriptedGateway();
+    await gateway.request("/eth/v1/node/syncing", "/eth/v1/node/syncing?state_id=0&block_id=0");
+    await gateway.request(
+      "/eth/v1/beacon/states/{state_id}/validators",
+      "/eth/v1/beacon/states/head/validators?state_id=0&id=1&id=2",
+    );
+    expect(gateway.asked.map(({ params }) => params)).toEqual([{}, { state_id: "head", id: "1,2" }]);
+  });
+
+  it("that could be taken for another path passes to nobody", async () => {
+    const gateway = new ScriptedGateway();
+    const path = "/eth/v1/beacon/states/{state_id}/root";
+    for (const id of ["..%2F..", "%2e%2e", "a%00", "a%3Fb"]) {
+      await expect(gateway.request(path, `/eth/v1/beacon/states/${id}/root`)).rejects.toMatchObject({
+        kind: "invalid-params",
+      });
+    }
+    expect(gateway.asked).toEqual([]);
+  });
+});
