@@ -23,21 +23,29 @@ describe("back-off", () => {
 
   it("keeps to a later time that was set, through failures", () => {
     const backOff = new BackOff({ firstMs: 1_000, maxMs: 10_000 });
-    backOff.postpone("a", 5_000);
+    backOff.postpone("a", 0, 5_000);
     backOff.fail("a", 0);
     expect(backOff.isDue("a", 4_999)).toBe(false);
     expect(backOff.isDue("a", 5_000)).toBe(true);
     expect(backOff.isDue("b", 0)).toBe(true);
   });
 
-  it("lets who is in a hurry wait less after failures, but not for what was postponed", () => {
+  it("lets who is in a hurry wait less after failures and for what was postponed, but not for what is barred", () => {
     const backOff = new BackOff({ firstMs: 60_000, maxMs: 60_000 });
+    const dueFrom = (moment: number, patienceMs?: number) =>
+      expect([moment - 1, moment].map((now) => backOff.isDue("a", now, patienceMs))).toEqual([false, true]);
     backOff.fail("a", 0);
-    expect([999, 1_000].map((now) => backOff.isDue("a", now, 1_000))).toEqual([false, true]);
-    backOff.postpone("a", 30_000);
-    expect([29_999, 30_000].map((now) => backOff.isDue("a", now, 1_000))).toEqual([false, true]);
+    dueFrom(1_000, 1_000);
+    backOff.postpone("a", 500, 80_000);
+    dueFrom(1_500, 1_000);
+    dueFrom(80_500);
     backOff.succeed("a");
-    expect([29_999, 30_000].map((now) => backOff.isDue("a", now))).toEqual([false, true]);
+    dueFrom(1_500, 1_000);
+    dueFrom(80_500);
+    backOff.bar("a", 90_000);
+    backOff.succeed("a");
+    dueFrom(90_000, 1_000);
+    dueFrom(90_000);
   });
 
   it("forgets the oldest of too many", () => {

@@ -6,8 +6,20 @@ interface Entry {
   /** By the failures. */
   dueAt: number;
   /** By whoever knows better. */
+  postponedAt: number;
   postponedUntil: number;
+  barredUntil: number;
 }
+
+const NEVER = Number.NEGATIVE_INFINITY;
+const FRESH: Entry = {
+  failures: 0,
+  failedAt: NEVER,
+  dueAt: NEVER,
+  postponedAt: NEVER,
+  postponedUntil: NEVER,
+  barredUntil: NEVER,
+};
 
 interface BackOffOptions {
   firstMs: number;
@@ -30,11 +42,13 @@ export class BackOff {
     this.#maxEntries = maxEntries;
   }
 
-  /** In a hurry, one waits no longer than `patienceMs` after a failure, however many there were. */
+  /** In a hurry, one waits no longer than `patienceMs` after what happened last, unless it is barred. */
   isDue(key: string, now: number, patienceMs = Number.POSITIVE_INFINITY): boolean {
     const entry = this.#entries.get(key);
     if (entry === undefined) return true;
-    return now >= entry.postponedUntil && (now >= entry.dueAt || now - entry.failedAt >= patienceMs);
+    const { failedAt, dueAt, postponedAt, postponedUntil, barredUntil } = entry;
+    if (now < barredUntil) return false;
+    return now >= Math.max(dueAt, postponedUntil) || now - Math.max(failedAt, postponedAt) >= patienceMs;
   }
 
   /** Since the last success. */
@@ -48,21 +62,24 @@ export class BackOff {
     this.#change(key, { failures, failedAt: now, dueAt: now + wait });
   }
 
-  /** What was postponed stays so. */
+  /** What was postponed or barred stays so. */
   succeed(key: string): void {
-    const { postponedUntil } = this.#entries.get(key) ?? {};
-    this.#entries.delete(key);
-    if (postponedUntil !== undefined) this.#change(key, { postponedUntil });
+    if (this.#entries.has(key)) this.#change(key, { failures: 0, failedAt: NEVER, dueAt: NEVER });
+  }
+
+  /** Later, whatever happens until then, unless one is in a hurry. */
+  postpone(key: string, now: number, ms: number): void {
+    const until = Math.max(now + ms, this.#entries.get(key)?.postponedUntil ?? NEVER);
+    this.#change(key, { postponedAt: now, postponedUntil: until });
   }
 
   /** Not before that time, whatever happens until then. */
-  postpone(key: string, until: number): void {
-    this.#change(key, { postponedUntil: Math.max(until, this.#entries.get(key)?.postponedUntil ?? until) });
+  bar(key: string, until: number): void {
+    this.#change(key, { barredUntil: Math.max(until, this.#entries.get(key)?.barredUntil ?? NEVER) });
   }
 
   #change(key: string, changes: Partial<Entry>): void {
-    const never = Number.NEGATIVE_INFINITY;
-    const before = this.#entries.get(key) ?? { failures: 0, failedAt: never, dueAt: never, postponedUntil: never };
+    const before = this.#entries.get(key) ?? FRESH;
     this.#entries.delete(key);
     this.#entries.set(key, { ...before, ...changes });
     if (this.#entries.size <= this.#maxEntries) return;

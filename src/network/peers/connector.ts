@@ -4,6 +4,7 @@ import type { Host } from "../libp2p/host.ts";
 import { BackOff } from "./back-off.ts";
 import { Dialer, type DialTarget } from "./dialer.ts";
 import type { DirectPeers } from "./direct-peers.ts";
+import type { Silence } from "./goodbye.ts";
 import { addAddress, type KnownPeer, type KnownPeers, type RecordClaims, wasPeer } from "./known-peers.ts";
 import type { PeerCustody } from "./peer-custody.ts";
 import type { PeerScores } from "./peer-scores.ts";
@@ -42,7 +43,7 @@ const MAX_SEARCH_PAUSE_MS = 60_000;
 /** A peer that was never there is forgotten after so many dials in vain. */
 const MAX_VAIN_DIALS = 5;
 
-/** With less than this share of the peers that are wanted, old ones are tried again more often. */
+/** With less than this share of the peers that are wanted, old ones are tried again more often, and with none at all everybody is. */
 const FEW_PEERS = 0.25;
 const HURRY_MS = 30_000;
 
@@ -109,9 +110,12 @@ export class Connector {
     else backOff.fail(peerId, this.#parts.timers.now());
   }
 
-  /** Does not dial the peer for so long. Direct peers are left alone only as their failures demand. */
-  leaveAlone(peerId: string, ms: number): void {
-    if (!this.#parts.direct.has(peerId)) this.#backOff.postpone(peerId, this.#parts.timers.now() + ms);
+  /** Does not dial the peer for a while. Direct peers are left alone only as their failures demand. */
+  leaveAlone(peerId: string, { ms, isFirm }: Silence): void {
+    if (this.#parts.direct.has(peerId)) return;
+    const now = this.#parts.timers.now();
+    if (isFirm) this.#backOff.bar(peerId, now + ms);
+    else this.#backOff.postpone(peerId, now, ms);
   }
 
   /** Ends the dials that are under way. */
@@ -164,8 +168,8 @@ export class Connector {
   #mayDial(peer: KnownPeer, now: number): boolean {
     const { id, state, addresses } = peer;
     const { direct, sessions, scores, targetPeers } = this.#parts;
-    // A node that was cut off should soon be back with those it knew.
-    const isHurried = wasPeer(peer) && sessions.size < targetPeers * FEW_PEERS;
+    // A node that was cut off should soon be back with those it knew, whoever ended it.
+    const isHurried = sessions.size === 0 || (wasPeer(peer) && sessions.size < targetPeers * FEW_PEERS);
     return (
       state === "disconnected" &&
       addresses.size > 0 &&

@@ -31,8 +31,20 @@ export function goodbyeText(reason: bigint): string {
 
 const MINUTE_MS = 60_000;
 
-/** How long a peer is not dialled after a goodbye with this reason. */
-export function silenceAfter(reason: bigint): number {
+/** How long a peer is not dialled. */
+export interface Silence {
+  ms: number;
+  /** Whether it is kept by a node that has hardly any peers, too. */
+  isFirm: boolean;
+}
+
+/** The silence after a goodbye with this reason, whoever said it. A peer that was one of our chain until now may well be one again. */
+export function silenceAfter(reason: bigint, wasRelevant: boolean): Silence {
+  const isFirm = reason === GOODBYE.banned || (reason === GOODBYE.irrelevantNetwork && !wasRelevant);
+  return { ms: silenceMs(reason), isFirm };
+}
+
+function silenceMs(reason: bigint): number {
   if (reason === GOODBYE.shutdown) return MINUTE_MS;
   if (reason === GOODBYE.tooManyPeers || reason === GOODBYE.badScore) return 5 * MINUTE_MS;
   if (reason === GOODBYE.banned) return 30 * MINUTE_MS;

@@ -5,6 +5,7 @@ import { asPubsub } from "../gossip/pubsub.ts";
 import { GossipTopics } from "../gossip/topics.ts";
 import { PeersView } from "../peers-view.ts";
 import { protocolId } from "../reqresp/protocols.ts";
+import { GOODBYE } from "./goodbye.ts";
 import { addAddress, type KnownPeer } from "./known-peers.ts";
 import { PeerNetwork, type TestPeer, type TestPeerOptions } from "./peer-network.test-support.ts";
 
@@ -118,6 +119,50 @@ describe("a peer manager", () => {
     expect(stateOf(node, stranger)).toBe("disconnected");
     await node.timers.pass(60_000);
     expect(stateOf(node, stranger)).toBe("connecting");
+  });
+
+  it("dials its only peer again soon after a goodbye of either side, but not if one was banned", async () => {
+    const other = await network.add();
+    const node = await network.add();
+    const isDialled = () => ["connecting", "connected"].includes(stateOf(node, other)!);
+    node.find(foundRecordOf(other));
+    for (const reason of [GOODBYE.shutdown, GOODBYE.fault, GOODBYE.tooManyPeers, GOODBYE.irrelevantNetwork]) {
+      await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
+      node.manager.onGoodbye(other.id, reason);
+      await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
+      await node.timers.pass(29_000);
+      expect(isDialled(), `${reason}`).toBe(false);
+      await node.timers.pass(1_000);
+      expect(isDialled(), `${reason}`).toBe(true);
+    }
+    await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
+    node.manager.onGoodbye(other.id, GOODBYE.banned);
+    await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
+    await node.timers.pass(29 * 60_000);
+    expect(isDialled()).toBe(false);
+    await node.timers.pass(60_000);
+    await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
+
+    for (let times = 0; times < 4; times++) node.manager.penalize(other.id, "severe", "a test");
+    await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
+    expect(other.goodbyes).toEqual([GOODBYE.badScore]);
+    await node.timers.pass(119_000);
+    expect(isDialled()).toBe(false);
+    await node.timers.pass(1_000);
+    expect(isDialled()).toBe(true);
+  });
+
+  it("keeps to a silence while it has enough other peers", async () => {
+    const [full, companion] = await Promise.all([network.add(), network.add()]);
+    const node = await network.add({ targetPeers: 4 });
+    for (const other of [full, companion]) node.find(foundRecordOf(other));
+    await node.until(() => ids(node).length === 2);
+    node.manager.onGoodbye(full.id, GOODBYE.tooManyPeers);
+    await Promise.all([node.until(() => ids(node).length === 1), full.until(isAlone(full))]);
+    await node.timers.pass(4 * 60_000);
+    expect(stateOf(node, full)).toBe("disconnected");
+    await node.timers.pass(60_000);
+    await node.until(knows(node, full));
   });
 
   it("bans an offender and refuses its connections", async () => {

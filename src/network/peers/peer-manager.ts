@@ -144,7 +144,7 @@ export class PeerManager implements SyncPeers {
 
   onGoodbye(peerId: string, reason: bigint): void {
     this.#logger.debug("A peer says goodbye", { peer: peerId, reason: goodbyeText(reason) });
-    this.#connector.leaveAlone(peerId, silenceAfter(reason));
+    this.#leaveAlone(peerId, reason);
     this.#disconnect(peerId);
   }
 
@@ -343,8 +343,13 @@ export class PeerManager implements SyncPeers {
     this.#logger.debug("A peer is sent away", { peer: peerId, reason: goodbyeText(reason), why });
     const peer = this.known.get(peerId);
     if (peer && NOT_GOOD.has(reason)) peer.lastGoodAt = null;
-    this.#connector.leaveAlone(peerId, silenceAfter(reason));
+    this.#leaveAlone(peerId, reason);
     this.#disconnect(peerId, reason);
+  }
+
+  #leaveAlone(peerId: string, reason: bigint): void {
+    const wasRelevant = this.#sessions.get(peerId)?.relevant === true;
+    this.#connector.leaveAlone(peerId, silenceAfter(reason, wasRelevant));
   }
 
   #disconnect(peerId: string, reason?: bigint): void {

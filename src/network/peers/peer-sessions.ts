@@ -142,8 +142,9 @@ export class PeerSessions {
     if (this.#sessions.get(peerId) !== session) return;
     known.touch(peerId).status = status;
     const wasRelevant = session.relevant;
-    session.relevant = objection === undefined;
+    // Whoever drops it looks at what it was until now.
     if (objection !== undefined) this.#parts.drop(peerId, GOODBYE.irrelevantNetwork, objection);
+    session.relevant = objection === undefined;
     if (wasRelevant || session.relevant) this.#parts.changed();
     if (session.relevant && !wasRelevant) this.#ping(session);
   }
