@@ -1,5 +1,8 @@
-import { ssz } from "@lodestar/types";
+import { BYTES_PER_FIELD_ELEMENT, FIELD_ELEMENTS_PER_BLOB } from "@lodestar/params";
+import { type BlobsBundle, ssz } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
+import { versionedHashesOf } from "../src/execution/engine.ts";
 import { answered, forkchoiceTo, newPayloadOf } from "./support/execution-layer/call-log.ts";
 import { DEPOSIT_CONTRACT } from "./support/execution-layer/contracts.ts";
 import { EngineDriver } from "./support/execution-layer/engine-driver.ts";
@@ -150,6 +153,74 @@ it("makes execution requests of deposits, withdrawal requests and consolidation 
   const root = ssz.phase0.DepositDataRootList.hashTreeRoot([ssz.phase0.DepositData.hashTreeRoot(deposit)]);
   const call = { to: DEPOSIT_CONTRACT, data: GET_DEPOSIT_ROOT };
   expect(await client.call("eth_call", call, "latest")).toBe(`0x${hexOf(root)}`);
+});
+
+/** Blobs of nothing but a number each: nobody here verifies proofs. */
+function bundleOf(numbers: readonly number[], proofsOfBlob: 1 | 128) {
+  const filled = (bytes: number) => numbers.map((number) => new Uint8Array(bytes).fill(number));
+  return {
+    blobs: filled(FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT),
+    commitments: filled(48),
+    proofs: filled(48).flatMap((proof) => Array<Uint8Array>(proofsOfBlob).fill(proof)),
+  };
+}
+
+it("has payloads carry the blobs of transactions, and gives them from its pool until they are final", async () => {
+  const forks: ForkTimes = { ...PRAGUE, osaka: GENESIS_TIME + 3 * SLOT_SECONDS };
+  const { layer, client, driver, sender } = await serve(forks);
+  const other = await serve(forks);
+  const send = (bundle: BlobsBundle) => client.call("eth_sendRawTransaction", sender.blobs(bundle).raw);
+  const inHex = (list: readonly Uint8Array[]) => list.map((bytes) => toHex(bytes));
+  const hashesOf = ({ commitments }: BlobsBundle) => inHex(versionedHashesOf(commitments));
+  const gasOf = (blobs: number) => toQuantity(blobs * 2 ** 17);
+
+  const [six, three] = [bundleOf([1, 2, 3, 4, 5, 6], 1), bundleOf([7, 8, 9], 1)];
+  for (const bundle of [six, three]) await send(bundle);
+  const nine = bundleOf([1, 2, 3, 4, 5, 6, 7, 8, 9], 1);
+  const first = await driver.build();
+  expect(first.executionPayload).toMatchObject({ blobGasUsed: gasOf(9), excessBlobGas: gasOf(0) });
+  expect(first.blobsBundle).toEqual({
+    blobs: inHex(nine.blobs),
+    commitments: inHex(nine.commitments),
+    proofs: inHex(nine.proofs),
+  });
+  expect(await driver.newPayload({ ...first, blobsBundle: undefined })).toMatchObject({ status: "INVALID" });
+  const surroundings = { parentBeaconBlockRoot: first.attributes.parentBeaconBlockRoot, executionRequests: [] };
+  const cheated = { ...first.executionPayload, blobGasUsed: gasOf(8) };
+  const executionPayload = await layer.chain.evm.sealed(cheated, surroundings);
+  expect(await driver.newPayload({ ...first, executionPayload })).toMatchObject({ status: "INVALID" });
+  for (const one of [driver, other.driver]) {
+    expect(await one.newPayload(first)).toMatchObject({ status: "VALID" });
+  }
+  await driver.setHead(first);
+  expect(await client.call("engine_getBlobsV1", [...hashesOf(three), UNKNOWN])).toEqual([
+    ...three.blobs.map((blob, index) => ({ blob: toHex(blob), proof: toHex(three.proofs[index]!) })),
+    null,
+  ]);
+  expect(await client.call("engine_getBlobsV2", hashesOf(three))).toBeNull();
+  // Three more than their target.
+  expect((await driver.advance()).executionPayload).toMatchObject({ blobGasUsed: gasOf(0), excessBlobGas: gasOf(3) });
+
+  const cells = bundleOf([10, 11], 128);
+  await send(cells);
+  // Osaka wants another kind of proofs.
+  await send(bundleOf([12], 1));
+  const last = await driver.advance();
+  expect(last).toMatchObject({ fork: "osaka", executionPayload: { blobGasUsed: gasOf(2) } });
+  expect(last.blobsBundle?.proofs).toEqual(inHex(cells.proofs));
+  const fromPool = () => client.call("engine_getBlobsV2", hashesOf(cells));
+  expect(await fromPool()).toEqual(
+    cells.blobs.map((blob, index) => ({
+      blob: toHex(blob),
+      proofs: inHex(cells.proofs.slice(128 * index, 128 * (index + 1))),
+    })),
+  );
+  expect(await client.call("engine_getBlobsV2", [...hashesOf(cells), UNKNOWN])).toBeNull();
+  driver.finalized = last.executionPayload.blockHash;
+  await driver.advance();
+  expect(await fromPool()).toBeNull();
+  const withoutBlobs = last.executionPayload.transactions[0];
+  await expect(client.call("eth_sendRawTransaction", withoutBlobs)).rejects.toMatchObject({ code: -32000 });
 });
 
 it("tells invalid payloads and their descendants from unknown ones, and reorganizes", async () => {

@@ -40,7 +40,7 @@ interface BaseBlob {
 type BaseKind = "whole" | "cells";
 
 interface DevBlobsParts {
-  config: BeaconConfig;
+  config: Pick<BeaconConfig, "getMaxBlobsPerBlock">;
   kzg: Kzg;
   counts: BlobCounts;
 }
@@ -50,7 +50,7 @@ interface DevBlobsParts {
  * (docs/decisions/commitments-in-threads.md says why their commitments and proofs are at hand).
  */
 export class DevBlobs {
-  readonly #config: BeaconConfig;
+  readonly #config: DevBlobsParts["config"];
   readonly #kzg: Kzg;
   readonly #counts: BlobCounts;
   readonly #bases = new Map<BaseKind, Promise<BaseBlob>>();
@@ -69,7 +69,7 @@ export class DevBlobs {
   }
 
   /** The same for the same request, others for others. */
-  async bundleFor({ fork, slot, parent }: PayloadRequest): Promise<BlobsBundle> {
+  async bundleFor({ fork, slot, parent }: Pick<PayloadRequest, "fork" | "slot" | "parent">): Promise<BlobsBundle> {
     const bundle: BlobsBundle = { commitments: [], proofs: [], blobs: [] };
     const count = this.countAt(slot);
     if (count === 0) return bundle;

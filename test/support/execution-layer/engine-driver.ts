@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
+import { fromHex, toHex } from "@lodestar/utils";
 import { z } from "zod";
+import { versionedHashesOf } from "../../../src/execution/engine.ts";
 import { type Fork, type ForkTimes, forkAt, isSince } from "./forks.ts";
 import type { EngineCaller } from "./http-client.ts";
 import {
+  type BlobsBundle,
   type BuiltPayload,
   type ExecutionPayload,
   type ForkchoiceAnswer,
@@ -39,6 +42,9 @@ export interface PreparedBlock extends BuiltPayload {
 /** With the fields of the specification alone: some clients give more, which others refuse. */
 const onlySpecified = (payload: ExecutionPayload) =>
   z.object(payloadV3.partial().shape).parse(payload) as ExecutionPayload;
+
+const hashesOf = (bundle: BlobsBundle | undefined) =>
+  versionedHashesOf((bundle?.commitments ?? []).map(fromHex)).map(toHex);
 
 const digest = (text: string): Hex => `0x${createHash("sha256").update(text).digest("hex")}`;
 
@@ -96,9 +102,15 @@ export class EngineDriver {
     return { fork, attributes, ...built, executionPayload: onlySpecified(built.executionPayload) };
   }
 
-  newPayload({ fork, attributes, executionPayload, executionRequests }: PreparedBlock): Promise<PayloadStatus> {
+  newPayload({
+    fork,
+    attributes,
+    executionPayload,
+    blobsBundle,
+    executionRequests,
+  }: PreparedBlock): Promise<PayloadStatus> {
     const params: unknown[] = [executionPayload];
-    if (isSince(fork, "cancun")) params.push([], attributes.parentBeaconBlockRoot);
+    if (isSince(fork, "cancun")) params.push(hashesOf(blobsBundle), attributes.parentBeaconBlockRoot);
     if (isSince(fork, "prague")) params.push(executionRequests);
     return this.#engine.call(`engine_newPayloadV${VERSIONS[fork].newPayload}`, ...params);
   }

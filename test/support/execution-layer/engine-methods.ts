@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { PooledBlob } from "./blob-transactions.ts";
 import type { BuiltBlock, PayloadSurroundings } from "./evm.ts";
 import type { ExecutionChain } from "./execution-chain.ts";
 import { FORKS, type Fork, isSince } from "./forks.ts";
@@ -8,6 +9,7 @@ import {
   attributesV1,
   attributesV2,
   attributesV3,
+  type BlobsBundle,
   type BuiltPayload,
   data,
   dataOf,
@@ -54,6 +56,12 @@ function toPayload({ block }: BuiltBlock): ExecutionPayload {
   const { parentBeaconBlockRoot: _root, requestsHash: _requests, ...payload } = block.toExecutionPayload();
   return payload as ExecutionPayload;
 }
+
+const toBundle = (blobs: readonly PooledBlob[]): BlobsBundle => ({
+  commitments: blobs.map(({ commitment }) => commitment),
+  proofs: blobs.flatMap(({ proofs }) => proofs),
+  blobs: blobs.map(({ blob }) => blob),
+});
 
 /** engine_*, with the versions and error codes of the specification. */
 export function engineMethods(chain: ExecutionChain): Methods {
@@ -116,7 +124,7 @@ export function engineMethods(chain: ExecutionChain): Methods {
   const answerV2 = (built: BuiltBlock) => ({ executionPayload: toPayload(built), blockValue: toQuantity(built.value) });
   const answerV3 = (built: BuiltBlock) => ({
     ...answerV2(built),
-    blobsBundle: { commitments: [], proofs: [], blobs: [] },
+    blobsBundle: toBundle(chain.blobsOf(built)),
     shouldOverrideBuilder: false,
   });
   const answerV4 = (built: BuiltBlock) => ({ ...answerV3(built), executionRequests: built.requests });
@@ -139,11 +147,14 @@ export function engineMethods(chain: ExecutionChain): Methods {
     engine_getPayloadV5: getPayload(["osaka", LATEST], answerV4),
     engine_getBlobsV1: ([asked]) => {
       requireFork(Number(chain.head.block.header.timestamp), ["paris", "prague"]);
-      return readBlobHashes(asked).map(() => null);
+      return readBlobHashes(asked).map((versionedHash) => {
+        const found = chain.blob(versionedHash, "prague");
+        return found ? { blob: found.blob, proof: found.proofs[0] } : null;
+      });
     },
     engine_getBlobsV2: ([asked]) => {
-      readBlobHashes(asked);
-      return null;
+      const found = readBlobHashes(asked).map((versionedHash) => chain.blob(versionedHash, "osaka"));
+      return found.every((one) => one !== undefined) ? found.map(({ blob, proofs }) => ({ blob, proofs })) : null;
     },
     engine_getClientVersionV1: () => [
       { code: "EJ", name: "execution layer for tests", version: "10.1.3", commit: "0x00000000" },

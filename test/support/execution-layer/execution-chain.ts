@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { Block } from "@ethereumjs/block";
 import type { GethGenesis } from "@ethereumjs/common";
 import { createTxFromRLP, type TypedTransaction } from "@ethereumjs/tx";
 import { bytesToHex, hexToBytes } from "@ethereumjs/util";
+import { type PooledBlob, type ReceivedTransaction, readTransaction, versionedHashesIn } from "./blob-transactions.ts";
 import { type BuiltBlock, Evm, type ExecutedBlock, lineage, type PayloadSurroundings } from "./evm.ts";
-import { type Fork, type ForkTimes, forkAt, forkTimesOf } from "./forks.ts";
+import { type Fork, type ForkTimes, forkAt, forkTimesOf, isSince } from "./forks.ts";
 import { JsonRpcError } from "./json-rpc-error.ts";
 import {
   type ExecutionPayload,
@@ -15,8 +17,6 @@ import {
   type PayloadStatus,
   ZERO_HASH,
 } from "./wire.ts";
-
-const BLOB_TRANSACTION = 3;
 
 interface Building {
   parent: ExecutedBlock;
@@ -48,6 +48,8 @@ export class ExecutionChain {
   readonly #buildings = new Map<Hex, Building>();
   /** All that were ever sent, since a reorg may need those again that are in a block; in the order of arrival. */
   readonly #transactions = new Map<Hex, TypedTransaction>();
+  /** Those of transactions that are not final yet, by their versioned hashes. */
+  readonly #blobs = new Map<Hex, PooledBlob>();
   #head: ExecutedBlock;
   #safe: ExecutedBlock | undefined;
   #finalized: ExecutedBlock | undefined;
@@ -95,7 +97,10 @@ export class ExecutionChain {
         return invalid(null, messageOf(error));
       }
       if (bytesToHex(block.hash()) !== hash) return invalid(null, "The block hash is wrong.");
-      if (surroundings.versionedHashes?.length) return invalid(null, "The payload has no blob transactions.");
+      const { versionedHashes } = surroundings;
+      if (versionedHashes && !isDeepStrictEqual(versionedHashes, versionedHashesIn(block.transactions))) {
+        return invalid(null, "The payload's transactions have other blobs.");
+      }
       if (this.#blocks.has(hash)) return valid(hash);
       const latestValid = this.#invalid.get(hash) ?? this.#invalid.get(parentHash);
       if (latestValid !== undefined) return this.#refuse(hash, latestValid, "The block or an ancestor is invalid.");
@@ -127,6 +132,7 @@ export class ExecutionChain {
       this.#head = head;
       this.#safe = safe;
       this.#finalized = finalized;
+      this.#forgetBlobs(finalized);
       if (!readAttributes) return { payloadStatus: valid(hash), payloadId: null };
       const attributes = readAttributes();
       if (BigInt(attributes.timestamp) <= head.block.header.timestamp) {
@@ -149,6 +155,18 @@ export class ExecutionChain {
     return building.built;
   }
 
+  /** A blob with proofs as a fork has them; undefined when the pool does not have it, or not any more. */
+  blob(versionedHash: Hex, fork: Fork): PooledBlob | undefined {
+    const found = this.#blobs.get(versionedHash);
+    const hasCellProofs = (found?.proofs.length ?? 0) > 1;
+    return hasCellProofs === isSince(fork, "osaka") ? found : undefined;
+  }
+
+  /** Those that a block's transactions carry. */
+  blobsOf({ block }: BuiltBlock): PooledBlob[] {
+    return versionedHashesIn(block.transactions).map((hash) => this.#blobs.get(hash)!);
+  }
+
   /** From now on the block is not valid, nor is any that follows it. */
   condemn(hash: Hex): void {
     const condemned = this.#blocks.get(hash) ?? this.#built.get(hash);
@@ -165,18 +183,27 @@ export class ExecutionChain {
   /** Takes a signed transaction, which the next payloads will have. */
   addTransaction(raw: Hex): Hex {
     const { number, timestamp } = this.#head.block.header;
-    const bytes = hexToBytes(raw);
-    if (bytes[0] === BLOB_TRANSACTION) throw new JsonRpcError(-32000, "blob transactions are not supported");
+    let received: ReceivedTransaction;
     let transaction: TypedTransaction;
     try {
-      transaction = createTxFromRLP(bytes, { common: this.evm.rulesAt(number + 1n, timestamp + 1n) });
+      received = readTransaction(raw);
+      transaction = createTxFromRLP(hexToBytes(received.raw), {
+        common: this.evm.rulesAt(number + 1n, timestamp + 1n),
+      });
     } catch (error) {
       throw new JsonRpcError(-32000, messageOf(error));
     }
     if (!transaction.verifySignature()) throw new JsonRpcError(-32000, "the signature is wrong");
     const hash = bytesToHex(transaction.hash());
     this.#transactions.set(hash, transaction);
+    for (const [versionedHash, blob] of received.blobs) this.#blobs.set(versionedHash, blob);
     return hash;
+  }
+
+  #forgetBlobs(finalized: ExecutedBlock | undefined): void {
+    for (const { block } of lineage(finalized)) {
+      for (const hash of versionedHashesIn(block.transactions)) this.#blobs.delete(hash);
+    }
   }
 
   #refuse(hash: Hex, latestValidHash: Hex, validationError: string): PayloadStatus {
@@ -206,9 +233,11 @@ export class ExecutionChain {
     const included = new Set(
       lineage(parent).flatMap(({ block }) => block.transactions.map((transaction) => bytesToHex(transaction.hash()))),
     );
+    const fork = this.forkAt(Number(attributes.timestamp));
     const pending = [...this.#transactions]
       .filter(([hash]) => !included.has(hash))
-      .map(([, transaction]) => transaction);
+      .map(([, transaction]) => transaction)
+      .filter((transaction) => versionedHashesIn([transaction]).every((hash) => this.blob(hash, fork)));
     const built = await this.evm.build(parent, attributes, pending);
     this.#built.set(built.hash, built);
     return built;

@@ -1,4 +1,4 @@
-import { type phase0, ssz } from "@lodestar/types";
+import { type BlobsBundle, type phase0, ssz } from "@lodestar/types";
 import { concat, Interface, id, Transaction, toBeHex, Wallet } from "ethers";
 import { CONSOLIDATION_REQUESTS, DEPOSIT_CONTRACT, WITHDRAWAL_REQUESTS } from "./contracts.ts";
 import type { Hex } from "./wire.ts";
@@ -25,6 +25,21 @@ interface Call {
   value: bigint;
   data?: string;
   gasLimit?: bigint;
+  bundle?: BlobsBundle;
+}
+
+/** The fields by which a transaction carries blobs: EIP-4844, with proofs of cells EIP-7594. */
+function blobFields({ blobs, commitments, proofs }: BlobsBundle) {
+  const proofsOfBlob = proofs.length / blobs.length;
+  return {
+    maxFeePerBlobGas: GWEI,
+    blobs: blobs.map((blob, index) => ({
+      data: blob,
+      commitment: commitments[index]!,
+      proof: concat(proofs.slice(index * proofsOfBlob, (index + 1) * proofsOfBlob)),
+    })),
+    ...(proofsOfBlob > 1 && { blobWrapperVersion: 1 }),
+  };
 }
 
 /** Signs the transactions of one of the funded accounts, each with the next nonce. */
@@ -42,6 +57,11 @@ export class Sender {
 
   transfer(to: string, wei: bigint): SignedTransaction {
     return this.#sign({ to, value: wei, gasLimit: 21_000n });
+  }
+
+  /** At least one, and at most six. */
+  blobs(bundle: BlobsBundle): SignedTransaction {
+    return this.#sign({ to: this.address, value: 0n, gasLimit: 21_000n, bundle });
   }
 
   deposit(data: phase0.DepositData): SignedTransaction {
@@ -65,9 +85,9 @@ export class Sender {
     return this.#sign({ to, value: 1n, data });
   }
 
-  #sign({ to, value, data = "0x", gasLimit = CONTRACT_GAS }: Call): SignedTransaction {
+  #sign({ to, value, data = "0x", gasLimit = CONTRACT_GAS, bundle }: Call): SignedTransaction {
     const transaction = Transaction.from({
-      type: 2,
+      type: bundle ? 3 : 2,
       chainId: this.#chainId,
       nonce: this.#nonce++,
       to,
@@ -76,6 +96,7 @@ export class Sender {
       gasLimit,
       maxFeePerGas: 20n * GWEI,
       maxPriorityFeePerGas: 2n * GWEI,
+      ...(bundle && blobFields(bundle)),
     });
     transaction.signature = this.#wallet.signingKey.sign(transaction.unsignedHash);
     return { raw: transaction.serialized as Hex, hash: transaction.hash as Hex };

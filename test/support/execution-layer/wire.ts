@@ -61,12 +61,19 @@ export interface ForkchoiceAnswer {
   payloadId: Hex | null;
 }
 
+export interface BlobsBundle {
+  commitments: Hex[];
+  /** One of each blob, since Osaka one of each cell. */
+  proofs: Hex[];
+  blobs: Hex[];
+}
+
 /** What getPayload gives; everything beside the payload is absent before its fork. */
 export interface BuiltPayload {
   executionPayload: ExecutionPayload;
   blockValue: Hex;
-  /** Since Cancun. Blob transactions are not supported, so it is always empty. */
-  blobsBundle?: { commitments: Hex[]; proofs: Hex[]; blobs: Hex[] };
+  /** Since Cancun. */
+  blobsBundle?: BlobsBundle;
   /** Since Cancun. */
   shouldOverrideBuilder?: boolean;
   /** Since Prague. */
