@@ -1,4 +1,6 @@
+import { fromHex, toHex } from "@lodestar/utils";
 import { expect, onTestFinished } from "vitest";
+import { versionedHashesOf } from "../../src/execution/engine.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "./beacon-rest.ts";
 import { FanalChain } from "./fanal-chain.ts";
@@ -12,18 +14,29 @@ const FINALIZED_EPOCH = 5;
 /** Where an execution client is known, what it and the node are follows the operator's own words. */
 const isOwn = (graffiti: string) => Buffer.from(graffiti.slice(2), "hex").toString().startsWith(OWN_GRAFFITI);
 
+interface Block {
+  message: { body: { graffiti: string; blob_kzg_commitments?: string[] } };
+}
+
+interface SharedChainOptions extends Pick<LodestarJoiningOptions, "install" | "execution"> {
+  /** Those that the execution layer gives, by their versioned hashes: blocks of both nodes have some. */
+  blobs?: ReadonlyMap<string, string> | undefined;
+}
+
 /** Has a chain, of which each node runs one half of the validators, finalized by both, with blocks of both. */
 export async function finalizeTogether(
   args: readonly string[],
-  options: Pick<LodestarJoiningOptions, "install" | "execution"> = {},
+  { blobs, ...options }: SharedChainOptions = {},
 ): Promise<void> {
   const { fanal, networkDirectory, bootnodes } = await FanalChain.start([
     ...["--validators", "32", "--dev-validators", "0-15"],
     ...["--warmup-epochs", "0", "--graffiti", OWN_GRAFFITI],
+    ...(blobs ? ["--supernode"] : []),
     ...args,
   ]);
   const lodestar = await LodestarBeacon.joining({
     ...options,
+    supernode: blobs !== undefined,
     networkDirectory,
     bootnodes,
     validators: [16, 31],
@@ -42,10 +55,13 @@ export async function finalizeTogether(
   expect(await fanal.rest.canonicalSlots(finalized.root, 1)).toEqual(slots);
   const makers = new Set<boolean>();
   for (const slot of slots) {
-    const { message } = await lodestar.rest.get<{ message: { body: { graffiti: string } } }>(
-      `/eth/v2/beacon/blocks/${slot}`,
-    );
-    makers.add(isOwn(message.body.graffiti));
+    const { message } = await lodestar.rest.get<Block>(`/eth/v2/beacon/blocks/${slot}`);
+    const { graffiti, blob_kzg_commitments: commitments = [] } = message.body;
+    if (blobs) {
+      const given = versionedHashesOf(commitments.map(fromHex)).map((hash) => blobs.get(toHex(hash)));
+      for (const { rest } of [lodestar, fanal]) expect(await rest.get(`/eth/v1/beacon/blobs/${slot}`)).toEqual(given);
+    }
+    if (!blobs || commitments.length > 0) makers.add(isOwn(graffiti));
   }
   expect(makers).toEqual(new Set([true, false]));
   expect(await lodestar.gossipRejected()).toEqual({});
