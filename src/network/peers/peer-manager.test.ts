@@ -121,11 +121,16 @@ describe("a peer manager", () => {
     expect(stateOf(node, stranger)).toBe("connecting");
   });
 
-  it("dials its only peer again soon after a goodbye of either side, but not if one was banned", async () => {
+  it("dials its only peer again soon after it was lost or a goodbye was said, but not if one was banned", async () => {
     const other = await network.add();
     const node = await network.add();
     const isDialled = () => ["connecting", "connected"].includes(stateOf(node, other)!);
     node.find(foundRecordOf(other));
+    await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
+    for (const connection of other.host.getConnections()) connection.abort(new Error("The cable was cut."));
+    await Promise.all([node.until(isAlone(node)), other.until(isAlone(other))]);
+    await node.timers.pass(10_000);
+    expect(isDialled()).toBe(true);
     for (const reason of [GOODBYE.shutdown, GOODBYE.fault, GOODBYE.tooManyPeers, GOODBYE.irrelevantNetwork]) {
       await Promise.all([node.until(knows(node, other)), other.until(knows(other, node))]);
       node.manager.onGoodbye(other.id, reason);
