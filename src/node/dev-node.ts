@@ -7,6 +7,7 @@ import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import type { Logger } from "../log/logger.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
+import { readyForBlobs } from "./commitments-ahead.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./dev-source.ts";
 import { prepareServers, type Servers, type ServersOptions } from "./servers.ts";
 import { StartError } from "./start-error.ts";
@@ -109,6 +110,7 @@ export class DevNode {
       this.#logger.notice("The chain makes up for missing slots", { slots: missingSlots });
     await devChain.warmUp();
     if (node.networking) {
+      node.own(readyForBlobs(node.chain));
       await node.networking.start();
       if (this.#networkDirectory !== undefined) {
         await inviteOthers(this.#networkDirectory, node.networking.listening.enr);

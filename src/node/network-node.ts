@@ -4,6 +4,7 @@ import { isDevConfig } from "../dev/chain-config.ts";
 import { type BlobCounts, carryBlobs } from "../dev/dev-blobs.ts";
 import type { KeySource } from "../dev/genesis-parameters.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
+import { readyForBlobs } from "./commitments-ahead.ts";
 import { loadNetworkConfig } from "./network-config.ts";
 import { type NetworkSource, type NetworkSourceOptions, openNetworkSource } from "./network-source.ts";
 import { type ChosenValidators, startValidators } from "./network-validators.ts";
@@ -40,7 +41,6 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   });
   starting.defer(() => node.close());
   const { source, chain } = node;
-  if (expectsBlobs(node)) chain.data.kzg.prepare();
   if (options.devBlobs) {
     carryBlobs(source.engine, { config: chain.config, kzg: chain.data.kzg, counts: options.devBlobs });
   }
@@ -50,13 +50,10 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   await node.networking?.start();
   if (options.validators) node.own(await startValidators(options.validators, options.keys, node, options.logger));
   const servers = await node.serve(options.servers, thread);
+  // Only now, so that nobody waits longer for the first answer.
+  if (node.networking) node.own(readyForBlobs(chain));
   starting.move();
   return { node, servers };
-}
-
-/** Most dev chains have none, so that there the setup is read when the first comes. */
-function expectsBlobs({ chain: { config } }: BeaconNode<NetworkSource>): boolean {
-  return Number.isFinite(config.DENEB_FORK_EPOCH) && !isDevConfig(config);
 }
 
 async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<StaleState | null> {

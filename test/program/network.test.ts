@@ -32,9 +32,8 @@ async function untilAgreed(one: Program, other: Program): Promise<void> {
 
 test("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
   const dataDir = tempDirectory();
-  const flags = `--validators 8 --slot-seconds 2 --warmup-epochs 1 --fork fulu --p2p --p2p-port 0 --dev-validators 0-3`;
-  // What it takes to verify blobs is read with the first of them, here before the other node has any to verify.
-  const dev = await Program.dev([...flags.split(" "), "--dev-blobs", "1", "--data-dir", dataDir]);
+  const flags = `--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork fulu --p2p --p2p-port 0 --dev-validators 0-3`;
+  const dev = await Program.dev([...flags.split(" "), "--data-dir", dataDir]);
   const [, peerId] = await dev.untilLine(/Peers are welcome at \/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/(\w+)/);
   const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
   expect(network).toBe(join(dataDir, "network"));
@@ -47,7 +46,8 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   const [peer] = await node.call("get_v1_node_peers");
   expect(peer).toMatchObject({ peer_id: peerId, state: "connected" });
 
-  // Blocks of both: those of one are proposed by validators that run in the other's process.
+  // Blocks of both: those of one are proposed by validators that run in the other's process. The first blobs that the dev chain sees are of
+  // the other node, and it takes them in time because it is ready for some that it makes none of.
   const start = slotOf(await node.call("getChainHead"));
   const proposers = new Set<number>();
   const hasAnyOf = (indices: number[]) => indices.some((index) => proposers.has(index));
@@ -58,7 +58,7 @@ test("a node joins a dev chain by its network directory, runs some of its valida
     const { proposer_index, body } = block.result.message;
     const proposer = Number(proposer_index);
     proposers.add(proposer);
-    expect(body.blob_kzg_commitments).toHaveLength(proposer < 4 ? 1 : 2);
+    expect(body.blob_kzg_commitments).toHaveLength(proposer < 4 ? 0 : 2);
   }
   await untilAgreed(dev, node);
 
