@@ -7,6 +7,7 @@ import { RateLimiter } from "./rate-limiter.ts";
 import { readTurns, stopReading } from "./read-turns.ts";
 import { HttpRefusal } from "./refusal.ts";
 import type { HttpLimits, ServerLoad } from "./server.ts";
+import { skipBody } from "./skip-body.ts";
 
 /** Bytes that clients may make the node hold, all of them together. */
 export class ByteBudget {
@@ -183,6 +184,7 @@ export class Exchange {
     if (req.complete || longestBody(req) <= DROPPED_BYTES) return;
     this.res.shouldKeepAlive = false;
     stopReading(req.socket);
+    skipBody(req);
   }
 
   releaseRequest(): void {

@@ -1,7 +1,8 @@
 import { once } from "node:events";
+import { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
 import { createSignal } from "../http/http.test-support.ts";
 import type { Waiting } from "../method-table.ts";
@@ -160,6 +161,22 @@ it("a body may come in small pieces, but not in any number of them", async () =>
   const text = Buffer.concat(await Array.fromAsync(many)).toString();
   expect(text).toMatch(/^HTTP\/1.1 400 /);
   expect(text).toContain("too many small pieces");
+});
+
+it("of a body that is refused for its many pieces, no more of them are handed on, and bodies on later connections are", async () => {
+  const pushed = vi.spyOn(IncomingMessage.prototype, "push");
+  onTestFinished(() => pushed.mockRestore());
+  const server = await open();
+  for (const round of [1, 2]) {
+    pushed.mockClear();
+    const many = await connectTo(server);
+    many.write(chunkedHead + chunksOf(" ".repeat(10_000)));
+    const text = Buffer.concat(await Array.fromAsync(many)).toString();
+    expect(text).toMatch(/^HTTP\/1.1 400 /);
+    expect(pushed.mock.calls.length).toBeLessThan(3000);
+    // The parser of the one that is gone is used again.
+    expect((await server.post(requestText({ params: `[${round}]` }))).text).toContain(`"result":[${round}]`);
+  }
 });
 
 it.each([
