@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -299,6 +300,12 @@ it("answers that WebSocket clients do not read are held up to a limit for all cl
 });
 
 it("nothing is done for what a client sent ahead that was cut off for it", async () => {
+  let requests = 0;
+  const count = () => requests++;
+  subscribe("http.server.request.start", count);
+  onTestFinished(() => {
+    unsubscribe("http.server.request.start", count);
+  });
   let calls = 0;
   const go = createSignal();
   const counted = async () => {
@@ -313,6 +320,9 @@ it("nothing is done for what a client sent ahead that was cut off for it", async
   await once(socket, "close");
   go.happen();
   expect(calls).toBeLessThan(6);
+  expect(requests).toBeLessThan(10);
+  // The parser of the connection that is gone is used again.
+  expect((await server.post(requestText({ params: "[1]" }))).text).toContain('"result":[1]');
 });
 
 it("what a client sends ahead is worked on one by one", async () => {
