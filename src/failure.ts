@@ -33,7 +33,11 @@ export class Failure extends ForeseenError {
   readonly failures?: ItemFailure[];
 
   constructor(kind: FailureKind, message: string, { detail, failures, cause }: FailureDetails = {}) {
+    // Nobody looks at the stack, and to take it down costs more than most calls that are refused.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "Failure";
     this.kind = kind;
     this.detail = detail;

@@ -23,6 +23,8 @@ const BEFORE_STOP_MILLIS = 1000;
 /** What the servers give their clients to finish, and some more. */
 const STOPPED_WITHIN_SECONDS = 12;
 const RECOVERY_SECONDS = 2;
+/** The attacker gets the processor time that node and probes leave: it would be on another machine. */
+const ATTACKER_NICENESS = 10;
 
 /** Prints what each attack did; false when a node died, did not recover, or did not stop. */
 export function benchAbuse({ validators, seconds, only }: AbuseOptions): Promise<boolean> {
@@ -31,7 +33,7 @@ export function benchAbuse({ validators, seconds, only }: AbuseOptions): Promise
   console.log(`${describeMachine()}; ${validators} validators, preset ${preset}; ${seconds} s an attack\n`);
   return withTempDirectory(async (directory) => {
     const args = ["dev", "--data-dir", directory, ...chainFlags(validators, preset)];
-    const attacker = await Attacker.start();
+    const attacker = await Attacker.start({ niceness: ATTACKER_NICENESS });
     printHead();
     // The first start makes the chain, and has more to do than to answer.
     await (await startNode(args, "nothing")).stop();

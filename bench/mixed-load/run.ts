@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { MixedLoad } from "../../test/support/mixed-load.ts";
 import { describeMachine } from "../support/machine.ts";
 import { NodeProcess } from "../support/node-process.ts";
 import { quantile } from "../support/statistics.ts";
@@ -10,65 +10,6 @@ const SHARE = 0.8;
 const CAPACITY_SECONDS = 10;
 /** The table has so many rows. */
 const PARTS = 10;
-
-/** What is asked in turn; half of it is about the head, some needs old states, some is long. */
-const CALLS: readonly (readonly [method: string, params: (slot: number) => unknown[]])[] = [
-  ["getChainHead", () => []],
-  ["get_v1_beacon_headers_blockId", () => ["head"]],
-  ["get_v1_beacon_states_finality_checkpoints", () => ["head"]],
-  ["get_v1_beacon_states_stateId_validators_validatorId", (slot) => ["head", String(slot % 64)]],
-  ["get_v1_validator_duties_proposer", (slot) => [String(Math.floor(slot / 8))]],
-  ["get_v1_beacon_blocks_blockId", (slot) => [String(slot - (slot % 31))]],
-  ["get_v1_beacon_states_root", (slot) => [String(slot % 40)]],
-  ["get_v1_beacon_states_stateId_committees", () => ["head"]],
-  ["get_v1_beacon_states_stateId_validators", (slot) => ["finalized", [String(2 + (slot % 62)), "1"]]],
-  ["get_v1_beacon_states_stateId_validators", () => ["head"]],
-];
-
-/** Blocks of empty slots are asked for, too. */
-const NOT_FOUND = -32001;
-
-class Load {
-  readonly #url: string;
-  #next = 0;
-  slot = 0;
-  readonly millis: number[] = [];
-  failures = 0;
-
-  constructor(url: string) {
-    this.#url = url;
-  }
-
-  async call(): Promise<void> {
-    const [method, params] = CALLS[this.#next++ % CALLS.length]!;
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: params(this.slot) });
-    const began = performance.now();
-    const response = await fetch(this.#url, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body,
-    });
-    const { error } = (await response.json()) as { error?: { code: number; message: string } };
-    this.millis.push(performance.now() - began);
-    if (!error || error.code === NOT_FOUND) return;
-    if (this.failures++ === 0) console.error(`${method} failed: ${error.message}`);
-  }
-
-  /** Calls on all connections until then; with a rate, no more of them a second than that. */
-  async run(until: number, perSecond = Number.POSITIVE_INFINITY): Promise<void> {
-    const began = performance.now();
-    let begun = 0;
-    const repeat = async () => {
-      while (performance.now() < until) {
-        const due = began + (begun++ / perSecond) * 1000;
-        const wait = due - performance.now();
-        if (wait > 1) await sleep(wait);
-        await this.call();
-      }
-    };
-    await Promise.all(Array.from({ length: CONNECTIONS }, repeat));
-  }
-}
 
 /** Whether all calls were answered. */
 export function benchMixedLoad(minutes: number): Promise<boolean> {
@@ -83,7 +24,7 @@ export function benchMixedLoad(minutes: number): Promise<boolean> {
 }
 
 async function measure(node: NodeProcess, minutes: number): Promise<boolean> {
-  const load = new Load(node.url);
+  const load = new MixedLoad(node.url, CONNECTIONS);
   load.slot = await node.headSlot();
   await load.run(performance.now() + CAPACITY_SECONDS * 1000);
   const capacity = load.millis.length / CAPACITY_SECONDS;
@@ -111,5 +52,6 @@ async function measure(node: NodeProcess, minutes: number): Promise<boolean> {
     ];
     console.log(`| ${cells.join(" | ")} |`);
   }
-  return load.failures === 0;
+  if (load.firstFailure !== undefined) console.error(load.firstFailure);
+  return load.firstFailure === undefined;
 }

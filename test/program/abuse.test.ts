@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ATTACKS } from "../support/abuse/attacks.ts";
 import { Clients } from "../support/abuse/clients.ts";
 import { targetOf } from "../support/abuse/siege.ts";
+import { MixedLoad } from "../support/mixed-load.ts";
 import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -9,6 +10,20 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const SCALE = 0.02;
 /** Of which each keeps the node from closing something. */
 const AT_THE_STOP = ["half-sent bodies", "unread answers", "fragmented messages", "stalled readers of events"];
+
+/** A thousand calls or so. */
+const LOAD_MILLIS = 1000;
+
+test("a node under as much load as it takes answers all of it", async () => {
+  const program = await Program.dev(["--data-dir", tempDirectory(), "--warmup-epochs", "4"]);
+  await program.untilLine(/The dev chain is running/);
+  const load = new MixedLoad(await program.untilServed(), 16);
+  load.slot = 4 * 8;
+  await load.run(performance.now() + LOAD_MILLIS);
+  expect(load.millis.length).toBeGreaterThan(0);
+  expect(load.firstFailure).toBeUndefined();
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+});
 
 test("a node answers others through every attack, and stops in the midst of some", async () => {
   const program = await Program.dev([

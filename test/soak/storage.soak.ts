@@ -8,9 +8,9 @@ import { seededRandom } from "../support/seeded-random.ts";
 import { survivesCrashes, survivesFullDisks } from "../support/storage-faults.ts";
 
 /** How often each fault is tried. */
-const CRASHES = Number(process.env.FANAL_SOAK_CRASHES ?? 100);
-const FULL_DISKS = Number(process.env.FANAL_SOAK_FULL_DISKS ?? 20);
-const DAMAGES = Number(process.env.FANAL_SOAK_DAMAGES ?? 50);
+const CRASHES = Number(process.env.SOAK_CRASHES ?? 100);
+const FULL_DISKS = Number(process.env.SOAK_FULL_DISKS ?? 20);
+const DAMAGES = Number(process.env.SOAK_DAMAGES ?? 50);
 const LONGEST_MS = 3_600_000;
 
 const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);

@@ -7,6 +7,7 @@ import { RateLimiter } from "./rate-limiter.ts";
 import { readTurns, stopReading } from "./read-turns.ts";
 import { HttpRefusal } from "./refusal.ts";
 import type { HttpLimits, ServerLoad } from "./server.ts";
+import { skipBody, skipRequests } from "./skip-read.ts";
 
 /** Bytes that clients may make the node hold, all of them together. */
 export class ByteBudget {
@@ -183,6 +184,7 @@ export class Exchange {
     if (req.complete || longestBody(req) <= DROPPED_BYTES) return;
     this.res.shouldKeepAlive = false;
     stopReading(req.socket);
+    skipBody(req.socket);
   }
 
   releaseRequest(): void {
@@ -280,7 +282,10 @@ export class Exchanges {
       onConnection.add(exchange);
       if (onConnection.size > 1) readTurns.suspect(socket);
       // The answers to those sent ahead would pile up, and nobody may ever read them.
-      if (onConnection.size > this.#limits.pipelinedRequests) socket.destroy();
+      if (onConnection.size > this.#limits.pipelinedRequests) {
+        socket.destroy();
+        skipRequests(socket);
+      }
     }
     readTurns.spend(socket);
     return exchange;

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 
 /** How long strangers may keep everybody else waiting in one turn of the event loop. */
-const TURN_MILLIS = 10;
+const TURN_MILLIS = 5;
 /** How many of those that are held back are read from again in a turn. */
 const RELEASED_A_TURN = 8;
 /** How many turns in a row may go by with nothing but the acceptance of connections. */

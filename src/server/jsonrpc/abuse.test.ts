@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
 import { createSignal } from "../http/http.test-support.ts";
 import type { Waiting } from "../method-table.ts";
@@ -162,6 +164,22 @@ it("a body may come in small pieces, but not in any number of them", async () =>
   expect(text).toContain("too many small pieces");
 });
 
+it("of a body that is refused for its many pieces, no more of them are handed on, and bodies on later connections are", async () => {
+  const pushed = vi.spyOn(IncomingMessage.prototype, "push");
+  onTestFinished(() => pushed.mockRestore());
+  const server = await open();
+  for (const round of [1, 2]) {
+    pushed.mockClear();
+    const many = await connectTo(server);
+    many.write(chunkedHead + chunksOf(" ".repeat(10_000)));
+    const text = Buffer.concat(await Array.fromAsync(many)).toString();
+    expect(text).toMatch(/^HTTP\/1.1 400 /);
+    expect(pushed.mock.calls.length).toBeLessThan(3000);
+    // The parser of the one that is gone is used again.
+    expect((await server.post(requestText({ params: `[${round}]` }))).text).toContain(`"result":[${round}]`);
+  }
+});
+
 it.each([
   ["sends no more of a head", "POST / HTTP/1.1\r\nHost: 127"],
   ["sends no more of a body", `${head(100)}{`],
@@ -282,6 +300,12 @@ it("answers that WebSocket clients do not read are held up to a limit for all cl
 });
 
 it("nothing is done for what a client sent ahead that was cut off for it", async () => {
+  let requests = 0;
+  const count = () => requests++;
+  subscribe("http.server.request.start", count);
+  onTestFinished(() => {
+    unsubscribe("http.server.request.start", count);
+  });
   let calls = 0;
   const go = createSignal();
   const counted = async () => {
@@ -296,6 +320,9 @@ it("nothing is done for what a client sent ahead that was cut off for it", async
   await once(socket, "close");
   go.happen();
   expect(calls).toBeLessThan(6);
+  expect(requests).toBeLessThan(10);
+  // The parser of the connection that is gone is used again.
+  expect((await server.post(requestText({ params: "[1]" }))).text).toContain('"result":[1]');
 });
 
 it("what a client sends ahead is worked on one by one", async () => {

@@ -171,8 +171,13 @@ export function handle<Message extends [kind: string, ...unknown[]]>(
   handlers: Handlers<Message>,
   messages: readonly Message[],
 ): void {
-  for (const [kind, ...fields] of messages) {
-    // The type of the handlers says that the fields are those of the kind.
-    (handlers[kind as Message[0]] as (...given: unknown[]) => void)(...fields);
-  }
+  for (const message of messages) handleOne(handlers, message);
+}
+
+export function handleOne<Message extends [kind: string, ...unknown[]]>(
+  handlers: Handlers<Message>,
+  [kind, ...fields]: Message,
+): void {
+  // The type of the handlers says that the fields are those of the kind.
+  (handlers[kind as Message[0]] as (...given: unknown[]) => void)(...fields);
 }

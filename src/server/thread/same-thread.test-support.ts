@@ -1,6 +1,7 @@
 import { MessageChannel } from "node:worker_threads";
+import { ThreadInbox } from "./inbox.ts";
 import { ThreadOutbox } from "./outbox.ts";
-import { handle, type ToMain, type ToThread } from "./protocol.ts";
+import type { ToMain, ToThread } from "./protocol.ts";
 import type { ServerWorker } from "./servers-thread.ts";
 import { Serving } from "./serving.ts";
 
@@ -8,7 +9,8 @@ import { Serving } from "./serving.ts";
 export function serveInSameThread(): ServerWorker {
   const { port1, port2 } = new MessageChannel();
   const serving = new Serving(new ThreadOutbox<ToMain>(port2));
-  port2.on("message", (messages: ToThread[]) => handle(serving.handlers, messages));
+  const inbox = new ThreadInbox(serving.handlers);
+  port2.on("message", (messages: ToThread[]) => inbox.receive(messages));
   return {
     postMessage: (messages, transferred) => port1.postMessage(messages, [...transferred]),
     on: (event: string, listener: (value: never) => void) => port1.on(event, listener as (value: unknown) => void),

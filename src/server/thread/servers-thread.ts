@@ -11,18 +11,18 @@ import type { HeadRegistry, ListedMethodTable } from "../method-table.ts";
 import type { RouteTable } from "../rest/route-table.ts";
 import { CallService } from "./call-service.ts";
 import { FeedSender, type FindFeed } from "./feed-sender.ts";
+import { ThreadInbox } from "./inbox.ts";
 import { ThreadOutbox } from "./outbox.ts";
-import {
-  type EventLoopLag,
-  type Handlers,
-  handle,
-  type ListenOptions,
-  type MethodFacts,
-  type RouteFacts,
-  type ServerName,
-  type ThreadReport,
-  type ToMain,
-  type ToThread,
+import type {
+  EventLoopLag,
+  Handlers,
+  ListenOptions,
+  MethodFacts,
+  RouteFacts,
+  ServerName,
+  ThreadReport,
+  ToMain,
+  ToThread,
 } from "./protocol.ts";
 import { StreamSender } from "./stream-sender.ts";
 import { receiveThrown } from "./thrown.ts";
@@ -89,7 +89,8 @@ export class ServersThread {
     this.#worker = startWorker();
     this.#outbox = new ThreadOutbox(this.#worker);
     this.#streams = new StreamSender(this.#outbox);
-    this.#worker.on("message", (messages) => handle(this.#handlers, messages));
+    const inbox = new ThreadInbox(this.#handlers);
+    this.#worker.on("message", (messages) => inbox.receive(messages));
     this.#worker.on("error", (error) => this.#die(error));
     this.#worker.on("exit", (code) => this.#die(new Error(`It ended with code ${code}.`)));
     // Whoever starts no server waits for none.

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
+import { getPriority, setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ProgramProcess } from "../program-process.ts";
@@ -35,9 +36,11 @@ export class Attacker {
     this.#process = child;
   }
 
-  static async start(): Promise<Attacker> {
+  /** `niceness` is that of the process, unless it is higher already: one on another machine would not take processor time from the node. */
+  static async start({ niceness = 0 } = {}): Promise<Attacker> {
     const child = fork(ATTACKER, { execArgv: [] });
     await once(child, "message");
+    setPriority(child.pid!, Math.max(getPriority(child.pid!), niceness));
     return new Attacker(child);
   }
 

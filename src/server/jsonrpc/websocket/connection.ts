@@ -7,12 +7,15 @@ import type { Deadline, Deadlines } from "../../http/deadline.ts";
 import { BudgetShare, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { Client } from "../../method-table.ts";
 import type { Execute } from "../execute.ts";
+import type { MessageLine } from "./message-line.ts";
 import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
 
 export interface ConnectionLimits extends SubscriptionLimits {
-  /** How many messages of a connection are worked on at once; the next ones are read when there is room again. */
+  /** How many messages of a connection are worked on or wait for that; the next ones are read when there is room again. */
   runningMessages: number;
+  /** How many of them are worked on at once whatever others send. */
+  ownMessages: number;
   /** How long the other side may take to take leave. */
   leaveMillis: number;
   /** How long a client that shows no sign of life may take to read why it is cut off. */
@@ -32,10 +35,18 @@ interface ConnectionOptions {
   /** For what is not read yet of answers and events. */
   unread: ByteBudget;
   subscriptionCount: SubscriptionCount;
+  /** For messages beyond those that are worked on in any case. */
+  line: MessageLine;
   /** Why methods of a class are not served to the client. */
   refusal: Client["refusal"];
   logger: Logger;
   limits: ConnectionLimits;
+}
+
+interface Message {
+  data: RawData;
+  /** What it takes of the budget. */
+  bytes: number;
 }
 
 /** WebSocket close codes (RFC 6455, section 7.4.1). */
@@ -53,6 +64,10 @@ export class Connection {
   readonly #subscriptions: Subscriptions;
   readonly #closed: Promise<void>;
   readonly #running = new Set<Deadline>();
+  /** In the order in which they came. */
+  readonly #waiting: Message[] = [];
+  /** How many run that stand in no line. */
+  #ownRunning = 0;
   /** Received since the last message was complete: what a client sends in fragments, the node has to hold. */
   #incompleteBytes = 0;
   #nothingRuns: (() => void) | undefined;
@@ -77,6 +92,7 @@ export class Connection {
       options.budget.giveBack(this.#incompleteBytes);
       this.#incompleteBytes = 0;
       unread.giveBackAll();
+      this.#dropWaiting();
       for (const deadline of this.#running) deadline.abandon();
     });
     // Before the protocol's own listener, so that a message finds its bytes counted.
@@ -85,8 +101,13 @@ export class Connection {
       this.#heard = true;
       const bytes = this.#incompleteBytes;
       this.#incompleteBytes = 0;
-      if (this.#closing) options.budget.giveBack(bytes);
-      else void this.#serve(data, bytes);
+      if (this.#closing) {
+        options.budget.giveBack(bytes);
+      } else {
+        this.#waiting.push({ data, bytes });
+        this.#goOn();
+        if (!this.#hasRoom) socket.pause();
+      }
     });
     socket.on("pong", () => {
       this.#heard = true;
@@ -136,6 +157,7 @@ export class Connection {
   /** A client that only stood still, and reads on in time, learns from the last of what it reads why nothing more comes. */
   async #cut(): Promise<void> {
     this.#closing = true;
+    this.#dropWaiting();
     this.#subscriptions.closeBecause(NO_SIGN_OF_LIFE);
     this.#outbox.close(POLICY_VIOLATION, NO_SIGN_OF_LIFE);
     await this.#closedWithin(this.#options.limits.lastWordsMillis);
@@ -165,15 +187,35 @@ export class Connection {
   #giveUp(reason: string): void {
     if (this.#closing) return;
     this.#closing = true;
+    this.#dropWaiting();
     this.#socket.close(TRY_AGAIN_LATER, reason);
     void this.#closedWithin(this.#options.limits.leaveMillis);
   }
 
-  async #serve(data: RawData, bytes: number): Promise<void> {
-    const { execute, logger, limits, deadlines, budget } = this.#options;
+  /** Begins with as many of the messages that wait as may run. */
+  readonly #goOn = (): void => {
+    const { limits, line } = this.#options;
+    while (this.#waiting.length > 0) {
+      const isOwn = this.#ownRunning < limits.ownMessages;
+      if (!isOwn && !line.enter(this.#goOn)) return;
+      void this.#serve(this.#waiting.shift()!, isOwn);
+    }
+  };
+
+  get #hasRoom(): boolean {
+    return this.#running.size + this.#waiting.length < this.#options.limits.runningMessages;
+  }
+
+  #dropWaiting(): void {
+    this.#options.line.forget(this.#goOn);
+    for (const { bytes } of this.#waiting.splice(0)) this.#options.budget.giveBack(bytes);
+  }
+
+  async #serve({ data, bytes }: Message, isOwn: boolean): Promise<void> {
+    const { execute, logger, line, deadlines, budget } = this.#options;
     const deadline = deadlines.begin();
     this.#running.add(deadline);
-    if (this.#running.size >= limits.runningMessages) this.#socket.pause();
+    if (isOwn) this.#ownRunning++;
     const started: string[] = [];
     const record = this.#options.record?.(this.#options.socket);
     try {
@@ -192,7 +234,10 @@ export class Connection {
       deadlines.end(deadline);
       budget.giveBack(bytes);
       this.#running.delete(deadline);
-      if (this.#running.size < limits.runningMessages) this.#socket.resume();
+      if (isOwn) this.#ownRunning--;
+      else line.leave();
+      this.#goOn();
+      if (this.#hasRoom) this.#socket.resume();
       if (this.#running.size === 0) this.#nothingRuns?.();
     }
   }

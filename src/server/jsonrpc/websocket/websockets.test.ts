@@ -119,6 +119,38 @@ it("more calls than may run at once are all answered", async () => {
   await server.close();
 });
 
+it("of messages sent ahead of their answers, few are worked on at once, of all clients together, and all are answered", async () => {
+  const go = createSignal();
+  let running = 0;
+  const server = await openTestServer({
+    webSocketLimits: { ownMessages: 2, messagesAhead: 3 },
+    handlers: {
+      gated: async (params) => {
+        running++;
+        await go.happened;
+        return json(params);
+      },
+    },
+  });
+  const crowd = await Promise.all(Array.from({ length: 4 }, () => Client.connect(server.url)));
+  const answers = crowd.flatMap((client) => Array.from({ length: 10 }, (_, number) => client.call("gated", number)));
+  // A ping is answered when the messages before it have come.
+  await Promise.all(
+    crowd.map(({ socket }) => {
+      socket.ping();
+      return once(socket, "pong");
+    }),
+  );
+  expect(running).toBe(4 * 2 + 3);
+  // Who waits for answers is not behind them.
+  const other = await Client.connect(server.url);
+  expect(await other.call("echo", 1)).toMatchObject({ result: [1] });
+  go.happen();
+  const results = (await Promise.all(answers)).map(({ result }) => (result as [number])[0]);
+  expect(results).toEqual(crowd.flatMap(() => Array.from({ length: 10 }, (_, number) => number)));
+  await server.close();
+});
+
 it("a result that breaks off cuts the connection", async () => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);

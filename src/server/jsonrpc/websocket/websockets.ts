@@ -13,12 +13,15 @@ import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
 import { Connection, type ConnectionLimits, type RecordMessage } from "./connection.ts";
+import { MessageLine } from "./message-line.ts";
 import { SubscriptionCount } from "./subscriptions.ts";
 
 export interface WebSocketLimits extends ConnectionLimits {
   connections: number;
   /** How many subscriptions there may be at once, on all connections together. */
   allSubscriptions: number;
+  /** How many messages that clients have sent ahead of their answers are worked on at once, of all connections together. */
+  messagesAhead: number;
   /** In how many parts a message may come: each takes memory, however small it is. */
   fragments: number;
   /** How often each client is asked for a sign of life. */
@@ -52,6 +55,8 @@ const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions"> 
   // anything less has minutes.
   eventBytes: 8 * 1024 * 1024,
   runningMessages: 64,
+  ownMessages: 4,
+  messagesAhead: 256,
   checkMillis: 30_000,
   leaveMillis: 2_000,
   lastWordsMillis: 30_000,
@@ -70,6 +75,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const { connections: most } = httpLimits;
   const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, ...given };
   const subscriptionCount = new SubscriptionCount(limits.allSubscriptions);
+  const line = new MessageLine(limits.messagesAhead);
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -114,6 +120,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           limits,
           deadlines,
           subscriptionCount,
+          line,
           socket: request.socket,
           budget: exchanges.requestBytes,
           unread: exchanges.answerBytes,
