@@ -1,8 +1,19 @@
+import { relative } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const TESTS = ["src/**/*.test.ts", "test/**/*.test.ts"];
 /** Those that replace a module for themselves. */
 const ISOLATED = ["src/**/*.isolated.test.ts"];
+
+/** What runs whole chains and programs takes longest, and comes first: else a core would wait at the end for another to be done with it. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => relative(import.meta.dirname, moduleId).startsWith("test");
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +21,7 @@ export default defineConfig({
     env: { LODESTAR_PRESET: "minimal" },
     globalSetup: ["test/shared-directory.ts"],
     setupFiles: ["test/setup.ts"],
+    sequence: { sequencer: LongestFirst },
     pool: "forks",
     // One more than the cores it should run on: some tests wait for real time or for a program to start.
     maxWorkers: 3,

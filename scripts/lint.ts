@@ -18,28 +18,32 @@ const BIOME = fileURLToPath(import.meta.resolve("@biomejs/biome/bin/biome"));
 const PROJECTS = ["tsconfig.json", "src/web/tsconfig.json"].filter((path) => existsSync(path));
 if (PROJECTS.length === 0) throw new Error("There is no tsconfig.json in the working directory.");
 const checksTypes = process.argv.includes("--types");
+// TypeScript collects garbage for a fifth of its time unless it may use some more memory.
+process.env.GOGC ??= "400";
 
 /** Prints what is wrong, and says how much that is. */
 function lintSources(): number {
   const api = new API({ cwd: process.cwd() });
   try {
     let count = 0;
-    for (const project of api.updateSnapshot({ openProjects: PROJECTS.map((path) => resolve(path)) }).getProjects()) {
-      for (const error of checksTypes ? typeErrors(project.program) : []) {
-        process.stderr.write(`${error}\n`);
-        count++;
-      }
+    const complain = (text: string) => {
+      process.stderr.write(`${text}\n`);
+      count++;
+    };
+    const projects = api.updateSnapshot({ openProjects: PROJECTS.map((path) => resolve(path)) }).getProjects();
+    for (const project of projects) {
       for (const name of project.rootFiles) {
         const file = project.program.getSourceFile(name);
         if (file === undefined) continue;
         const path = relative(process.cwd(), name).replaceAll(sep, "/");
         for (const { node, message } of [...forbiddenImports(file, path), ...floatingPromises(file, project.checker)]) {
           const { line } = file.getLineAndCharacterOfPosition(node.getStart(file));
-          process.stderr.write(`${path}:${line + 1}: ${message}\n`);
-          count++;
+          complain(`${path}:${line + 1}: ${message}`);
         }
       }
     }
+    // Last, since it takes all cores: what comes before takes one, and Biome another.
+    for (const project of checksTypes ? projects : []) typeErrors(project.program).forEach(complain);
     return count;
   } finally {
     api.close();

@@ -52,9 +52,13 @@ it("an execution client makes the payloads of a dev chain from capella to fulu, 
 it("deposits, exits and consolidations that are asked for by transactions come about", async () => {
   const client = await ExecutionClient.open();
   const { layer } = client;
-  // Where the stake is less, consolidations have no churn.
-  const validators = 176;
-  const { devChain, complaints } = await openDevChain({ ...client.nodeOptions(), validators });
+  const validators = 16;
+  // Otherwise consolidations of so little stake have no churn.
+  const configOverrides = {
+    MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: "128000000000",
+    MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: "64000000000",
+  };
+  const { devChain, complaints } = await openDevChain({ ...client.nodeOptions(), validators, configOverrides });
   const { clock, chain, config, keys, api } = devChain;
   const sender = client.sender();
   const send = ({ raw }: { raw: string }) => layer.call("eth_sendRawTransaction", raw);

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
 import { interopKeys } from "./keys.ts";
 import { runValidator } from "./validator.ts";
@@ -20,7 +20,7 @@ test.concurrent.for(["phase0", "altair", "fulu"])(
   async (fork, { expect, onTestFinished }) => {
     const { path: directory, remove } = removableDirectory();
     onTestFinished(remove);
-    const program = await Program.dev(
+    const program = await ProgramHere.dev(
       [
         ...["--data-dir", directory, "--fork", fork, "--validators", String(VALIDATORS)],
         ...["--dev-validators", "none", "--warmup-epochs", "0", "--speed", SPEED],

@@ -23,11 +23,7 @@ afterAll(() => directory.remove());
 
 /** Runs Node in the project. */
 function node(...args: string[]) {
-  return nodeIn(installed.project, ...args);
-}
-
-function nodeIn(cwd: string, ...args: string[]) {
-  return spawnSync(NODE, args, { cwd, encoding: "utf8" });
+  return spawnSync(NODE, args, { cwd: installed.project, encoding: "utf8" });
 }
 
 /** Has a script believe that Node is of another version. */
@@ -73,16 +69,24 @@ test("serves a dev chain", async () => {
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-test.each(EXAMPLES)("runs the example %s", (name) => {
-  // A directory within the project finds the package there, and besides it what the example says is to be installed.
+/** A directory within the project finds the package there, and besides it what the example says is to be installed. */
+function placeExample(name: string): string {
   const place = join(installed.project, "examples", name);
   cpSync(join(CHECKOUT, "examples", "support"), join(place, "support"), { recursive: true });
   cpSync(join(CHECKOUT, "examples", name), join(place, name));
   const [, packages] =
     /^\/\/ npm install --save-dev fanal\b *(.*)$/m.exec(readFileSync(join(place, name), "utf8")) ?? [];
   linkPackages(place, packages?.match(/\S+/g) ?? []);
-  const { status, stdout, stderr } = nodeIn(place, "--test", name);
+  return `./examples/${name}/${name}`;
+}
+
+test("runs the examples", () => {
+  // In one process, which loads the package once for all of them.
+  const all = EXAMPLES.map((name) => `import "${placeExample(name)}";\n`);
+  writeFileSync(join(installed.project, "examples.test.mjs"), all.join(""));
+  const { status, stdout, stderr } = node("--test", "examples.test.mjs");
   expect(status, stdout + stderr).toBe(0);
+  expect(Number(/ tests (\d+)/.exec(stdout)?.[1]), stdout).toBeGreaterThanOrEqual(EXAMPLES.length);
 });
 
 test("describes itself to a strict compiler", () => {

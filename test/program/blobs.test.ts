@@ -1,6 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
+import type { ProgramRun } from "../support/program-run.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started twice; a machine that is busy with other tests may take its time for each.
@@ -15,7 +17,7 @@ interface Head {
 }
 
 /** What a program answers about the data of a slot: the blobs, and from fulu on the columns. */
-async function dataAt(program: Program, slot: number): Promise<{ blobs: string[]; columns: unknown[] }> {
+async function dataAt(program: ProgramRun, slot: number): Promise<{ blobs: string[]; columns: unknown[] }> {
   const [blobs, columns] = await program.batch([
     ["get_v1_beacon_blobs_blockId", [String(slot)]],
     ["get_v1_debug_beacon_data_column_sidecars_blockId", [String(slot)]],
@@ -23,7 +25,7 @@ async function dataAt(program: Program, slot: number): Promise<{ blobs: string[]
   return { blobs: blobs?.result, columns: columns?.result };
 }
 
-const custodyOf = async (program: Program): Promise<string> =>
+const custodyOf = async (program: ProgramRun): Promise<string> =>
   (await program.call("get_v1_node_identity")).metadata.custody_group_count;
 
 test("a supernode that starts from a checkpoint comes by all blobs of a dev chain, from before fulu on", async () => {
@@ -34,7 +36,7 @@ test("a supernode that starts from a checkpoint comes by all blobs of a dev chai
   const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
   const state = new URL(`/eth/v2/debug/beacon/states/${CHECKPOINT_SLOT}`, rest).href;
   const nodeFlags = `node --network ${network} --p2p-port 0 --p2p-address 127.0.0.1 --supernode --checkpoint-state ${state}`;
-  const node = await Program.served([...nodeFlags.split(" "), "--data-dir", tempDirectory()]);
+  const node = await ProgramHere.served([...nodeFlags.split(" "), "--data-dir", tempDirectory()]);
   expect(await Promise.all([dev, node].map(custodyOf))).toEqual(["128", "128"]);
 
   const { head_slot: before } = await dev.call<Head>("getChainHead");

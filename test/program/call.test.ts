@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { BIN } from "../support/program-process.ts";
 import { type RemovableDirectory, removableDirectory } from "../support/removable-directory.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-let node: Program;
+let node: ProgramHere;
 let directory: RemovableDirectory;
 beforeAll(async () => {
   directory = removableDirectory();
@@ -22,10 +22,10 @@ beforeAll(async () => {
     "--data-dir",
     directory.path,
   ];
-  node = await Program.dev(flags, { whenDone: () => {} });
+  node = await ProgramHere.dev(flags, { whenDone: () => {} });
 });
 afterAll(async () => {
-  await node.kill();
+  await node.stop();
   directory.remove();
 });
 

@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Report } from "../../src/gateway/doctor/report.ts";
 import { Program } from "../support/program.ts";
-import { BIN } from "../support/program-process.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -13,6 +12,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const SLOT_SECONDS = 60;
 const WARMUP_EPOCHS = 5;
 const FINAL_EPOCH = WARMUP_EPOCHS - 2;
+const PATIENT = ["--timeout", "60"];
 const OTHER_ROOT = `0x${"ee".repeat(32)}`;
 
 /** Two nodes with the same genesis, whose validators are the same and do the same: one chain. */
@@ -25,9 +25,9 @@ beforeAll(async () => {
   const open = async () => {
     const directory = removableDirectory();
     const flags = [...chain.split(" "), "--rest", "--rest-port", "0", "--data-dir", directory.path];
-    const program = await Program.dev(flags, { whenDone: () => {} });
+    const program = await ProgramHere.dev(flags, { whenDone: () => {} });
     ends.push(async () => {
-      await program.kill();
+      await program.stop();
       directory.remove();
     });
     const [, url] = await program.untilLine(/REST is served at (http:\S+)/);
@@ -40,21 +40,10 @@ afterAll(async () => {
   await Promise.all(ends.map((end) => end()));
 });
 
-function start(args: readonly string[]) {
-  const child = spawn(process.execPath, [BIN, "doctor", "--timeout", "60", ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return child;
-}
-
 async function doctor(...args: string[]) {
-  const child = start(args);
-  const output = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text) => (output.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text) => (output.err += text));
-  const [code] = await once(child, "close");
-  return { code, ...output };
+  const program = new ProgramHere(["doctor", ...PATIENT, ...args]);
+  const { code } = await program.exited;
+  return { code, output: program.output, errors: program.errors };
 }
 
 async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
@@ -91,9 +80,9 @@ async function pretender(changes: Record<string, (text: string) => string>): Pro
 
 test("nodes of one chain are well, answer everything that they can be asked, and do not differ", async () => {
   const told = await doctor(...urls, "--all", "--json");
-  const report = JSON.parse(told.out) as Report;
+  const report = JSON.parse(told.output) as Report;
   expect(report.upstreams.flatMap(({ problems }) => problems)).toEqual([]);
-  expect(told).toMatchObject({ code: 0, err: "" });
+  expect(told).toMatchObject({ code: 0, errors: [] });
   expect(report).toMatchObject({
     isWell: true,
     contradictions: [],
@@ -143,8 +132,8 @@ test("what is wrong with upstreams is told, and who differs is named", async () 
     response.writeHead(200, { "content-type": "text/html" }).end("<html></html>");
   });
   const told = await doctor(...urls, liar, behind, page, "http://127.0.0.1:1", "--json");
-  expect(told).toMatchObject({ code: 1, err: "" });
-  const report = JSON.parse(told.out) as Report;
+  expect(told).toMatchObject({ code: 1, errors: [] });
+  const report = JSON.parse(told.output) as Report;
   const [good, twin, lying, late, strange, gone] = report.upstreams;
   expect([good!.problems, twin!.problems]).toEqual([[], []]);
   expect(report.contradictions).toEqual([
@@ -170,7 +159,7 @@ test("what is wrong with upstreams is told, and who differs is named", async () 
   expect(strange!.failure).toContain("a web page");
   expect(gone!.failure).toContain("refused the connection");
 
-  const text = (await doctor(urls[0]!, liar, page)).out;
+  const { output: text } = await doctor(urls[0]!, liar, page);
   expect(text).toMatch(/^THE UPSTREAMS CONTRADICT EACH OTHER/);
   expect(text).toMatch(/^GET \/eth\/v1\/beacon\/blocks\/\{block_id\}\/root +yes(?: slow)? +yes(?: slow)? +-$/m);
   expect(text).toMatch(/^GET \/eth\/v1\/config\/deposit_contract +yes(?: slow)? +WRONG(?: slow)? +-$/m);
@@ -187,14 +176,13 @@ test("credentials reach the upstream and nobody else, and Ctrl-C ends a wait", a
     else response.writeHead(403).end();
   });
   const withUser = guarded.replace("//", "//someone:hidden-word@");
-  const { code, out, err } = await doctor(withUser);
-  expect(code).toBe(1);
-  expect(out + err).toContain("It lets nobody in without credentials (HTTP status 403)");
-  expect(out + err).not.toContain("hidden-word");
+  const program = new Program(["doctor", ...PATIENT, withUser]);
+  expect(await program.exited).toEqual({ code: 1, signal: null });
+  expect(program.output).toContain("It lets nobody in without credentials (HTTP status 403)");
+  expect(program.output).not.toContain("hidden-word");
   expect([...seen]).toEqual([`Basic ${Buffer.from("someone:hidden-word").toString("base64")}`]);
 
-  const waiting = start([guarded]);
+  const waiting = new Program(["doctor", ...PATIENT, guarded]);
   await asked;
-  waiting.kill("SIGINT");
-  expect(await once(waiting, "close")).toEqual([null, "SIGINT"]);
+  expect(await waiting.stop("SIGINT")).toEqual({ code: null, signal: "SIGINT" });
 });

@@ -5,8 +5,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
+import type { ProgramRun } from "../support/program-run.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started several times; a machine that is busy with other tests may take its time for each.
@@ -23,7 +23,7 @@ interface Head {
 const slotOf = ({ head_slot }: Head) => Number(head_slot);
 
 /** Waits until the other has the same head; while a block is on its way, one of them may have one more. */
-async function untilAgreed(one: Program, other: Program): Promise<void> {
+async function untilAgreed(one: ProgramRun, other: ProgramRun): Promise<void> {
   const head: Head = await one.call("getChainHead");
   const reached = (found: Head) => found.head_block_root === head.head_block_root || slotOf(found) > slotOf(head);
   const found = await other.callUntil<Head>("getChainHead", reached);
@@ -33,14 +33,14 @@ async function untilAgreed(one: Program, other: Program): Promise<void> {
 test("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
   const dataDir = tempDirectory();
   const flags = `--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork fulu --p2p --p2p-port 0 --dev-validators 0-3`;
-  const dev = await Program.dev([...flags.split(" "), "--data-dir", dataDir]);
+  const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", dataDir]);
   const [, peerId] = await dev.untilLine(/Peers are welcome at \/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/(\w+)/);
   const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
   expect(network).toBe(join(dataDir, "network"));
   expect(readFileSync(join(network!, "boot_enr.yaml"), "utf8")).toMatch(/^- "enr:-\S+"\n$/);
 
   const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 4-7 --dev-blobs 2".split(" ");
-  const node = await Program.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
+  const node = await ProgramHere.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
   await node.untilLine(/The validators do their duties/);
   // Either may have been the first to dial the other.
   const [peer] = await node.call("get_v1_node_peers");
@@ -69,13 +69,13 @@ test("a node joins a dev chain by its network directory, runs some of its valida
 
 test("a node that starts from a state in the middle of an epoch syncs, and finds its peer again by itself", async () => {
   const flags = "--validators 8 --slot-seconds 1 --warmup-epochs 6 --p2p --p2p-port 0 --rest --rest-port 0".split(" ");
-  const dev = await Program.dev([...flags, "--data-dir", tempDirectory()]);
+  const dev = await ProgramHere.dev([...flags, "--data-dir", tempDirectory()]);
   const [, rest] = await dev.untilLine(/REST is served at (http:\S+)/);
   const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
   const state = new URL(`/eth/v2/debug/beacon/states/${MIDDLE_SLOT}`, rest).href;
   const nodeFlags =
     `node --network ${network} --data-dir ${tempDirectory()} --p2p-port 0 --p2p-address 127.0.0.1`.split(" ");
-  const node = await Program.served([...nodeFlags, "--checkpoint-state", state]);
+  const node = await ProgramHere.served([...nodeFlags, "--checkpoint-state", state]);
   const blockRoot = ["get_v1_beacon_blocks_blockId_root", [String(MIDDLE_SLOT)]] as const;
   expect(await node.call(...blockRoot)).toEqual(await dev.call(...blockRoot));
   await untilAgreed(dev, node);
@@ -83,7 +83,7 @@ test("a node that starts from a state in the middle of an epoch syncs, and finds
   expect((await node.call("get_v1_node_peers")).map(({ state }: { state: string }) => state)).toEqual(["connected"]);
   expect(await node.stop()).toEqual({ code: EXIT_CODES.ok, signal: null });
 
-  const again = await Program.served([...nodeFlags, "--no-discovery"]);
+  const again = await ProgramHere.served([...nodeFlags, "--no-discovery"]);
   await untilAgreed(dev, again);
   expect(await again.call("get_v1_node_peer_count")).toMatchObject({ connected: "1" });
   for (const { output } of [dev, node, again]) expect(output).not.toMatch(/ (ERROR|FATAL) /);

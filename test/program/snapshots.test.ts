@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const START = ["--speed", "0", "--warmup-epochs", "4"];
@@ -15,7 +16,7 @@ it("a dev chain that is killed right after it went back is where it went back to
   expect(await first.call("dev_revert", [id])).toBe(true);
   await first.kill();
 
-  const second = await Program.dev(args);
+  const second = await ProgramHere.dev(args);
   await second.untilLine(/The dev chain is running/);
   expect(await second.call("dev_skip", [0])).toEqual(before);
   const { error } = await second.reply("get_v1_beacon_headers_blockId", [left.head_block_root]);

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started several times; a machine that is busy with other tests may take its time for each.
@@ -18,11 +18,11 @@ const isFarBehind = ({ sync_distance }: Syncing) => Number(sync_distance) >= 3;
 test("a node whose only peer is gone says that it is behind, gives no duties, and is synced again with the peer", async () => {
   const dataDir = tempDirectory();
   const flags = "--validators 8 --slot-seconds 1 --warmup-epochs 1 --p2p --p2p-port 0".split(" ");
-  const startDev = (...more: string[]) => Program.dev([...flags, "--data-dir", dataDir, ...more]);
+  const startDev = (...more: string[]) => ProgramHere.dev([...flags, "--data-dir", dataDir, ...more]);
   const first = await startDev();
   const [, network] = await first.untilLine(/Another node joins with: fanal node --network (\S+) /);
   const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1".split(" ");
-  const node = await Program.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
+  const node = await ProgramHere.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
   const [, address] = await node.untilLine(/Peers are welcome at (\S+)/);
   await node.callUntil<Syncing>("get_v1_node_syncing", isSynced);
   expect(await node.call("get_v1_node_health")).toEqual({ health: 200 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { interopKeys } from "../json-rpc-validator/keys.ts";
-import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { connect } from "./client-connection.ts";
 import { GRAFFITI } from "./client-proposing.ts";
@@ -29,7 +29,7 @@ const IN_JSON_ALONE = [
 ];
 
 test("validators that have nothing but the client of @lodestar/api finalize a chain of fulu", async () => {
-  const program = await Program.dev([
+  const program = await ProgramHere.dev([
     ...["--data-dir", tempDirectory(), "--fork", "fulu", "--validators", String(VALIDATORS)],
     ...["--dev-validators", "none", "--warmup-epochs", "0", "--speed", SPEED, "--rest", "--rest-port", "0"],
   ]);

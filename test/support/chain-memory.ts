@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Program } from "./program.ts";
+import type { ProgramRun } from "./program-run.ts";
 
 const POLL_MS = 5;
 
@@ -34,7 +35,7 @@ export async function watch(program: Program, memory: ChainMemory): Promise<void
   }
 }
 
-export async function expectNothingForgotten(program: Program, memory: ChainMemory): Promise<void> {
+export async function expectNothingForgotten(program: ProgramRun, memory: ChainMemory): Promise<void> {
   const roots = [...memory.slots.keys()];
   const replies = await program.batch([
     ["getChainHead"],

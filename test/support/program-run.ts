@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-const POLL_MS = 20;
+const POLL_MS = 50;
 
 interface RpcReply {
   id: unknown;

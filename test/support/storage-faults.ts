@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { type ChainHead, ChainMemory, expectNothingForgotten, watch } from "./chain-memory.ts";
 import { Program } from "./program.ts";
+import { ProgramHere } from "./program-here.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 /** After every so many crashes under load the program is killed once more while it starts. */
@@ -10,7 +11,7 @@ const CRASHES_PER_START_KILLED = 4;
 const LONGEST_LIFE_MS = 700;
 const LONGEST_START_MS = 1200;
 
-const devFlags = () => ["--data-dir", tempDirectory(), "--validators", "16", "--speed", "100"];
+const devFlags = () => ["--data-dir", tempDirectory(), "--validators", "8", "--speed", "100"];
 
 /** Kills a dev chain again and again, and looks after each time whether it has forgotten anything. */
 export async function survivesCrashes(crashes: number, random: () => number): Promise<void> {
@@ -32,7 +33,7 @@ export async function survivesCrashes(crashes: number, random: () => number): Pr
     expect(program.complaints).toEqual([]);
   }
 
-  const program = await Program.dev(flags);
+  const program = await ProgramHere.dev(flags);
   await expectNothingForgotten(program, memory);
   const finalizedAtRestart = memory.finalizedSlot;
   await program.callUntil<ChainHead>("getChainHead", (head) => Number(head.finalized_slot) > finalizedAtRestart + 16);
@@ -65,7 +66,7 @@ export async function survivesFullDisks(times: number, random: () => number): Pr
       /^fanal: The (database|data directory) .*(File too large|could not be written)/,
     );
     await watching;
-    const freed = await Program.dev(flags);
+    const freed = await ProgramHere.dev(flags);
     await expectNothingForgotten(freed, memory);
     expect(await freed.stop()).toEqual({ code: 0, signal: null });
   }

@@ -87,6 +87,7 @@ export function createLocalApi(genesis: DevGenesis): LocalApi {
     const committee = chain.stateAt(slot).epochCtx.getBeaconCommittee(slot, committeeIndex);
     const matching = attestations.filter(
       (attestation) =>
+        attestation.data.slot === slot &&
         toRootHex(ssz.phase0.AttestationData.hashTreeRoot(attestation.data)) === dataRoot &&
         committee.includes(attesterOf(attestation)),
     );
