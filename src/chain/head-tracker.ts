@@ -80,6 +80,7 @@ export class HeadTracker {
       this.#headState = await states.afterBlock(head.root);
       this.#head = head;
       forkChoice.revision.raise();
+      forkChoice.revision.publish();
       this.#announce(previous, forkChoice.commonAncestor(previous.root, head.root)?.slot ?? GENESIS_SLOT);
     } else {
       this.#head = head;

@@ -4,6 +4,8 @@ import type { RestAnswer, RestRequest } from "../rest/route-table.ts";
 import { type LentRegistry, REVISION_PLACES } from "./protocol.ts";
 
 const HEAD = "head";
+/** When nobody has asked for so long, the memory is not lent again before somebody does. */
+const ASKED_WITHIN_MS = 30_000;
 /** Calls about more validators go to the main thread, which writes their answers in slices. */
 const MAX_VALIDATORS = 256;
 /** One way to write an index. All others, also wrong ones, are left to the main thread, as public keys are. */
@@ -19,14 +21,20 @@ export const asksForHead = (params: Params): boolean => (Array.isArray(params) ?
  */
 export class HeadRegistryAnswers {
   readonly #revision: Int32Array;
+  readonly #now: () => number;
   #lent: LentRegistry | undefined;
+  #askedAt: number;
 
-  constructor(revision: Int32Array) {
+  constructor(revision: Int32Array, now: () => number = () => performance.now()) {
     this.#revision = revision;
+    this.#now = now;
+    this.#askedAt = now();
   }
 
-  lend(registry: LentRegistry): void {
+  /** Gives whether somebody has asked lately. */
+  lend(registry: LentRegistry): boolean {
     this.#lent = registry;
+    return this.#now() - this.#askedAt < ASKED_WITHIN_MS;
   }
 
   /** Undefined when the main thread has to be asked. */
@@ -51,6 +59,7 @@ export class HeadRegistryAnswers {
   }
 
   #current(): LentRegistry | undefined {
+    this.#askedAt = this.#now();
     if (this.#lent?.revision !== Atomics.load(this.#revision, REVISION_PLACES.head)) this.#lent = undefined;
     return this.#lent;
   }

@@ -46,9 +46,16 @@ export class KeptAnswers<Answer> {
     return undefined;
   }
 
-  /** `size` is that of the body. */
+  /** Whether what is kept may become untrue. */
+  canChange(key: string): boolean {
+    return this.#answers.get(key)?.while !== "always";
+  }
+
+  /** `size` is that of the body. An answer that was made before the one that is kept does not take its place. */
   put(key: string, answer: Answer, size: number, keptWhile: KeptWhile): void {
     if (key.length + size > this.#limits.answerBytes) return;
+    const before = this.#answers.get(key)?.while;
+    if (before !== undefined && isOlder(keptWhile, before)) return;
     this.#answers.set(key, { answer, while: keptWhile, at: this.#now() }, size);
   }
 
@@ -58,4 +65,9 @@ export class KeptAnswers<Answer> {
     if (Atomics.load(this.#revision, REVISION_PLACES[on]) !== revision) return false;
     return on !== "status" || this.#now() - at < this.#limits.statusMillis;
   }
+}
+
+/** The numbers of the revision go on at the smallest one after the largest. */
+function isOlder(one: KeptWhile, other: KeptWhile): boolean {
+  return one !== "always" && other !== "always" && ((one.revision - other.revision) | 0) < 0;
 }

@@ -77,6 +77,19 @@ type Changing = Exclude<Dependence, "nothing">;
 /** Where in the memory of the revision the number stands that tells of changes. */
 export const REVISION_PLACES: Readonly<Record<Changing, number>> = { head: 0, status: 1 };
 
+/** How the servers see that what they were told is true no longer. */
+export interface PublishedRevision {
+  /**
+   * The first number in it is another one whenever the head has changed, or what fork choice says of a block; the second one also
+   * whenever the status of the node has.
+   */
+  readonly memory: Int32Array;
+  /** Changes the numbers for all that has changed by now. */
+  publish(): void;
+  /** Calls the listener when a number has changed; returns the function that ends it. */
+  onPublished(listener: () => void): () => void;
+}
+
 /** Until when an answer can be kept: while a number of the revision stays the same, or for ever. */
 export type KeptWhile = { on: Changing; revision: number } | "always";
 
@@ -115,6 +128,12 @@ export type ToMain =
   /** The same, with parameters that are a member of the message. */
   | [kind: "message", id: number, method: number, message: PassedBytes]
   | [kind: "request", id: number, route: number, request: PassedRequest]
+  /** Is to be answered whenever the answer is another one, as if somebody had asked. */
+  | [kind: "renew call", id: number, method: number, params: string]
+  | [kind: "renew request", id: number, route: number, request: PassedRequest]
+  | [kind: "renew no more", id: number]
+  /** The validators of the head are asked for no longer. */
+  | [kind: "lend no more"]
   /** Nobody waits for the call or request any more. */
   | [kind: "cancel", id: number, reason: Thrown]
   | [kind: "outcome", question: number, outcome: Outcome]

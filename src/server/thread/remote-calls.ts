@@ -9,6 +9,7 @@ import { passOwn } from "./passed-bytes.ts";
 import type { KeptWhile, LentRegistry, Outcome, PassedBody, PassedRestAnswer, ToMain } from "./protocol.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
+import { RepeatedCalls } from "./repeated-calls.ts";
 import { passThrown } from "./thrown.ts";
 
 /** What the main thread has not answered. */
@@ -42,6 +43,7 @@ export class RemoteCalls {
   readonly #feeds: RemoteFeeds;
   readonly #kept: KeptAnswers<Answer>;
   readonly #keptRest: KeptAnswers<RestAnswer>;
+  readonly #repeated = new RepeatedCalls();
   readonly #registry: HeadRegistryAnswers;
   readonly #pendingCalls = new Map<number, PendingCall>();
   readonly #pendingRequests = new Map<number, PendingRequest>();
@@ -69,7 +71,11 @@ export class RemoteCalls {
     if (keepsAnswers) {
       key = `${position} ${text}`;
       const kept = this.#kept.get(key);
-      if (kept) return Promise.resolve(kept);
+      this.#repeated.note(key);
+      if (kept) {
+        if (this.#kept.canChange(key)) this.#renew(key, (id) => ["renew call", id, position, text]);
+        return Promise.resolve(kept);
+      }
     }
     const excerpted = excerpt && this.#registry.call(excerpt, params);
     if (excerpted) return Promise.resolve(excerpted);
@@ -114,7 +120,12 @@ export class RemoteCalls {
     if (keepsAnswers && headers["if-none-match"] === undefined) {
       key = `${position} ${format} ${url}`;
       const kept = this.#keptRest.get(key);
-      if (kept) return Promise.resolve(kept);
+      this.#repeated.note(key);
+      if (kept) {
+        const parts = { params, url, headers: {}, body: undefined, format };
+        if (this.#keptRest.canChange(key)) this.#renew(key, (id) => ["renew request", id, position, parts]);
+        return Promise.resolve(kept);
+      }
     }
     const excerpted = excerpt && this.#registry.request(excerpt, request);
     if (excerpted) return Promise.resolve(excerpted);
@@ -129,8 +140,21 @@ export class RemoteCalls {
     });
   }
 
+  /** Has the main thread answer a call again whenever the answer is another one. */
+  #renew(key: string, renewal: (id: number) => ToMain): void {
+    const id = this.#repeated.add(key);
+    if (id !== undefined) this.#outbox.send(renewal(id));
+  }
+
+  /** By what the answer to a call or request that is renewed is kept; undefined when nobody asks for it any more. */
+  #renewedKey(id: number): string | undefined {
+    const key = this.#repeated.keyOf(id);
+    if (key === undefined) this.#outbox.send(["renew no more", id]);
+    return key;
+  }
+
   lend(registry: LentRegistry): void {
-    this.#registry.lend(registry);
+    if (!this.#registry.lend(registry)) this.#outbox.send(["lend no more"]);
   }
 
   answer(
@@ -140,23 +164,23 @@ export class RemoteCalls {
     headers: Answer["headers"],
     kept: KeptWhile | undefined,
   ): void {
-    const call = end(this.#pendingCalls, id);
+    const call = id < 0 ? undefined : end(this.#pendingCalls, id);
+    const key = call ? call.key : this.#renewedKey(id);
     const answer: Answer = { body: this.#streams.bodyOf(passed), meta, headers };
     const size = sizeOf([answer.body]);
-    if (kept !== undefined && call.key !== undefined && size !== undefined) {
-      this.#kept.put(call.key, answer, size, kept);
-    }
-    call.resolve(answer);
+    if (kept !== undefined && key !== undefined && size !== undefined) this.#kept.put(key, answer, size, kept);
+    call?.resolve(answer);
   }
 
   answerRequest(id: number, { content, topics, ...passed }: PassedRestAnswer, kept: KeptWhile | undefined): void {
-    const { resolve, key } = end(this.#pendingRequests, id);
+    const request = id < 0 ? undefined : end(this.#pendingRequests, id);
+    const key = request ? request.key : this.#renewedKey(id);
     const parts = content?.parts.map((part) => this.#streams.bodyOf(part));
     const size = sizeOf(parts ?? []);
     const answer: RestAnswer = { ...passed, content: content && parts && { format: content.format, parts } };
     if (kept !== undefined && key !== undefined && size !== undefined) this.#keptRest.put(key, answer, size, kept);
-    if (topics === undefined) resolve(answer);
-    else void this.#answerWithFeed(topics, answer, resolve);
+    if (topics === undefined) request?.resolve(answer);
+    else if (request) void this.#answerWithFeed(topics, answer, request.resolve);
   }
 
   /** Whoever learns that a stream of events is open hears of all that happens from then on. */
