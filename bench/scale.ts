@@ -7,7 +7,7 @@
  *
  * `--only` takes a subject (starts, answers, live chain, epochs on disk) or a part of the title of an answer; `--beside` names another
  * checkout whose program is measured in the same run. Blocks of the live chain are recorded before their time: `--lead` is how long before,
- * by default one and a half minutes for a million validators, with slots of `--slot-seconds`. States are built once and kept in `.bench/scale`, or in `scale` within the
+ * by default a minute for a million validators. Its slots take `--slot-seconds`. States are built once and kept in `.bench/scale`, or in `scale` within the
  * directory that BENCH_DIR names.
  */
 import { resolve } from "node:path";

@@ -21,7 +21,7 @@ interface Options {
 }
 
 /** For a million validators. */
-const DEFAULT_LEAD_SECONDS = 90;
+const DEFAULT_LEAD_SECONDS = 60;
 
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   starts: benchStarts,

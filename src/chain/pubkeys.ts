@@ -138,7 +138,8 @@ export class Pubkeys implements SharedPubkeys {
     const { logger } = this.#parts;
     const { memory, size } = known;
     const progress = new Progress({ message: "Learning the validators' public keys", logger });
-    const workers = new WorkerPool({ threads: Math.max(1, availableParallelism() - 1), logger });
+    const threads = Math.max(1, availableParallelism() - 1);
+    const workers = new WorkerPool({ threads, isBackground: true, logger });
     const sum = { keys: 0, made: 0, unfit: 0 };
     try {
       await completeKeys(memory, size, {
