@@ -17,8 +17,8 @@ const CLIENTS = [0, 4];
 /** The first slot of an epoch. */
 const TURN = STATE_SLOT + SLOTS_PER_EPOCH;
 /** With these blocks the votes of all slots find room, so that the turn finalizes. */
-const EARLY_SLOTS = [TURN - 24, TURN - 16];
-const FIRST_SLOT = TURN - 8;
+const EARLY_SLOTS = [TURN - 24, TURN - 16, TURN - 8];
+const FIRST_SLOT = TURN - 7;
 const LAST_SLOT = TURN + 2;
 /** Before and after the slot in which an epoch begins. */
 const AROUND_TURN_MS = { before: 6_000, after: 6_000 };
