@@ -9,8 +9,8 @@ const STATUS = 1;
 export class Revision {
   readonly memory = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   readonly #listeners = new Set<() => void>();
-  /** Changes under way that others are to see as one. */
-  #underway = 0;
+  /** Whether others are to see what changes only when it is published. */
+  #isHeldBack = false;
   #isHeadRaised = false;
   #isStatusRaised = false;
 
@@ -23,20 +23,26 @@ export class Revision {
   /** The same for a change of the status alone. */
   raiseStatus(): void {
     this.#isStatusRaised = true;
-    if (this.#underway === 0) this.publish();
+    if (!this.#isHeldBack) this.publish();
   }
 
-  /** Other threads see what is raised meanwhile only at the end, or once it is published: until then they go by what was before. */
+  /** Other threads see what is raised meanwhile at the end, or when it is completed or published: until then they go by what was before. */
   async asOne<T>(change: () => Promise<T>): Promise<T> {
-    this.#underway++;
+    this.#isHeldBack = true;
     try {
       return await change();
     } finally {
-      if (--this.#underway === 0) this.publish();
+      this.complete();
     }
   }
 
-  /** Other threads see all changes from now on. To be called before they are told of anything that follows from these. */
+  /** What belongs together has changed; nothing is held back from now on. */
+  complete(): void {
+    this.#isHeldBack = false;
+    this.publish();
+  }
+
+  /** Other threads see what has changed by now. To be called before they are told of anything that follows from it. */
   publish(): void {
     if (!this.#isStatusRaised) return;
     if (this.#isHeadRaised) Atomics.add(this.memory, HEAD, 1);

@@ -111,8 +111,7 @@ export class CallService {
     const method = this.#asked.methods[position]!;
     const params = parseMessage(bytesOf(json)) as Params;
     const on = method.dependence?.(params);
-    const isAtHand = method.cost === "cheap" || (method.cost === "state" && asksForHead(params));
-    if (on === undefined || on === "nothing" || !isAtHand) return;
+    if (on === undefined || on === "nothing") return;
     this.#renewals.add(id, on, async (kept) => {
       const { body, meta, headers } = await method.call(params);
       if (!Buffer.isBuffer(body)) return this.#renewals.delete(id);
@@ -125,8 +124,7 @@ export class CallService {
     const route = this.#asked.routes[position]!;
     const request = requestTo(route, { ...passed, body: undefined, waiting: FOR_EVER });
     const on = route.dependence?.(request);
-    const isAtHand = passed.params.state_id === undefined || asksForHead(passed.params);
-    if (on === undefined || on === "nothing" || !isAtHand) return;
+    if (on === undefined || on === "nothing") return;
     this.#renewals.add(id, on, async (kept) => {
       const answer = await route.handle(request);
       if (answer.content?.parts.every((part) => Buffer.isBuffer(part)) === false) return this.#renewals.delete(id);

@@ -13,7 +13,7 @@ interface KeptLimits {
   bytes: number;
   /** A larger answer is not kept. */
   answerBytes: number;
-  /** A node that is stuck does not go on telling that all is well. */
+  /** A node that is stuck does not go on telling that all is well; one that is not tells anew in each slot. */
   statusMillis: number;
 }
 
@@ -21,7 +21,7 @@ const DEFAULT_LIMITS: KeptLimits = {
   answers: 1024,
   bytes: 16 * 1024 * 1024,
   answerBytes: 256 * 1024,
-  statusMillis: 12_000,
+  statusMillis: 15_000,
 };
 
 /** Answers that are true as long as a number in shared memory is the one that they were made with. */

@@ -1,6 +1,5 @@
 import type { Access } from "../../access.ts";
 import type { FailureKind, ItemFailure } from "../../failure.ts";
-import type { Excerpt } from "../../json/registry-excerpt.ts";
 import type { Recipe } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { CallTally } from "../call-tallies.ts";
@@ -8,7 +7,7 @@ import type { AccessOptions } from "../http/access-policy.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/server.ts";
-import type { Cost, Dependence, HeadRegistry } from "../method-table.ts";
+import type { Cost, Dependence, ExcerptCall, HeadRegistry } from "../method-table.ts";
 import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
 
 /** What the main thread and that of the servers tell each other. Messages arrive in the order in which they were sent. */
@@ -48,7 +47,7 @@ export interface MethodFacts {
   takesLargeBody: boolean;
   /** Whether some of its answers can be kept. */
   keepsAnswers: boolean;
-  excerpt: Excerpt | undefined;
+  excerpt: ExcerptCall | undefined;
 }
 
 export type RouteFacts = Omit<RestRoute, "handle" | "dependence">;

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import type { Answer, Caller, Method, Params, Waiting } from "../method-table.ts";
 import type { BodyPart, RestAnswer, RestRequest, RestRoute } from "../rest/route-table.ts";
-import { HeadRegistryAnswers } from "./head-registry.ts";
+import { asksForHead, HeadRegistryAnswers } from "./head-registry.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passOwn } from "./passed-bytes.ts";
@@ -43,7 +43,7 @@ export class RemoteCalls {
   readonly #feeds: RemoteFeeds;
   readonly #kept: KeptAnswers<Answer>;
   readonly #keptRest: KeptAnswers<RestAnswer>;
-  readonly #repeated = new RepeatedCalls();
+  readonly #repeated: RepeatedCalls;
   readonly #registry: HeadRegistryAnswers;
   readonly #pendingCalls = new Map<number, PendingCall>();
   readonly #pendingRequests = new Map<number, PendingRequest>();
@@ -56,12 +56,13 @@ export class RemoteCalls {
     this.#kept = new KeptAnswers(revision);
     this.#keptRest = new KeptAnswers(revision);
     this.#registry = new HeadRegistryAnswers(revision);
+    this.#repeated = new RepeatedCalls((id) => outbox.send(["renew no more", id]));
   }
 
   /** Whoever calls a method whose answers are kept may get one of before, if it is still true. */
   call(
     position: number,
-    { keepsAnswers, excerpt }: Pick<Method, "keepsAnswers" | "excerpt">,
+    { cost, keepsAnswers, excerpt }: Pick<Method, "cost" | "keepsAnswers" | "excerpt">,
     params: Params,
     caller: Caller | undefined,
     waiting: Waiting | undefined,
@@ -73,7 +74,8 @@ export class RemoteCalls {
       const kept = this.#kept.get(key);
       this.#repeated.note(key);
       if (kept) {
-        if (this.#kept.canChange(key)) this.#renew(key, (id) => ["renew call", id, position, text]);
+        const isAtHand = cost === "cheap" || (cost === "state" && asksForHead(params));
+        if (isAtHand && this.#kept.canChange(key)) this.#renew(key, (id) => ["renew call", id, position, text]);
         return Promise.resolve(kept);
       }
     }
@@ -112,7 +114,7 @@ export class RemoteCalls {
   /** Whoever holds an answer already is told by the main thread whether it is still the same. */
   request(
     position: number,
-    { keepsAnswers, excerpt }: Pick<RestRoute, "keepsAnswers" | "excerpt">,
+    { verb, keepsAnswers, excerpt }: Pick<RestRoute, "verb" | "keepsAnswers" | "excerpt">,
     request: RestRequest,
   ): Promise<RestAnswer> {
     const { params, url, headers, body, waiting, format } = request;
@@ -122,12 +124,15 @@ export class RemoteCalls {
       const kept = this.#keptRest.get(key);
       this.#repeated.note(key);
       if (kept) {
+        const isAtHand = params.state_id === undefined || asksForHead(params);
         const parts = { params, url, headers: {}, body: undefined, format };
-        if (this.#keptRest.canChange(key)) this.#renew(key, (id) => ["renew request", id, position, parts]);
+        if (isAtHand && this.#keptRest.canChange(key)) {
+          this.#renew(key, (id) => ["renew request", id, position, parts]);
+        }
         return Promise.resolve(kept);
       }
     }
-    const excerpted = excerpt && this.#registry.request(excerpt, request);
+    const excerpted = excerpt && this.#registry.request(verb, excerpt, request);
     if (excerpted) return Promise.resolve(excerpted);
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
@@ -146,13 +151,6 @@ export class RemoteCalls {
     if (id !== undefined) this.#outbox.send(renewal(id));
   }
 
-  /** By what the answer to a call or request that is renewed is kept; undefined when nobody asks for it any more. */
-  #renewedKey(id: number): string | undefined {
-    const key = this.#repeated.keyOf(id);
-    if (key === undefined) this.#outbox.send(["renew no more", id]);
-    return key;
-  }
-
   lend(registry: LentRegistry): void {
     if (!this.#registry.lend(registry)) this.#outbox.send(["lend no more"]);
   }
@@ -165,7 +163,7 @@ export class RemoteCalls {
     kept: KeptWhile | undefined,
   ): void {
     const call = id < 0 ? undefined : end(this.#pendingCalls, id);
-    const key = call ? call.key : this.#renewedKey(id);
+    const key = call ? call.key : this.#repeated.keyOf(id);
     const answer: Answer = { body: this.#streams.bodyOf(passed), meta, headers };
     const size = sizeOf([answer.body]);
     if (kept !== undefined && key !== undefined && size !== undefined) this.#kept.put(key, answer, size, kept);
@@ -174,7 +172,7 @@ export class RemoteCalls {
 
   answerRequest(id: number, { content, topics, ...passed }: PassedRestAnswer, kept: KeptWhile | undefined): void {
     const request = id < 0 ? undefined : end(this.#pendingRequests, id);
-    const key = request ? request.key : this.#renewedKey(id);
+    const key = request ? request.key : this.#repeated.keyOf(id);
     const parts = content?.parts.map((part) => this.#streams.bodyOf(part));
     const size = sizeOf(parts ?? []);
     const answer: RestAnswer = { ...passed, content: content && parts && { format: content.format, parts } };

@@ -11,12 +11,15 @@ interface RepeatedCall {
 
 /** What is asked over and over, so that the main thread is to answer it before somebody asks again. */
 export class RepeatedCalls {
+  readonly #onOver: (id: number) => void;
   readonly #now: () => number;
   readonly #byKey = new Map<string, RepeatedCall>();
   readonly #byId = new Map<number, RepeatedCall>();
   #last = 0;
 
-  constructor(now: () => number = () => performance.now()) {
+  /** @param onOver is told when a call does not count as a repeated one any more */
+  constructor(onOver: (id: number) => void, now: () => number = () => performance.now()) {
+    this.#onOver = onOver;
     this.#now = now;
   }
 
@@ -28,19 +31,27 @@ export class RepeatedCalls {
 
   /** Takes a call for a repeated one, and gives it an id, which is negative; undefined when it is one already, or there are too many. */
   add(key: string): number | undefined {
-    if (this.#byKey.has(key) || this.#byKey.size >= MAX_REPEATED) return undefined;
+    if (this.#byKey.has(key)) return undefined;
+    // Those that always fail are never heard of again.
+    if (this.#byKey.size >= MAX_REPEATED) for (const call of this.#byKey.values()) this.#isOver(call);
+    if (this.#byKey.size >= MAX_REPEATED) return undefined;
     const call = { id: --this.#last, key, askedAt: this.#now() };
     this.#byKey.set(key, call);
     this.#byId.set(call.id, call);
     return call.id;
   }
 
-  /** By what the answer to the call is kept; undefined when nobody has asked for it for long, whereupon it counts no more. */
+  /** By what the answer to the call is kept; undefined when nobody has asked for it for long. */
   keyOf(id: number): string | undefined {
     const call = this.#byId.get(id);
-    if (call === undefined || this.#now() - call.askedAt < REPEATED_WITHIN_MS) return call?.key;
+    return call === undefined || this.#isOver(call) ? undefined : call.key;
+  }
+
+  #isOver({ id, key, askedAt }: RepeatedCall): boolean {
+    if (this.#now() - askedAt < REPEATED_WITHIN_MS) return false;
     this.#byId.delete(id);
-    this.#byKey.delete(call.key);
-    return undefined;
+    this.#byKey.delete(key);
+    this.#onOver(id);
+    return true;
   }
 }
