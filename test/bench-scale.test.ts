@@ -12,7 +12,7 @@ import {
 import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { RecordedChain } from "../bench/scale/recorded-chain.ts";
-import { makeState, STATE_SLOT, scaleConfig } from "../bench/scale/state.ts";
+import { makeState, SECONDS_PER_SLOT, STATE_SLOT, scaleConfig } from "../bench/scale/state.ts";
 import { KEY_BYTES, publicKeys, secretScalar, toSecretKey } from "../bench/scale/validator-keys.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
@@ -32,7 +32,7 @@ describe("the chain of the benchmark of scale", () => {
   it("passes the transition with all signatures, and finalizes, also where slots are empty", () => {
     const keys = publicKeys(join(tempDirectory(), "keys"), VALIDATORS);
     const serialized = makeState(keys);
-    const recorded = new RecordedChain(serialized, keys);
+    const recorded = new RecordedChain(serialized, keys, SECONDS_PER_SLOT);
     const config = scaleConfig();
     let state: CachedBeaconStateAllForks = createCachedBeaconState(
       ssz.fulu.BeaconState.deserializeToViewDU(serialized),

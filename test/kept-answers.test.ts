@@ -30,32 +30,73 @@ const PATHS: Record<string, string> = {
 const VALIDATOR = "get_v1_beacon_states_stateId_validators_validatorId";
 const VALIDATORS = "get_v1_beacon_states_stateId_validators";
 const BALANCES = "get_v1_beacon_states_stateId_validator_balances";
+const FILTERED = "post_v1_beacon_states_stateId_validators";
+const POSTED_BALANCES = "post_v1_beacon_states_stateId_validator_balances";
+
+interface Few {
+  name: string;
+  params: unknown[] | Record<string, unknown>;
+  path: string;
+  /** Of a POST request. */
+  body?: unknown;
+}
 
 /** Calls about a few validators, which the servers answer from memory that they share with the chain, or cannot answer so. */
-const FEW: [name: string, params: unknown[], path: string][] = [
-  [VALIDATOR, ["head", "5"], "validators/5"],
-  [VALIDATOR, ["head", "999999"], "validators/999999"],
-  [VALIDATORS, ["head", ["7", "3", "999999"]], "validators?id=7,3,999999"],
-  [VALIDATORS, ["head", ["3", "3"]], "validators?id=3,3"],
-  [VALIDATORS, ["head", ["7"], ["exited"]], "validators?id=7&status=exited"],
-  [VALIDATORS, ["head", ["x"]], "validators?id=x"],
-  [BALANCES, ["head", ["0", "2"]], "validator_balances?id=0,2"],
-];
+function few(key: string): Few[] {
+  const strange = `0x${"c1".repeat(48)}`;
+  return [
+    { name: VALIDATOR, params: ["head", "5"], path: "validators/5" },
+    { name: VALIDATOR, params: { state_id: "head", validator_id: key }, path: `validators/${key}` },
+    { name: VALIDATOR, params: { state_id: "head", id: "5" }, path: "validators/x" },
+    { name: VALIDATOR, params: ["head", strange], path: `validators/${strange}` },
+    { name: VALIDATOR, params: ["head", "999999"], path: "validators/999999" },
+    { name: VALIDATORS, params: ["head", ["7", "3", "999999"]], path: "validators?id=7,3,999999" },
+    { name: VALIDATORS, params: ["head", ["2", key, strange]], path: `validators?id=2,${key},${strange}` },
+    { name: VALIDATORS, params: ["head", ["2", key]], path: `validators?id=2,${key}` },
+    { name: VALIDATORS, params: { state_id: "head", id: ["2"] }, path: "validators?id=2" },
+    { name: VALIDATORS, params: ["head", ["3", "3"]], path: "validators?id=3,3" },
+    { name: VALIDATORS, params: ["head", ["7"], ["exited"]], path: "validators?id=7&status=exited" },
+    { name: VALIDATORS, params: ["head", ["x"]], path: "validators?id=x" },
+    { name: VALIDATORS, params: ["head", { ids: ["x"] }], path: "validators?id=x" },
+    { name: BALANCES, params: ["head", ["0", "2"]], path: "validator_balances?id=0,2" },
+    ...[{ ids: ["4", key] }, { ids: ["4"], statuses: null }, { ids: ["4"], statuses: ["exited"] }, ["4"]].map(
+      (body) => ({
+        name: FILTERED,
+        params: ["head", body],
+        path: "validators",
+        body,
+      }),
+    ),
+    { name: FILTERED, params: { state_id: "head", filter: { ids: [key] } }, path: "validators", body: { ids: [key] } },
+    { name: POSTED_BALANCES, params: ["head", ["6", key]], path: "validator_balances", body: ["6", key] },
+    { name: POSTED_BALANCES, params: { state_id: "head", ids: ["6"] }, path: "validator_balances", body: ["6"] },
+    {
+      name: POSTED_BALANCES,
+      params: { state_id: "head", id: ["6"] },
+      path: "validator_balances",
+      body: { ids: ["6"] },
+    },
+  ];
+}
 
 /** Byte for byte, whether the registry is lent by then or not. */
-async function expectSameOfFew(served: ServedApi, caller: Caller): Promise<void> {
-  for (const [name, params, path] of FEW) {
+async function expectSameOfFew(served: ServedApi, caller: Caller, key: string): Promise<void> {
+  for (const { name, params, path, body } of few(key)) {
     const told = await caller.text(name, params).catch(() => undefined);
+    const init =
+      body === undefined
+        ? undefined
+        : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
     for (let time = 0; time < 2; time++) {
       const { text } = await served.call(name, params);
-      const { status, text: body } = await served.ask(`/eth/v1/beacon/states/head/${path}`);
+      const { status, text: answer } = await served.ask(`/eth/v1/beacon/states/head/${path}`, init);
       if (told === undefined) {
-        expect(JSON.parse(text).error, name).toBeDefined();
+        expect(JSON.parse(text).error, `${name} ${JSON.stringify(params)}`).toBeDefined();
         expect(status, path).toBeGreaterThanOrEqual(400);
       } else {
         const meta = JSON.stringify(await caller.meta(name, params));
         expect(text).toBe(`{"jsonrpc":"2.0","id":1,"result":${told},"meta":${meta}}`);
-        expect(body).toBe(`{"data":${told},${meta.slice(1)}`);
+        expect(answer).toBe(`{"data":${told},${meta.slice(1)}`);
       }
     }
   }
@@ -84,10 +125,11 @@ it("no answer that the servers keep is told after the chain has changed", async 
   onTestFinished(served.close);
   const answered = vi.spyOn(chain.blocks, "byRoot");
   const roots = new Set<string>();
+  const key = (await caller.call(VALIDATOR, ["head", "9"])).validator.pubkey as string;
   const look = async () => {
     roots.add(chain.head.root);
     await expectFresh(served, caller, [...roots].slice(-4));
-    await expectSameOfFew(served, caller);
+    await expectSameOfFew(served, caller, key);
   };
 
   await look();
@@ -133,10 +175,13 @@ it("no answer that the servers keep is told after the chain has changed", async 
   await served.call("get_v1_beacon_headers_blockId", ["head"]);
   // The answer was kept since the last look.
   expect(answered).not.toHaveBeenCalled();
-  const calls = [VALIDATOR, VALIDATORS, BALANCES].map((name) => vi.spyOn(served.methods.find(name)!, "call"));
+  const called = [VALIDATOR, VALIDATORS, BALANCES, FILTERED, POSTED_BALANCES];
+  const calls = called.map((name) => vi.spyOn(served.methods.find(name)!, "call"));
   await served.call(VALIDATOR, ["head", "6"]);
-  await served.call(VALIDATORS, ["head", ["1", "2"]]);
-  await served.call(BALANCES, ["head", ["1", "2"]]);
+  await served.call(VALIDATORS, ["head", ["1", key]]);
+  await served.call(BALANCES, { state_id: "head", id: ["1", "2"] });
+  await served.call(FILTERED, ["head", { ids: [key] }]);
+  await served.call(POSTED_BALANCES, ["head", ["1", key]]);
   for (const call of calls) expect(call).not.toHaveBeenCalled();
   await served.call(VALIDATOR, ["head", "999999"]);
   expect(calls[0]).toHaveBeenCalled();

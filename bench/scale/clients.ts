@@ -1,5 +1,6 @@
 import { Child } from "../support/child.ts";
 import { usageOf } from "../support/process-usage.ts";
+import type { ListOrder, ListReport } from "./list-readers-process.ts";
 import type { Probed, ProbedCall, ProbeOrder, ProbeReport } from "./probe-process.ts";
 import type { ReadOrder, ReadReport } from "./reader-process.ts";
 
@@ -19,6 +20,34 @@ export class Reader {
 
   read(order: ReadOrder): Promise<ReadReport> {
     return this.#child.ask(order);
+  }
+
+  end(): Promise<void> {
+    return this.#child.end();
+  }
+}
+
+/** A process of clients that read a long list over and over. */
+export class ListReaders {
+  readonly #child: Child;
+
+  static async start(): Promise<ListReaders> {
+    return new ListReaders((await Child.start("list-readers-process", import.meta.url)).child);
+  }
+
+  private constructor(child: Child) {
+    this.#child = child;
+  }
+
+  async begin(port: number, body: string, clients: number): Promise<void> {
+    const order: ListOrder = { port, body, clients };
+    await this.#child.ask(order);
+  }
+
+  /** How long each list took, in milliseconds. */
+  async take(): Promise<number[]> {
+    const order: ListOrder = { port: null };
+    return (await this.#child.ask<ListReport>(order)).millis;
   }
 
   end(): Promise<void> {

@@ -27,9 +27,10 @@ export async function benchEpochsOnDisk(bench: Bench): Promise<void> {
       const end = STATE_SLOT + EPOCHS * SLOTS_PER_EPOCH;
       const slots: Slot[] = [];
       for (let slot = STATE_SLOT + SLOTS_PER_BLOCK; slot <= end; slot += SLOTS_PER_BLOCK) slots.push(slot);
-      const blocks = await RecordedBlocks.record(kept, end, slots, directory);
+      const blocks = new RecordedBlocks(kept, { now: end, slots, slotSeconds: SECONDS_PER_SLOT }, directory);
+      await blocks.record();
       const dataDir = join(directory, "data");
-      const node = await ScaleNode.start(program, { ...kept, stateFile: blocks.stateFile, dataDir });
+      const node = await ScaleNode.start(program, { network: blocks.network, stateFile: blocks.stateFile, dataDir });
       try {
         const epochs = await writtenByEpoch(node, blocks, join(dataDir, "beacon-db"));
         const settled = epochs.slice(SETTLING_EPOCHS);

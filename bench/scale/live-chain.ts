@@ -4,20 +4,24 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
 import { median, quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
-import { Probe, Reader, rpcBody } from "./clients.ts";
+import { ListReaders, Probe, rpcBody } from "./clients.ts";
+import { HeadEvents } from "./head-events.ts";
 import type { Probed, ProbedCall } from "./probe-process.ts";
 import { RecordedBlocks } from "./recorded-blocks.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
-import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
+import { STATE_SLOT } from "./state.ts";
 import { type Bench, milliseconds, printHeader, printRow, seconds } from "./subject.ts";
 
-const CLIENTS = 4;
-/** The first epoch turns while nobody reads, the second while the clients do. */
-const FIRST_READ_SLOT = STATE_SLOT + SLOTS_PER_EPOCH + 6;
-const LAST_SLOT = STATE_SLOT + 2 * SLOTS_PER_EPOCH + 6;
+/** How many clients read lists in each part of the run, which has a chain of its own. */
+const CLIENTS = [0, 4];
+/** The first slot of an epoch. */
+const TURN = STATE_SLOT + SLOTS_PER_EPOCH;
+/** With these blocks the votes of all slots find room, so that the turn finalizes. */
+const EARLY_SLOTS = [TURN - 24, TURN - 16, TURN - 8];
+const FIRST_SLOT = TURN - 7;
+const LAST_SLOT = TURN + 2;
 /** Before and after the slot in which an epoch begins. */
-const AROUND_BOUNDARY_MS = { before: 6_000, after: 6_000 };
-const HEAD_POLL_MS = 5;
+const AROUND_TURN_MS = { before: 6_000, after: 6_000 };
 
 const ALL_VALIDATORS = rpcBody("get_v1_beacon_states_stateId_validators", ["head"]);
 
@@ -43,158 +47,146 @@ function smallCalls(validators: number): ProbedCall[] {
   ]).flat();
 }
 
+/** A block, by when it was published: in the time of day, in milliseconds. */
 interface Published {
-  slot: Slot;
-  /** In the time of day, in milliseconds. */
   at: number;
   /** Until the block was the head. */
   toHeadMs: number;
 }
 
-/** A phase of the run and a time of the epoch, in which calls and blocks are counted together. */
-interface Part {
-  title: string;
-  holds: (at: number) => boolean;
+/** What a part of the run has seen. */
+interface Seen {
+  clients: number;
+  blocks: RecordedBlocks;
+  published: Published[];
+  probed: Probed[];
+  /** How long each list took. */
+  listsMs: number[];
 }
 
-/** Blocks of a live chain, and small calls meanwhile: first alone, then while clients read all validators over and over. */
+/** Blocks of a live chain over the turn of an epoch, and small calls meanwhile: alone, and while clients read all validators over and over. */
 export async function benchLiveChain(bench: Bench): Promise<void> {
   for (const program of bench.programs) {
-    console.log(`\n### Blocks and epochs with ${bench.kept.validators} validators: ${program.title}\n`);
-    await withTempDirectory((directory) => benchProgram(program, bench, directory));
+    const { kept, slotSeconds } = bench;
+    console.log(`\n### Blocks in slots of ${slotSeconds} s with ${kept.validators} validators: ${program.title}\n`);
+    const seen: Seen[] = [];
+    for (const clients of CLIENTS) {
+      seen.push(await withTempDirectory((directory) => benchProgram(program, bench, clients, directory)));
+    }
+    print(seen);
   }
 }
 
-async function benchProgram(program: Program, { kept, leadSeconds }: Bench, directory: string): Promise<void> {
-  const slots = Array.from({ length: LAST_SLOT - STATE_SLOT }, (_, position) => STATE_SLOT + 1 + position);
-  const now = STATE_SLOT - Math.ceil(leadSeconds / SECONDS_PER_SLOT);
-  const blocks = await RecordedBlocks.record(kept, now, slots, directory);
-  const files = { ...kept, stateFile: blocks.stateFile, dataDir: join(directory, "data") };
-  const [node, probe, ...readers] = await Promise.all([
-    ScaleNode.start(program, files),
+async function benchProgram(
+  program: Program,
+  { kept, slotSeconds, leadSeconds }: Bench,
+  clients: number,
+  directory: string,
+): Promise<Seen> {
+  const live = Array.from({ length: LAST_SLOT - FIRST_SLOT + 1 }, (_, position) => FIRST_SLOT + position);
+  const now = FIRST_SLOT - Math.ceil(leadSeconds / slotSeconds);
+  const blocks = new RecordedBlocks(kept, { now, slots: [...EARLY_SLOTS, ...live], slotSeconds }, directory);
+  await sleepUntil(blocks.startOf(STATE_SLOT));
+  const { network, stateFile } = blocks;
+  // The node has decompressed all keys when the blocks are recorded.
+  const [node, probe, readers] = await Promise.all([
+    ScaleNode.start(program, { network, stateFile, dataDir: join(directory, "data") }),
     Probe.start(),
-    ...Array.from({ length: CLIENTS }, () => Reader.start()),
+    ListReaders.start(),
+    blocks.record(),
   ]);
+  const heads = await HeadEvents.follow(node.restUrl);
   try {
-    const live = await catchUp(node, blocks);
+    for (const slot of EARLY_SLOTS) {
+      await sleepUntil(blocks.startOf(slot));
+      await blocks.publish(slot, node.restUrl);
+    }
+    if (blocks.startOf(FIRST_SLOT) < Date.now()) {
+      throw new Error("The node was not ready when its blocks were: give it more time with --lead SECONDS.");
+    }
     await probe.begin(node.url, smallCalls(kept.validators));
-    const lists = new ListLoop(node, readers);
+    await sleepUntil(blocks.startOf(FIRST_SLOT));
+    await readers.begin(node.rpcPort, ALL_VALIDATORS, clients);
     const published: Published[] = [];
     for (const slot of live) {
-      await sleep(Math.max(0, blocks.startOf(slot) - Date.now()));
-      if (slot === FIRST_READ_SLOT) lists.begin();
-      published.push(await publish(node, blocks, slot));
+      await sleepUntil(blocks.startOf(slot));
+      published.push(await publish(node, blocks, slot, heads));
     }
-    await lists.end();
-    const probed = await probe.take();
-    print(blocks, published, probed);
-    console.log(
-      `\nThe ${CLIENTS} clients read ${lists.millis.length} lists, each in ${seconds(median(lists.millis))}.`,
-    );
+    await sleepUntil(blocks.startOf(LAST_SLOT + 1));
+    // The first calls of a node that nobody has asked for anything count for nothing.
+    const probed = (await probe.take()).filter(({ at }) => at >= blocks.startOf(FIRST_SLOT));
+    return { clients, blocks, published, probed, listsMs: await readers.take() };
   } finally {
-    await Promise.all([probe.end(), ...readers.map((reader) => reader.end())]);
+    heads.end();
+    await Promise.all([probe.end(), readers.end()]);
     await node.stop();
   }
 }
 
-/** Publishes the blocks whose slots passed while the chain was recorded and the node started. Returns the slots that are to come. */
-async function catchUp(node: ScaleNode, blocks: RecordedBlocks): Promise<readonly Slot[]> {
-  for (const [position, slot] of blocks.slots.entries()) {
-    if (slot > FIRST_READ_SLOT) break;
-    if (blocks.startOf(slot) > Date.now()) return blocks.slots.slice(position);
-    await blocks.publish(slot, node.restUrl);
-  }
-  throw new Error(
-    "Most of the chain was over before the node had caught up with it: give it more time with --lead SECONDS.",
-  );
-}
+const sleepUntil = (time: number) => sleep(Math.max(0, time - Date.now()));
 
-async function publish(node: ScaleNode, blocks: RecordedBlocks, slot: Slot): Promise<Published> {
+async function publish(node: ScaleNode, blocks: RecordedBlocks, slot: Slot, heads: HeadEvents): Promise<Published> {
   const at = Date.now();
   const began = performance.now();
-  const isHead = ({ head_slot }: { head_slot: string }) => Number(head_slot) >= slot;
   const untilHead = async () => {
-    await node.callUntil("getChainHead", isHead, { pollMs: HEAD_POLL_MS, seconds: 60 });
+    await heads.until(slot);
     return performance.now() - began;
   };
   const [toHeadMs] = await Promise.all([untilHead(), blocks.publish(slot, node.restUrl)]);
-  return { slot, at, toHeadMs };
+  return { at, toHeadMs };
 }
 
-/** Clients that read all validators, again as soon as they have them. */
-class ListLoop {
-  readonly millis: number[] = [];
-  readonly #node: ScaleNode;
-  readonly #readers: readonly Reader[];
-  #loops: Promise<unknown> = Promise.resolve();
-  #isOver = false;
-
-  constructor(node: ScaleNode, readers: readonly Reader[]) {
-    this.#node = node;
-    this.#readers = readers;
-  }
-
-  begin(): void {
-    this.#loops = Promise.all(this.#readers.map((reader) => this.#loop(reader)));
-    // A failure is told when they end.
-    this.#loops.catch(() => {});
-  }
-
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await this.#loops;
-  }
-
-  async #loop(reader: Reader): Promise<void> {
-    const headers = { "Content-Type": "application/json" };
-    while (!this.#isOver) {
-      const { millis } = await reader.read({
-        url: this.#node.url,
-        method: "POST",
-        headers,
-        body: ALL_VALIDATORS,
-        concurrency: 1,
-        times: 1,
-      });
-      this.millis.push(...millis);
-    }
-  }
-}
-
-function print(blocks: RecordedBlocks, published: readonly Published[], probed: readonly Probed[]): void {
-  const isRead = (at: number) => at >= blocks.startOf(FIRST_READ_SLOT);
-  const boundaries = blocks.slots.filter((slot) => slot % SLOTS_PER_EPOCH === 0).map((slot) => blocks.startOf(slot));
-  const { before, after } = AROUND_BOUNDARY_MS;
-  const isAroundBoundary = (at: number) => boundaries.some((start) => at >= start - before && at < start + after);
-  const parts: Part[] = [
-    { title: "nobody reads, within an epoch", holds: (at) => !isRead(at) && !isAroundBoundary(at) },
-    { title: "nobody reads, an epoch turns", holds: (at) => !isRead(at) && isAroundBoundary(at) },
-    { title: `${CLIENTS} clients read, within an epoch`, holds: (at) => isRead(at) && !isAroundBoundary(at) },
-    { title: `${CLIENTS} clients read, an epoch turns`, holds: (at) => isRead(at) && isAroundBoundary(at) },
-  ];
+function print(seen: readonly Seen[]): void {
   printHeader("", "small calls", "p50", "p99", "longest", "blocks", "to head, median", "longest");
-  for (const { title, holds } of parts) {
-    const calls = probed.filter(({ at }) => holds(at)).map(({ millis }) => millis);
-    const toHead = published.filter(({ at }) => holds(at)).map(({ toHeadMs }) => toHeadMs);
-    if (calls.length === 0 || toHead.length === 0) continue;
-    const quantiles = [0.5, 0.99, 1].map((share) => milliseconds(quantile(calls, share)));
-    const heads = [median(toHead), Math.max(...toHead)].map(seconds);
-    printRow(title, String(calls.length), ...quantiles, String(toHead.length), ...heads);
+  for (const { clients, blocks, published, probed } of seen) {
+    const turn = blocks.startOf(TURN);
+    const { before, after } = AROUND_TURN_MS;
+    const isAroundTurn = (at: number) => at >= turn - before && at < turn + after;
+    for (const [title, holds] of [
+      ["within an epoch", (at: number) => !isAroundTurn(at)],
+      ["an epoch turns", isAroundTurn],
+    ] as const) {
+      const calls = probed.filter(({ at }) => holds(at)).map(({ millis }) => millis);
+      const toHead = published.filter(({ at }) => holds(at)).map(({ toHeadMs }) => toHeadMs);
+      const heads = [median(toHead), Math.max(...toHead)].map(seconds);
+      printRow(
+        `${readersOf(clients)}, ${title}`,
+        String(calls.length),
+        ...spread(calls),
+        String(toHead.length),
+        ...heads,
+      );
+    }
   }
 
   console.log("");
-  printHeader("small call", "p50", "p99", "longest");
-  for (const [title, calls] of Map.groupBy(probed, ({ title }) => title)) {
-    const millis = calls.map(({ millis }) => millis);
-    printRow(title, ...[0.5, 0.99, 1].map((share) => milliseconds(quantile(millis, share))));
+  printHeader(
+    "small call",
+    ...seen.flatMap(({ clients }) => ["p50", "p99", "longest"].map((what) => `${what}, ${readersOf(clients)}`)),
+  );
+  for (const title of new Set(seen.flatMap(({ probed }) => probed.map((call) => call.title)))) {
+    printRow(
+      title,
+      ...seen.flatMap(({ probed }) =>
+        spread(probed.filter((call) => call.title === title).map(({ millis }) => millis)),
+      ),
+    );
   }
 
   console.log("");
   printHeader("first slot of an epoch", "library's processSlots and root", "from publication to head");
-  for (const [position, slot] of blocks.slots.entries()) {
-    const ours = published.find((block) => block.slot === slot);
-    if (slot % SLOTS_PER_EPOCH !== 0 || !ours) continue;
-    const when = isRead(ours.at) ? `${CLIENTS} clients read` : "nobody reads";
-    printRow(`${slot}, ${when}`, seconds(blocks.slotsMs[position]!), seconds(ours.toHeadMs));
+  for (const { clients, blocks, published } of seen) {
+    const position = blocks.slots.indexOf(TURN);
+    const ours = published.find(({ at }) => at >= blocks.startOf(TURN))!;
+    printRow(`${readersOf(clients)}`, seconds(blocks.slotsMs[position]!), seconds(ours.toHeadMs));
+  }
+
+  for (const { clients, listsMs } of seen) {
+    if (listsMs.length > 0)
+      console.log(`\nThe ${clients} clients read ${listsMs.length} lists, each in ${seconds(median(listsMs))}.`);
   }
 }
+
+const readersOf = (clients: number) => (clients === 0 ? "nobody reads" : `${clients} clients read`);
+
+const spread = (millis: readonly number[]) => [0.5, 0.99, 1].map((share) => milliseconds(quantile(millis, share)));

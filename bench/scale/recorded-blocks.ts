@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Slot } from "@lodestar/types";
+import { configYaml } from "../../src/dev/config-yaml.ts";
 import { Child } from "../support/child.ts";
 import { type KeptState, placedInTime } from "./kept-state.ts";
-import { SECONDS_PER_SLOT } from "./state.ts";
+import { scaleConfig } from "./state.ts";
 
 export interface RecordOrder {
   validators: number;
@@ -11,6 +12,7 @@ export interface RecordOrder {
   keysFile: string;
   /** Those that get a block. */
   slots: readonly Slot[];
+  slotSeconds: number;
   /** Where the blocks are left. */
   directory: string;
 }
@@ -22,51 +24,57 @@ export interface Recorded {
 
 export const blockFile = (directory: string, slot: Slot) => join(directory, `${slot}.ssz`);
 
-/** A chain that was made ahead of its time: the state it begins with, and blocks to be published. */
+/** When a chain is, and what is recorded of it. */
+interface Plan {
+  /** The slot that it is now. */
+  now: Slot;
+  /** Those that get a block. */
+  slots: readonly Slot[];
+  slotSeconds: number;
+}
+
+/** A chain that is made ahead of its time: the state it begins with, and blocks to be published. */
 export class RecordedBlocks {
   readonly stateFile: string;
+  /** The directory that describes its network. */
+  readonly network: string;
   readonly slots: readonly Slot[];
-  /** What the library needed to get to each of the slots, in their order. */
-  readonly slotsMs: readonly number[];
+  readonly #kept: KeptState;
+  readonly #slotSeconds: number;
   readonly #genesisTime: number;
   readonly #directory: string;
+  /** What the library needed to get to each of the slots, in their order. */
+  slotsMs: readonly number[] = [];
 
-  /**
-   * @param now the slot that it is when the recording begins
-   * @param directory where the files are left
-   */
-  static async record(kept: KeptState, now: Slot, slots: readonly Slot[], directory: string): Promise<RecordedBlocks> {
-    const genesisTime = Math.floor(Date.now() / 1000) - now * SECONDS_PER_SLOT;
-    const stateFile = placedInTime(kept, genesisTime, directory);
-    const blocks = join(directory, "blocks");
-    mkdirSync(blocks);
+  /** Puts the state in its place in time. @param directory where the files are left */
+  constructor(kept: KeptState, { now, slots, slotSeconds }: Plan, directory: string) {
+    this.#kept = kept;
+    this.slots = slots;
+    this.#slotSeconds = slotSeconds;
+    this.#genesisTime = Math.floor(Date.now() / 1000) - now * slotSeconds;
+    this.stateFile = placedInTime(kept, this.#genesisTime, directory);
+    this.network = join(directory, "network");
+    this.#directory = join(directory, "blocks");
+    for (const made of [this.network, this.#directory]) mkdirSync(made);
+    writeFileSync(join(this.network, "config.yaml"), configYaml(scaleConfig(slotSeconds)));
+  }
+
+  /** Makes the blocks, in a process of its own, whose memory is free afterwards. */
+  async record(): Promise<void> {
     const { child } = await Child.start("recorder-process", import.meta.url, "mainnet");
     try {
-      const order: RecordOrder = { ...kept, stateFile, slots, directory: blocks };
-      const { slotsMs } = await child.ask<Recorded>(order);
-      return new RecordedBlocks({ genesisTime, stateFile, slots, slotsMs, directory: blocks });
+      const { slots, stateFile } = this;
+      const placed = { slots, stateFile, slotSeconds: this.#slotSeconds, directory: this.#directory };
+      const order: RecordOrder = { ...this.#kept, ...placed };
+      this.slotsMs = (await child.ask<Recorded>(order)).slotsMs;
     } finally {
       await child.end();
     }
   }
 
-  private constructor(recorded: {
-    genesisTime: number;
-    stateFile: string;
-    slots: readonly Slot[];
-    slotsMs: readonly number[];
-    directory: string;
-  }) {
-    this.stateFile = recorded.stateFile;
-    this.slots = recorded.slots;
-    this.slotsMs = recorded.slotsMs;
-    this.#genesisTime = recorded.genesisTime;
-    this.#directory = recorded.directory;
-  }
-
   /** In the time of day, in milliseconds. */
   startOf(slot: Slot): number {
-    return (this.#genesisTime + slot * SECONDS_PER_SLOT) * 1000;
+    return (this.#genesisTime + slot * this.#slotSeconds) * 1000;
   }
 
   /** Resolves when the node has imported the block. */

@@ -46,8 +46,8 @@ export class RecordedChain {
   readonly #config: BeaconConfig;
   #state: CachedBeaconStateFulu;
 
-  constructor(serialized: Uint8Array, keys: Uint8Array) {
-    this.#config = scaleConfig();
+  constructor(serialized: Uint8Array, keys: Uint8Array, slotSeconds: number) {
+    this.#config = scaleConfig(slotSeconds);
     const state = ssz.fulu.BeaconState.deserializeToViewDU(serialized);
     this.#state = createCachedBeaconState(
       state,

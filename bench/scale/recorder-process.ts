@@ -7,8 +7,8 @@ import { RecordedChain } from "./recorded-chain.ts";
 import { publicKeys } from "./validator-keys.ts";
 
 useNativeHasher();
-process.on("message", ({ validators, stateFile, keysFile, slots, directory }: RecordOrder) => {
-  const chain = new RecordedChain(readFileSync(stateFile), publicKeys(keysFile, validators));
+process.on("message", ({ validators, stateFile, keysFile, slots, slotSeconds, directory }: RecordOrder) => {
+  const chain = new RecordedChain(readFileSync(stateFile), publicKeys(keysFile, validators), slotSeconds);
   const slotsMs = slots.map((slot) => {
     const block = chain.next(slot);
     writeFileSync(blockFile(directory, slot), block.contents);

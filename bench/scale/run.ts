@@ -14,12 +14,14 @@ interface Options {
   /** Another checkout, which is measured as well. */
   beside: string | undefined;
   rounds: number;
+  /** Of the live chain. */
+  slotSeconds: number;
   /** By default what a machine with little else to do needs. */
   leadSeconds: number | undefined;
 }
 
 /** For a million validators. */
-const DEFAULT_LEAD_SECONDS = 120;
+const DEFAULT_LEAD_SECONDS = 60;
 
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   starts: benchStarts,
@@ -28,7 +30,8 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   "epochs on disk": benchEpochsOnDisk,
 };
 
-export async function benchScale({ validators, only, beside, rounds, leadSeconds }: Options): Promise<void> {
+export async function benchScale(options: Options): Promise<void> {
+  const { validators, only, beside, rounds, slotSeconds, leadSeconds } = options;
   console.log(`${describeMachine()}; a fulu state of ${validators} validators, mainnet preset; rounds: ${rounds}`);
   const kept = await keptState(validators);
   const programs = [{ title: "this checkout", directory: join(import.meta.dirname, "../..") }];
@@ -37,5 +40,6 @@ export async function benchScale({ validators, only, beside, rounds, leadSeconds
   const wanted = named.length > 0 ? named : ["answers"];
   const isWanted = (title: string) => named.length > 0 || only === undefined || title.includes(only);
   const lead = leadSeconds ?? (DEFAULT_LEAD_SECONDS * validators) / 1_000_000;
-  for (const name of wanted) await SUBJECTS[name]!({ kept, programs, rounds, leadSeconds: lead, isWanted });
+  for (const name of wanted)
+    await SUBJECTS[name]!({ kept, programs, rounds, slotSeconds, leadSeconds: lead, isWanted });
 }

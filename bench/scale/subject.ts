@@ -7,7 +7,9 @@ export interface Bench {
   /** This checkout's, and perhaps that of another one. */
   programs: readonly Program[];
   rounds: number;
-  /** From when blocks begin to be recorded to the slot of the first; nodes start meanwhile. */
+  /** Of the live chain. */
+  slotSeconds: number;
+  /** From when blocks begin to be recorded until the first slot that is looked at; nodes start meanwhile. */
   leadSeconds: number;
   /** Whether a part of the subject is wanted. */
   isWanted: (title: string) => boolean;

@@ -98,7 +98,7 @@ function bindMethod(definition: Method, { context, codecs, lanes }: Surroundings
     cost,
     access,
     takesLargeBody: definition.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
-    excerpt,
+    excerpt: excerpt && { tells: excerpt, by: definition.params[1]!.name },
     keepsAnswers: dependsOn !== undefined,
     dependence: (params) => (asksForSlot(definition, params) ? undefined : dependsOn),
     // Not an async function, which would take three turns more to settle than the promise that it returns.

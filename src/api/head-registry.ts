@@ -17,6 +17,7 @@ export async function headRegistry({ all }: BoundMethods): Promise<HeadRegistry>
   return {
     validatorChunks: await snapshots.validators(state),
     balanceChunks: await snapshots.balances(state),
+    keyTable: chain.keyTable,
     epoch: computeEpochAtSlot(state.slot),
     around: aroundData(beside.meta),
     ...beside,

@@ -12,6 +12,12 @@ export interface WorkerRequest<Kind extends keyof Jobs = keyof Jobs> {
   input: Jobs[Kind]["input"];
 }
 
+/** What a thread is told at its start. */
+export interface WorkerOptions {
+  /** Whether nobody waits for what it does. */
+  isBackground: boolean;
+}
+
 export interface WorkerAnswer {
   id: number;
   answer: Jobs[keyof Jobs]["answer"];
@@ -29,7 +35,7 @@ interface Member {
   jobs: Map<number, PendingJob>;
 }
 
-interface WorkerPoolOptions {
+interface WorkerPoolOptions extends Partial<WorkerOptions> {
   threads: number;
   logger?: Logger;
   /** Replaces the thread that is started; the default runs `worker.ts`. */
@@ -48,10 +54,11 @@ export class WorkerPool {
   #nextId = 0;
   #closed = false;
 
-  constructor({ threads, logger, startWorker }: WorkerPoolOptions) {
+  constructor({ threads, isBackground = false, logger, startWorker }: WorkerPoolOptions) {
     this.threads = threads;
     this.#logger = logger;
-    this.#startWorker = startWorker ?? (() => new Worker(WORKER));
+    const workerData: WorkerOptions = { isBackground };
+    this.#startWorker = startWorker ?? (() => new Worker(WORKER, { workerData }));
   }
 
   get closed(): boolean {

@@ -80,10 +80,12 @@ export class HeadTracker {
       this.#headState = await states.afterBlock(head.root);
       this.#head = head;
       forkChoice.revision.raise();
+      forkChoice.revision.complete();
       this.#announce(previous, forkChoice.commonAncestor(previous.root, head.root)?.slot ?? GENESIS_SLOT);
     } else {
       this.#head = head;
       if (head !== previous) forkChoice.revision.raise();
+      forkChoice.revision.complete();
       const isVerifiedNow = previous.execution.status === "optimistic" && head.execution.status === "valid";
       if (isVerifiedNow) events.publish("headVerified", { slot: head.slot, root: head.root });
     }

@@ -7,6 +7,7 @@ import type { KeyMemory } from "../bls/key-memory.ts";
 import type { SharedPubkeys } from "../bls/keyed-sets.ts";
 import { WorkerPool } from "../bls/worker-pool.ts";
 import type { PubkeyFile } from "../db/pubkey-file.ts";
+import type { KeyTable } from "../key-table.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
 import { KeptPubkeys } from "./kept-pubkeys.ts";
@@ -60,6 +61,11 @@ export class Pubkeys implements SharedPubkeys {
 
   get memory(): KeyMemory {
     return this.#known.memory;
+  }
+
+  /** By which other threads find the indices of keys. */
+  get table(): KeyTable {
+    return this.#known.table;
   }
 
   get(index: ValidatorIndex): PublicKey | undefined {
@@ -138,7 +144,8 @@ export class Pubkeys implements SharedPubkeys {
     const { logger } = this.#parts;
     const { memory, size } = known;
     const progress = new Progress({ message: "Learning the validators' public keys", logger });
-    const workers = new WorkerPool({ threads: Math.max(1, availableParallelism() - 1), logger });
+    const threads = Math.max(1, availableParallelism() - 1);
+    const workers = new WorkerPool({ threads, isBackground: true, logger });
     const sum = { keys: 0, made: 0, unfit: 0 };
     try {
       await completeKeys(memory, size, {

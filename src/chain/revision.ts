@@ -8,15 +8,53 @@ const STATUS = 1;
  */
 export class Revision {
   readonly memory = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  readonly #listeners = new Set<() => void>();
+  /** Whether others are to see what changes only when it is published. */
+  #isHeldBack = false;
+  #isHeadRaised = false;
+  #isStatusRaised = false;
 
   /** To be called in the same turn as the change, after it. */
   raise(): void {
-    Atomics.add(this.memory, HEAD, 1);
+    this.#isHeadRaised = true;
     this.raiseStatus();
   }
 
   /** The same for a change of the status alone. */
   raiseStatus(): void {
+    this.#isStatusRaised = true;
+    if (!this.#isHeldBack) this.publish();
+  }
+
+  /** Other threads see what is raised meanwhile at the end, or when it is completed or published: until then they go by what was before. */
+  async asOne<T>(change: () => Promise<T>): Promise<T> {
+    this.#isHeldBack = true;
+    try {
+      return await change();
+    } finally {
+      this.complete();
+    }
+  }
+
+  /** What belongs together has changed; nothing is held back from now on. */
+  complete(): void {
+    this.#isHeldBack = false;
+    this.publish();
+  }
+
+  /** Other threads see what has changed by now. To be called before they are told of anything that follows from it. */
+  publish(): void {
+    if (!this.#isStatusRaised) return;
+    if (this.#isHeadRaised) Atomics.add(this.memory, HEAD, 1);
     Atomics.add(this.memory, STATUS, 1);
+    this.#isHeadRaised = false;
+    this.#isStatusRaised = false;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls the listener when a number has changed, perhaps in the midst of a change; returns the function that ends it. */
+  onPublished(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 }

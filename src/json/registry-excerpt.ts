@@ -1,4 +1,5 @@
-import { VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
+import { type KeyTable, NO_KEY, slotOfKey } from "../key-table.ts";
+import { PUBKEY_BYTES, VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
 import { BALANCE_BYTES, type Chunks, chunkBytes, VALIDATORS_PER_CHUNK } from "./registry-chunks.ts";
 import { writtenAtOnce } from "./shared-stream.ts";
 import { ANY_STATUS } from "./validator-status.ts";
@@ -10,11 +11,27 @@ export type Excerpt = "validator" | "validators" | "balances";
 export interface SharedRegistry {
   validatorChunks: Chunks;
   balanceChunks: Chunks;
+  /** Of the whole chain: it may know validators that are not there, or have another place. */
+  keyTable: KeyTable;
   /** For which the statuses are. */
   epoch: number;
 }
 
 export const validatorCount = ({ balanceChunks }: SharedRegistry): number => chunkBytes(balanceChunks) / BALANCE_BYTES;
+
+/** The index of the validator with that public key; undefined when none is found. */
+export function indexOfKey(registry: SharedRegistry, key: Uint8Array): number | undefined {
+  const { keyTable, validatorChunks } = registry;
+  const count = validatorCount(registry);
+  const isKeyOf = (index: number): boolean => {
+    if (index >= count) return false;
+    const start = (index % VALIDATORS_PER_CHUNK) * VALIDATOR_BYTES;
+    const chunk = validatorChunks[Math.floor(index / VALIDATORS_PER_CHUNK)]!;
+    return Buffer.compare(new Uint8Array(chunk, start, PUBKEY_BYTES), key) === 0;
+  };
+  const entry = keyTable.slots[slotOfKey(keyTable, key, isKeyOf)]!;
+  return entry === NO_KEY ? undefined : entry - 1;
+}
 
 /** The standard's JSON of the validators of these indices, which ascend and are all there. */
 export function writeExcerpt(excerpt: Excerpt, registry: SharedRegistry, indices: Uint32Array): Buffer {

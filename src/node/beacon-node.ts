@@ -206,7 +206,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const { events, chain } = this.api.context;
     // The topics are those that the methods gave themselves.
     const feed = (topics: readonly string[]) => events.feed(topics as readonly Topic[]);
-    const revision = chain.forkChoice.revision.memory;
+    const { revision } = chain.forkChoice;
     const registry = () => headRegistry(methods);
     const served = { methods, routes, metrics, feed, revision, registry };
     const servers = await startServers(served, options, this.#logger, thread);

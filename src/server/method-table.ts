@@ -53,6 +53,13 @@ export type Dependence = "head" | "status" | "nothing";
  */
 export type Cost = "cheap" | "duty" | "state" | "heavy";
 
+/** How a few validators of a state, which is the first parameter, are asked for. */
+export interface ExcerptCall {
+  tells: Excerpt;
+  /** The name of the second parameter, which has one id, a list of them or, called `filter`, such a list as its `ids`. */
+  by: string;
+}
+
 export interface Method {
   readonly name: string;
   readonly cost: Cost;
@@ -64,8 +71,8 @@ export interface Method {
   readonly keepsAnswers?: boolean;
   /** What the answer to these parameters depends on; undefined when on more, such as the time of day. */
   dependence?(params: Params): Dependence | undefined;
-  /** What it tells of validators of a state, the first parameter, that the second one names, when nothing else is given. */
-  readonly excerpt?: Excerpt | undefined;
+  /** What it tells of a few validators, when nothing else is given but state and validators. */
+  readonly excerpt?: ExcerptCall | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   call(params: Params, caller?: Caller, waiting?: Waiting): Promise<Answer>;
   /**

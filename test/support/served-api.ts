@@ -39,7 +39,7 @@ export async function serveApi(api: Api): Promise<ServedApi> {
       methods,
       routes: () => createRouteTable(methods),
       feed: (topics) => api.context.events.feed(topics as readonly Topic[]),
-      revision: api.context.chain.forkChoice.revision.memory,
+      revision: api.context.chain.forkChoice.revision,
       registry: () => headRegistry(methods),
     },
     { jsonRpc: anywhere, rest: anywhere },

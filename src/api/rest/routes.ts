@@ -62,7 +62,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",
-    excerpt: verb === "GET" ? method.excerpt : undefined,
+    excerpt: method.excerpt,
     keepsAnswers: verb === "GET" && method.keepsAnswers,
     dependence: ({ params, query }) =>
       method.dependence?.({ ...params, ...Object.fromEntries(new URLSearchParams(query)) }),

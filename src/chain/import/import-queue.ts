@@ -239,14 +239,17 @@ export class ImportQueue {
 
   /** Takes in a run of blocks that was verified while the chain went on; some of them may have come another way. */
   #commit(run: readonly VerifiedBlock[]): Promise<number> {
-    const { changes, settle, hotSnapshots } = this.#parts;
+    const { changes, forkChoice, settle, hotSnapshots } = this.#parts;
     return changes.run(async () => {
       const unknown: VerifiedBlock[] = [];
       for (const block of run) if (!(await isKnownBlock(block, this.#parts))) unknown.push(block);
       if (unknown.length === 0) return 0;
-      await this.#committer.commit(unknown);
-      for (const { signed, root } of unknown) this.#announce(signed, root);
-      await settle();
+      // That a block is there, and that it is the head, is one change to those who ask.
+      await forkChoice.revision.asOne(async () => {
+        await this.#committer.commit(unknown);
+        for (const { signed, root } of unknown) this.#announce(signed, root);
+        await settle();
+      });
       for (const { root } of unknown) await hotSnapshots.offer(root);
       return unknown.length;
     });

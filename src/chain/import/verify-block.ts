@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BeaconConfig } from "@lodestar/config";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { IndexedAttestation, SignedBeaconBlock } from "@lodestar/types";
@@ -38,7 +39,10 @@ export async function verifyBlock(
   // Unless the rest is in order, nobody asks for it.
   payload.catch(() => undefined);
   // A large batch runs in worker threads while the transition runs here; a bad signature is the verdict that counts.
-  const signatures = bls?.verify(signatureSetsOf(config, signed, preState, read)) ?? true;
+  const signatures = Promise.resolve(bls?.verify(signatureSetsOf(config, signed, preState, read)) ?? true);
+  signatures.catch(() => undefined);
+  // The transition holds this thread, so that whoever waits for it is answered first.
+  if (!producedState) await nextTurn();
   const transition = captureFailure(() => applyBlock(signed, preState, producedState));
   if (!(await signatures)) throw badSignature(signed);
   const state = transition();

@@ -1,8 +1,7 @@
 import type { Access } from "../../access.ts";
-import type { Excerpt } from "../../json/registry-excerpt.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/negotiation.ts";
-import type { Dependence, Waiting } from "../method-table.ts";
+import type { Dependence, ExcerptCall, Waiting } from "../method-table.ts";
 
 /** What HTTP carried, and the format that was chosen for the answer. */
 export interface RequestParts {
@@ -80,8 +79,8 @@ export interface RestRoute {
   keepsAnswers?: boolean;
   /** What the answer to the request depends on; undefined when on more, such as the time of day. */
   dependence?(request: RestRequest): Dependence | undefined;
-  /** What it tells of validators of a state, by the placeholders of the path and, where these name none, the query's `id`. */
-  excerpt?: Excerpt | undefined;
+  /** What it tells of a few validators, by the placeholders of the path and, where these name none, by the query's `id` or the body. */
+  excerpt?: ExcerptCall | undefined;
   /** Throws a `Failure` for everything that is the caller's or the node's fault. */
   handle(request: RestRequest): Promise<RestAnswer>;
 }

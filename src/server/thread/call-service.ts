@@ -6,16 +6,18 @@ import { requestTo } from "../rest/request.ts";
 import type { BodyPart, RestAnswer, RouteTable } from "../rest/route-table.ts";
 import { asksForHead } from "./head-registry.ts";
 import type { ThreadOutbox } from "./outbox.ts";
-import { passLargeCopy, received } from "./passed-bytes.ts";
+import { passCopy, passLargeCopy, received } from "./passed-bytes.ts";
 import {
   type KeptWhile,
   type Outcome,
   type PassedBody,
   type PassedBytes,
   type PassedRequest,
+  type PublishedRevision,
   REVISION_PLACES,
   type ToThread,
 } from "./protocol.ts";
+import { Renewals } from "./renewals.ts";
 import type { StreamSender } from "./stream-sender.ts";
 import { passThrown, receiveThrown } from "./thrown.ts";
 
@@ -23,7 +25,7 @@ import { passThrown, receiveThrown } from "./thrown.ts";
 interface Asked {
   methods: readonly Method[];
   routes: RouteTable;
-  revision: Int32Array;
+  revision: PublishedRevision;
   registry?: (() => Promise<HeadRegistry>) | undefined;
 }
 
@@ -33,6 +35,12 @@ interface Question {
 }
 
 const NO_PARAMS = "[]";
+
+/** Whoever is told without having asked does not give up. */
+const FOR_EVER: Waiting = { signal: new AbortController().signal };
+
+/** To lend the registry of each head of a node that catches up would take more time than it saves. */
+const LENT_AGAIN_AFTER_MS = 1000;
 
 /** What is read of a long call takes several times the memory of its bytes, so that few are read before they are answered. */
 const LONG_CALLS_AT_ONCE = 4;
@@ -45,9 +53,12 @@ export class CallService {
   readonly #running = new Map<number, RunningCall>();
   readonly #questions = new Map<number, Question>();
   #lastQuestion = 0;
+  readonly #renewals: Renewals;
+  readonly #stopRenewing: () => void;
   #longCalls = 0;
   /** The revision for which the registry was last lent, or is to be. */
   #lentAt: number | undefined;
+  #lending: { isWanted: boolean; notBefore: number } = { isWanted: false, notBefore: 0 };
   /** Long calls that wait until fewer are under way. */
   readonly #waitingCalls: (() => void)[] = [];
 
@@ -55,6 +66,12 @@ export class CallService {
     this.#asked = asked;
     this.#outbox = outbox;
     this.#streams = streams;
+    const { revision } = asked;
+    this.#renewals = new Renewals(outbox, revision.memory);
+    this.#stopRenewing = revision.onPublished(() => {
+      this.#renewals.renewSoon();
+      this.#lendSoon();
+    });
   }
 
   call(id: number, position: number, json: string | Uint8Array): void {
@@ -89,6 +106,40 @@ export class CallService {
     if (route.excerpt && asksForHead(parts.params)) void this.#lendRegistry();
   }
 
+  /** Answers a call of which the other thread keeps the answer, and again whenever that has changed. */
+  renewCall(id: number, position: number, json: string): void {
+    const method = this.#asked.methods[position]!;
+    const params = parseMessage(bytesOf(json)) as Params;
+    const on = method.dependence?.(params);
+    if (on === undefined || on === "nothing") return;
+    this.#renewals.add(id, on, async (kept) => {
+      const { body, meta, headers } = await method.call(params);
+      if (!Buffer.isBuffer(body)) return this.#renewals.delete(id);
+      const passed = passCopy(body);
+      this.#outbox.send(["answer", id, passed, meta, headers, kept], passed);
+    });
+  }
+
+  renewRequest(id: number, position: number, passed: PassedRequest): void {
+    const route = this.#asked.routes[position]!;
+    const request = requestTo(route, { ...passed, body: undefined, waiting: FOR_EVER });
+    const on = route.dependence?.(request);
+    if (on === undefined || on === "nothing") return;
+    this.#renewals.add(id, on, async (kept) => {
+      const answer = await route.handle(request);
+      if (answer.content?.parts.every((part) => Buffer.isBuffer(part)) === false) return this.#renewals.delete(id);
+      await this.#sendRestAnswer(id, answer, kept);
+    });
+  }
+
+  renewNoMore(id: number): void {
+    this.#renewals.delete(id);
+  }
+
+  lendNoMore(): void {
+    this.#lending.isWanted = false;
+  }
+
   cancel(id: number, reason: Error): void {
     this.#running.get(id)?.cancel(reason);
   }
@@ -105,6 +156,8 @@ export class CallService {
     for (const running of this.#running.values()) running.cancel(reason);
     for (const { reject } of this.#questions.values()) reject(reason);
     this.#questions.clear();
+    this.#stopRenewing();
+    this.#renewals.clear();
   }
 
   #begin(id: number): RunningCall {
@@ -161,10 +214,11 @@ export class CallService {
    */
   async #lendRegistry(): Promise<void> {
     const { registry, revision } = this.#asked;
-    const now = () => Atomics.load(revision, REVISION_PLACES.head);
+    const now = () => Atomics.load(revision.memory, REVISION_PLACES.head);
     const began = now();
     if (registry === undefined || this.#lentAt === began) return;
     this.#lentAt = began;
+    this.#lending = { isWanted: true, notBefore: performance.now() + LENT_AGAIN_AFTER_MS };
     try {
       const lent = await registry();
       if (now() === began) this.#outbox.send(["registry", { ...lent, revision: began }]);
@@ -173,24 +227,34 @@ export class CallService {
     }
   }
 
+  /** The same for a new head, as long as somebody asks. */
+  #lendSoon(): void {
+    const { isWanted, notBefore } = this.#lending;
+    if (isWanted && performance.now() >= notBefore) queueMicrotask(() => void this.#lendRegistry());
+  }
+
   /** To be asked before an answer is made: what changes meanwhile may be in it or not, so that it counts as one of before. */
   #keptWhile(on: Dependence | undefined): KeptWhile | undefined {
     if (on === undefined) return undefined;
     if (on === "nothing") return "always";
-    return { on, revision: Atomics.load(this.#asked.revision, REVISION_PLACES[on]) };
+    return { on, revision: Atomics.load(this.#asked.revision.memory, REVISION_PLACES[on]) };
   }
 
-  async #answerRequest(
-    running: RunningCall,
+  async #answerRequest({ id }: RunningCall, answer: RestAnswer, kept: KeptWhile | undefined): Promise<void> {
+    await this.#sendRestAnswer(id, answer, kept);
+    this.#running.delete(id);
+  }
+
+  async #sendRestAnswer(
+    id: number,
     { content, feed, ...answer }: RestAnswer,
     kept: KeptWhile | undefined,
   ): Promise<void> {
     const copied = content && (await Promise.all(joined(content.parts).map(copyOfBuffer)));
-    this.#running.delete(running.id);
     // A stream is opened when its answer is sent: its first chunks come right after it.
     const parts = copied?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
     const passed = { ...answer, content: content && parts && { format: content.format, parts }, topics: feed?.topics };
-    this.#outbox.send(["rest answer", running.id, passed, kept], ...(parts ?? []));
+    this.#outbox.send(["rest answer", id, passed, kept], ...(parts ?? []));
   }
 
   #fail({ id }: RunningCall, error: unknown): void {

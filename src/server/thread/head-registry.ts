@@ -1,49 +1,63 @@
-import { type Excerpt, type SharedRegistry, validatorCount, writeExcerpt } from "../../json/registry-excerpt.ts";
-import type { Answer, Params } from "../method-table.ts";
+import { parseMessage } from "../../json/parse.ts";
+import { indexOfKey, type SharedRegistry, validatorCount, writeExcerpt } from "../../json/registry-excerpt.ts";
+import type { Answer, ExcerptCall, Params } from "../method-table.ts";
 import type { RestAnswer, RestRequest } from "../rest/route-table.ts";
 import { type LentRegistry, REVISION_PLACES } from "./protocol.ts";
 
 const HEAD = "head";
+/** When nobody has asked for so long, the memory is not lent again before somebody does. */
+const ASKED_WITHIN_MS = 30_000;
 /** Calls about more validators go to the main thread, which writes their answers in slices. */
 const MAX_VALIDATORS = 256;
-/** One way to write an index. All others, also wrong ones, are left to the main thread, as public keys are. */
+/** The body of a request about so many is shorter, unless they are written in an unusual way. */
+const MAX_BODY_BYTES = 32 * 1024;
+/** One way to write an index, and one for a public key. All others, also wrong ones, are left to the main thread. */
 const INDEX = /^(0|[1-9]\d{0,8})$/;
-const QUERY = /^id=(\d+(?:,\d+)*)$/;
+const PUBLIC_KEY = /^0x[0-9a-f]{96}$/i;
+const QUERY = /^id=(\w+(?:,\w+)*)$/;
+const JSON_TYPE = /^application\/json(;|$)/;
 
 /** Whether a call with these parameters asks for something of the head. */
 export const asksForHead = (params: Params): boolean => (Array.isArray(params) ? params[0] : params.state_id) === HEAD;
 
 /**
- * Answers calls about a few validators of the head, given by index, as the main thread would: from memory that it has lent, as long
- * as that is the head's.
+ * Answers calls about a few validators of the head, given by index or public key, as the main thread would: from memory that it has
+ * lent, as long as that is the head's.
  */
 export class HeadRegistryAnswers {
   readonly #revision: Int32Array;
+  readonly #now: () => number;
   #lent: LentRegistry | undefined;
+  #askedAt: number;
 
-  constructor(revision: Int32Array) {
+  constructor(revision: Int32Array, now: () => number = () => performance.now()) {
     this.#revision = revision;
+    this.#now = now;
+    this.#askedAt = now();
   }
 
-  lend(registry: LentRegistry): void {
+  /** Gives whether somebody has asked lately. */
+  lend(registry: LentRegistry): boolean {
     this.#lent = registry;
+    return this.#now() - this.#askedAt < ASKED_WITHIN_MS;
   }
 
   /** Undefined when the main thread has to be asked. */
-  call(excerpt: Excerpt, params: Params): Answer | undefined {
+  call(excerpt: ExcerptCall, params: Params): Answer | undefined {
     const registry = this.#current();
-    const body = registry && Array.isArray(params) ? excerptOf(excerpt, registry, params) : undefined;
+    const body = registry && excerptOf(excerpt, registry, Array.isArray(params) ? params : byPosition(excerpt, params));
     return registry && body && { body, meta: registry.meta, headers: registry.headers };
   }
 
   /** Undefined when the main thread has to be asked. */
-  request(excerpt: Excerpt, { params, query, format }: RestRequest): RestAnswer | undefined {
+  request(verb: "GET" | "POST", excerpt: ExcerptCall, request: RestRequest): RestAnswer | undefined {
     const registry = this.#current();
+    const { params, query, format } = request;
     if (registry === undefined || format !== "json") return undefined;
-    const ids = QUERY.exec(query)?.[1]?.split(",");
-    if (ids === undefined && query !== "") return undefined;
+    const asked = verb === "POST" ? bodyOf(request) : QUERY.exec(query)?.[1]?.split(",");
+    if (asked === undefined && (query !== "" || verb === "POST")) return undefined;
     const inPath = Object.values(params);
-    const body = excerptOf(excerpt, registry, ids ? [...inPath, ids] : inPath);
+    const body = excerptOf(excerpt, registry, asked === undefined ? inPath : [...inPath, asked]);
     if (body === undefined) return undefined;
     const [before, after] = registry.around;
     const parts = [Buffer.from(before), body, Buffer.from(after)];
@@ -51,29 +65,56 @@ export class HeadRegistryAnswers {
   }
 
   #current(): LentRegistry | undefined {
+    this.#askedAt = this.#now();
     if (this.#lent?.revision !== Atomics.load(this.#revision, REVISION_PLACES.head)) this.#lent = undefined;
     return this.#lent;
   }
 }
 
-function excerptOf(excerpt: Excerpt, registry: SharedRegistry, params: unknown[]): Buffer | undefined {
+/** The parameters of a call by name, where they are the two that matter. */
+function byPosition({ by }: ExcerptCall, { state_id, [by]: asked, ...others }: Record<string, unknown>): unknown[] {
+  return Object.keys(others).length === 0 ? [state_id, asked] : [];
+}
+
+/** What the body of a request says, if that can be told so easily. */
+function bodyOf({ query, headers, body }: RestRequest): unknown {
+  const isJson = JSON_TYPE.test(headers["content-type"] ?? "");
+  if (query !== "" || !isJson || body === undefined || body.length > MAX_BODY_BYTES) return undefined;
+  try {
+    return parseMessage(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function excerptOf(excerpt: ExcerptCall, registry: SharedRegistry, params: unknown[]): Buffer | undefined {
   const [state, asked] = params;
   if (state !== HEAD || params.length !== 2) return undefined;
-  if (excerpt !== "validator") {
-    const indices = Array.isArray(asked) ? indicesOf(asked, validatorCount(registry)) : undefined;
-    return indices && writeExcerpt(excerpt, registry, indices);
+  const { tells, by } = excerpt;
+  if (tells !== "validator") {
+    const ids = by === "filter" ? idsOf(asked) : asked;
+    const indices = Array.isArray(ids) ? indicesOf(ids, registry) : undefined;
+    return indices && writeExcerpt(tells, registry, indices);
   }
-  const index = indexOf(asked);
+  const index = indexOf(asked, registry);
   if (index === undefined || index >= validatorCount(registry)) return undefined;
-  return writeExcerpt(excerpt, registry, Uint32Array.of(index));
+  return writeExcerpt(tells, registry, Uint32Array.of(index));
+}
+
+/** The ids of a filter that has nothing else. */
+function idsOf(filter: unknown): unknown {
+  if (typeof filter !== "object" || filter === null) return undefined;
+  const { ids, statuses, ...others } = filter as { ids?: unknown; statuses?: unknown };
+  return (statuses ?? null) === null && Object.keys(others).length === 0 ? ids : undefined;
 }
 
 /** Those that are there, ascending; undefined where the main thread has to say what is wrong with them. */
-function indicesOf(ids: readonly unknown[], count: number): Uint32Array | undefined {
+function indicesOf(ids: readonly unknown[], registry: SharedRegistry): Uint32Array | undefined {
   if (ids.length === 0 || ids.length > MAX_VALIDATORS) return undefined;
+  const count = validatorCount(registry);
   const indices = new Set<number>();
   for (const id of ids) {
-    const index = indexOf(id);
+    const index = indexOf(id, registry);
     if (index === undefined || indices.has(index)) return undefined;
     indices.add(index);
   }
@@ -82,6 +123,8 @@ function indicesOf(ids: readonly unknown[], count: number): Uint32Array | undefi
     .sort();
 }
 
-function indexOf(id: unknown): number | undefined {
-  return typeof id === "string" && INDEX.test(id) ? Number(id) : undefined;
+function indexOf(id: unknown, registry: SharedRegistry): number | undefined {
+  if (typeof id !== "string") return undefined;
+  if (INDEX.test(id)) return Number(id);
+  return PUBLIC_KEY.test(id) ? indexOfKey(registry, Buffer.from(id.slice(2), "hex")) : undefined;
 }

@@ -21,3 +21,24 @@ it("makes room for new answers by leaving those that came first", () => {
   kept.put("f", "f", 8, "always");
   expect(kept.get("f")).toBeUndefined();
 });
+
+it("never gives an answer of an earlier revision for one of a later, whichever comes last", () => {
+  const revision = new Int32Array(2);
+  const kept = new KeptAnswers<string>(revision);
+  const put = (answer: string, number: number) => kept.put("head", answer, 1, { on: "head", revision: number });
+  put("7", 0);
+  revision[0] = 1;
+  expect(kept.get("head")).toBeUndefined();
+  put("8", 1);
+  put("7", 0);
+  expect(kept.get("head")).toBe("8");
+  // An answer may come before its number is seen.
+  put("9", 2);
+  expect(kept.get("head")).toBeUndefined();
+  revision[0] = 0x7fffffff;
+  put("before", 0x7fffffff);
+  Atomics.add(revision, 0, 1);
+  put("after", revision[0]);
+  put("before", 0x7fffffff);
+  expect(kept.get("head")).toBe("after");
+});

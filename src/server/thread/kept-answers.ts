@@ -13,7 +13,7 @@ interface KeptLimits {
   bytes: number;
   /** A larger answer is not kept. */
   answerBytes: number;
-  /** A node that is stuck does not go on telling that all is well. */
+  /** A node that is stuck does not go on telling that all is well; one that is not tells anew in each slot. */
   statusMillis: number;
 }
 
@@ -21,7 +21,7 @@ const DEFAULT_LIMITS: KeptLimits = {
   answers: 1024,
   bytes: 16 * 1024 * 1024,
   answerBytes: 256 * 1024,
-  statusMillis: 12_000,
+  statusMillis: 15_000,
 };
 
 /** Answers that are true as long as a number in shared memory is the one that they were made with. */
@@ -46,9 +46,16 @@ export class KeptAnswers<Answer> {
     return undefined;
   }
 
-  /** `size` is that of the body. */
+  /** Whether what is kept may become untrue. */
+  canChange(key: string): boolean {
+    return this.#answers.get(key)?.while !== "always";
+  }
+
+  /** `size` is that of the body. An answer that was made before the one that is kept does not take its place. */
   put(key: string, answer: Answer, size: number, keptWhile: KeptWhile): void {
     if (key.length + size > this.#limits.answerBytes) return;
+    const before = this.#answers.get(key)?.while;
+    if (before !== undefined && isOlder(keptWhile, before)) return;
     this.#answers.set(key, { answer, while: keptWhile, at: this.#now() }, size);
   }
 
@@ -58,4 +65,9 @@ export class KeptAnswers<Answer> {
     if (Atomics.load(this.#revision, REVISION_PLACES[on]) !== revision) return false;
     return on !== "status" || this.#now() - at < this.#limits.statusMillis;
   }
+}
+
+/** The numbers of the revision go on at the smallest one after the largest. */
+function isOlder(one: KeptWhile, other: KeptWhile): boolean {
+  return one !== "always" && other !== "always" && ((one.revision - other.revision) | 0) < 0;
 }

@@ -1,6 +1,5 @@
 import type { Access } from "../../access.ts";
 import type { FailureKind, ItemFailure } from "../../failure.ts";
-import type { Excerpt } from "../../json/registry-excerpt.ts";
 import type { Recipe } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { CallTally } from "../call-tallies.ts";
@@ -8,7 +7,7 @@ import type { AccessOptions } from "../http/access-policy.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/server.ts";
-import type { Cost, Dependence, HeadRegistry } from "../method-table.ts";
+import type { Cost, Dependence, ExcerptCall, HeadRegistry } from "../method-table.ts";
 import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
 
 /** What the main thread and that of the servers tell each other. Messages arrive in the order in which they were sent. */
@@ -48,7 +47,7 @@ export interface MethodFacts {
   takesLargeBody: boolean;
   /** Whether some of its answers can be kept. */
   keepsAnswers: boolean;
-  excerpt: Excerpt | undefined;
+  excerpt: ExcerptCall | undefined;
 }
 
 export type RouteFacts = Omit<RestRoute, "handle" | "dependence">;
@@ -76,6 +75,19 @@ type Changing = Exclude<Dependence, "nothing">;
 
 /** Where in the memory of the revision the number stands that tells of changes. */
 export const REVISION_PLACES: Readonly<Record<Changing, number>> = { head: 0, status: 1 };
+
+/** How the servers see that what they were told is true no longer. */
+export interface PublishedRevision {
+  /**
+   * The first number in it is another one whenever the head has changed, or what fork choice says of a block; the second one also
+   * whenever the status of the node has.
+   */
+  readonly memory: Int32Array;
+  /** Changes the numbers for all that has changed by now. */
+  publish(): void;
+  /** Calls the listener when a number has changed; returns the function that ends it. */
+  onPublished(listener: () => void): () => void;
+}
 
 /** Until when an answer can be kept: while a number of the revision stays the same, or for ever. */
 export type KeptWhile = { on: Changing; revision: number } | "always";
@@ -115,6 +127,12 @@ export type ToMain =
   /** The same, with parameters that are a member of the message. */
   | [kind: "message", id: number, method: number, message: PassedBytes]
   | [kind: "request", id: number, route: number, request: PassedRequest]
+  /** Is to be answered whenever the answer is another one, as if somebody had asked. */
+  | [kind: "renew call", id: number, method: number, params: string]
+  | [kind: "renew request", id: number, route: number, request: PassedRequest]
+  | [kind: "renew no more", id: number]
+  /** The validators of the head are asked for no longer. */
+  | [kind: "lend no more"]
   /** Nobody waits for the call or request any more. */
   | [kind: "cancel", id: number, reason: Thrown]
   | [kind: "outcome", question: number, outcome: Outcome]

@@ -2,13 +2,14 @@ import { setImmediate } from "node:timers";
 import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
 import type { Answer, Caller, Method, Params, Waiting } from "../method-table.ts";
 import type { BodyPart, RestAnswer, RestRequest, RestRoute } from "../rest/route-table.ts";
-import { HeadRegistryAnswers } from "./head-registry.ts";
+import { asksForHead, HeadRegistryAnswers } from "./head-registry.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passOwn } from "./passed-bytes.ts";
 import type { KeptWhile, LentRegistry, Outcome, PassedBody, PassedRestAnswer, ToMain } from "./protocol.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
+import { RepeatedCalls } from "./repeated-calls.ts";
 import { passThrown } from "./thrown.ts";
 
 /** What the main thread has not answered. */
@@ -42,6 +43,7 @@ export class RemoteCalls {
   readonly #feeds: RemoteFeeds;
   readonly #kept: KeptAnswers<Answer>;
   readonly #keptRest: KeptAnswers<RestAnswer>;
+  readonly #repeated: RepeatedCalls;
   readonly #registry: HeadRegistryAnswers;
   readonly #pendingCalls = new Map<number, PendingCall>();
   readonly #pendingRequests = new Map<number, PendingRequest>();
@@ -54,12 +56,13 @@ export class RemoteCalls {
     this.#kept = new KeptAnswers(revision);
     this.#keptRest = new KeptAnswers(revision);
     this.#registry = new HeadRegistryAnswers(revision);
+    this.#repeated = new RepeatedCalls((id) => outbox.send(["renew no more", id]));
   }
 
   /** Whoever calls a method whose answers are kept may get one of before, if it is still true. */
   call(
     position: number,
-    { keepsAnswers, excerpt }: Pick<Method, "keepsAnswers" | "excerpt">,
+    { cost, keepsAnswers, excerpt }: Pick<Method, "cost" | "keepsAnswers" | "excerpt">,
     params: Params,
     caller: Caller | undefined,
     waiting: Waiting | undefined,
@@ -69,7 +72,12 @@ export class RemoteCalls {
     if (keepsAnswers) {
       key = `${position} ${text}`;
       const kept = this.#kept.get(key);
-      if (kept) return Promise.resolve(kept);
+      this.#repeated.note(key);
+      if (kept) {
+        const isAtHand = cost === "cheap" || (cost === "state" && asksForHead(params));
+        if (isAtHand && this.#kept.canChange(key)) this.#renew(key, (id) => ["renew call", id, position, text]);
+        return Promise.resolve(kept);
+      }
     }
     const excerpted = excerpt && this.#registry.call(excerpt, params);
     if (excerpted) return Promise.resolve(excerpted);
@@ -106,7 +114,7 @@ export class RemoteCalls {
   /** Whoever holds an answer already is told by the main thread whether it is still the same. */
   request(
     position: number,
-    { keepsAnswers, excerpt }: Pick<RestRoute, "keepsAnswers" | "excerpt">,
+    { verb, keepsAnswers, excerpt }: Pick<RestRoute, "verb" | "keepsAnswers" | "excerpt">,
     request: RestRequest,
   ): Promise<RestAnswer> {
     const { params, url, headers, body, waiting, format } = request;
@@ -114,9 +122,17 @@ export class RemoteCalls {
     if (keepsAnswers && headers["if-none-match"] === undefined) {
       key = `${position} ${format} ${url}`;
       const kept = this.#keptRest.get(key);
-      if (kept) return Promise.resolve(kept);
+      this.#repeated.note(key);
+      if (kept) {
+        const isAtHand = params.state_id === undefined || asksForHead(params);
+        const parts = { params, url, headers: {}, body: undefined, format };
+        if (isAtHand && this.#keptRest.canChange(key)) {
+          this.#renew(key, (id) => ["renew request", id, position, parts]);
+        }
+        return Promise.resolve(kept);
+      }
     }
-    const excerpted = excerpt && this.#registry.request(excerpt, request);
+    const excerpted = excerpt && this.#registry.request(verb, excerpt, request);
     if (excerpted) return Promise.resolve(excerpted);
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
@@ -129,8 +145,14 @@ export class RemoteCalls {
     });
   }
 
+  /** Has the main thread answer a call again whenever the answer is another one. */
+  #renew(key: string, renewal: (id: number) => ToMain): void {
+    const id = this.#repeated.add(key);
+    if (id !== undefined) this.#outbox.send(renewal(id));
+  }
+
   lend(registry: LentRegistry): void {
-    this.#registry.lend(registry);
+    if (!this.#registry.lend(registry)) this.#outbox.send(["lend no more"]);
   }
 
   answer(
@@ -140,23 +162,23 @@ export class RemoteCalls {
     headers: Answer["headers"],
     kept: KeptWhile | undefined,
   ): void {
-    const call = end(this.#pendingCalls, id);
+    const call = id < 0 ? undefined : end(this.#pendingCalls, id);
+    const key = call ? call.key : this.#repeated.keyOf(id);
     const answer: Answer = { body: this.#streams.bodyOf(passed), meta, headers };
     const size = sizeOf([answer.body]);
-    if (kept !== undefined && call.key !== undefined && size !== undefined) {
-      this.#kept.put(call.key, answer, size, kept);
-    }
-    call.resolve(answer);
+    if (kept !== undefined && key !== undefined && size !== undefined) this.#kept.put(key, answer, size, kept);
+    call?.resolve(answer);
   }
 
   answerRequest(id: number, { content, topics, ...passed }: PassedRestAnswer, kept: KeptWhile | undefined): void {
-    const { resolve, key } = end(this.#pendingRequests, id);
+    const request = id < 0 ? undefined : end(this.#pendingRequests, id);
+    const key = request ? request.key : this.#repeated.keyOf(id);
     const parts = content?.parts.map((part) => this.#streams.bodyOf(part));
     const size = sizeOf(parts ?? []);
     const answer: RestAnswer = { ...passed, content: content && parts && { format: content.format, parts } };
     if (kept !== undefined && key !== undefined && size !== undefined) this.#keptRest.put(key, answer, size, kept);
-    if (topics === undefined) resolve(answer);
-    else void this.#answerWithFeed(topics, answer, resolve);
+    if (topics === undefined) request?.resolve(answer);
+    else if (request) void this.#answerWithFeed(topics, answer, request.resolve);
   }
 
   /** Whoever learns that a stream of events is open hears of all that happens from then on. */

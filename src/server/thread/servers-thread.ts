@@ -18,6 +18,7 @@ import type {
   Handlers,
   ListenOptions,
   MethodFacts,
+  PublishedRevision,
   RouteFacts,
   ServerName,
   ThreadReport,
@@ -36,11 +37,7 @@ export interface Served {
   /** Left out when there is no REST server. */
   routes?: RouteTable;
   feed: FindFeed;
-  /**
-   * The first number in it is another one whenever the head has changed, or what fork choice says of a block; the second one also
-   * whenever the status of the node has.
-   */
-  revision: Int32Array;
+  revision: PublishedRevision;
   /** The validators of the head, for the servers to answer calls about a few of them; left out where they ask for each. */
   registry?(): Promise<HeadRegistry>;
 }
@@ -77,6 +74,7 @@ export class ServersThread {
   readonly #listening = Promise.withResolvers<{ [Name in ServerName]?: string }>();
   readonly #closed = Promise.withResolvers<void>();
   #service: { calls: CallService; feeds: FeedSender; observe?: ServingOptions["observe"] } | undefined;
+  #revision: PublishedRevision | undefined;
   #writeAccess: WriteLines | undefined;
   #report: ThreadReport | undefined;
   /** Those who wait for the next report. */
@@ -87,7 +85,7 @@ export class ServersThread {
   constructor(logger: Logger, startWorker: () => ServerWorker = () => new Worker(WORKER)) {
     this.#logger = logger;
     this.#worker = startWorker();
-    this.#outbox = new ThreadOutbox(this.#worker);
+    this.#outbox = new ThreadOutbox(this.#worker, () => this.#revision?.publish());
     this.#streams = new StreamSender(this.#outbox);
     const inbox = new ThreadInbox(this.#handlers);
     this.#worker.on("message", (messages) => inbox.receive(messages));
@@ -117,6 +115,7 @@ export class ServersThread {
     { listen, pages, limits, observe, writeAccess }: ServingOptions,
   ): Promise<{ [Name in ServerName]?: string }> {
     const entries = [...methods.entries()];
+    this.#revision = revision;
     const asked = { methods: entries.map(([, method]) => method), routes, revision, registry };
     this.#service = {
       calls: new CallService(asked, this.#outbox, this.#streams),
@@ -138,7 +137,16 @@ export class ServersThread {
     const isMeasured = observe !== undefined;
     const isLogged = writeAccess !== undefined;
     this.#writeAccess = writeAccess;
-    const order = { methods: facts, routes: routeFacts, listen, pages, limits, revision, isMeasured, isLogged };
+    const order = {
+      methods: facts,
+      routes: routeFacts,
+      listen,
+      pages,
+      limits,
+      revision: revision.memory,
+      isMeasured,
+      isLogged,
+    };
     this.#outbox.send(["serve", order]);
     return this.#listening.promise;
   }
@@ -170,6 +178,10 @@ export class ServersThread {
     call: (...call) => this.#service?.calls.call(...call),
     message: (...message) => this.#service?.calls.message(...message),
     request: (...request) => this.#service?.calls.request(...request),
+    "renew call": (...call) => this.#service?.calls.renewCall(...call),
+    "renew request": (...request) => this.#service?.calls.renewRequest(...request),
+    "renew no more": (id) => this.#service?.calls.renewNoMore(id),
+    "lend no more": () => this.#service?.calls.lendNoMore(),
     cancel: (id, reason) => this.#service?.calls.cancel(id, receiveThrown(reason)),
     outcome: (...outcome) => this.#service?.calls.settle(...outcome),
     pull: (...pulled) => this.#streams.pull(...pulled),

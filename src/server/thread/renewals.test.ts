@@ -1,0 +1,88 @@
+import { expect, it } from "vitest";
+import { ThreadOutbox } from "./outbox.ts";
+import type { ToThread } from "./protocol.ts";
+import { Renewals } from "./renewals.ts";
+
+/** Two calls that depend on the head and one that depends on the status, with what is sent of their answers. */
+function createRenewals({ takesMs = 0 } = {}) {
+  const revision = new Int32Array(2);
+  const sent: string[][] = [];
+  let now = 0;
+  const outbox = new ThreadOutbox<ToThread>({
+    postMessage: (messages) => sent.push(messages.map(([, id, body]) => `${id}: ${body}`)),
+  });
+  const renewals = new Renewals(outbox, revision, () => now);
+  const add = (id: number, on: "head" | "status") =>
+    renewals.add(id, on, async (kept) => {
+      now += takesMs;
+      outbox.send(["answer", id, JSON.stringify(kept), undefined, undefined, kept]);
+    });
+  return {
+    renewals,
+    sent,
+    add,
+    pass: (millis: number) => {
+      now += millis;
+    },
+    async raise(...places: number[]) {
+      for (const place of places) revision[place]!++;
+      renewals.renewSoon();
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+const of = (id: number, on: string, revision: number) => `${id}: ${JSON.stringify({ on, revision })}`;
+
+it("answers what depends on what has changed, with the number that stands for it, in one message", async () => {
+  const { add, raise, renewals, sent } = createRenewals();
+  await raise(0, 1);
+  for (const [id, on] of [
+    [-1, "head"],
+    [-2, "status"],
+    [-3, "head"],
+  ] as const)
+    add(id, on);
+  await raise(0, 1);
+  await raise(1);
+  // Nothing has changed since.
+  await raise();
+  renewals.delete(-3);
+  await raise(0, 1);
+  expect(sent).toEqual([
+    [of(-1, "head", 2), of(-2, "status", 2), of(-3, "head", 2)],
+    [of(-2, "status", 3)],
+    [of(-1, "head", 3), of(-2, "status", 4)],
+  ]);
+});
+
+it("answers once for changes of the same turn", async () => {
+  const { add, raise, renewals, sent } = createRenewals();
+  add(-1, "head");
+  renewals.renewSoon();
+  await raise(0, 1);
+  expect(sent).toEqual([[of(-1, "head", 1)]]);
+});
+
+it("goes on with the others when one cannot be answered", async () => {
+  const { add, raise, renewals, sent } = createRenewals();
+  renewals.add(-1, "head", () => Promise.reject(new Error("There is none.")));
+  add(-2, "head");
+  await raise(0, 1);
+  expect(sent).toEqual([[of(-2, "head", 1)]]);
+});
+
+it("renews no more than 64, and takes no more than a share of the time", async () => {
+  const many = createRenewals();
+  for (let id = -1; id >= -100; id--) many.add(id, "head");
+  await many.raise(0);
+  expect(many.sent.flat()).toHaveLength(64);
+
+  const slow = createRenewals({ takesMs: 2 });
+  for (let id = -1; id >= -5; id--) slow.add(id, "head");
+  for (let change = 0; change < 10; change++) await slow.raise(0);
+  expect(slow.sent.flat()).toHaveLength(10);
+  slow.pass(80);
+  await slow.raise(0);
+  expect(slow.sent.flat()).toHaveLength(12);
+});
