@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type Failure, invalidParams } from "../../failure.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
-import { BodyStream } from "./body-stream.ts";
+import { addPiece, BodyStream } from "./body-stream.ts";
 
 /** A body of up to this many bytes is given whole. */
 export const WHOLE_BODY_BYTES = 64 * 1024;
@@ -92,7 +92,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       this.#stream.push(chunk);
       return;
     }
-    this.#chunks.push(chunk);
+    addPiece(this.#chunks, chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > WHOLE_BODY_BYTES) this.#beginStream(controller);
   }
@@ -165,6 +165,7 @@ function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 
 /** What makes an answer unusable whatever its body is, as the rest of a sentence. */
 function problemOf(status: number, headers: Readonly<Record<string, string>>): string | undefined {
+  if (status >= 600) return `answered with the HTTP status ${status}, which there is not`;
   if (status >= 300 && status < 400) {
     return `answered with a redirect (HTTP status ${status}), which is not followed: give the URL that it leads to`;
   }
@@ -191,6 +192,6 @@ function reasonOf(error: Error): string {
     case "EPIPE":
       return "closed the connection";
     default:
-      return `cannot be asked: ${error.message.replace(/\.$/, "")}`;
+      return `cannot be asked: ${error.message.replaceAll(/\s+/g, " ").replace(/[ .]+$/, "")}`;
   }
 }

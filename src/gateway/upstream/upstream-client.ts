@@ -128,6 +128,7 @@ export class UpstreamClient {
     let isAnswered = false;
     let isOver = false;
     let hasTurn = false;
+    let leaveTurns = () => {};
     const onAnswered = () => {
       if (isAnswered) return;
       isAnswered = true;
@@ -155,6 +156,7 @@ export class UpstreamClient {
         isOver = true;
         onAnswered();
         this.#underWay--;
+        leaveTurns();
         giveTurnBack();
       },
     });
@@ -174,12 +176,9 @@ export class UpstreamClient {
       );
     if (isFresh) dispatch(this.#freshPool);
     else {
-      this.#turns.take(() => {
-        // It was given up while it waited.
-        if (isOver) return false;
+      leaveTurns = this.#turns.take(() => {
         hasTurn = true;
         dispatch(this.#pool);
-        return true;
       });
     }
     return exchange;
