@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import { type Failure, invalidParams } from "../../failure.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { addPiece, BodyStream } from "./body-stream.ts";
+import { withoutSecrets } from "./secrets.ts";
 
 /** A body of up to this many bytes is given whole. */
 export const WHOLE_BODY_BYTES = 64 * 1024;
@@ -35,6 +36,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<UpstreamResponse>;
   readonly #upstream: string;
   readonly #observer: ExchangeObserver;
+  readonly #secrets: readonly string[];
   #resolve!: (response: UpstreamResponse) => void;
   #reject!: (error: UpstreamError | Failure) => void;
   /** Undefined until the request goes out on a connection. */
@@ -46,9 +48,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #stream: BodyStream | undefined;
   #isOver = false;
 
-  constructor(upstream: string, observer: ExchangeObserver) {
+  /** None of the secrets is in an answer that is given whole. */
+  constructor(upstream: string, observer: ExchangeObserver, secrets: readonly string[]) {
     this.#upstream = upstream;
     this.#observer = observer;
+    this.#secrets = secrets;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -100,7 +104,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#isOver) return;
     if (this.#stream) this.#stream.end();
-    else this.#answer(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
+    else
+      this.#answer(
+        withoutSecrets(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks), this.#secrets),
+      );
     this.#finish();
   }
 

@@ -87,6 +87,19 @@ describe("a request to an upstream", () => {
     expect(client.underWay).toBe(0);
   });
 
+  it("brings no credentials back that an upstream repeats", async () => {
+    const upstream = await startUpstream();
+    upstream.handler = ({ headers }, response) =>
+      json(response, { message: `Who is ${headers.authorization}? pässword` }, 400);
+    for (const [authorization, message] of [
+      ["Bearer 0123456789", "Who is Bearer ***? pässword"],
+      [`Basic ${Buffer.from("me:pässword").toString("base64")}`, "Who is Basic ***? ***"],
+    ] as const) {
+      const client = clientOf({ ...upstream.options, authorization });
+      expect(JSON.parse(String(await read(await client.request(get("/echo")))))).toEqual({ message });
+    }
+  });
+
   it("brings a large body as a stream that holds the upstream back while nobody reads", async () => {
     const upstream = await startUpstream();
     const whole = randomBytes(32 * 1024 * 1024);
