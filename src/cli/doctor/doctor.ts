@@ -3,6 +3,7 @@ import { Probe } from "../../gateway/doctor/probe.ts";
 import { isWell } from "../../gateway/doctor/report.ts";
 import { UpstreamClient } from "../../gateway/upstream/upstream-client.ts";
 import { SYSTEM_TIMERS } from "../../timers.ts";
+import { printableJson } from "../call/printable.ts";
 import { EXIT_CODES } from "../exit.ts";
 import { type FlagSources, resolveFlags } from "../flags/resolve-flags.ts";
 import type { Terminal } from "../terminal.ts";
@@ -38,7 +39,8 @@ export async function runDoctor(
     const report = await diagnose(patients, { withStates: all, examinedAt });
     const { reportText } = await import("./readable.ts");
     const isAllWell = isWell(report);
-    await terminal.write(json ? `${JSON.stringify({ isWell: isAllWell, ...report }, null, 2)}\n` : reportText(report));
+    const asJson = () => `${printableJson(JSON.stringify({ isWell: isAllWell, ...report }, null, 2))}\n`;
+    await terminal.write(json ? asJson() : reportText(report));
     return isAllWell ? EXIT_CODES.ok : EXIT_CODES.internal;
   } finally {
     await Promise.all(clients.map((client) => client.close()));

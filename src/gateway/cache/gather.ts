@@ -1,10 +1,18 @@
+import type { ByteBudget } from "../../server/http/exchanges.ts";
+
+interface GatherLimits {
+  maxBytes: number;
+  /** Of all bodies that are gathered at the same time. */
+  budget: ByteBudget;
+}
+
 /**
- * The whole of a body that is no longer than `maxBytes`; of a longer one a stream, with what was read of it in front. Rejects
+ * The whole of a body within the limits; of a longer one a stream, with what was read of it in front. Rejects
  * when the body breaks off, or when nobody waits for it any more.
  */
 export async function gather(
   body: AsyncIterable<Buffer>,
-  maxBytes: number,
+  { maxBytes, budget }: GatherLimits,
   signal: AbortSignal,
 ): Promise<Buffer | AsyncIterable<Buffer>> {
   const chunks = body[Symbol.asyncIterator]();
@@ -13,6 +21,7 @@ export async function gather(
   else signal.addEventListener("abort", stop, { once: true });
   const read: Buffer[] = [];
   let bytes = 0;
+  let held = 0;
   try {
     for (;;) {
       const { done, value } = await chunks.next();
@@ -20,9 +29,11 @@ export async function gather(
       if (done) return read.length === 1 ? read[0]! : Buffer.concat(read, bytes);
       read.push(value);
       bytes += value.length;
-      if (bytes > maxBytes) return continued(read, chunks);
+      if (bytes > maxBytes || !budget.take(value.length)) return continued(read, chunks);
+      held += value.length;
     }
   } finally {
+    budget.giveBack(held);
     signal.removeEventListener("abort", stop);
   }
 }

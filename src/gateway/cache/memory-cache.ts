@@ -4,6 +4,7 @@ import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
 import type { UpstreamResponse } from "../exchange.ts";
+import { headersOfBody } from "./headers-of-body.ts";
 import type { Lasting, WholeResponse } from "./lasting.ts";
 
 interface MemoryCacheOptions {
@@ -72,8 +73,10 @@ export class MemoryCache {
   put(key: string, response: WholeResponse, lasting: Lasting, since: Moment): void {
     const { length } = response.body;
     if (length > this.maxBodyBytes) return;
-    const kept = { ...response, body: inMemoryOfItsOwn(response.body), kept: "memory" as const };
-    this.#answers.set(key, { response: Promise.resolve(kept), lasting, since }, length + ENTRY_BYTES);
+    const headers = headersOfBody(response.headers);
+    const kept = { ...response, headers, body: inMemoryOfItsOwn(response.body), kept: "memory" as const };
+    const bytes = length + JSON.stringify(headers).length + ENTRY_BYTES;
+    this.#answers.set(key, { response: Promise.resolve(kept), lasting, since }, bytes);
   }
 
   moment(): Moment {

@@ -243,3 +243,51 @@ it("fails when a stream breaks off while it is gathered", async () => {
   );
   await expect(answer).rejects.toThrow("cut off");
 });
+
+it("keeps apart what was asked with other headers", async () => {
+  const { reads, asked, waiting } = open();
+  const asks = (headers: Record<string, string>) => ({ ...HEAD, request: { ...HEAD.request, headers } });
+  const sent: Record<string, string>[] = [{ accept: "application/json" }, { accept: "*/*" }, { "eth-x": "none" }];
+  const answers = sent.map((headers) => reads.read(asks(headers)));
+  await settled();
+  expect(asked).toHaveLength(2);
+  waiting.shift()!.resolve(response('{"data":[]}'));
+  waiting.shift()!.resolve(response('{"message":"There is no such fork."}', { status: 400 }));
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 400]);
+});
+
+it("gathers no more bodies at a time than there is room for, and passes on the others as they come", async () => {
+  // A body of 16 KiB may be kept, and four of them may be on their way.
+  const { reads, waiting } = open({ memoryBytes: 256 * 1024 });
+  const hold = Promise.withResolvers<void>();
+  async function* slowly() {
+    yield Buffer.alloc(16 * 1024, " ");
+    await hold.promise;
+  }
+  const answers = Array.from({ length: 6 }, (_, slot) =>
+    reads.read(question("get_v1_beacon_states_root", { state_id: `0x${String(slot).padStart(64, "0")}` })),
+  );
+  await settled();
+  for (const { resolve } of waiting) resolve(response(slowly()));
+  const first = await Promise.race(answers.map(async (answer, place) => ({ place, body: (await answer).body })));
+  expect(Buffer.isBuffer(first.body)).toBe(false);
+  expect(first.place).toBeGreaterThanOrEqual(4);
+  hold.resolve();
+  const bodies = (await Promise.all(answers)).map(({ body }) => Buffer.isBuffer(body));
+  expect(bodies).toEqual([true, true, true, true, false, false]);
+});
+
+it("counts what an answer has beside its body", async () => {
+  const { reads, asked, waiting } = open();
+  const headers = { "eth-x": "y".repeat(14_000), server: "z".repeat(1e6) };
+  const ask = async (slot: number) => {
+    const answer = reads.read(
+      question("get_v1_beacon_states_root", { state_id: `0x${String(slot).padStart(64, "0")}` }),
+    );
+    await settled();
+    waiting.shift()?.resolve(response(finalAnswer('{"root":"0x01"}'), { headers }));
+    return answer;
+  };
+  for (const slot of [1, 2, 3, 4, 5, 5, 1]) await ask(slot);
+  expect(asked).toHaveLength(6);
+});

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { Logger } from "../../log/logger.ts";
+import { ByteBudget } from "../../server/http/exchanges.ts";
 import { SharedWorks } from "../../shared-work.ts";
 import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
@@ -38,6 +39,9 @@ interface Shared {
   isTaken: boolean;
 }
 
+/** Bodies that have not come to their end may take this part of the memory, beside what is kept there. */
+const GATHERED_PART = 4;
+
 /** Answers questions from what is kept, or has an upstream asked: once for all who ask the same at the same time. */
 export class Reads {
   readonly #ask: ReadsOptions["ask"];
@@ -46,6 +50,7 @@ export class Reads {
   readonly #memory: MemoryCache;
   readonly #cache: RedisCache | undefined;
   readonly #maxBodyBytes: number;
+  readonly #gathered: ByteBudget;
   readonly #underWay = new SharedWorks<string, Shared>();
 
   constructor({ ask, revision, facts, memoryBytes, cache, conditions, timers, logger, observer }: ReadsOptions) {
@@ -55,6 +60,7 @@ export class Reads {
     this.#memory = new MemoryCache({ bytes: memoryBytes, revision, conditions, facts, timers });
     this.#cache = cache && new RedisCache({ cache, facts, timers, logger, observer });
     this.#maxBodyBytes = Math.max(this.#memory.maxBodyBytes, this.#cache?.maxBodyBytes ?? 0);
+    this.#gathered = new ByteBudget(Math.max(this.#maxBodyBytes, memoryBytes / GATHERED_PART));
   }
 
   /** Of what is kept in memory, the same object every time. */
@@ -111,13 +117,14 @@ export class Reads {
     }
   }
 
-  /** With its body in one piece, if that can be kept. */
+  /** With its body in one piece, if that can be kept, and if not too many others are on their way. */
   async #whole(response: UpstreamResponse, { signal }: Question["waiting"]): Promise<UpstreamResponse> {
     const { status, headers, body } = response;
     if (Buffer.isBuffer(body) || status !== 200) return response;
     const length = Number(headers["content-length"] ?? 0);
     if (length > this.#maxBodyBytes) return response;
-    return { ...response, body: await gather(body, this.#maxBodyBytes, signal) };
+    const limits = { maxBytes: this.#maxBodyBytes, budget: this.#gathered };
+    return { ...response, body: await gather(body, limits, signal) };
   }
 }
 
@@ -125,8 +132,9 @@ function isWhole(response: UpstreamResponse): response is WholeResponse {
   return Buffer.isBuffer(response.body);
 }
 
-/** By all that the answer follows from beside the chain. */
-function keyOf({ request: { verb, url, body }, format }: Question): string {
-  const key = `${verb} ${format} ${url}`;
+/** By all that the answer follows from beside the chain. What is accepted is in the format. */
+function keyOf({ request: { verb, url, headers, body }, format }: Question): string {
+  let key = `${verb} ${format} ${url}`;
+  for (const name in headers) if (name !== "accept") key += ` ${name}=${headers[name]}`;
   return body === undefined ? key : `${key} ${hash("sha256", body, "base64url")}`;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
+import { headersOfBody } from "./headers-of-body.ts";
 import type { WholeResponse } from "./lasting.ts";
 
 /** The form of what is stored; whoever changes it gives it another number, by which other gateways leave it alone. */
@@ -27,12 +28,12 @@ interface Head {
 const compress = promisify<Buffer, object, Buffer>(brotliCompress);
 const decompress = promisify<Buffer, object, Buffer>(brotliDecompress);
 
-/** The bytes of an answer for the key. Of its headers only those are stored that belong to the body, whoever gets it. */
+/** The bytes of an answer for the key. */
 export async function encodeAnswer(key: string, { upstream, status, headers, body }: WholeResponse): Promise<Buffer> {
   const head: Head = {
     upstream,
     status,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => isOfBody(name))),
+    headers: headersOfBody(headers),
   };
   const headBytes = Buffer.from(JSON.stringify(head));
   const isCompressed = body.length >= COMPRESSED_FROM_BYTES;
@@ -46,9 +47,6 @@ export async function encodeAnswer(key: string, { upstream, status, headers, bod
 }
 
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
-
-const HEADERS_OF_BODY = ["content-type", "cache-control", "etag"];
-const isOfBody = (name: string) => HEADERS_OF_BODY.includes(name) || name.startsWith("eth-");
 
 /** Undefined for anything but what was stored for that very key, whole. */
 export async function decodeAnswer(key: string, stored: Buffer): Promise<WholeResponse | undefined> {

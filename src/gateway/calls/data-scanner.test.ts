@@ -119,6 +119,12 @@ describe("a body is refused with the name of its upstream", () => {
       '{"data":[1,2],"finalized":yes}',
       "has something beside its data that is no JSON",
     ],
+    ["with two data", '{"data":1,"finalized":true,"data":2}', "has data twice"],
+    [
+      "with too much before its data",
+      `{"before":${"[".repeat(5000)}${"]".repeat(5000)},"data":1}`,
+      "has no data within its first 4096 bytes",
+    ],
     ["that is large and cut off", large.slice(0, -3), "ends before its data does"],
     ["that is large and cut off in its data", large.slice(0, 9000), "ends before its data does"],
   ])("%s", async (_what, given, how) => {

@@ -27,8 +27,8 @@ export interface FoundData {
 /** What stands after `data` is found from behind, and is never as long as this. */
 const LOOKED_BACK_BYTES = 2048;
 
-/** What stands before `data` is never as long as this. */
-const MOST_BEFORE_DATA = 64 * 1024;
+/** What stands before `data` is never as long as this, nor nested deeper than can be written again. */
+const MOST_BEFORE_DATA = 4096;
 
 const CLOSING: ReadonlyMap<number, number> = new Map([
   [OPENING_BRACKET, CLOSING_BRACKET],
@@ -62,9 +62,7 @@ export async function openData(source: AsyncIterable<Buffer>, upstream: string):
         const meta = readMembers(beginning.before, "", upstream);
         return { data: new DataStream(read.subarray(beginning.start), chunks, { meta, upstream }), meta };
       }
-      if (read.length > MOST_BEFORE_DATA) {
-        throw noData(upstream, `has no data within its first ${MOST_BEFORE_DATA} bytes`);
-      }
+      if (read.length > MOST_BEFORE_DATA) throw noData(upstream, TOO_LATE);
     }
   } catch (error) {
     await chunks.return?.();
@@ -75,6 +73,7 @@ export async function openData(source: AsyncIterable<Buffer>, upstream: string):
 const DATA = Buffer.from('"data"');
 
 const CUT_OFF = "ends before its data does";
+const TOO_LATE = `has no data within its first ${MOST_BEFORE_DATA} bytes`;
 
 function noData(upstream: string, how: string, cause?: unknown): UpstreamError {
   return new UpstreamError(upstream, `What the upstream ${upstream} answered ${how}.`, { mayHaveArrived: true, cause });
@@ -158,6 +157,7 @@ function findBeginning(bytes: Buffer, upstream: string): { start: number; before
     if (bytes[colon] !== COLON) throw noData(upstream, "is no JSON");
     const start = skipSpace(bytes, colon + 1);
     if (start === bytes.length) return undefined;
+    if (start > MOST_BEFORE_DATA) throw noData(upstream, TOO_LATE);
     if (afterName - name === DATA.length && bytes.compare(DATA, 0, DATA.length, name, afterName) === 0) {
       return { start, before: bytes.toString("utf8", firstMember, at) };
     }
@@ -207,9 +207,12 @@ function readMembers(before: string, after: string, upstream: string): Meta {
   const first = before.trim();
   const second = after.trimStart().slice(1);
   if (first === "" && second === "") return {};
+  let meta: Meta;
   try {
-    return JSON.parse(`{${first}${first !== "" && second !== "" ? "," : ""}${second}}`) as Meta;
+    meta = JSON.parse(`{${first}${first !== "" && second !== "" ? "," : ""}${second}}`);
   } catch (cause) {
     throw noData(upstream, "has something beside its data that is no JSON", cause);
   }
+  if (Object.hasOwn(meta, "data")) throw noData(upstream, "has data twice");
+  return meta;
 }

@@ -9,7 +9,9 @@ import {
   unavailable,
   unsupported,
 } from "../../failure.ts";
+import type { Waiting } from "../../server/method-table.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import { bodyUpTo } from "../upstream/ask.ts";
 
 /** No more of what another node says is passed on. */
 const LONGEST_MESSAGE = 1000;
@@ -21,12 +23,11 @@ export interface Refusal extends UpstreamResponse {
   readonly body: Buffer;
 }
 
-/** An answer as it came, but for one that is none, whose body is read. */
-export async function readRefusal(response: UpstreamResponse): Promise<UpstreamResponse | Refusal> {
+/** An answer as it came, but for one that is none, whose body is read as long as somebody waits for it. */
+export async function readRefusal(response: UpstreamResponse, waiting: Waiting): Promise<UpstreamResponse | Refusal> {
   const { status, body } = response;
-  return isRefusal(response) || status < 400
-    ? response
-    : { ...response, body: await readBounded(body as AsyncIterable<Buffer>) };
+  if (status < 400 || Buffer.isBuffer(body)) return response;
+  return { ...response, body: await bodyUpTo(body, LARGEST_ERROR_BYTES, waiting.signal) };
 }
 
 export function isRefusal(response: UpstreamResponse): response is Refusal {
@@ -126,17 +127,6 @@ function readComplaint({ body }: Refusal): Complaint {
   const { message, title, failures } = value as Record<string, unknown>;
   const said = [message, title].find((each) => typeof each === "string");
   return { message: bounded((said as string | undefined) ?? ""), failures: itemsOf(failures) };
-}
-
-async function readBounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > LARGEST_ERROR_BYTES) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 function itemsOf(failures: unknown): ItemFailure[] | undefined {

@@ -5,7 +5,7 @@ import type { Params, Waiting } from "../../server/method-table.ts";
 import type { Timers } from "../../timers.ts";
 import { type ChainFacts, forkAt, slotAt } from "../chain-facts.ts";
 import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
-import { discard, wholeBody } from "../upstream/ask.ts";
+import { wholeBody } from "../upstream/ask.ts";
 import { answerOf, originOf } from "./answers.ts";
 import { readRefusal } from "./failures.ts";
 import { RestTwin, type TwinRequest } from "./rest-twin.ts";
@@ -72,7 +72,8 @@ export class Operations {
   async ask(method: Method, request: Request, rest: Pick<Question, "waiting" | "lacking">): Promise<UpstreamResponse> {
     const { reads, upstreams } = this.#parts;
     const question: Question = { method, format: "json", ...request, ...rest };
-    return readRefusal(await (changesNothing(method.access) ? reads.read(question) : upstreams.submit(question)));
+    const answer = changesNothing(method.access) ? reads.read(question) : upstreams.submit(question);
+    return readRefusal(await answer, rest.waiting);
   }
 
   /** What an operation answers to a call with these parameters, whatever its status. */
@@ -104,17 +105,8 @@ export async function readValue<T, R>(
 ): Promise<Told<R>> {
   const { upstream } = response;
   const { body } = await answerOf(method, response);
-  const stop = () => discard({ body });
-  if (signal.aborted) stop();
-  else signal.addEventListener("abort", stop, { once: true });
-  try {
-    const bytes = await wholeBody({ upstream, body }, MAX_READ_BYTES);
-    return { value: makeOf(bytes, { method, upstream, make }), headers: originOf(response) };
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  const bytes = await wholeBody({ upstream, body }, MAX_READ_BYTES, signal);
+  return { value: makeOf(bytes, { method, upstream, make }), headers: originOf(response) };
 }
 
 interface Making<T, R> {

@@ -25,6 +25,8 @@ export interface DiagnosisOptions {
   readonly examinedAt: number;
 }
 
+const SHOWN_OF_NETWORK = 50;
+
 /** Who does not answer so many operations in a row is not asked for more. */
 const MOST_FAILURES_IN_A_ROW = 3;
 
@@ -147,7 +149,7 @@ function upstreamReport(
   findings: readonly OperationReport["findings"][number][],
 ): UpstreamReport {
   const { spec, facts: _facts, peerId: _peerId, ...told } = examination;
-  const network = typeof spec?.CONFIG_NAME === "string" ? { network: spec.CONFIG_NAME } : {};
+  const network = typeof spec?.CONFIG_NAME === "string" ? { network: spec.CONFIG_NAME.slice(0, SHOWN_OF_NETWORK) } : {};
   const all = patients.map((patient): Examination => patient.examination);
   const { problems, ...distances } = standingOf(examination, all, examinedAt);
   return { url, ...network, ...told, ...distances, problems: [...problems, ...failingOperations(findings)] };

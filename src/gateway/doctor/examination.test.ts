@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { examine } from "./examination.ts";
+import { examine, readPubkeys } from "./examination.ts";
 import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
 describe("an upstream that is examined", () => {
@@ -39,6 +39,20 @@ describe("an upstream that is examined", () => {
     );
     expect(mute).toMatchObject({ facts: undefined, finalizedBlock: { slot: 24 } });
     expect(mute.shortcoming).toMatch(/^It does not tell whether it is syncing: /);
+  });
+
+  it("tells of no peer and no validator by what is no name of any", async () => {
+    const validators = ["0x12\u001b[2J", `0x${"ab".repeat(48)}`].map((pubkey, index) => ({
+      index,
+      validator: { pubkey },
+    }));
+    const probe = scriptedProbe({
+      ...healthyScript,
+      "/eth/v1/node/peers?state=connected": { data: [{ peer_id: "../..\u001b[2J" }] },
+      "/eth/v1/beacon/states/head/validators?id=0,1,2,3,4,5": { data: validators },
+    });
+    expect((await examine(probe)).peerId).toBeUndefined();
+    expect([...(await readPubkeys(probe)).keys()]).toEqual([1]);
   });
 
   const page = new Answer(200, "text/html; charset=utf-8", "<html></html>");

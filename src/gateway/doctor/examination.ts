@@ -66,8 +66,11 @@ export async function readPubkeys(probe: Probe): Promise<ReadonlyMap<number, str
       return [integerOf(each, "index"), String(memberOf(memberOf(each, "validator"), "pubkey"))] as const;
     }),
   );
-  return new Map(pubkeys);
+  return new Map(pubkeys?.filter(([, pubkey]) => PUBKEY.test(pubkey)));
 }
+
+const PUBKEY = /^0x[0-9a-f]{96}$/i;
+const PEER_ID = /^\w{1,128}$/;
 
 async function observe({ client, timeoutMillis }: Probe): Promise<Observation> {
   const signal = AbortSignal.timeout(timeoutMillis);
@@ -109,7 +112,7 @@ function factsAmong(spec: unknown, genesis: unknown): ChainFacts | undefined {
 
 function firstPeerId(data: unknown): string | undefined {
   const id = memberOf(memberOf(data, "0"), "peer_id");
-  return typeof id === "string" ? id : undefined;
+  return typeof id === "string" && PEER_ID.test(id) ? id : undefined;
 }
 
 /** What it is that does not answer as a beacon node does. */

@@ -33,6 +33,12 @@ describe("how an upstream takes an operation", () => {
       { outcome: "wrong-form", reason: "data.root is missing" },
     ],
     ["no JSON", ROOT_PATH, { [URL_ASKED]: new Answer(200, "text/html", "<p>") }, { outcome: "wrong-form" }],
+    [
+      "JSON that is nested beyond all measure",
+      "/eth/v1/config/spec",
+      { [URL_ASKED]: new Answer(200, "application/json", `{"data":{"X":${"[".repeat(1000)}${"]".repeat(1000)}}}`) },
+      { outcome: "wrong-form" },
+    ],
     ["nothing there", ROOT_PATH, refusing(404), { outcome: "absent", reason: "HTTP status 404: because" }],
     ["nothing implemented", ROOT_PATH, refusing(501), { outcome: "absent" }],
     ["a refusal", ROOT_PATH, refusing(400), { outcome: "refused", reason: "HTTP status 400: because" }],

@@ -89,6 +89,12 @@ describe("what upstreams are asked", () => {
     expect(reasons.get("get_v1_debug_beacon_states_stateId")).toBe("whole states are asked for with --all alone");
   });
 
+  it("leaves out what an upstream tells that cannot be asked for", async () => {
+    const reasons = await requestsAt({ ...PLACE, peerId: "../\u001b[2J" });
+    const reason = "what it tells of its chain is nothing that can be asked for";
+    expect(reasons.get("get_v1_node_peers_peerId")).toBe(reason);
+  });
+
   it("is compared where it cannot change any more", () => {
     const compared = operations.filter(({ isCompared }) => isCompared).map(({ path }) => path.path);
     expect(compared).toEqual(expect.arrayContaining(["/eth/v1/config/spec", "/eth/v1/beacon/states/{state_id}/root"]));

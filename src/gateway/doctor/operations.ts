@@ -3,6 +3,7 @@ import { changesNothing } from "../../access.ts";
 import type { Method, Param, RestPath } from "../../api/definition.ts";
 import type { Example, ExampleChain } from "../../api/example.ts";
 import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
+import { Failure } from "../../failure.ts";
 import { RestTwin } from "../calls/rest-twin.ts";
 import type { UpstreamRequest } from "../exchange.ts";
 import { Unaskable } from "./place-on-chain.ts";
@@ -61,7 +62,12 @@ export async function requestOf(
     isMovingId(params[position]!, value) ? String(place.slot - 1) : value,
   );
   const twin = new RestTwin({ called: method, asked: method, path, forkAt: () => place.fork });
-  return (await twin.requestFor(fixed)).request;
+  try {
+    return (await twin.requestFor(fixed)).request;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Unaskable("what it tells of its chain is nothing that can be asked for");
+  }
 }
 
 async function exampleOf({ params = [] }: Example, place: ExampleChain): Promise<readonly unknown[]> {

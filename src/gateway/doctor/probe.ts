@@ -1,4 +1,12 @@
 import { createHash } from "node:crypto";
+import {
+  afterString,
+  CLOSING_BRACE,
+  CLOSING_BRACKET,
+  OPENING_BRACE,
+  OPENING_BRACKET,
+  QUOTE,
+} from "../../json/json-bytes.ts";
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../exchange.ts";
 import { type Askable, discard } from "../upstream/ask.ts";
 
@@ -62,14 +70,30 @@ export function isOfForm({ mediaType }: Told, form: Form): boolean {
   return mediaType === MEDIA_TYPES[form];
 }
 
-/** The JSON of an answer; undefined when it is none. */
+/** Far deeper than anything of the standard, and not too deep to be walked through. */
+const DEEPEST = 500;
+
+/** The JSON of an answer; undefined when it is none, or is nested beyond all measure. */
 export function jsonOf({ body }: Told): unknown {
-  if (body === undefined) return undefined;
+  if (body === undefined || depthOf(body) > DEEPEST) return undefined;
   try {
     return JSON.parse(body.toString("utf8"));
   } catch {
     return undefined;
   }
+}
+
+/** How deep arrays and objects are nested in the bytes of a JSON text. */
+function depthOf(bytes: Buffer): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = (afterString(bytes, at) ?? bytes.length) - 1;
+    else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) deepest = Math.max(deepest, ++depth);
+    else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) depth--;
+  }
+  return deepest;
 }
 
 async function readBody({ body }: UpstreamResponse, signal: AbortSignal): Promise<Pick<Told, "body" | "digest">> {

@@ -14,6 +14,7 @@ async function follow(upstream: ScriptedUpstream, options: Partial<UpstreamOptio
   const stream = new EventStream({
     upstream: upstream.options(options),
     silentMillis: 24_000,
+    hasNothingToTell: () => false,
     timers,
     logger,
     listener: {

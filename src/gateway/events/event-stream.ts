@@ -24,8 +24,9 @@ export interface EventStreamListener {
 
 export interface EventStreamOptions {
   readonly upstream: UpstreamOptions;
-  /** After so long without a sign of life it counts as broken. */
+  /** After so long without a sign of life it counts as broken, unless there was nothing to tell. */
   readonly silentMillis: number;
+  hasNothingToTell(): boolean;
   readonly timers: Timers;
   readonly logger: Logger;
   readonly listener: EventStreamListener;
@@ -81,7 +82,7 @@ export class EventStream {
   async #run(): Promise<void> {
     const { timers, listener, silentMillis } = this.#options;
     const endWatch = timers.every(silentMillis / 4, () => {
-      if (timers.now() - this.#heardAt <= silentMillis) return;
+      if (timers.now() - this.#heardAt <= silentMillis || this.#options.hasNothingToTell()) return;
       const reason = new ForeseenError(`There was no sign of life for more than ${silentMillis} ms.`);
       for (const subscription of this.#open) subscription.end(reason);
     });

@@ -233,3 +233,53 @@ it("raises the numbers of the revision when polls alone show that something has 
   conditions.set("a", { head: { slot: 1, root: "0x2" } });
   expect(revisions()).toEqual([head + 2, status + 4]);
 });
+
+it("tells no block before its parent, whoever tells it", async () => {
+  const { upstreams, read, conditions, notes, timers, reconnect } = await merge("a", "b");
+  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const told = read(["block"]);
+  const [first, second, third, fourth] = chain(4) as [ScriptedBlock, ScriptedBlock, ScriptedBlock, ScriptedBlock];
+  const heard = async () => ((await told.next()).value as { slot: string }).slot;
+  conditions.set("b", { fitness: "behind" });
+  b.imports(first);
+  await passUntil(timers, 0, () => notes.includes("b head 1"));
+  conditions.set("b", { fitness: "ready" });
+  b.tellBlock(second);
+  expect([await heard(), await heard()]).toEqual(["1", "2"]);
+  // It has the third one when it is connected, of which nobody has told yet.
+  b.setHead(third);
+  await reconnect(b);
+  b.imports(fourth);
+  await passUntil(timers, 0, () => notes.includes("b head 4"));
+  for (const each of [first, second, third, fourth]) a.imports(each);
+  expect([await heard(), await heard()]).toEqual(["3", "4"]);
+});
+
+it("does not miss the signs of life of an upstream that has nothing to tell", async () => {
+  const { upstreams, conditions, timers, logger } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  conditions.set("a", { head: GENESIS });
+  await timers.pass(100_000);
+  const warnings = () => logger.records.flatMap(({ level, message }) => (level === "warn" ? [message] : []));
+  expect([a.subscriptions.length, warnings()]).toEqual([1, []]);
+  // By what it answers it has another head, of which it does not tell.
+  conditions.set("a", { head: block(1, GENESIS) });
+  await passUntil(timers, 1000, () => a.subscriptions.length === 2);
+  expect(warnings()).toEqual(["An upstream tells no events; it is asked again"]);
+});
+
+it("leaves out topics that nobody asked for, and what is too large to be remembered", async () => {
+  const { upstreams, read, feeds, logger } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(["block"]);
+  for (const topic of ["constructor", "__proto__", "attestation", "\u001b[2J"])
+    a.write(`event: ${topic}\ndata: {}\n\n`);
+  const [first] = chain(1) as [ScriptedBlock];
+  a.tell("block", { ...blockEvent(block(9)), padding: "x".repeat(200_000) });
+  a.tellBlock(first);
+  expect(await told.next()).toEqual({ topic: "block", value: blockEvent(first) });
+  expect([...feeds.told.keys()]).toEqual(["block"]);
+  expect(logger.records.filter(({ level }) => level === "warn").map(({ fields }) => fields)).toEqual([
+    { upstream: "a", topic: "block" },
+  ]);
+});

@@ -113,11 +113,22 @@ export class MergedEvents {
     } else if (source !== this.#leader && !this.#isReady(source)) {
       // What it tells may be old, or of another chain.
       return;
+    } else if (this.#isActive && event.topic === "block") {
+      this.#tellBlock(source, event);
     } else if (this.#isActive || !isSteady(event.topic)) {
       this.#tellNew(event);
     } else {
       this.#hold(event);
     }
+  }
+
+  /**
+   * Not before its parent: those that its source told before it, while it was not heeded, come first. Where none of them is known, the
+   * story of the leader comes there.
+   */
+  #tellBlock({ log }: UpstreamEvents, event: ChainEvent): void {
+    const blocks = this.#told.head ? log.blocksAfter((root) => this.#told.hasBlock(root)) : [event];
+    for (const block of blocks ?? []) this.#tellNew(block);
   }
 
   #isReady({ name }: UpstreamEvents): boolean {

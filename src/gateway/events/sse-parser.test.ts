@@ -34,6 +34,10 @@ it("bounds the size of an event, however many chunks and lines it comes in", () 
   expect(() => {
     for (let line = 0; line < 20; line++) parser.push(Buffer.from("data: 1234567890\n"));
   }).toThrow("larger than 100 bytes");
+  const lines = new SseParser(() => {}, 1000);
+  expect(() => lines.push(Buffer.from("data:\n".repeat(100)))).toThrow("larger than 1000 bytes");
+  const comments = new SseParser(() => {}, 100);
+  for (let count = 0; count < 200; count++) comments.push(Buffer.from(":\n"));
   const large = new SseParser(() => {}, 100);
   expect(() => large.push(Buffer.from("x".repeat(101)))).toThrow("larger than 100 bytes");
 });

@@ -10,16 +10,20 @@ const BETWEEN_LINES = Buffer.from(" ");
 
 /** The largest event is a slashing of all validators of a slot, twice. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+/** About what it takes to hold one line of data, besides its bytes. */
+const LINE_OVERHEAD_BYTES = 128;
+const EMPTY = Buffer.alloc(0);
 
 /** Reads events from text/event-stream (HTML standard, section 9.2.6), however it is cut into chunks. */
 export class SseParser {
   readonly #onEvent: (event: StreamEvent) => void;
   readonly #maxBytes: number;
-  /** The pieces of a line that has not ended. */
-  #line: Buffer[] = [];
+  /** Begins with what has come of a line that has not ended, which is mostly less. */
+  #line = EMPTY;
+  #lineLength = 0;
   #topic = "";
   #data: Buffer[] = [];
-  /** Of the event that has not ended, its unfinished line included. */
+  /** What is held of the event that has not ended, but for that line. */
   #bytes = 0;
   #isFirstLine = true;
   #wasCarriageReturn = false;
@@ -38,11 +42,15 @@ export class SseParser {
       if (carriageReturn !== -1 && carriageReturn < start) carriageReturn = chunk.indexOf(CARRIAGE_RETURN, start);
       const lineFeed = chunk.indexOf(LINE_FEED, start);
       const end = carriageReturn === -1 || (lineFeed !== -1 && lineFeed < carriageReturn) ? lineFeed : carriageReturn;
-      this.#bytes += (end === -1 ? chunk.length : end) - start;
-      if (this.#bytes > this.#maxBytes) throw new RangeError(`An event is larger than ${this.#maxBytes} bytes.`);
-      this.#line.push(chunk.subarray(start, end === -1 ? chunk.length : end));
-      if (end === -1) return;
-      this.#endLine();
+      const piece = chunk.subarray(start, end === -1 ? chunk.length : end);
+      if (this.#bytes + this.#lineLength + piece.length > this.#maxBytes) {
+        throw new RangeError(`An event is larger than ${this.#maxBytes} bytes.`);
+      }
+      if (end === -1) {
+        this.#addToLine(piece);
+        return;
+      }
+      this.#endLine(this.#lineEndingWith(piece));
       start = end + 1;
       if (chunk[end] !== CARRIAGE_RETURN) continue;
       if (start === chunk.length) this.#wasCarriageReturn = true;
@@ -50,9 +58,29 @@ export class SseParser {
     }
   }
 
-  #endLine(): void {
-    let line = this.#line.length === 1 ? this.#line[0]! : Buffer.concat(this.#line);
-    this.#line = [];
+  /** However small the pieces are, they take no more memory than twice their bytes. */
+  #addToLine(piece: Buffer): void {
+    const length = this.#lineLength + piece.length;
+    if (length > this.#line.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#line.length));
+      this.#line.copy(larger, 0, 0, this.#lineLength);
+      this.#line = larger;
+    }
+    piece.copy(this.#line, this.#lineLength);
+    this.#lineLength = length;
+  }
+
+  #lineEndingWith(piece: Buffer): Buffer {
+    if (this.#lineLength === 0) return piece;
+    this.#addToLine(piece);
+    const line = this.#line.subarray(0, this.#lineLength);
+    this.#line = EMPTY;
+    this.#lineLength = 0;
+    return line;
+  }
+
+  #endLine(whole: Buffer): void {
+    let line = whole;
     if (this.#isFirstLine && line.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) {
       line = line.subarray(BYTE_ORDER_MARK.length);
     }
@@ -68,6 +96,7 @@ export class SseParser {
     const valueAt = colon === -1 ? line.length : line[colon + 1] === SPACE ? colon + 2 : colon + 1;
     if (name === "event") this.#topic = line.toString("utf8", valueAt);
     if (name !== "data") return;
+    this.#bytes += line.length - valueAt + LINE_OVERHEAD_BYTES;
     if (this.#data.length > 0) this.#data.push(BETWEEN_LINES);
     this.#data.push(line.subarray(valueAt));
   }

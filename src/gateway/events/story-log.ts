@@ -1,4 +1,4 @@
-import { type BlockPlace, type ChainEvent, headOf } from "./chain-event.ts";
+import { type BlockPlace, type ChainEvent, headOf, textAt } from "./chain-event.ts";
 
 const MAX_ENTRIES = 256;
 
@@ -44,9 +44,19 @@ export class StoryLog {
     return index === -1 ? undefined : eventsOf(this.#entries.slice(index + 1));
   }
 
+  /** The blocks that it told after the last one of which `isKnown` says so; undefined if there is none. */
+  blocksAfter(isKnown: (root: string) => boolean): ChainEvent[] | undefined {
+    const index = this.#entries.findLastIndex((entry) => isKnown(blockOf(entry) ?? ""));
+    if (index === -1) return undefined;
+    return eventsOf(this.#entries.slice(index + 1)).filter(({ topic }) => topic === "block");
+  }
+
   get events(): ChainEvent[] {
     return eventsOf(this.#entries);
   }
 }
+
+const blockOf = ({ head, event }: Entry): string | undefined =>
+  head?.root ?? (event?.topic === "block" ? textAt(event.value, "block") : undefined);
 
 const eventsOf = (entries: readonly Entry[]): ChainEvent[] => entries.flatMap(({ event }) => event ?? []);

@@ -37,9 +37,12 @@ export class Subscription {
     // What ends before it is read fails nobody.
     body.on("error", () => {});
     const type = String(headers["content-type"] ?? "");
-    if (statusCode === 200 && type.startsWith("text/event-stream")) return new Subscription(topics, body, abort);
+    const encoding = String(headers["content-encoding"] ?? "identity");
+    const isOfEvents = type.startsWith("text/event-stream");
+    if (statusCode === 200 && isOfEvents && encoding === "identity") return new Subscription(topics, body, abort);
     abort.abort();
-    const what = statusCode === 200 ? `${type || "no type"} instead of text/event-stream` : `HTTP ${statusCode}`;
+    const found = isOfEvents ? `the encoding ${encoding}` : `${type || "no type"} instead of text/event-stream`;
+    const what = statusCode === 200 ? found : `HTTP ${statusCode}`;
     throw new SubscriptionRefused(statusCode, `It answered the subscription to events with ${what}.`);
   }
 
@@ -53,10 +56,10 @@ export class Subscription {
     return this.#isOver;
   }
 
-  /** Resolves with the reason when nothing more comes. `onBytes` hears of any sign of life, be it a comment. */
+  /** Resolves with the reason when nothing more comes. `onBytes` hears of any sign of life, be it a comment or a topic that nobody asked for. */
   async read(onEvent: (event: StreamEvent) => void, onBytes: () => void): Promise<Error> {
     const parser = new SseParser((event) => {
-      if (!this.#isOver) onEvent(event);
+      if (!this.#isOver && this.topics.includes(event.topic)) onEvent(event);
     });
     try {
       for await (const chunk of this.#body) {

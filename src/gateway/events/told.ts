@@ -30,6 +30,11 @@ export class Told {
     return this.#heads.get(root);
   }
 
+  /** Whether a block was told, by itself or as a head. */
+  hasBlock(root: string): boolean {
+    return this.#heads.has(root) || this.#objects.get("block")?.has(root) === true;
+  }
+
   /** The oldest head that is known to have been told. */
   get firstHead(): Head | undefined {
     const [first] = this.#heads.values();

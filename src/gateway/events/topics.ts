@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { type ChainEvent, textAt } from "./chain-event.ts";
 
 /** What tells of the one chain that a node follows; of several nodes these are told of one at a time. */
@@ -76,8 +77,12 @@ export const isView = (topic: string): boolean => OBJECT_KEYS[topic] === undefin
 /** The same for all events that tell of the same object; undefined for those that tell of none. */
 export function objectKey({ topic, value, data }: ChainEvent): string | undefined {
   const parts = OBJECT_KEYS[topic]?.map((path) => partAt(value, path));
-  return parts && parts[0] === undefined ? data.toString() : parts?.join(" ");
+  const key = parts && parts[0] === undefined ? data.toString() : parts?.join(" ");
+  return key !== undefined && key.length > LONGEST_KEY ? hash("sha256", key, "base64url") : key;
 }
+
+/** A longer one is remembered by its hash. */
+const LONGEST_KEY = 256;
 
 function partAt(value: unknown, path: Path): string | undefined {
   const text = textAt(value, ...path);

@@ -3,16 +3,19 @@ import { Trouble } from "../../log/trouble.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
+import type { Conditions } from "../condition.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { type BlockPlace, type ChainEvent, type Finalized, finalizedOf, headOf, readEvent } from "./chain-event.ts";
 import { EventStream } from "./event-stream.ts";
 import { readHeader } from "./gap.ts";
 import { reasonOf } from "./reason.ts";
 import { StoryLog } from "./story-log.ts";
-import { STORY_TOPICS } from "./topics.ts";
+import { isSteady, STORY_TOPICS } from "./topics.ts";
 
-/** Head and block events come in every slot. */
+/** Head and block events come in every slot of a chain that goes on. */
 const SILENT_SLOTS = 2;
+/** Of topics that are remembered, none has larger events, but for slashings. */
+const MOST_REMEMBERED_BYTES = 128 * 1024;
 
 /** Gets a path from an upstream: the body of its answer, or undefined when it has no such thing. Rejects when it does not answer in time. */
 export type Ask = (upstream: string, path: string) => Promise<Buffer | undefined>;
@@ -25,6 +28,7 @@ export interface UpstreamNotes {
 
 export interface UpstreamEventsParts {
   readonly facts: ChainFacts;
+  readonly conditions: Pick<Conditions, "of">;
   readonly notes: UpstreamNotes;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -68,6 +72,7 @@ export class UpstreamEvents {
     this.#stream = new EventStream({
       upstream,
       silentMillis: SILENT_SLOTS * facts.secondsPerSlot * 1000,
+      hasNothingToTell: () => this.#hasToldAll,
       timers,
       logger,
       listener: {
@@ -114,8 +119,15 @@ export class UpstreamEvents {
     }
   }
 
+  /** Whether it answers what it is asked for its health, and has no other head than the last that it told. */
+  get #hasToldAll(): boolean {
+    const { fitness, head } = this.#parts.conditions.of(this.name);
+    return (fitness === "ready" || fitness === "behind") && head?.root === this.log.head?.root;
+  }
+
   #hear(told: StreamEvent): void {
-    const event = readEvent(told);
+    const isTooLarge = isRemembered(told.topic) && told.data.length > MOST_REMEMBERED_BYTES;
+    const event = isTooLarge ? undefined : readEvent(told);
     if (!event) {
       this.#garbage.met({ upstream: this.name, topic: told.topic });
       return;
@@ -139,3 +151,5 @@ export class UpstreamEvents {
     this.#listener.changed();
   }
 }
+
+const isRemembered = (topic: string): boolean => isSteady(topic) && topic !== "attester_slashing";

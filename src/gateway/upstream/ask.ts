@@ -45,7 +45,7 @@ export async function askForBody(client: Askable, path: string, options: AskOpti
   try {
     const request = { verb: "GET", url: path, headers: { accept: "application/json" } } as const;
     const response = await client.request(request, { signal: ends });
-    const body = await wholeBody(response, MAX_BYTES);
+    const body = await wholeBody(response, MAX_BYTES, ends);
     if (response.status === 200) return body;
     const kind = response.status === 404 ? MissingError : UpstreamError;
     throw unusable(client.name, path, `HTTP status ${response.status}`, kind);
@@ -58,24 +58,38 @@ export async function askForBody(client: Askable, path: string, options: AskOpti
   }
 }
 
-/** Rejects with an `UpstreamError` when there are more bytes, or when it breaks off. */
+/** Rejects with an `UpstreamError` when there are more bytes, or when it breaks off; with the signal's reason when that is aborted. */
 export async function wholeBody(
   { upstream, body }: Pick<UpstreamResponse, "upstream" | "body">,
   maxBytes: number,
+  signal: AbortSignal,
 ): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body;
+  const whole = await bodyUpTo(body, maxBytes, signal);
+  if (whole.length <= maxBytes) return whole;
+  throw new UpstreamError(upstream, `${upstream} answered with more than ${maxBytes} bytes.`, { mayHaveArrived: true });
+}
+
+/** Of a longer body a little more than so many bytes, after which it is not read. */
+export async function bodyUpTo(body: AsyncIterable<Buffer>, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+  const stop = () => discard({ body });
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw new UpstreamError(upstream, `${upstream} answered with more than ${maxBytes} bytes.`, {
-        mayHaveArrived: true,
-      });
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxBytes) break;
     }
-    chunks.push(chunk);
+    signal.throwIfAborted();
+    return Buffer.concat(chunks, bytes);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
-  return Buffer.concat(chunks);
 }
 
 function unusable(upstream: string, path: string, what: string, Kind = UpstreamError): UpstreamError {

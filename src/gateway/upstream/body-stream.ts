@@ -1,5 +1,15 @@
 /** How many bytes may wait to be read before the sender has to pause. */
 const HIGH_WATER_BYTES = 256 * 1024;
+/** Pieces beyond so many are joined: each takes more memory than its bytes when an upstream sends them one by one. */
+const MOST_PIECES = 1024;
+/** More than come at once of an upstream that sends large ones. */
+const FEW_PIECES = 64;
+
+/** Adds to the pieces of a body that wait. */
+export function addPiece(pieces: Buffer[], piece: Buffer): void {
+  pieces.push(piece);
+  if (pieces.length > MOST_PIECES) pieces.splice(0, pieces.length, Buffer.concat(pieces));
+}
 
 /** What controls the sender of a body. */
 interface Source {
@@ -38,7 +48,7 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
       this.#takeReader()?.resolve({ done: false, value: chunk });
       return;
     }
-    this.#chunks.push(chunk);
+    addPiece(this.#chunks, chunk);
     this.#waitingBytes += chunk.length;
     if (this.#waitingBytes < HIGH_WATER_BYTES || this.#isPaused) return;
     this.#isPaused = true;
@@ -56,7 +66,7 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   next(): Promise<IteratorResult<Buffer, undefined>> {
-    const chunk = this.#chunks.shift();
+    const chunk = this.#chunks.length > FEW_PIECES ? Buffer.concat(this.#chunks.splice(0)) : this.#chunks.shift();
     if (chunk) {
       this.#waitingBytes -= chunk.length;
       if (this.#isPaused && this.#waitingBytes < HIGH_WATER_BYTES / 2) {

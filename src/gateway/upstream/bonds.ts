@@ -39,6 +39,13 @@ export function bondOf({ verb, url, headers, body }: UpstreamRequest): Bond | un
   return slot === undefined ? undefined : { subject, slot };
 }
 
+/** Whether it is a block without its payload, which nobody has but the upstream that produced it, unless a builder has. */
+export function lacksPayload({ verb, url }: UpstreamRequest): boolean {
+  return verb === "POST" && BLINDED.test(url);
+}
+
+const BLINDED = /^\/eth\/v\d+\/beacon\/blinded_blocks(?:\?|$)/;
+
 /** The first one in a body: that of the block or of the first vote, whatever is written before it. */
 function slotInJson(body: Buffer): number | undefined {
   const at = body.indexOf('"slot"');

@@ -15,6 +15,12 @@ export interface Wish {
   readonly slot?: number | undefined;
 }
 
+/** Whom a submission belongs to. */
+export interface Belonging extends Pick<Wish, "preferred" | "slot"> {
+  /** Whether others can hardly take it, so that it goes there however fit they are. */
+  readonly needsPreferred?: boolean;
+}
+
 /** What can be said of an upstream now; the lower, the better. */
 interface Standing {
   readonly client: UpstreamClient;
@@ -74,13 +80,24 @@ export class Choice {
     );
   }
 
-  /** All that can be asked, the best first; of those that are as fit, the one that it belongs to. */
-  ranked(preferred: string | undefined): UpstreamClient[] {
+  /** All that can be asked, the best first; of those that are as fit, the one that it belongs to, or would if it were asked first. */
+  ranked({ preferred, slot, needsPreferred = false }: Belonging = {}): UpstreamClient[] {
     const wish = { isHeadBound: false, tried: new Set<UpstreamClient>() };
-    const isOther = ({ client }: Standing) => Number(client.name !== preferred);
-    return [...this.#shares]
-      .flatMap(([client, share]) => this.#standing(client, share, wish) ?? [])
-      .sort((a, b) => a.rank - b.rank || isOther(a) - isOther(b) || compareFitness(a, b) || compareLoad(a, b))
+    const standings = [...this.#shares].flatMap(([client, share]) => this.#standing(client, share, wish) ?? []);
+    const belongsTo = standings.some(({ client }) => client.name === preferred)
+      ? preferred
+      : slot !== undefined && this.choose({ ...wish, slot })?.name;
+    const isOther = ({ client }: Standing) => Number(client.name !== belongsTo);
+    const isWithout = needsPreferred ? isOther : () => 0;
+    return standings
+      .sort(
+        (a, b) =>
+          isWithout(a) - isWithout(b) ||
+          a.rank - b.rank ||
+          isOther(a) - isOther(b) ||
+          compareFitness(a, b) ||
+          compareLoad(a, b),
+      )
       .map(({ client }) => client);
   }
 

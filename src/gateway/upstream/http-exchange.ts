@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type Failure, invalidParams } from "../../failure.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
-import { BodyStream } from "./body-stream.ts";
+import { addPiece, BodyStream } from "./body-stream.ts";
+import { withoutSecrets } from "./secrets.ts";
 
 /** A body of up to this many bytes is given whole. */
 export const WHOLE_BODY_BYTES = 64 * 1024;
@@ -35,6 +36,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<UpstreamResponse>;
   readonly #upstream: string;
   readonly #observer: ExchangeObserver;
+  readonly #secrets: readonly string[];
   #resolve!: (response: UpstreamResponse) => void;
   #reject!: (error: UpstreamError | Failure) => void;
   /** Undefined until the request goes out on a connection. */
@@ -46,9 +48,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #stream: BodyStream | undefined;
   #isOver = false;
 
-  constructor(upstream: string, observer: ExchangeObserver) {
+  /** None of the secrets is in an answer that is given whole. */
+  constructor(upstream: string, observer: ExchangeObserver, secrets: readonly string[]) {
     this.#upstream = upstream;
     this.#observer = observer;
+    this.#secrets = secrets;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -92,7 +96,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       this.#stream.push(chunk);
       return;
     }
-    this.#chunks.push(chunk);
+    addPiece(this.#chunks, chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > WHOLE_BODY_BYTES) this.#beginStream(controller);
   }
@@ -100,7 +104,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#isOver) return;
     if (this.#stream) this.#stream.end();
-    else this.#answer(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
+    else
+      this.#answer(
+        withoutSecrets(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks), this.#secrets),
+      );
     this.#finish();
   }
 
@@ -165,6 +172,7 @@ function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 
 /** What makes an answer unusable whatever its body is, as the rest of a sentence. */
 function problemOf(status: number, headers: Readonly<Record<string, string>>): string | undefined {
+  if (status >= 600) return `answered with the HTTP status ${status}, which there is not`;
   if (status >= 300 && status < 400) {
     return `answered with a redirect (HTTP status ${status}), which is not followed: give the URL that it leads to`;
   }
@@ -191,6 +199,6 @@ function reasonOf(error: Error): string {
     case "EPIPE":
       return "closed the connection";
     default:
-      return `cannot be asked: ${error.message.replace(/\.$/, "")}`;
+      return `cannot be asked: ${error.message.replaceAll(/\s+/g, " ").replace(/[ .]+$/, "")}`;
   }
 }

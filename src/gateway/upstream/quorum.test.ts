@@ -85,6 +85,11 @@ describe("a quorum of two", () => {
     await answer;
   });
 
+  it("compares what is nested more deeply than can be written by its bytes", async () => {
+    const deep = `{"data":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    expect((await open([said("a", deep), said("b", deep)]).quorum.read(questionOf(FINALIZED))).upstream).toBe("a");
+  });
+
   it("fails when too few can answer, and gives what all of them say is not there", async () => {
     const missing = unavailable("No upstream can answer. b is down: It refused the connection.");
     await expect(open([said("a", "{}"), missing]).quorum.read(questionOf(FINALIZED))).rejects.toMatchObject({

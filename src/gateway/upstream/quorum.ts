@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { type Failure, unavailable } from "../../failure.ts";
 import type { Timers } from "../../timers.ts";
 import type { Question, UpstreamResponse } from "../exchange.ts";
@@ -31,7 +30,7 @@ interface QuorumOptions {
 /** What an upstream says of what is asked, comparable with what others say. */
 interface Vote {
   readonly response: UpstreamResponse;
-  readonly said: unknown;
+  readonly said: string;
 }
 
 /** Answers what is about finality and roots only when so many upstreams say the same, and passes on all other questions. */
@@ -71,8 +70,8 @@ export class Quorum {
     // What nobody has is not there.
     if (good.length === 0 && responses.length > 0) return responses[0]!;
     if (good.length < this.#count) throw this.#tooFew(responses, results);
-    const votes = await Promise.all(good.map(voteOf));
-    const other = votes.find(({ said }) => !isDeepStrictEqual(said, votes[0]!.said));
+    const votes = await Promise.all(good.map((response) => voteOf(response, question.waiting.signal)));
+    const other = votes.find(({ said }) => said !== votes[0]!.said);
     return other === undefined ? votes[0]!.response : [votes[0]!, other];
   }
 
@@ -96,18 +95,24 @@ function isAgreedOn({ request: { verb, url } }: Question): boolean {
 }
 
 /** What stands beside `data`, such as whether the answer is final, may differ by a moment. */
-async function voteOf(response: UpstreamResponse): Promise<Vote> {
-  const body = await wholeBody(response, MAX_BYTES);
+async function voteOf(response: UpstreamResponse, signal: AbortSignal): Promise<Vote> {
+  const body = await wholeBody(response, MAX_BYTES, signal);
   const whole = { ...response, body };
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
-    return { response: whole, said: (value as { data?: unknown } | null)?.data ?? value };
+    return { response: whole, said: JSON.stringify((value as { data?: unknown } | null)?.data ?? value, inOrder) };
   } catch {
-    return { response: whole, said: body };
+    // It is no JSON, or nested more deeply than can be written.
+    return { response: whole, said: `0x${body.toString("hex")}` };
   }
 }
 
-function shown(said: unknown): string {
-  const text = Buffer.isBuffer(said) ? `0x${said.toString("hex")}` : JSON.stringify(said);
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+/** Members may be written in any order. */
+function inOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function shown(said: string): string {
+  return said.length > SHOWN_CHARACTERS ? `${said.slice(0, SHOWN_CHARACTERS)}…` : said;
 }

@@ -3,16 +3,17 @@ export class Turns {
   readonly #most: number;
   #taken = 0;
   #isGoingOn = false;
-  readonly #waiting: (() => boolean)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Calls `begin` when there is a turn for it, which is given back at once when it returns false. */
-  take(begin: () => boolean): void {
-    this.#waiting.push(begin);
+  /** Calls `begin` when there is a turn for it; the returned function ends the waiting for that. */
+  take(begin: () => void): () => void {
+    this.#waiting.add(begin);
     this.#goOn();
+    return () => this.#waiting.delete(begin);
   }
 
   /** Takes one at once, even if there is none left: what has begun does not wait again. */
@@ -29,11 +30,11 @@ export class Turns {
   #goOn(): void {
     if (this.#isGoingOn) return;
     this.#isGoingOn = true;
-    while (this.#taken < this.#most) {
-      const begin = this.#waiting.shift();
-      if (begin === undefined) break;
+    for (const begin of this.#waiting) {
+      if (this.#taken >= this.#most) break;
+      this.#waiting.delete(begin);
       this.#taken++;
-      if (!begin()) this.#taken--;
+      begin();
     }
     this.#isGoingOn = false;
   }

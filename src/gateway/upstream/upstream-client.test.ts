@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import { SYSTEM_TIMERS } from "../../timers.ts";
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../exchange.ts";
@@ -85,6 +87,19 @@ describe("a request to an upstream", () => {
     expect(client.underWay).toBe(0);
   });
 
+  it("brings no credentials back that an upstream repeats", async () => {
+    const upstream = await startUpstream();
+    upstream.handler = ({ headers }, response) =>
+      json(response, { message: `Who is ${headers.authorization}? pässword` }, 400);
+    for (const [authorization, message] of [
+      ["Bearer 0123456789", "Who is Bearer ***? pässword"],
+      [`Basic ${Buffer.from("me:pässword").toString("base64")}`, "Who is Basic ***? ***"],
+    ] as const) {
+      const client = clientOf({ ...upstream.options, authorization });
+      expect(JSON.parse(String(await read(await client.request(get("/echo")))))).toEqual({ message });
+    }
+  });
+
   it("brings a large body as a stream that holds the upstream back while nobody reads", async () => {
     const upstream = await startUpstream();
     const whole = randomBytes(32 * 1024 * 1024);
@@ -163,6 +178,21 @@ describe("a request to an upstream", () => {
     }
   });
 
+  it("takes a body that comes byte by byte in few pieces, and before long", async () => {
+    const bytes = 200_000;
+    const answer = `Transfer-Encoding: chunked\r\n\r\n${"1\r\nx\r\n".repeat(bytes)}0\r\n\r\n`;
+    const client = clientOf(await startRaw(`HTTP/1.1 200 OK\r\n${answer}`));
+    const { body } = await client.request(get("/dribbled"));
+    let pieces = 0;
+    let read = 0;
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      pieces++;
+      read += piece.length;
+    }
+    expect(read).toBe(bytes);
+    expect(pieces).toBeLessThan(bytes / 100);
+  });
+
   it("tells whether it may have arrived", async () => {
     const upstream = await startUpstream();
     const client = clientOf(upstream.options);
@@ -194,12 +224,38 @@ describe("a request to an upstream", () => {
     expect(upstream.questions).toEqual(["/first", "/third"]);
   });
 
-  it("refuses redirects, encodings nobody asked for, and what is no HTTP", async () => {
+  it("holds nothing of those that were given up while they waited for a connection", async () => {
+    const upstream = await startUpstream();
+    upstream.isFrozen = true;
+    const client = new UpstreamClient(upstream.options, { timers: SYSTEM_TIMERS, connections: 1 });
+    closing.push(() => client.close());
+    const received = upstream.received("/first");
+    const first = client.begin(get("/first"));
+    await received;
+    const bodies: WeakRef<Buffer>[] = [];
+    for (let count = 0; count < 20; count++) {
+      const body = Buffer.alloc(1024);
+      bodies.push(new WeakRef(body));
+      const waiting = client.begin({ ...get("/later"), verb: "POST", body });
+      waiting.abort("was not waited for");
+      await errorOf(waiting.response);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+    expect(bodies.filter((body) => body.deref() !== undefined).length).toBeLessThan(5);
+    first.abort("was not waited for");
+    await errorOf(first.response);
+  });
+
+  it("refuses redirects, encodings nobody asked for, statuses that there are not, and what is no HTTP", async () => {
     const redirect = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
     const encoded = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx";
     for (const [answer, message] of [
       [redirect, /redirect \(HTTP status 302\)/],
       [encoded, /the encoding "gzip"/],
+      ["HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", /HTTP status 999, which there is not/],
+      ["HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n", /^raw cannot be asked: [^\n]+\.$/],
       ["SSH-2.0-OpenSSH_9.9\r\n", /^raw cannot be asked: /],
     ] as const) {
       const error = await errorOf(clientOf(await startRaw(answer)).request(get("/")));

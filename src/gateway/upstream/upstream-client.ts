@@ -5,6 +5,7 @@ import type { UpstreamRequest, UpstreamResponse } from "../exchange.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import { Latencies } from "./latencies.ts";
+import { secretsIn } from "./secrets.ts";
 import { Turns } from "./turns.ts";
 
 /** More are used only for answers that wait for slow readers, so that these hold up nobody else. */
@@ -51,6 +52,7 @@ export class UpstreamClient {
   /** Its connections serve one request each. */
   readonly #freshPool: Pool;
   readonly #pathPrefix: string;
+  readonly #secrets: readonly string[];
   #underWay = 0;
   /** Of those under way, the ones that should have an answer soon and have none yet. */
   #awaited = 0;
@@ -66,6 +68,7 @@ export class UpstreamClient {
     this.#timers = timers;
     const { origin, pathname } = new URL(options.url);
     this.#pathPrefix = pathname.replace(/\/+$/, "");
+    this.#secrets = secretsIn(options.authorization);
     const poolOptions = {
       connect: { timeout: CONNECT_MILLIS },
       headersTimeout: HEADERS_MILLIS,
@@ -128,6 +131,7 @@ export class UpstreamClient {
     let isAnswered = false;
     let isOver = false;
     let hasTurn = false;
+    let leaveTurns = () => {};
     const onAnswered = () => {
       if (isAnswered) return;
       isAnswered = true;
@@ -137,27 +141,32 @@ export class UpstreamClient {
       if (hasTurn) this.#turns.giveBack();
       hasTurn = false;
     };
-    const exchange = new HttpExchange(this.name, {
-      onAnswered: () => {
-        onAnswered();
-        this.#overtaken = 0;
-        this.#answeredAt = this.#timers.now();
-        this.#quietSince = this.#answeredAt;
-        this.latencies.note(cost, this.#answeredAt - began);
+    const exchange = new HttpExchange(
+      this.name,
+      {
+        onAnswered: () => {
+          onAnswered();
+          this.#overtaken = 0;
+          this.#answeredAt = this.#timers.now();
+          this.#quietSince = this.#answeredAt;
+          this.latencies.note(cost, this.#answeredAt - began);
+        },
+        onPaused: giveTurnBack,
+        onResumed: () => {
+          if (isOver || isFresh || hasTurn) return;
+          hasTurn = true;
+          this.#turns.retake();
+        },
+        onOver: () => {
+          isOver = true;
+          onAnswered();
+          this.#underWay--;
+          leaveTurns();
+          giveTurnBack();
+        },
       },
-      onPaused: giveTurnBack,
-      onResumed: () => {
-        if (isOver || isFresh || hasTurn) return;
-        hasTurn = true;
-        this.#turns.retake();
-      },
-      onOver: () => {
-        isOver = true;
-        onAnswered();
-        this.#underWay--;
-        giveTurnBack();
-      },
-    });
+      this.#secrets,
+    );
     if (isAwaited && this.#awaited++ === 0) this.#quietSince = began;
     this.#underWay++;
     const { verb, url, headers, body } = request;
@@ -174,12 +183,9 @@ export class UpstreamClient {
       );
     if (isFresh) dispatch(this.#freshPool);
     else {
-      this.#turns.take(() => {
-        // It was given up while it waited.
-        if (isOver) return false;
+      leaveTurns = this.#turns.take(() => {
         hasTurn = true;
         dispatch(this.#pool);
-        return true;
       });
     }
     return exchange;

@@ -51,6 +51,21 @@ async function open() {
 }
 
 describe("the watch over upstreams", () => {
+  it("waits for no answer that does not come to its end", async () => {
+    const { watch, a, until } = await open();
+    a.everything = (_request, response) => {
+      response.setHeader("content-length", 100_000);
+      response.write(`{"data":${" ".repeat(80_000)}`);
+    };
+    let hasStarted = false;
+    const started = watch.start().then(() => {
+      hasStarted = true;
+    });
+    await until(() => hasStarted);
+    await started;
+    expect(watch.all.map(({ fitness }) => fitness)).toEqual(["late", "ready"]);
+  });
+
   it("knows all of each once it has started, and says so", async () => {
     const { watch, messages } = await open();
     expect(watch.of("a")).toMatchObject({ fitness: "down", reasons: ["It has not been asked yet."] });

@@ -101,11 +101,19 @@ describe("a read that fails on one upstream", () => {
       ["application/json", '{"data":'],
       ["application/json", "\u0000\u0001"],
       ["application/json", ""],
+      ["text/plain", "OK"],
+      ["application/octet-stream", "\u0001"],
+      ["text/event-stream", ": alive"],
     ] as const) {
       server("a").handler = (_request, response) => response.setHeader("content-type", type).end(text);
       expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
     }
-    expect(suspects).toEqual([]);
+    expect(suspects).toHaveLength(1);
+    server("a").handler = (_request, response) => response.writeHead(204).end();
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
+    server("a").handler = (_request, response) =>
+      response.setHeader("content-type", "application/octet-stream").end("x");
+    expect(await upstreams.read({ ...questionOf(), format: "ssz" })).toMatchObject({ upstream: "a" });
     for (const text of ['{"data":1}\n', "[]", '"text"', "12", "null", "true"]) {
       server("a").handler = (_request, response) => response.setHeader("content-type", "application/json").end(text);
       expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a" });
@@ -268,6 +276,34 @@ describe("requests that belong together", () => {
     for (let i = 0; i < 4; i++) expect((await publish()).upstream).toBe(produced);
     conditions.set(produced, { fitness: "behind" });
     expect((await publish()).upstream).not.toBe(produced);
+  });
+
+  it("are a block without its payload and the upstream that has it, as long as that can be asked", async () => {
+    const { upstreams, conditions } = await openUpstreams({ names: ["a", "b", "c"] });
+    const { upstream } = await upstreams.read(questionOf({ url: "/eth/v3/validator/blocks/40?randao_reveal=0x00" }));
+    const body = Buffer.from('{"message":{"slot":"40"}}');
+    const publish = async () =>
+      (await upstreams.submit(questionOf({ url: "/eth/v2/beacon/blinded_blocks", body }))).upstream;
+    conditions.set(upstream, { fitness: "behind" });
+    expect(await publish()).toBe(upstream);
+    conditions.set(upstream, { fitness: "down" });
+    expect(await publish()).not.toBe(upstream);
+  });
+
+  it("find each other also where the first was asked for at another gateway", async () => {
+    const [one, other] = [
+      await openUpstreams({ names: ["a", "b", "c"] }),
+      await openUpstreams({ names: ["a", "b", "c"] }),
+    ];
+    for (let slot = 40; slot < 46; slot++) {
+      const { upstream } = await one.upstreams.read(
+        questionOf({ url: `/eth/v3/validator/blocks/${slot}?graffiti=0x00` }),
+      );
+      const body = Buffer.from(JSON.stringify({ message: { slot: String(slot) } }));
+      expect(await other.upstreams.submit(questionOf({ url: "/eth/v2/beacon/blocks", body }))).toMatchObject({
+        upstream,
+      });
+    }
   });
 
   it("stay there when it is slow, until it is stuck", async () => {

@@ -5,7 +5,7 @@ import { type Question, UpstreamError, type UpstreamResponse } from "../exchange
 import type { GatewayObserver } from "../observer.ts";
 import type { GatewayOptions } from "../options.ts";
 import { Alarms } from "./alarms.ts";
-import { Bonds, bondOf } from "./bonds.ts";
+import { Bonds, bondOf, lacksPayload } from "./bonds.ts";
 import { Choice } from "./choice.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { nobodyAnswers } from "./nobody.ts";
@@ -91,7 +91,13 @@ export class Upstreams {
    */
   async submit(question: Question): Promise<UpstreamResponse> {
     const bond = bondOf(question.request);
-    const ranked = this.#choice.ranked(bond && this.#bonds.upstreamOf(bond));
+    const ranked = this.#choice.ranked(
+      bond && {
+        preferred: this.#bonds.upstreamOf(bond),
+        slot: bond.slot,
+        needsPreferred: lacksPayload(question.request),
+      },
+    );
     if (ranked.length === 0) throw nobodyAnswers(this.#conditions, this.#choice);
     const response = await submitTo(ranked, this.#countFor(question, ranked), (client) => this.#send(client, question));
     if (bond && response.status < 300) this.#bonds.tie(bond, response.upstream);

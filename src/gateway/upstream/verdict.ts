@@ -1,3 +1,4 @@
+import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/negotiation.ts";
 import type { Question, UpstreamResponse } from "../exchange.ts";
 
 /**
@@ -28,12 +29,17 @@ export function refusalOfCredentials({ upstream, status }: UpstreamResponse): st
 /** What shows without reading the body that it is nothing that the upstream's own server has written, as a sentence. */
 export function problemOf(
   { upstream, status, headers, body }: UpstreamResponse,
-  { method }: Question,
+  { method, format }: Question,
 ): string | undefined {
-  if (status !== 200 || method.resultOfStatus !== undefined) return undefined;
-  const type = headers["content-type"] ?? "application/json";
-  if (type.startsWith("text/html")) return `${upstream} answered with a page for browsers.`;
-  if (!Buffer.isBuffer(body) || !type.startsWith("application/json") || isJsonOutside(body)) return undefined;
+  if (status >= 300 || method.resultOfStatus !== undefined) return undefined;
+  if (status !== 200) return `${upstream} answered with the HTTP status ${status}, which brings nothing.`;
+  const type = mediaTypeOf(headers["content-type"]) || MEDIA_TYPES.json;
+  if (type === MEDIA_TYPES.ssz) {
+    return format === "ssz" ? undefined : `${upstream} answered with SSZ, which it was not asked for.`;
+  }
+  if (type === "text/html") return `${upstream} answered with a page for browsers.`;
+  if (type === "text/event-stream") return `${upstream} answered with a stream of events.`;
+  if (!Buffer.isBuffer(body) || isJsonOutside(body)) return undefined;
   return `${upstream} answered with something that is no JSON.`;
 }
 

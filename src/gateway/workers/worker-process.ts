@@ -25,6 +25,10 @@ export function startWorkerProcess(): WorkerProcess {
   const worker = cluster.fork();
   // What is sent to a process that has just ended is lost with it.
   worker.on("error", () => {});
+  const kill = () => void worker.process.kill("SIGKILL");
+  // One that is stuck would not notice that it is alone.
+  process.once("exit", kill);
+  worker.once("exit", () => process.off("exit", kill));
   return {
     pid: worker.process.pid,
     postMessage: (messages) => void worker.send(messages as ToWorker[], undefined, undefined, () => {}),
@@ -33,6 +37,6 @@ export function startWorkerProcess(): WorkerProcess {
     release: () => {
       if (worker.isConnected()) worker.process.disconnect();
     },
-    kill: () => void worker.process.kill("SIGKILL"),
+    kill,
   };
 }

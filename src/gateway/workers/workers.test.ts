@@ -16,6 +16,8 @@ class ScriptedProcess implements WorkerProcess {
   /** Every turn's messages. */
   readonly got: ToWorker[] = [];
   ended: "released" | "killed" | undefined;
+  /** Whether it tells what it has observed as soon as it is asked. */
+  isReporting = false;
   #say: (messages: readonly ToPrimary[]) => void = () => {};
   #exit: (how: How) => void = () => {};
 
@@ -26,6 +28,7 @@ class ScriptedProcess implements WorkerProcess {
   postMessage(messages: readonly ToWorker[]): void {
     this.got.push(...messages);
     if (messages.some(([kind]) => kind === "close")) this.say(["closed"]);
+    if (this.isReporting && messages.some(([kind]) => kind === "report")) this.say(["report", NOTHING]);
   }
 
   onMessage(listener: (messages: readonly ToPrimary[]) => void): void {
@@ -59,6 +62,8 @@ class ScriptedProcess implements WorkerProcess {
     return this.got.splice(0).filter(([kind]) => kind !== "serve");
   }
 }
+
+const NOTHING = { loads: [], calls: [], readers: [] } as unknown as WorkerReport;
 
 const ready = (upstream: string, slot: number): Condition => ({
   upstream,
@@ -206,6 +211,7 @@ it("a worker that ends is replaced, later and later when that goes on, and its c
   expect(processes).toHaveLength(3);
   // Its first order has what is known by now.
   expect(processes[2]!.got).toMatchObject([["serve", { conditions: [ready("a", 1)] }]]);
+  processes[2]!.isReporting = true;
   processes[2]!.say(["listening", URLS]);
   await timers.pass(60_000);
   processes[2]!.die({ code: 1, signal: null });
@@ -221,6 +227,16 @@ it("a worker that ends is replaced, later and later when that goes on, and its c
   processes[3]!.say(["cannot listen", "rest", { message: "It is taken.", code: "EADDRINUSE" }]);
   await settled();
   expect(processes[3]!.ended).toBe("killed");
+});
+
+it("a worker that does not answer any more is ended and replaced", async () => {
+  const { timers, processes, logger, workers } = await setupServing();
+  processes[0]!.isReporting = true;
+  await timers.pass(41_000);
+  expect(processes.map(({ ended }) => ended)).toEqual([undefined, "killed"]);
+  expect(logger.records.filter(({ level }) => level === "error").map(({ fields }) => fields)).toEqual([{ pid: 2 }]);
+  await timers.pass(100);
+  expect([processes.length, workers.replaced]).toEqual([3, 1]);
 });
 
 it("closing lets all finish, and replaces none, nor does what comes before it", async () => {

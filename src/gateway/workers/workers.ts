@@ -14,6 +14,11 @@ const FIRST_PAUSE_MILLIS = 100;
 const MAX_PAUSE_MILLIS = 30_000;
 /** A worker that has run for so long did not end for what it ended for the last time. */
 const LASTING_MILLIS = 60_000;
+/** How often it is looked whether the workers go on, and how long one may be busy with something else until it counts as stuck. */
+const LOOK_MILLIS = 10_000;
+const STUCK_MILLIS = 30_000;
+/** What it has said is read by then, also after this process was halted itself. */
+const READ_MILLIS = 1000;
 /** How long the workers may take to tell what they have observed. */
 const REPORT_LIMIT_MILLIS = 2000;
 
@@ -27,7 +32,7 @@ interface WorkersParts {
   startProcess?: () => WorkerProcess;
 }
 
-/** The processes that serve. One that ends is replaced. */
+/** The processes that serve. One that ends is replaced, and one that is stuck is ended. */
 export class Workers implements ServingProcesses {
   readonly #parts: WorkersParts;
   readonly #office: WorkerOffice;
@@ -74,10 +79,17 @@ export class Workers implements ServingProcesses {
     const tellConditions = oncePerTurn(() => {
       for (const link of this.#links) link.tellConditions(conditions.all);
     });
-    this.#endWatch = conditions.onChange(() => {
+    const endTelling = conditions.onChange(() => {
       tellConditions();
       this.#tellFloor();
     });
+    const endLooks = parts.timers.every(LOOK_MILLIS, () => {
+      for (const link of this.#links) if (link.isServing) void this.#endIfStuck(link);
+    });
+    this.#endWatch = () => {
+      endTelling();
+      endLooks();
+    };
   }
 
   /** How many serve. */
@@ -162,6 +174,24 @@ export class Workers implements ServingProcesses {
       pause = Math.min(2 * pause, MAX_PAUSE_MILLIS);
       link = this.#start();
     }
+  }
+
+  /** It would keep its clients waiting for ever, and what it is told would pile up here. Never rejects. */
+  async #endIfStuck(link: WorkerLink): Promise<void> {
+    const { timers, logger } = this.#parts;
+    const answered = new AbortController();
+    const late = timers
+      .sleep(STUCK_MILLIS, answered.signal)
+      .then(() => timers.sleep(READ_MILLIS, answered.signal))
+      .then(
+        () => true,
+        () => false,
+      );
+    const isStuck = await Promise.race([late, link.refresh().then(() => false)]);
+    answered.abort();
+    if (!isStuck || this.#closing.signal.aborted) return;
+    logger.error("A worker does not answer any more, and is ended", { pid: link.pid });
+    link.kill();
   }
 
   /** At once, so that it comes before whatever tells of the head that raised it. */
