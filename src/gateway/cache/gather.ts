@@ -1,3 +1,5 @@
+import { keepBytes } from "../../json/buffer-pool.ts";
+
 /**
  * The whole of a body that is no longer than `maxBytes`; of a longer one a stream, with what was read of it in front. Rejects
  * when the body breaks off, or when nobody waits for it any more.
@@ -18,7 +20,7 @@ export async function gather(
       const { done, value } = await chunks.next();
       signal.throwIfAborted();
       if (done) return read.length === 1 ? read[0]! : Buffer.concat(read, bytes);
-      read.push(value);
+      read.push(keepBytes(value));
       bytes += value.length;
       if (bytes > maxBytes) return continued(read, chunks);
     }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { keepBytes } from "../../json/buffer-pool.ts";
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../exchange.ts";
 import { type Askable, discard } from "../upstream/ask.ts";
 
@@ -81,7 +82,7 @@ async function readBody({ body }: UpstreamResponse, signal: AbortSignal): Promis
     hash.update(chunk);
     bytes += chunk.length;
     if (bytes > LARGEST_KEPT_BYTES) kept = undefined;
-    kept?.push(chunk);
+    kept?.push(keepBytes(chunk));
   }
   return { body: kept && Buffer.concat(kept), digest: hash.digest("hex") };
 }

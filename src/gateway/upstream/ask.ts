@@ -1,3 +1,4 @@
+import { keepBytes } from "../../json/buffer-pool.ts";
 import type { Timers } from "../../timers.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
@@ -73,7 +74,7 @@ export async function wholeBody(
         mayHaveArrived: true,
       });
     }
-    chunks.push(chunk);
+    chunks.push(keepBytes(chunk));
   }
   return Buffer.concat(chunks);
 }

@@ -1,5 +1,5 @@
-/** How many bytes may wait to be read before the sender has to pause. */
-const HIGH_WATER_BYTES = 256 * 1024;
+/** How much memory may be taken by what waits to be read before the sender has to pause. */
+const HIGH_WATER_BYTES = 1024 * 1024;
 
 /** What controls the sender of a body. */
 interface Source {
@@ -18,6 +18,7 @@ interface Reader {
 export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   readonly #source: Source;
   readonly #chunks: Buffer[] = [];
+  /** Of all the memory that the chunks are in. */
   #waitingBytes = 0;
   #isPaused = false;
   #reader: Reader | undefined;
@@ -39,7 +40,7 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
       return;
     }
     this.#chunks.push(chunk);
-    this.#waitingBytes += chunk.length;
+    this.#waitingBytes += chunk.buffer.byteLength;
     if (this.#waitingBytes < HIGH_WATER_BYTES || this.#isPaused) return;
     this.#isPaused = true;
     this.#source.pause();
@@ -58,7 +59,7 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   next(): Promise<IteratorResult<Buffer, undefined>> {
     const chunk = this.#chunks.shift();
     if (chunk) {
-      this.#waitingBytes -= chunk.length;
+      this.#waitingBytes -= chunk.buffer.byteLength;
       if (this.#isPaused && this.#waitingBytes < HIGH_WATER_BYTES / 2) {
         this.#isPaused = false;
         this.#source.resume();
