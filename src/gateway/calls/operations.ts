@@ -72,7 +72,8 @@ export class Operations {
   async ask(method: Method, request: Request, rest: Pick<Question, "waiting" | "lacking">): Promise<UpstreamResponse> {
     const { reads, upstreams } = this.#parts;
     const question: Question = { method, format: "json", ...request, ...rest };
-    return readRefusal(await (changesNothing(method.access) ? reads.read(question) : upstreams.submit(question)));
+    const response = await (changesNothing(method.access) ? reads.read(question) : upstreams.submit(question));
+    return response.status < 400 ? response : readRefusal(response);
   }
 
   /** What an operation answers to a call with these parameters, whatever its status. */
