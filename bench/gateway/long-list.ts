@@ -7,6 +7,7 @@ import { megabytes, printHeader, printRow, seconds } from "../scale/subject.ts";
 import { median } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { takeTurns } from "../support/turns.ts";
+import { BareProxy } from "./bare-proxy.ts";
 import type { GatewayBenchOptions } from "./options.ts";
 import { serveGateway } from "./programs.ts";
 
@@ -20,7 +21,7 @@ const LISTS = [
   { server: "REST", path: "/eth/v1/beacon/states/head/validators", method: "GET", body: "" },
 ] as const;
 
-/** All validators of a large state, through a gateway and from the node itself. */
+/** All validators of a large state: from the node itself, through a proxy that does nothing, and through a gateway. */
 export async function benchLongList({ validators, rounds }: GatewayBenchOptions): Promise<boolean> {
   const kept = await keptState(validators);
   return withTempDirectory(async (directory) => {
@@ -28,35 +29,43 @@ export async function benchLongList({ validators, rounds }: GatewayBenchOptions)
     const stateFile = placedInTime(kept, genesisTime, directory);
     const node = await ScaleNode.start(PROGRAM, { ...kept, stateFile, dataDir: join(directory, "data") });
     const gateway = await serveGateway({ node: node.restUrl });
+    const proxy = await BareProxy.start();
     const reader = await Reader.start();
     try {
       let isWithinBudget = true;
-      printHeader(`all of ${validators} validators`, "size", "node", "gateway", "speed", "more memory of the gateway");
+      const times = ["node", "bare proxy", "gateway"];
+      const columns = ["size", ...times, "bare proxy/node", "gateway/node", "more memory of the gateway"];
+      printHeader(`all of ${validators} validators`, ...columns);
       for (const { server, path, method, body } of LISTS) {
         const headers = { "Content-Type": "application/json", Accept: "application/json" };
         const read = (url: string) => reader.read({ url, method, headers, body, concurrency: 1, times: 1 });
-        const urls =
-          server === "REST" ? [node.restUrl + path, gateway.restUrl + path] : [node.url, gateway.process.url];
+        const isRest = server === "REST";
+        const direct = isRest ? node.restUrl + path : node.url;
+        const through = isRest ? gateway.restUrl + path : gateway.process.url;
         const sizes = new Set<number>();
-        const [ofNode, ofGateway] = (await takeTurns(
+        const reads = await takeTurns(
           rounds,
-          urls.map((url) => async () => {
+          [direct, await proxy.urlBefore(direct), through].map((url) => async () => {
             const { result, grownBytes } = await withMemory(gateway.process.pid, () => read(url));
             sizes.add(result.bytes);
             return { millis: result.millis[0]!, grownBytes };
           }),
-        )) as [Read[], Read[]];
+        );
+        const [ofNode, ofProxy, ofGateway] = reads as [Read[], Read[], Read[]];
         if (sizes.size > 1) throw new Error(`The answers have different lengths: ${[...sizes].join(", ")} bytes.`);
-        const speed = median(ofGateway.map(({ millis }, round) => ofNode[round]!.millis / millis));
+        const speedOf = (of: Read[]) => median(of.map(({ millis }, round) => ofNode[round]!.millis / millis));
         const grownBytes = Math.max(...ofGateway.map((one) => one.grownBytes));
-        isWithinBudget &&= speed >= LEAST_SPEED && grownBytes < MOST_BYTES;
+        isWithinBudget &&= speedOf(ofGateway) >= LEAST_SPEED && grownBytes < MOST_BYTES;
         const time = (of: Read[]) => seconds(median(of.map(({ millis }) => millis)));
-        const cells = [megabytes([...sizes][0]!), time(ofNode), time(ofGateway), `${(speed * 100).toFixed(0)} %`];
-        printRow(server, ...cells, megabytes(grownBytes));
+        const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
+        const speeds = [ofProxy, ofGateway].map((of) => percent(speedOf(of)));
+        const cells = [megabytes([...sizes][0]!), ...reads.map(time), ...speeds, megabytes(grownBytes)];
+        printRow(server, ...cells);
       }
       return isWithinBudget;
     } finally {
       await reader.end();
+      await proxy.end();
       await gateway.process.stop();
       await node.stop();
     }

@@ -57,21 +57,37 @@ async function callsOn({ process }: Served): Promise<Call[]> {
   const head = Number(head_slot);
   const recent = Array.from({ length: SLOTS_PER_EPOCH }, (_, before) => String(head - before));
   const final = Array.from({ length: Number(finalized_slot) - 1 }, (_, index) => String(index + 1));
-  const validator = "get_v1_beacon_states_stateId_validators_validatorId";
   const indices = Array.from({ length: VALIDATORS }, (_, index) => String(index));
+  const each = recent.flatMap((slot) => indices.map((index) => [slot, index] as const));
   return [
     {
-      title: "a validator at a recent slot, passed on",
+      title: "a validator at a recent slot, each another, passed on",
       server: "JSON-RPC",
-      requests: recent.flatMap((slot) => indices.map((index) => rpcRequest(validator, [slot, index]))),
+      requests: each.map((params) => rpcRequest("get_v1_beacon_states_stateId_validators_validatorId", params)),
       leastShare: LEAST_PASSED_ON,
     },
     {
-      title: "a validator at a recent slot, passed on",
+      title: "a validator at a recent slot, each another, passed on",
       server: "REST",
-      requests: recent.flatMap((slot) =>
-        indices.map((index) => restRequest(`/eth/v1/beacon/states/${slot}/validators/${index}`)),
-      ),
+      requests: each.map(([slot, index]) => restRequest(`/eth/v1/beacon/states/${slot}/validators/${index}`)),
+      leastShare: LEAST_PASSED_ON,
+    },
+    {
+      title: "a recent block, passed on",
+      server: "JSON-RPC",
+      requests: recent.map((slot) => rpcRequest("get_v2_beacon_blocks_blockId", [slot])),
+      leastShare: LEAST_PASSED_ON,
+    },
+    {
+      title: "a dashboard, a tenth passed on",
+      server: "JSON-RPC",
+      requests: dashboard({ recent, final, indices }),
+      leastShare: LEAST_PASSED_ON,
+    },
+    {
+      title: "a validator client, half passed on",
+      server: "REST",
+      requests: validatorClient({ head, indices }),
       leastShare: LEAST_PASSED_ON,
     },
     {
@@ -92,6 +108,47 @@ async function callsOn({ process }: Served): Promise<Call[]> {
       requests: final.map((slot) => restRequest(`/eth/v2/beacon/blocks/${slot}`)),
       leastShare: LEAST_KEPT,
     },
+  ];
+}
+
+interface Chain {
+  /** Slots that are not final. */
+  recent: readonly string[];
+  final: readonly string[];
+  indices: readonly string[];
+}
+
+/** What a page asks again and again that shows where the chain is, its last blocks and some validators. */
+function dashboard({ recent, final, indices }: Chain): string[] {
+  return recent.flatMap((slot, round) => [
+    rpcRequest("get_v1_beacon_headers_blockId", ["head"]),
+    rpcRequest("get_v1_beacon_states_stateId_finality_checkpoints", ["head"]),
+    rpcRequest("get_v1_node_syncing", []),
+    rpcRequest("get_v1_node_version", []),
+    rpcRequest("get_v2_beacon_blocks_blockId", ["head"]),
+    rpcRequest("get_v1_beacon_states_stateId_validators", ["head", indices.slice(round * 8, round * 8 + 8)]),
+    rpcRequest("get_v1_beacon_states_stateId_committees", ["head"]),
+    rpcRequest("get_v2_beacon_blocks_blockId", [final[round]]),
+    rpcRequest("get_v1_beacon_headers_blockId", [final[round]]),
+    rpcRequest("get_v2_beacon_blocks_blockId", [slot]),
+  ]);
+}
+
+/** What a client with validators in all committees asks in a slot: half of it follows from the slot, and is asked anew. */
+function validatorClient({ head, indices }: { head: number; indices: readonly string[] }): string[] {
+  const epoch = Math.floor(head / SLOTS_PER_EPOCH);
+  const ids = indices.map((index) => `id=${index}`).join("&");
+  const votes = [0, 1].map((committee) =>
+    restRequest(`/eth/v1/validator/attestation_data?slot=${head}&committee_index=${committee}`),
+  );
+  return [
+    restRequest("/eth/v1/node/syncing"),
+    ...votes,
+    restRequest(`/eth/v1/validator/duties/proposer/${epoch}`),
+    restRequest(`/eth/v1/beacon/blocks/${head}/root`),
+    restRequest(`/eth/v1/beacon/states/head/validators?${ids}`),
+    restRequest("/eth/v1/beacon/states/head/fork"),
+    restRequest("/eth/v1/beacon/headers/head"),
   ];
 }
 

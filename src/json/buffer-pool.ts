@@ -21,3 +21,11 @@ export function takeBuffer(): Buffer {
 export function giveBackBuffer({ buffer }: Buffer): void {
   if (lent.delete(buffer) && free.length < MAX_FREE) free.push(Buffer.from(buffer));
 }
+
+/** The same bytes for whoever keeps them for long: such a buffer would be missing, and may be hardly filled. */
+export function keepBytes(bytes: Buffer): Buffer {
+  if (!lent.has(bytes.buffer)) return bytes;
+  const own = Buffer.from(bytes);
+  giveBackBuffer(bytes);
+  return own;
+}

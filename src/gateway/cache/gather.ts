@@ -1,3 +1,4 @@
+import { keepBytes } from "../../json/buffer-pool.ts";
 import type { ByteBudget } from "../../server/http/exchanges.ts";
 
 interface GatherLimits {
@@ -27,7 +28,7 @@ export async function gather(
       const { done, value } = await chunks.next();
       signal.throwIfAborted();
       if (done) return read.length === 1 ? read[0]! : Buffer.concat(read, bytes);
-      read.push(value);
+      read.push(keepBytes(value));
       bytes += value.length;
       if (bytes > maxBytes || !budget.take(value.length)) return continued(read, chunks);
       held += value.length;

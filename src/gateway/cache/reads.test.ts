@@ -182,6 +182,30 @@ it("keeps a stream that is short enough, and gives a longer one to the first who
   expect(others.map(textOf)).toEqual(["{}", "{}"]);
 });
 
+it("gathers a long stream only when it tells its length before", async () => {
+  const { reads, waiting } = open({ memoryBytes: 256 * 1024 * 1024 });
+  const chunk = Buffer.alloc(1024 * 1024, "5");
+  const chunks = [Buffer.from('{"data":"'), ...Array.from({ length: 6 }, () => chunk), Buffer.from('"}')];
+  const length = Buffer.concat(chunks).length;
+  const answered = async (headers: Record<string, string>) => {
+    let given = 0;
+    async function* stream() {
+      for (const each of chunks) {
+        given += each.length;
+        yield each;
+      }
+    }
+    const answer = reads.read(HEAD);
+    await settled();
+    waiting.shift()!.resolve(response(stream(), { headers: { "content-type": "application/json", ...headers } }));
+    return { isWhole: Buffer.isBuffer((await answer).body), given };
+  };
+  const untold = await answered({});
+  expect(untold.isWhole).toBe(false);
+  expect(untold.given).toBeLessThan(length);
+  expect(await answered({ "content-length": String(length) })).toEqual({ isWhole: true, given: length });
+});
+
 it("ends a stream that was begun when its reader stops early", async () => {
   const { reads, waiting } = open();
   let isOver = false;

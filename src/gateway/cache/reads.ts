@@ -33,6 +33,9 @@ export interface ReadsOptions {
   observer?: Pick<GatewayObserver, "looked" | "cacheIs">;
 }
 
+/** What may turn out to be the list of a million is not gathered for as long as what tells its length before. */
+const LONGEST_UNTOLD_BYTES = 4 * 1024 * 1024;
+
 /** What all who asked at the same time get. A body that is a stream is for one of them. */
 interface Shared {
   response: UpstreamResponse;
@@ -121,10 +124,10 @@ export class Reads {
   async #whole(response: UpstreamResponse, { signal }: Question["waiting"]): Promise<UpstreamResponse> {
     const { status, headers, body } = response;
     if (Buffer.isBuffer(body) || status !== 200) return response;
-    const length = Number(headers["content-length"] ?? 0);
-    if (length > this.#maxBodyBytes) return response;
-    const limits = { maxBytes: this.#maxBodyBytes, budget: this.#gathered };
-    return { ...response, body: await gather(body, limits, signal) };
+    const length = headers["content-length"];
+    const maxBytes = length === undefined ? Math.min(this.#maxBodyBytes, LONGEST_UNTOLD_BYTES) : this.#maxBodyBytes;
+    if (Number(length ?? 0) > maxBytes) return response;
+    return { ...response, body: await gather(body, { maxBytes, budget: this.#gathered }, signal) };
   }
 }
 

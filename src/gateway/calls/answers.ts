@@ -63,9 +63,21 @@ export function originOf({ upstream, kept }: Pick<UpstreamResponse, "upstream" |
 export function standardHeaders({ headers }: Pick<UpstreamResponse, "headers">): Record<string, string> {
   const standard: Record<string, string> = {};
   for (const name in headers) {
-    if (name.startsWith("eth-")) standard[name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())] = headers[name]!;
+    if (name.startsWith("eth-")) standard[asWritten(name)] = headers[name]!;
   }
   return standard;
+}
+
+/** No more names are remembered than a node has of its own, whatever somebody on the way adds. */
+const MOST_NAMES = 64;
+const writtenNames = new Map<string, string>();
+
+function asWritten(name: string): string {
+  const known = writtenNames.get(name);
+  if (known !== undefined) return known;
+  const written = name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+  if (writtenNames.size < MOST_NAMES) writtenNames.set(name, written);
+  return written;
 }
 
 /** One operation has all of its metadata under one name. */

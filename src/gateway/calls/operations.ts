@@ -72,8 +72,8 @@ export class Operations {
   async ask(method: Method, request: Request, rest: Pick<Question, "waiting" | "lacking">): Promise<UpstreamResponse> {
     const { reads, upstreams } = this.#parts;
     const question: Question = { method, format: "json", ...request, ...rest };
-    const answer = changesNothing(method.access) ? reads.read(question) : upstreams.submit(question);
-    return readRefusal(await answer, rest.waiting);
+    const response = await (changesNothing(method.access) ? reads.read(question) : upstreams.submit(question));
+    return response.status < 400 ? response : readRefusal(response, rest.waiting);
   }
 
   /** What an operation answers to a call with these parameters, whatever its status. */

@@ -52,16 +52,28 @@ export function passedRequests(
       requirePlain(name, params[name]!);
       url = url.replace(`{${name}}`, params[name]!);
     }
-    for (const [name, value] of new URLSearchParams(query)) {
-      if (inQuery.has(name)) params[name] = params[name] === undefined ? value : `${params[name]},${value}`;
+    if (query !== "") {
+      for (const [name, value] of new URLSearchParams(query)) {
+        if (inQuery.has(name)) params[name] = params[name] === undefined ? value : `${params[name]},${value}`;
+      }
+      url += `?${query}`;
     }
-    if (query !== "") url += `?${query}`;
     return { request: { verb: rest.verb, url, headers, ...(body?.length && { body }) }, params, format };
   };
 }
 
+/** Of what is kept in memory, and so is the same object every time it is given, what was made of it. */
+const keptAnswers = new WeakMap<UpstreamResponse, RestAnswer>();
+
 /** The answer of an upstream as a client gets it. */
 export function passedAnswer(response: UpstreamResponse): RestAnswer {
+  if (response.kept !== "memory") return newAnswer(response);
+  const made = keptAnswers.get(response) ?? newAnswer(response);
+  keptAnswers.set(response, made);
+  return made;
+}
+
+function newAnswer(response: UpstreamResponse): RestAnswer {
   const { status, body, headers } = response;
   const answer = { status, headers: { ...originOf(response), ...standardHeaders(response) } };
   if (isRefusal(response)) return { ...answer, content: { format: "json", parts: [refusalBody(response)] } };

@@ -63,7 +63,8 @@ export class RestTwin {
 
   #encode(args: Args): TwinRequest {
     const { path: asked, query: more } = this.#options;
-    const query = new URLSearchParams(more);
+    // Most calls need none, and to make one costs more than all else here.
+    let query = more && new URLSearchParams(more);
     const headers: Record<string, string> = { accept: "application/json" };
     const params: Record<string, string> = {};
     let { path } = asked;
@@ -86,15 +87,18 @@ export class RestTwin {
       } else if (from === "header") {
         headers[header!.name.toLowerCase()] = textOf(value);
       } else if (isFlag) {
-        if (value === true) query.set(name, "");
+        if (value !== true) continue;
+        query ??= new URLSearchParams();
+        query.set(name, "");
       } else {
         const values = Array.isArray(value) ? value.map(textOf) : [textOf(value)];
         if (values.length > 0) params[name] = values.join(",");
+        query ??= new URLSearchParams();
         for (const each of values) query.append(name, each);
       }
     }
     if (this.#mustNameFork) headers[FORK] ??= this.#options.forkAt(body && firstSlot(body));
-    const url = query.size === 0 ? path : `${path}?${query}`;
+    const url = query === undefined || query.size === 0 ? path : `${path}?${query}`;
     const request: UpstreamRequest = { verb: asked.verb, url, headers };
     return { request: body === undefined ? request : { ...request, body }, params };
   }

@@ -42,7 +42,8 @@ export function standardCall(
   const twin = operations.twin(method, asked, query);
   const byBody = BY_BODY[name];
   const call = async (params: Params, waiting: Waiting): Promise<Answer> => {
-    const request = await twin.requestFor(params);
+    const made = twin.requestFor(params);
+    const request = made instanceof Promise ? await made : made;
     const response =
       byBody && request.request.url.length > LONGEST_URL
         ? await operations.respond(byBody[0], byBody[1](request.params), waiting)

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { keepBytes } from "../../json/buffer-pool.ts";
 import {
   afterString,
   CLOSING_BRACE,
@@ -105,7 +106,7 @@ async function readBody({ body }: UpstreamResponse, signal: AbortSignal): Promis
     hash.update(chunk);
     bytes += chunk.length;
     if (bytes > LARGEST_KEPT_BYTES) kept = undefined;
-    kept?.push(chunk);
+    kept?.push(keepBytes(chunk));
   }
   return { body: kept && Buffer.concat(kept), digest: hash.digest("hex") };
 }

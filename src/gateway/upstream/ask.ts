@@ -1,3 +1,4 @@
+import { keepBytes } from "../../json/buffer-pool.ts";
 import type { Timers } from "../../timers.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
@@ -79,7 +80,7 @@ export async function bodyUpTo(body: AsyncIterable<Buffer>, maxBytes: number, si
   let bytes = 0;
   try {
     for await (const chunk of body) {
-      chunks.push(chunk);
+      chunks.push(keepBytes(chunk));
       bytes += chunk.length;
       if (bytes > maxBytes) break;
     }

@@ -1,15 +1,5 @@
-/** How many bytes may wait to be read before the sender has to pause. */
-const HIGH_WATER_BYTES = 256 * 1024;
-/** Pieces beyond so many are joined: each takes more memory than its bytes when an upstream sends them one by one. */
-const MOST_PIECES = 1024;
-/** More than come at once of an upstream that sends large ones. */
-const FEW_PIECES = 64;
-
-/** Adds to the pieces of a body that wait. */
-export function addPiece(pieces: Buffer[], piece: Buffer): void {
-  pieces.push(piece);
-  if (pieces.length > MOST_PIECES) pieces.splice(0, pieces.length, Buffer.concat(pieces));
-}
+/** How much memory may be taken by what waits to be read before the sender has to pause. */
+const HIGH_WATER_BYTES = 1024 * 1024;
 
 /** What controls the sender of a body. */
 interface Source {
@@ -28,6 +18,7 @@ interface Reader {
 export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   readonly #source: Source;
   readonly #chunks: Buffer[] = [];
+  /** Of all the memory that the chunks are in. */
   #waitingBytes = 0;
   #isPaused = false;
   #reader: Reader | undefined;
@@ -48,8 +39,8 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
       this.#takeReader()?.resolve({ done: false, value: chunk });
       return;
     }
-    addPiece(this.#chunks, chunk);
-    this.#waitingBytes += chunk.length;
+    this.#chunks.push(chunk);
+    this.#waitingBytes += chunk.buffer.byteLength;
     if (this.#waitingBytes < HIGH_WATER_BYTES || this.#isPaused) return;
     this.#isPaused = true;
     this.#source.pause();
@@ -66,9 +57,9 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   next(): Promise<IteratorResult<Buffer, undefined>> {
-    const chunk = this.#chunks.length > FEW_PIECES ? Buffer.concat(this.#chunks.splice(0)) : this.#chunks.shift();
+    const chunk = this.#chunks.shift();
     if (chunk) {
-      this.#waitingBytes -= chunk.length;
+      this.#waitingBytes -= chunk.buffer.byteLength;
       if (this.#isPaused && this.#waitingBytes < HIGH_WATER_BYTES / 2) {
         this.#isPaused = false;
         this.#source.resume();

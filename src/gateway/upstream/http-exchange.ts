@@ -1,55 +1,70 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Dispatcher } from "undici";
 import { type Failure, invalidParams } from "../../failure.ts";
+import type { Cost } from "../../server/method-table.ts";
 import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
-import { addPiece, BodyStream } from "./body-stream.ts";
+import { BodyStream } from "./body-stream.ts";
+import type { Connection, ResponseHandler } from "./http/connection.ts";
+import { HttpError } from "./http/response-parser.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 /** A body of up to this many bytes is given whole. */
 export const WHOLE_BODY_BYTES = 64 * 1024;
+/** Pieces beyond so many are joined: each takes more memory than its bytes when an upstream sends them one by one. */
+const MOST_PIECES = 1024;
 
-/** What concerns a single connection, or is nobody's business but the gateway's. */
-const DROPPED_HEADERS: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "set-cookie",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-/** Who is told how an exchange goes on. */
-interface ExchangeObserver {
+/** Who is told how exchanges go on. */
+export interface ExchangeObserver {
   /** It has begun to answer. */
-  onAnswered(): void;
+  onAnswered(exchange: HttpExchange): void;
   /** Its reader is slower than it, so that it waits with its connection. */
-  onPaused(): void;
-  onResumed(): void;
+  onPaused(exchange: HttpExchange): void;
+  onResumed(exchange: HttpExchange): void;
   /** All of it is over: once. */
-  onOver(): void;
+  onOver(exchange: HttpExchange): void;
+}
+
+interface ExchangeFacts {
+  readonly upstream: string;
+  readonly cost: Cost;
+  readonly began: number;
+  /** Whether it goes out on a connection of its own. */
+  readonly isFresh: boolean;
+  /** None of them is in an answer that is given whole. */
+  readonly secrets: readonly string[];
 }
 
 /** One request to an upstream and its answer. */
-export class HttpExchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements ResponseHandler {
   /** Rejects with an `UpstreamError` when there is none, or with a `Failure` when nobody could be asked such a thing. */
   readonly response: Promise<UpstreamResponse>;
+  readonly cost: Cost;
+  readonly began: number;
+  readonly isFresh: boolean;
+  /** Whether its answer has begun. */
+  isAnswered = false;
+  /** Whether it takes one of the turns of those that are asked. */
+  hasTurn = false;
+  /** Ends its waiting for one. */
+  leaveTurns: (() => void) | undefined;
   readonly #upstream: string;
   readonly #observer: ExchangeObserver;
   readonly #secrets: readonly string[];
   #resolve!: (response: UpstreamResponse) => void;
   #reject!: (error: UpstreamError | Failure) => void;
-  /** Undefined until the request goes out on a connection. */
-  #controller: Dispatcher.DispatchController | undefined;
+  /** Undefined until the request goes out on one, and when it is over. */
+  #connection: Connection | undefined;
+  #isSent = false;
   #status = 0;
   #headers: Record<string, string> = {};
+  /** What has come of a body that may be given whole. */
   #chunks: Buffer[] = [];
   #bytes = 0;
   #stream: BodyStream | undefined;
   #isOver = false;
 
-  /** None of the secrets is in an answer that is given whole. */
-  constructor(upstream: string, observer: ExchangeObserver, secrets: readonly string[]) {
+  constructor({ upstream, cost, began, isFresh, secrets }: ExchangeFacts, observer: ExchangeObserver) {
+    this.cost = cost;
+    this.began = began;
+    this.isFresh = isFresh;
     this.#upstream = upstream;
     this.#observer = observer;
     this.#secrets = secrets;
@@ -59,79 +74,91 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     });
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Nobody waits for it any more, for a reason that is the rest of a sentence. */
   abort(reason: string): void {
-    if (this.#isOver) return;
-    const error = this.#error(reason);
-    const controller = this.#controller;
-    this.#fail(error);
-    controller?.abort(error);
+    if (!this.#isOver) this.#giveUp(reason);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // It was given up while it waited for a connection.
-    if (this.#isOver) controller.abort(new Error("The request was given up before it went out."));
+  /** It cannot be written. */
+  refuse(detail: string): void {
+    // No upstream is to blame for it.
+    this.#fail(invalidParams("The request cannot be written in HTTP.", { detail }));
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) return;
-    this.#observer.onAnswered();
+  onSent(connection: Connection): void {
+    if (this.#isOver) {
+      // It was given up while it waited for a connection.
+      connection.destroy();
+      return;
+    }
+    this.#connection = connection;
+    this.#isSent = true;
+  }
+
+  onHead(status: number, headers: Record<string, string>): void {
+    this.#observer.onAnswered(this);
     this.#status = status;
-    this.#headers = plainHeaders(headers);
-    const problem = problemOf(status, this.#headers);
+    this.#headers = headers;
+    const problem = problemOf(status, headers);
     if (problem !== undefined) {
-      const error = this.#error(problem);
-      this.#fail(error);
-      controller.abort(error);
+      this.#giveUp(problem);
       return;
     }
     // A stream of events has no end that could be waited for.
-    const isEndless = this.#headers["content-type"]?.startsWith("text/event-stream");
-    if (isEndless || Number(this.#headers["content-length"]) > WHOLE_BODY_BYTES) this.#beginStream(controller);
+    const isEndless = headers["content-type"]?.startsWith("text/event-stream");
+    if (isEndless || Number(headers["content-length"]) > WHOLE_BODY_BYTES) this.#beginStream();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onBody(bytes: Buffer): void {
+    if (this.#connection === undefined) return;
     if (this.#stream) {
-      this.#stream.push(chunk);
+      this.#stream.push(this.#connection.keep(bytes));
       return;
     }
-    addPiece(this.#chunks, chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > WHOLE_BODY_BYTES) this.#beginStream(controller);
+    this.#hold(Buffer.from(bytes));
+    if (this.#bytes > WHOLE_BODY_BYTES) this.#beginStream();
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     if (this.#isOver) return;
     if (this.#stream) this.#stream.end();
-    else
-      this.#answer(
-        withoutSecrets(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks), this.#secrets),
-      );
+    else this.#answer(withoutSecrets(joined(this.#chunks), this.#secrets));
     this.#finish();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
-    if ("code" in cause && cause.code === "UND_ERR_INVALID_ARG") {
-      // No upstream is to blame for it.
-      this.#fail(invalidParams("The request cannot be written in HTTP.", { detail: cause.message, cause }));
-      return;
-    }
+  onError(cause: Error): void {
     this.#fail(this.#error(this.#status === 0 ? reasonOf(cause) : `broke off its answer: ${reasonOf(cause)}`, cause));
   }
 
-  #beginStream(controller: Dispatcher.DispatchController): void {
+  #hold(piece: Buffer): void {
+    this.#chunks.push(piece);
+    this.#bytes += piece.length;
+    if (this.#chunks.length > MOST_PIECES) this.#chunks = [joined(this.#chunks)];
+  }
+
+  #giveUp(reason: string): void {
+    const connection = this.#connection;
+    this.#fail(this.#error(reason));
+    connection?.destroy();
+  }
+
+  #beginStream(): void {
     const stream = new BodyStream({
       pause: () => {
-        controller.pause();
-        this.#observer.onPaused();
+        this.#connection?.pause();
+        this.#observer.onPaused(this);
       },
       resume: () => {
-        this.#observer.onResumed();
-        controller.resume();
+        this.#observer.onResumed(this);
+        this.#connection?.resume();
       },
       stop: () => this.abort("was not read to the end"),
     });
+    this.#connection?.stream();
     for (const chunk of this.#chunks) stream.push(chunk);
     this.#chunks = [];
     this.#stream = stream;
@@ -151,23 +178,17 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#isOver = true;
-    this.#observer.onOver();
+    this.#connection = undefined;
+    this.#observer.onOver(this);
   }
 
   #error(what: string, cause?: Error): UpstreamError {
-    const mayHaveArrived = this.#controller !== undefined;
-    return new UpstreamError(this.#upstream, `${this.#upstream} ${what}.`, { mayHaveArrived, cause });
+    return new UpstreamError(this.#upstream, `${this.#upstream} ${what}.`, { mayHaveArrived: this.#isSent, cause });
   }
 }
 
-function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const plain: Record<string, string> = {};
-  for (const name in headers) {
-    const value = headers[name];
-    if (value === undefined || DROPPED_HEADERS.has(name)) continue;
-    plain[name] = typeof value === "string" ? value : value.join(", ");
-  }
-  return plain;
+function joined(pieces: Buffer[]): Buffer {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 }
 
 /** What makes an answer unusable whatever its body is, as the rest of a sentence. */
@@ -183,18 +204,13 @@ function problemOf(status: number, headers: Readonly<Record<string, string>>): s
 
 /** Of a name with several addresses, the attempts at all of them have failed. */
 function reasonOf(error: Error): string {
+  if (error instanceof HttpError) return error.message;
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
   switch ("code" in error ? error.code : undefined) {
     case "ECONNREFUSED":
       return "refused the connection";
     case "ENOTFOUND":
       return "has a host name that is not known";
-    case "UND_ERR_CONNECT_TIMEOUT":
-      return "did not take the connection in time";
-    case "UND_ERR_HEADERS_TIMEOUT":
-    case "UND_ERR_BODY_TIMEOUT":
-      return "did not go on in time";
-    case "UND_ERR_SOCKET":
     case "ECONNRESET":
     case "EPIPE":
       return "closed the connection";

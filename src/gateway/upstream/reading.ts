@@ -53,8 +53,9 @@ export class Reading {
   readonly #tried: Set<UpstreamClient>;
   readonly #isHeadBound: boolean;
   readonly #bond: Bond | undefined;
-  readonly #attempts = new Set<Attempt>();
-  readonly #errors = new Map<string, string>();
+  /** Few at a time. */
+  readonly #attempts: Attempt[] = [];
+  #errors: Map<string, string> | undefined;
   readonly #endListening: () => void;
   #resolve!: (response: UpstreamResponse) => void;
   #reject!: (error: unknown) => void;
@@ -92,7 +93,7 @@ export class Reading {
   #goOn(after?: UpstreamClient): void {
     const next = this.#choose();
     if (next === undefined) {
-      if (this.#attempts.size === 0) this.#endWithoutMore();
+      if (this.#attempts.length === 0) this.#endWithoutMore();
       return;
     }
     if (after) this.#surroundings.observer?.askedAnother(after.name, "failed");
@@ -122,7 +123,7 @@ export class Reading {
     };
     choice.noteAsked(client);
     this.#tried.add(client);
-    this.#attempts.add(attempt);
+    this.#attempts.push(attempt);
     this.#setAlarm(attempt, this.#patience(client));
     attempt.exchange.response.then(
       (response) => this.#take(attempt, response),
@@ -146,7 +147,7 @@ export class Reading {
     const { budget, conditions, observer } = this.#surroundings;
     const { fitness } = conditions.of(client.name);
     const isStuck = !["ready", "behind"].includes(fitness) || (this.#isHedged && client.isSilent);
-    const mayAsk = isStuck || (this.#isHedged && !this.#isTiedTo(client) && this.#attempts.size === 1);
+    const mayAsk = isStuck || (this.#isHedged && !this.#isTiedTo(client) && this.#attempts.length === 1);
     const next = mayAsk ? this.#choose() : undefined;
     if (next === undefined || !(isStuck || budget.take())) {
       this.#setAlarm(attempt, this.#isHedged ? PAUSE_MILLIS : SILENT_MILLIS);
@@ -177,7 +178,7 @@ export class Reading {
     const refusal = refusalOfCredentials(response);
     if (refusal !== undefined) {
       discard(response);
-      this.#errors.set(response.upstream, refusal);
+      this.#noteError(response.upstream, refusal);
       this.#goOn(attempt.client);
       return;
     }
@@ -209,16 +210,21 @@ export class Reading {
 
   #missed(client: UpstreamClient, error: UpstreamError): void {
     this.#surroundings.noteOutcome(client, error);
-    this.#errors.set(client.name, error.message);
+    this.#noteError(client.name, error.message);
     if (error.mayHaveArrived) this.#broken ??= client;
     this.#goOn(client);
+  }
+
+  #noteError(upstream: string, message: string): void {
+    this.#errors ??= new Map();
+    this.#errors.set(upstream, message);
   }
 
   /** False when there is an answer already, so that this one was given up. */
   #end(attempt: Attempt, outcome: number | "error"): boolean {
     const { alarms, observer, timers } = this.#surroundings;
     if (attempt.alarm) alarms.delete(attempt.alarm);
-    this.#attempts.delete(attempt);
+    this.#attempts.splice(this.#attempts.indexOf(attempt), 1);
     if (this.#isOver) return false;
     observer?.asked(attempt.client.name, this.#question.method.name, outcome, timers.now() - attempt.began);
     return true;

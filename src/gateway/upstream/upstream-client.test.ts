@@ -248,6 +248,22 @@ describe("a request to an upstream", () => {
     await errorOf(first.response);
   });
 
+  it("is not sent when it would be another one in HTTP, and nobody is to blame for that but the caller", async () => {
+    const upstream = await startUpstream();
+    const client = clientOf(upstream.options);
+    for (const request of [
+      get("/a b"),
+      get("/a\r\nX: y"),
+      { ...get("/"), headers: { "x-y": "a\r\nContent-Length: 5" } },
+      { ...get("/"), headers: { "x y": "a" } },
+      { ...get("/"), headers: { "": "a" } },
+    ]) {
+      await expect(client.request(request)).rejects.toMatchObject({ kind: "invalid-params" });
+    }
+    expect(client.underWay).toBe(0);
+    expect(upstream.requests).toEqual([]);
+  });
+
   it("refuses redirects, encodings nobody asked for, statuses that there are not, and what is no HTTP", async () => {
     const redirect = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
     const encoded = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx";

@@ -1,9 +1,10 @@
-import { Pool } from "undici";
 import type { Cost } from "../../server/method-table.ts";
 import type { Timers } from "../../timers.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../exchange.ts";
 import type { UpstreamOptions } from "../options.ts";
-import { HttpExchange } from "./http-exchange.ts";
+import { Connections } from "./http/connections.ts";
+import { RequestWriter, targetOf } from "./http/request-writer.ts";
+import { type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
 import { Latencies } from "./latencies.ts";
 import { secretsIn } from "./secrets.ts";
 import { Turns } from "./turns.ts";
@@ -13,10 +14,8 @@ const DEFAULT_CONNECTIONS = 128;
 /** More than that would wait for a connection for longer than anybody waits for an answer. */
 const MAX_UNDER_WAY = 2048;
 
-const CONNECT_MILLIS = 3000;
 /** A state that has to be replayed takes its time. Whoever asks has a deadline of his own. */
 const HEADERS_MILLIS = 120_000;
-const BODY_MILLIS = 30_000;
 
 /** An upstream that has answered nobody for so long, while questions wait, is taken for stuck. */
 export const SILENT_MILLIS = 1000;
@@ -25,7 +24,7 @@ const OVERTAKEN_TIMES = 3;
 export const PAUSE_MILLIS = 100;
 
 interface UpstreamClientOptions {
-  timers: Pick<Timers, "now">;
+  timers: Pick<Timers, "now" | "every">;
   connections?: number;
 }
 
@@ -43,15 +42,13 @@ interface RequestFacts {
 }
 
 /** Asks one upstream, over connections that stay open. */
-export class UpstreamClient {
+export class UpstreamClient implements ExchangeObserver {
   readonly options: UpstreamOptions;
   readonly latencies = new Latencies();
   readonly #timers: Pick<Timers, "now">;
-  readonly #pool: Pool;
+  readonly #writer: RequestWriter;
+  readonly #connections: Connections;
   readonly #turns: Turns;
-  /** Its connections serve one request each. */
-  readonly #freshPool: Pool;
-  readonly #pathPrefix: string;
   readonly #secrets: readonly string[];
   #underWay = 0;
   /** Of those under way, the ones that should have an answer soon and have none yet. */
@@ -66,17 +63,11 @@ export class UpstreamClient {
   constructor(options: UpstreamOptions, { timers, connections = DEFAULT_CONNECTIONS }: UpstreamClientOptions) {
     this.options = options;
     this.#timers = timers;
-    const { origin, pathname } = new URL(options.url);
-    this.#pathPrefix = pathname.replace(/\/+$/, "");
+    const url = new URL(options.url);
+    this.#writer = new RequestWriter(url, options.authorization);
+    this.#connections = new Connections(targetOf(url), timers);
     this.#secrets = secretsIn(options.authorization);
-    const poolOptions = {
-      connect: { timeout: CONNECT_MILLIS },
-      headersTimeout: HEADERS_MILLIS,
-      bodyTimeout: BODY_MILLIS,
-    };
-    this.#pool = new Pool(origin, { ...poolOptions, connections: MAX_UNDER_WAY });
     this.#turns = new Turns(connections);
-    this.#freshPool = new Pool(origin, { ...poolOptions, connections, pipelining: 0 });
   }
 
   get name(): string {
@@ -125,81 +116,67 @@ export class UpstreamClient {
   }
 
   /** The same for who gives it up by `abort` of the exchange. */
-  begin(request: UpstreamRequest, { cost = "cheap", headersMillis, isFresh = false }: RequestFacts = {}): HttpExchange {
+  begin(request: UpstreamRequest, facts: RequestFacts = {}): HttpExchange {
+    const { cost = "cheap", headersMillis: patience = HEADERS_MILLIS, isFresh = false } = facts;
     const began = this.#timers.now();
-    const isAwaited = cost !== "heavy";
-    let isAnswered = false;
-    let isOver = false;
-    let hasTurn = false;
-    let leaveTurns = () => {};
-    const onAnswered = () => {
-      if (isAnswered) return;
-      isAnswered = true;
-      if (isAwaited) this.#awaited--;
-    };
-    const giveTurnBack = () => {
-      if (hasTurn) this.#turns.giveBack();
-      hasTurn = false;
-    };
-    const exchange = new HttpExchange(
-      this.name,
-      {
-        onAnswered: () => {
-          onAnswered();
-          this.#overtaken = 0;
-          this.#answeredAt = this.#timers.now();
-          this.#quietSince = this.#answeredAt;
-          this.latencies.note(cost, this.#answeredAt - began);
-        },
-        onPaused: giveTurnBack,
-        onResumed: () => {
-          if (isOver || isFresh || hasTurn) return;
-          hasTurn = true;
-          this.#turns.retake();
-        },
-        onOver: () => {
-          isOver = true;
-          onAnswered();
-          this.#underWay--;
-          leaveTurns();
-          giveTurnBack();
-        },
-      },
-      this.#secrets,
-    );
-    if (isAwaited && this.#awaited++ === 0) this.#quietSince = began;
+    const exchange = new HttpExchange({ upstream: this.name, cost, began, isFresh, secrets: this.#secrets }, this);
+    if (isAwaited(exchange) && this.#awaited++ === 0) this.#quietSince = began;
     this.#underWay++;
-    const { verb, url, headers, body } = request;
-    const dispatch = (pool: Pool) =>
-      pool.dispatch(
-        {
-          method: verb,
-          path: this.#pathPrefix + url,
-          headers: this.#headersOf(headers),
-          body,
-          headersTimeout: headersMillis,
-        },
-        exchange,
-      );
-    if (isFresh) dispatch(this.#freshPool);
+    const problem = this.#writer.problemOf(request);
+    if (problem !== undefined) exchange.refuse(problem);
+    else if (isFresh) this.#connections.send(this.#writer.write(request, "close"), exchange, { patience, isFresh });
     else {
-      leaveTurns = this.#turns.take(() => {
-        hasTurn = true;
-        dispatch(this.#pool);
+      exchange.leaveTurns = this.#turns.take(() => {
+        exchange.hasTurn = true;
+        this.#connections.send(this.#writer.write(request, "keep-alive"), exchange, { patience, isFresh });
       });
     }
     return exchange;
   }
 
   /** Ends what is under way. */
-  async close(): Promise<void> {
-    const reason = new Error("the gateway is closing");
-    await Promise.all([this.#pool.destroy(reason), this.#freshPool.destroy(reason)]);
+  close(): Promise<void> {
+    this.#connections.close();
+    return Promise.resolve();
   }
 
-  #headersOf(headers: Readonly<Record<string, string>>): Record<string, string> {
-    const all: Record<string, string> = { ...headers, "accept-encoding": "identity" };
-    if (this.options.authorization !== undefined) all.authorization = this.options.authorization;
-    return all;
+  onAnswered(exchange: HttpExchange): void {
+    this.#noteAnswered(exchange);
+    this.#overtaken = 0;
+    this.#answeredAt = this.#timers.now();
+    this.#quietSince = this.#answeredAt;
+    this.latencies.note(exchange.cost, this.#answeredAt - exchange.began);
+  }
+
+  onPaused(exchange: HttpExchange): void {
+    this.#giveTurnBack(exchange);
+  }
+
+  onResumed(exchange: HttpExchange): void {
+    if (exchange.isOver || exchange.isFresh || exchange.hasTurn) return;
+    exchange.hasTurn = true;
+    this.#turns.retake();
+  }
+
+  onOver(exchange: HttpExchange): void {
+    this.#noteAnswered(exchange);
+    this.#underWay--;
+    exchange.leaveTurns?.();
+    this.#giveTurnBack(exchange);
+  }
+
+  #noteAnswered(exchange: HttpExchange): void {
+    if (exchange.isAnswered) return;
+    exchange.isAnswered = true;
+    if (isAwaited(exchange)) this.#awaited--;
+  }
+
+  #giveTurnBack(exchange: HttpExchange): void {
+    if (!exchange.hasTurn) return;
+    exchange.hasTurn = false;
+    this.#turns.giveBack();
   }
 }
+
+/** Whether it should have an answer soon. */
+const isAwaited = ({ cost }: HttpExchange): boolean => cost !== "heavy";

@@ -7,7 +7,7 @@ import type { ChunkStream } from "./chunk-stream.ts";
 /** Up to here, copying a body costs less than a second buffer to write. */
 const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
 
-/** How much of a stream may wait to be taken by the operating system: what the next chunk is made beside. */
+/** How much memory of a stream may wait to be taken by the operating system: what the next chunk is made beside. */
 const AHEAD_BYTES = 512 * 1024;
 
 /** How long a client that is still sending has to read an answer behind which the connection closes. */
@@ -47,13 +47,18 @@ export async function writeStream(res: ServerResponse, chunks: ChunkStream, tran
 /** By hand, because only who writes a chunk hears when its buffer is free for the next. */
 async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<void> {
   const stop = () => void chunks.return();
+  let ahead = 0;
   res.once("close", stop);
   try {
     for await (const chunk of chunks) {
+      // A chunk may be a small part of its buffer.
+      const { byteLength } = chunk.buffer;
+      ahead += byteLength;
       const isTaken = res.write(chunk, (error) => {
+        ahead -= byteLength;
         if (!error) giveBackBuffer(chunk);
       });
-      if (!isTaken && res.writableLength >= AHEAD_BYTES) await drained(res);
+      if (!isTaken && ahead >= AHEAD_BYTES) await drained(res);
     }
   } finally {
     res.off("close", stop);
