@@ -163,6 +163,23 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBeCloseTo(GENESIS_TIME + 21 + (3 * SLOT_MS + 1 + SLOT_MS / 10) * (SPEED / 1000), 1);
     });
 
+    it("goes by the moment that it is given, also when its slot has come further while it was at rest", async () => {
+      const begun: [slot: number, realMs: number][] = [];
+      const off = clock.onSlot((slot) => clock.untilTime(clock.slotStartSeconds(slot) + 4));
+      await clock.advanceTo(4);
+      off();
+      expect(clock.nowSeconds()).toBe(GENESIS_TIME + 28);
+      const start = Date.now();
+      clock.onSlot((slot) => void begun.push([slot, Date.now() - start]));
+      clock.run({ fromSeconds: GENESIS_TIME + 25, keepTimetable: true });
+      await vi.advanceTimersByTimeAsync(2 * SLOT_MS);
+      // There are five seconds left of its slot, of which each takes a sixth of SLOT_MS.
+      expect(begun).toEqual([
+        [5, 84],
+        [6, 184],
+      ]);
+    });
+
     it("goes through the slots that a sleeping machine missed when it keeps its timetable", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));

@@ -129,14 +129,14 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets time flow, from where it stands or from a later moment of the slot. A clock that keeps its timetable makes up for
-   * late slots with shorter ones.
+   * Lets time flow, from where it stands or from another moment of the slot, which may be one that it has jumped over. A clock that
+   * keeps its timetable makes up for late slots with shorter ones.
    */
   run({ fromSeconds = this.#baseSeconds, keepTimetable = false }: RunOptions = {}): void {
     this.#requirePaused("run");
     this.#keepTimetable = keepTimetable;
     if (keepTimetable) this.#jumps = new JumpWatch(this.secondsPerSlot / this.speed, this.#onJump);
-    this.#baseSeconds = Math.max(this.#baseSeconds, Math.min(fromSeconds, this.#endOfSlot()));
+    if (fromSeconds >= this.#slotTime.startOf(this.#slot)) this.#baseSeconds = Math.min(fromSeconds, this.#endOfSlot());
     this.#mode = "running";
     this.#baseRealMs = this.#realMs();
     this.#proceed();
