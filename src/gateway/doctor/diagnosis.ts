@@ -36,7 +36,9 @@ export async function diagnose(patients: readonly Patient[], options: DiagnosisO
   const { block, contradictions } = await findAgreement(answering);
   const latencies = new Map<string, UpstreamReport["latency"]>();
   // One after the other: on one machine they would slow each other down.
-  for (const { probe } of answering) latencies.set(probe.upstream, await measureLatency(probe));
+  for (const { probe, examination } of answering) {
+    if (examination.head !== undefined) latencies.set(probe.upstream, await measureLatency(probe));
+  }
   const subjects = await Promise.all(patients.map((patient) => Subject.of(patient, block)));
   const operations: OperationReport[] = [];
   const differences: Difference[] = [];

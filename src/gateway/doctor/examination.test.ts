@@ -1,5 +1,9 @@
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { UpstreamError } from "../exchange.ts";
+import type { Askable } from "../upstream/ask.ts";
 import { examine, readPubkeys } from "./examination.ts";
+import { Probe } from "./probe.ts";
 import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
 describe("an upstream that is examined", () => {
@@ -53,6 +57,28 @@ describe("an upstream that is examined", () => {
     });
     expect((await examine(probe)).peerId).toBeUndefined();
     expect([...(await readPubkeys(probe)).keys()]).toEqual([1]);
+  });
+
+  it("is not waited for again and again when it tells nothing but its version", async () => {
+    const unanswered = new Set<string>();
+    let atOnce = 0;
+    let mostAtOnce = 0;
+    const headers = { "content-type": "application/json" };
+    const request: Askable["request"] = async ({ url }, { signal } = {}) => {
+      const body = Buffer.from('{"data":{"version":"Example"}}');
+      if (url === "/eth/v1/node/version") return { upstream: "a", status: 200, headers, body };
+      unanswered.add(url);
+      atOnce++;
+      mostAtOnce = Math.max(mostAtOnce, atOnce);
+      await once(signal!, "abort");
+      atOnce--;
+      throw new UpstreamError("a", "a did not answer.", { mayHaveArrived: true });
+    };
+    const examined = await examine(new Probe({ name: "a", request }, 20));
+    const shortcoming = "It does not tell whether it is syncing: a did not answer /eth/v1/node/syncing within 0.02 s.";
+    expect(examined).toMatchObject({ version: "Example", shortcoming });
+    // All but the first one.
+    expect(mostAtOnce).toBeGreaterThanOrEqual(unanswered.size - 1);
   });
 
   const page = new Answer(200, "text/html; charset=utf-8", "<html></html>");

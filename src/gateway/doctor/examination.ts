@@ -3,7 +3,7 @@ import { type ChainFacts, factsOf } from "../chain-facts.ts";
 import { UpstreamError } from "../exchange.ts";
 import { askForData } from "../upstream/ask.ts";
 import type { Observation } from "../upstream/judge.ts";
-import { poll, readHead } from "../upstream/poll.ts";
+import { poll, readHead, readVersion } from "../upstream/poll.ts";
 import { integerOf, memberOf } from "../upstream/read-json.ts";
 import { isOfForm, jsonOf, type Probe, type Told } from "./probe.ts";
 
@@ -32,21 +32,22 @@ export async function examine(probe: Probe): Promise<Examination> {
   try {
     const first = await probe.get("/eth/v1/node/version");
     const genesis = await read(probe, "/eth/v1/beacon/genesis", (data) => data);
-    const isBeaconNode = genesis !== undefined || memberOf(memberOf(jsonOf(first), "data"), "version") !== undefined;
-    if (!isBeaconNode) return { upstream, failure: strangeness(first) };
-    const spec = await read(probe, "/eth/v1/config/spec", (data) => data as Record<string, unknown>);
-    return {
-      upstream,
-      ...(await observe(probe)),
-      spec,
-      facts: factsAmong(spec, genesis),
-      justifiedEpoch: await read(probe, "/eth/v1/beacon/states/head/finality_checkpoints", (data) =>
+    const identity = memberOf(jsonOf(first), "data");
+    const version = memberOf(identity, "version") === undefined ? undefined : readVersion(identity);
+    if (genesis === undefined && version === undefined) return { upstream, failure: strangeness(first) };
+    // At once, so that one who is silent about all of it is not waited for again and again.
+    const [observation, spec, justifiedEpoch, finalizedBlock, connectedPeers, peerId] = await Promise.all([
+      observe(probe),
+      read(probe, "/eth/v1/config/spec", (data) => data as Record<string, unknown>),
+      read(probe, "/eth/v1/beacon/states/head/finality_checkpoints", (data) =>
         integerOf(memberOf(data, "current_justified"), "epoch"),
       ),
-      finalizedBlock: await headerOf(probe, "finalized"),
-      connectedPeers: await read(probe, "/eth/v1/node/peer_count", (data) => integerOf(data, "connected")),
-      peerId: await read(probe, "/eth/v1/node/peers?state=connected", firstPeerId),
-    };
+      headerOf(probe, "finalized"),
+      read(probe, "/eth/v1/node/peer_count", (data) => integerOf(data, "connected")),
+      read(probe, "/eth/v1/node/peers?state=connected", firstPeerId),
+    ]);
+    const facts = factsAmong(spec, genesis);
+    return { upstream, version, ...observation, spec, facts, justifiedEpoch, finalizedBlock, connectedPeers, peerId };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     return { upstream, failure: error.message };
@@ -73,9 +74,8 @@ const PUBKEY = /^0x[0-9a-f]{96}$/i;
 const PEER_ID = /^\w{1,128}$/;
 
 async function observe({ client, timeoutMillis }: Probe): Promise<Observation> {
-  const signal = AbortSignal.timeout(timeoutMillis);
   try {
-    return await poll(client, { timers: SYSTEM_TIMERS, timeoutMillis, signal, asksForIdentity: true });
+    return await poll(client, { timers: SYSTEM_TIMERS, timeoutMillis, asksForIdentity: true });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return { shortcoming: `It does not tell whether it is syncing: ${error.message}` };

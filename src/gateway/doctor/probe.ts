@@ -97,16 +97,25 @@ function depthOf(bytes: Buffer): number {
   return deepest;
 }
 
-async function readBody({ body }: UpstreamResponse, signal: AbortSignal): Promise<Pick<Told, "body" | "digest">> {
+async function readBody(response: UpstreamResponse, signal: AbortSignal): Promise<Pick<Told, "body" | "digest">> {
+  const { body } = response;
   const hash = createHash("sha256");
   let kept: Buffer[] | undefined = [];
   let bytes = 0;
-  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
+  // One that does not go on is ended by nothing else.
+  const stop = () => discard(response);
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      if (bytes > LARGEST_KEPT_BYTES) kept = undefined;
+      kept?.push(keepBytes(chunk));
+    }
     signal.throwIfAborted();
-    hash.update(chunk);
-    bytes += chunk.length;
-    if (bytes > LARGEST_KEPT_BYTES) kept = undefined;
-    kept?.push(keepBytes(chunk));
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
   return { body: kept && Buffer.concat(kept), digest: hash.digest("hex") };
 }

@@ -8,7 +8,7 @@ const SHOWN_OF_VERSION = 100;
 interface PollOptions {
   timers: Pick<Timers, "sleep">;
   timeoutMillis: number;
-  signal: AbortSignal;
+  signal?: AbortSignal;
   /** Whether to ask who it is and which chain it follows, too. */
   asksForIdentity: boolean;
 }
@@ -63,7 +63,7 @@ function readGenesis(data: unknown): Pick<Observation, "genesisValidatorsRoot" |
   };
 }
 
-function readVersion(data: unknown): string {
+export function readVersion(data: unknown): string {
   return String(memberOf(data, "version"))
     .replace(/[^ -~]/g, "")
     .slice(0, SHOWN_OF_VERSION);

@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { BodyStream } from "../upstream/body-stream.ts";
+import { Probe } from "./probe.ts";
+
+it("waits no longer for a body that does not go on than for an answer that does not begin", async () => {
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+  };
+  const body = new BodyStream({ pause: () => {}, resume: () => {}, stop });
+  body.push(Buffer.from("["));
+  const request = async () => ({ upstream: "a", status: 200, headers: {}, body });
+  await expect(new Probe({ name: "a", request }, 20).get("/x")).rejects.toThrow(
+    "a did not answer within 0.02 seconds.",
+  );
+  expect(isStopped).toBe(true);
+});
