@@ -194,6 +194,7 @@ function joined(pieces: Buffer[]): Buffer {
 /** What makes an answer unusable whatever its body is, as the rest of a sentence. */
 function problemOf(status: number, headers: Readonly<Record<string, string>>): string | undefined {
   if (status >= 600) return `answered with the HTTP status ${status}, which there is not`;
+  if (status === 304) return "answered that nothing has changed (HTTP status 304), which it was not asked";
   if (status >= 300 && status < 400) {
     return `answered with a redirect (HTTP status ${status}), which is not followed: give the URL that it leads to`;
   }
@@ -205,7 +206,7 @@ function problemOf(status: number, headers: Readonly<Record<string, string>>): s
 /** Of a name with several addresses, the attempts at all of them have failed. */
 function reasonOf(error: Error): string {
   if (error instanceof HttpError) return error.message;
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join(", ");
   switch ("code" in error ? error.code : undefined) {
     case "ECONNREFUSED":
       return "refused the connection";
@@ -214,6 +215,15 @@ function reasonOf(error: Error): string {
     case "ECONNRESET":
     case "EPIPE":
       return "closed the connection";
+    case "ERR_SSL_WRONG_VERSION_NUMBER":
+    case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
+      return "does not speak TLS, so that its URL may have to begin with http://";
+    case "DEPTH_ZERO_SELF_SIGNED_CERT":
+    case "SELF_SIGNED_CERT_IN_CHAIN":
+    case "UNABLE_TO_GET_ISSUER_CERT":
+    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
+    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+      return "has a certificate of nobody who is trusted: give that of its CA in NODE_EXTRA_CA_CERTS";
     default:
       return `cannot be asked: ${error.message.replaceAll(/\s+/g, " ").replace(/[ .]+$/, "")}`;
   }

@@ -204,6 +204,17 @@ describe("a request to an upstream", () => {
     expect(refused).toMatchObject({ message: "a refused the connection.", mayHaveArrived: false });
   });
 
+  it("tells once why none of several addresses can be asked", async () => {
+    const upstream = await startUpstream();
+    upstream.isFrozen = true;
+    const exchange = clientOf(upstream.options).begin(get("/"));
+    const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    const unreachable = Object.assign(new Error("connect ENETUNREACH ::1:5052"), { code: "ENETUNREACH" });
+    exchange.onError(new AggregateError([refused, unreachable, refused]));
+    const { message } = await errorOf(exchange.response);
+    expect(message).toBe("a refused the connection, cannot be asked: connect ENETUNREACH ::1:5052.");
+  });
+
   it("ends at once when it is given up, on a connection and while it waits for one", async () => {
     const upstream = await startUpstream();
     upstream.isFrozen = true;
@@ -270,6 +281,7 @@ describe("a request to an upstream", () => {
     for (const [answer, message] of [
       [redirect, /redirect \(HTTP status 302\)/],
       [encoded, /the encoding "gzip"/],
+      ["HTTP/1.1 304 Not Modified\r\n\r\n", /nothing has changed \(HTTP status 304\)/],
       ["HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", /HTTP status 999, which there is not/],
       ["HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n", /^raw cannot be asked: [^\n]+\.$/],
       ["SSH-2.0-OpenSSH_9.9\r\n", /^raw cannot be asked: /],

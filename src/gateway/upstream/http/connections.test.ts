@@ -114,6 +114,29 @@ it("are not used again when the upstream closes them, says something unasked, or
   expect(sockets).toHaveLength(4);
 });
 
+it("tell of an answer that comes before the request is wholly sent, and do not use that connection again", async () => {
+  const { send, sockets } = await openConnections((socket, request) => {
+    if (request.startsWith("POST /long")) socket.pause();
+    socket.write(OK);
+  });
+  expect(await send("/long", { body: Buffer.alloc(20_000_000) }).outcome).toBe("ok");
+  expect(await send().outcome).toBe("ok");
+  expect(sockets).toHaveLength(2);
+});
+
+it("tell of a connection that is reset while nobody reads", async () => {
+  const { send, sockets } = await openConnections((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab");
+  });
+  const begun = send();
+  await expect.poll(() => begun.body).toBe("ab");
+  begun.connection!.pause();
+  sockets[0]!.resetAndDestroy();
+  await once(sockets[0]!, "close");
+  begun.connection!.resume();
+  expect(await begun.outcome).toMatch(/^Error: .*ECONNRESET/);
+});
+
 it("tell of an answer that ends with its connection only when that has ended", async () => {
   const { send } = await openConnections((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nall of it"));
   expect(await send().outcome).toBe("all of it");

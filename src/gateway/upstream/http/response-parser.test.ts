@@ -132,6 +132,7 @@ describe("an answer", () => {
     ["a header without a name", `${head}: x\r\n\r\n`],
     ["a line that goes on", `${head}X: a\r\n b\r\n\r\n`],
     ["a line break without CR", `${head}X: a\nY: b\r\n\r\n`],
+    ["line breaks without CR alone", "HTTP/1.1 200 OK\nContent-Length: 0\n\n"],
     ["a CR alone", `${head}X: a\rY: b\r\n\r\n`],
     ["a CR at the end", `${head}X: a\r\r\n\r\n`],
     ["NUL", `${head}X: a\0\r\n\r\n`],

@@ -26,6 +26,7 @@ const HEAD_END = "\r\n\r\n";
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?![^ \r])/;
 /** A line break that is none, or a character that no header may have. */
 const FORBIDDEN = /\r(?!\n)|[^\r]\n|[^\t\n\r\x20-\x7e\x80-\xff]/;
+const LONE_LF = /[^\r]\n/;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
@@ -132,8 +133,9 @@ export class ResponseParser {
     const end = head.indexOf(HEAD_END, Math.max(0, before - HEAD_END.length + 1), "latin1");
     if (end === -1) {
       if (this.#headBytes === MAX_HEAD_BYTES) throw noHttp(`its head has more than ${MAX_HEAD_BYTES} bytes`);
-      // What begins otherwise need not be waited for.
+      // What begins otherwise need not be waited for, nor the end of a head whose lines end otherwise.
       if (!"HTTP/1.".startsWith(head.toString("latin1", 0, Math.min(7, head.length)))) throw noHttp(NO_STATUS);
+      if (LONE_LF.test(head.toString("latin1", Math.max(0, before - 1)))) throw noHttp(BAD_CHARACTERS);
       return copied;
     }
     this.#headBytes = 0;
@@ -144,7 +146,7 @@ export class ResponseParser {
   #takeHead(head: string): void {
     const first = STATUS_LINE.exec(head);
     if (first === null) throw noHttp(NO_STATUS);
-    if (FORBIDDEN.test(head)) throw noHttp("its head has characters in it that may not be there");
+    if (FORBIDDEN.test(head)) throw noHttp(BAD_CHARACTERS);
     const isOld = first[1] === "0";
     const status = Number(first[2]);
     const headers: Record<string, string> = {};
@@ -315,6 +317,7 @@ export class ResponseParser {
 }
 
 const NO_STATUS = "it does not begin with a status";
+const BAD_CHARACTERS = "its head has characters in it that may not be there";
 const BAD_CHUNKS = "its chunks are not as they have to be";
 
 function noHttp(what: string): HttpError {
