@@ -4,7 +4,7 @@ import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { BodyStream } from "./body-stream.ts";
 import type { Connection, ResponseHandler } from "./http/connection.ts";
 import { HttpError } from "./http/response-parser.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { PiecesWithoutSecrets, withoutSecrets } from "./secrets.ts";
 
 /** A body of up to this many bytes is given whole. */
 export const WHOLE_BODY_BYTES = 64 * 1024;
@@ -28,7 +28,7 @@ interface ExchangeFacts {
   readonly began: number;
   /** Whether it goes out on a connection of its own. */
   readonly isFresh: boolean;
-  /** None of them is in an answer that is given whole. */
+  /** None of them is in an answer that is given whole, nor in a refusal. */
   readonly secrets: readonly string[];
 }
 
@@ -59,6 +59,8 @@ export class HttpExchange implements ResponseHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #stream: BodyStream | undefined;
+  /** Of a long refusal, which may repeat what was sent; results are too long to be looked through. */
+  #concealing: PiecesWithoutSecrets | undefined;
   #isOver = false;
 
   constructor({ upstream, cost, began, isFresh, secrets }: ExchangeFacts, observer: ExchangeObserver) {
@@ -116,7 +118,7 @@ export class HttpExchange implements ResponseHandler {
   onBody(bytes: Buffer): void {
     if (this.#connection === undefined) return;
     if (this.#stream) {
-      this.#stream.push(this.#connection.keep(bytes));
+      this.#stream.push(this.#concealing ? this.#concealing.push(bytes) : this.#connection.keep(bytes));
       return;
     }
     this.#hold(Buffer.from(bytes));
@@ -125,8 +127,10 @@ export class HttpExchange implements ResponseHandler {
 
   onEnd(): void {
     if (this.#isOver) return;
-    if (this.#stream) this.#stream.end();
-    else this.#answer(withoutSecrets(joined(this.#chunks), this.#secrets));
+    if (this.#stream) {
+      if (this.#concealing) this.#stream.push(this.#concealing.end());
+      this.#stream.end();
+    } else this.#answer(withoutSecrets(joined(this.#chunks), this.#secrets));
     this.#finish();
   }
 
@@ -159,7 +163,8 @@ export class HttpExchange implements ResponseHandler {
       stop: () => this.abort("was not read to the end"),
     });
     this.#connection?.stream();
-    for (const chunk of this.#chunks) stream.push(chunk);
+    if (this.#status >= 400 && this.#secrets.length > 0) this.#concealing = new PiecesWithoutSecrets(this.#secrets);
+    for (const chunk of this.#chunks) stream.push(this.#concealing ? this.#concealing.push(chunk) : chunk);
     this.#chunks = [];
     this.#stream = stream;
     this.#answer(stream);

@@ -100,6 +100,18 @@ describe("a request to an upstream", () => {
     }
   });
 
+  it("brings no credentials back in a long refusal, wherever its pieces end, and leaves its length", async () => {
+    const authorization = "Bearer 0123456789";
+    const told = `${"x".repeat(99_000)}${`<${authorization}>`.repeat(3000)}`;
+    for (const head of [`Content-Length: ${told.length}\r\n`, ""]) {
+      const answer = `HTTP/1.1 400 Bad Request\r\n${head}\r\n${told}`;
+      const client = clientOf({ ...(await startRaw(answer)), authorization });
+      const response = await client.request(get("/echo"));
+      expect(Buffer.isBuffer(response.body)).toBe(false);
+      expect(String(await read(response))).toBe(told.replaceAll("0123456789", "**********"));
+    }
+  });
+
   it("brings a large body as a stream that holds the upstream back while nobody reads", async () => {
     const upstream = await startUpstream();
     const whole = randomBytes(32 * 1024 * 1024);
