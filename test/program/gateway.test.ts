@@ -73,7 +73,7 @@ test("a gateway serves what its upstream does over all protocols, tells who answ
   for (const text of [gateway.output, metrics, ...lines]) expect(text).not.toMatch(/the-password|bWU6/);
 });
 
-test("workers share the ports, one that is killed is replaced, and all of them end with the gateway", async () => {
+test("workers share the ports, one that is killed is replaced and leaves no connection open, and all of them end with the gateway", async () => {
   const { gateway, restUrl } = await startGateway("--workers", "2", "--metrics", "--metrics-port", "0");
   const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
   const [, first, second] = await gateway.untilLine(/Workers serve\s+pids=(\d+),(\d+)/);
@@ -86,10 +86,24 @@ test("workers share the ports, one that is killed is replaced, and all of them e
   );
   expect(heads.map(({ topic }) => topic)).toEqual([expect.stringMatching(/head|block/), expect.any(String)]);
 
+  const get = (path: string) => fetch(restUrl + path, { headers: { Connection: "close" } });
+  process.kill(Number(first), "SIGSTOP");
+  const outcomes: unknown[] = [];
+  const asked = Array.from({ length: 4 }, async () => {
+    outcomes.push(
+      await get("/fanal/v1/ready").then(
+        ({ status }) => status,
+        () => "broken off",
+      ),
+    );
+  });
+  // One of the four is for the worker that is stopped.
+  await vi.waitFor(() => expect(outcomes).toEqual([200, 200, 200]), { timeout: 20_000 });
   process.kill(Number(first), "SIGKILL");
+  await Promise.all(asked);
+  expect(outcomes.at(-1)).toBe("broken off");
   await gateway.untilLine(/A worker ended by SIGKILL, and another takes its place\s+pid=\d+/);
-  const ask = () => fetch(`${restUrl}/eth/v1/node/version`, { headers: { Connection: "close" } });
-  for (let time = 0; time < 4; time++) expect((await ask()).status).toBe(200);
+  for (let time = 0; time < 4; time++) expect((await get("/eth/v1/node/version")).status).toBe(200);
   const samples = async () => (await fetch(metricsUrl!)).text();
   await vi.waitFor(async () => expect(await samples()).toContain("fanal_gateway_workers 2\n"), { timeout: 60_000 });
   // Those that the killed one counted since its last report are gone with it.

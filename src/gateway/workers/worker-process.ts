@@ -1,4 +1,4 @@
-import cluster from "node:cluster";
+import cluster, { type Worker } from "node:cluster";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ToPrimary, ToWorker } from "./protocol.ts";
@@ -25,10 +25,9 @@ export function startWorkerProcess(): WorkerProcess {
   const worker = cluster.fork();
   // What is sent to a process that has just ended is lost with it.
   worker.on("error", () => {});
-  const kill = () => void worker.process.kill("SIGKILL");
-  // One that is stuck would not notice that it is alone.
-  process.once("exit", kill);
-  worker.once("exit", () => process.off("exit", kill));
+  endConnectionsWith(worker);
+  // One listener for all of them, however many there are.
+  process.off("exit", killAll).on("exit", killAll);
   return {
     pid: worker.process.pid,
     postMessage: (messages) => void worker.send(messages as ToWorker[], undefined, undefined, () => {}),
@@ -37,6 +36,30 @@ export function startWorkerProcess(): WorkerProcess {
     release: () => {
       if (worker.isConnected()) worker.process.disconnect();
     },
-    kill,
+    kill: () => void worker.process.kill("SIGKILL"),
   };
+}
+
+/**
+ * This process accepts connections and gives them to workers, to each the next one when it has taken the one before. What a worker
+ * has not taken when it ends, because it was stuck, node:cluster would keep open for ever, and nobody would answer.
+ */
+function endConnectionsWith(worker: Worker): void {
+  /** The last one that it was given from each port. */
+  const given = new Map<unknown, { close(): void }>();
+  const send = worker.process.send.bind(worker.process) as (...args: unknown[]) => boolean;
+  worker.process.send = (...args: unknown[]) => {
+    const [message, connection] = args as [{ key?: string }, { close(): void } | undefined];
+    if (connection) given.set(message.key, connection);
+    return send(...args);
+  };
+  // To close one that was taken, and is closed here already, does nothing.
+  worker.once("exit", () => {
+    for (const connection of given.values()) connection.close();
+  });
+}
+
+/** One that is stuck would not notice that it is alone. */
+function killAll(): void {
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill("SIGKILL");
 }
