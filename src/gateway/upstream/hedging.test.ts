@@ -1,19 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Failure } from "../../failure.ts";
 import { settled } from "../../timers.test-support.ts";
-import type { UpstreamResponse } from "../exchange.ts";
 import { questionOf } from "./question.test-support.ts";
 import { json } from "./scripted-upstream.test-support.ts";
-import { failureOf, HEDGE_MILLIS, openUpstreams } from "./upstreams.test-support.ts";
-
-async function counts(read: () => Promise<UpstreamResponse>, times: number): Promise<Record<string, number>> {
-  const found: Record<string, number> = {};
-  for (let i = 0; i < times; i++) {
-    const { upstream } = await read();
-    found[upstream] = (found[upstream] ?? 0) + 1;
-  }
-  return found;
-}
+import { answersOf, failureOf, HEDGE_MILLIS, openUpstreams } from "./upstreams.test-support.ts";
 
 describe("a read that takes long", () => {
   /** A read that has come to `a`, which does not answer. */
@@ -69,7 +59,7 @@ describe("a read that takes long", () => {
     while (events.filter((event) => event === "b 200").length < hedged) await settled();
     await timers.pass(200);
     expect((await Promise.all(reads)).every(({ upstream }) => upstream === "b")).toBe(true);
-    expect(await counts(() => upstreams.read(questionOf()), 3)).toEqual({ b: 3 });
+    expect(await answersOf(() => upstreams.read(questionOf()), 3)).toEqual({ b: 3 });
   });
 
   it("is not asked twice when it is heavy or makes a block, but moves on when its upstream is down", async () => {

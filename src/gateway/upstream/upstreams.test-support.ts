@@ -2,6 +2,7 @@ import { expect, onTestFinished } from "vitest";
 import { Failure } from "../../failure.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { HandTimers } from "../../timers.test-support.ts";
+import type { UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";
 import type { GatewayOptions, UpstreamOptions } from "../options.ts";
 import { SetConditions } from "./conditions.test-support.ts";
@@ -57,4 +58,14 @@ export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   );
   expect(error).toBeInstanceOf(Failure);
   return error as Failure;
+}
+
+/** How many of so many reads each upstream answers. */
+export async function answersOf(read: () => Promise<UpstreamResponse>, times: number): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (let i = 0; i < times; i++) {
+    const { upstream } = await read();
+    found[upstream] = (found[upstream] ?? 0) + 1;
+  }
+  return found;
 }

@@ -1,18 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { settled } from "../../timers.test-support.ts";
-import type { UpstreamResponse } from "../exchange.ts";
 import { questionOf } from "./question.test-support.ts";
 import { json, type ReceivedRequest, type ScriptedUpstream } from "./scripted-upstream.test-support.ts";
-import { failureOf, HEDGE_MILLIS, openUpstreams } from "./upstreams.test-support.ts";
-
-async function counts(read: () => Promise<UpstreamResponse>, times: number): Promise<Record<string, number>> {
-  const found: Record<string, number> = {};
-  for (let i = 0; i < times; i++) {
-    const { upstream } = await read();
-    found[upstream] = (found[upstream] ?? 0) + 1;
-  }
-  return found;
-}
+import { answersOf, failureOf, HEDGE_MILLIS, openUpstreams } from "./upstreams.test-support.ts";
 
 describe("whom a read goes to", () => {
   it("is shared by weight among those of the first tier that are ready, else those of later ones, else who is behind", async () => {
@@ -21,24 +11,24 @@ describe("whom a read goes to", () => {
       upstreamOptions: { a: { weight: 3 }, c: { tier: 1 } },
     });
     const read = () => upstreams.read(questionOf());
-    expect(await counts(read, 40)).toEqual({ a: 30, b: 10 });
+    expect(await answersOf(read, 40)).toEqual({ a: 30, b: 10 });
     conditions.set("a", { fitness: "down" });
-    expect(await counts(read, 5)).toEqual({ b: 5 });
+    expect(await answersOf(read, 5)).toEqual({ b: 5 });
     conditions.set("a", {});
-    expect(await counts(read, 40)).toMatchObject({ a: expect.closeTo(30, -1), b: expect.closeTo(10, -1) });
+    expect(await answersOf(read, 40)).toMatchObject({ a: expect.closeTo(30, -1), b: expect.closeTo(10, -1) });
     for (const name of ["a", "b"]) conditions.set(name, { fitness: "behind" });
-    expect(await counts(read, 5)).toEqual({ c: 5 });
+    expect(await answersOf(read, 5)).toEqual({ c: 5 });
     conditions.set("c", { fitness: "foreign" });
-    expect(await counts(read, 40)).toEqual({ a: 30, b: 10 });
+    expect(await answersOf(read, 40)).toEqual({ a: 30, b: 10 });
   });
 
   it("is nobody who is known not to have it, as long as there is another", async () => {
     const { upstreams, conditions } = await openUpstreams();
     const question = { ...questionOf(), lacking: new Set(["a"]) };
     conditions.set("b", { fitness: "behind" });
-    expect(await counts(() => upstreams.read(question), 3)).toEqual({ b: 3 });
+    expect(await answersOf(() => upstreams.read(question), 3)).toEqual({ b: 3 });
     conditions.set("b", { fitness: "down" });
-    expect(await counts(() => upstreams.read(question), 3)).toEqual({ a: 3 });
+    expect(await answersOf(() => upstreams.read(question), 3)).toEqual({ a: 3 });
   });
 
   it("is who is late when there is no other", async () => {
@@ -66,7 +56,7 @@ describe("whom a read goes to", () => {
     const arrived = server("a").received("/eth/v1/x");
     const first = upstreams.read(questionOf({ method: { cost: "heavy" } }));
     await arrived;
-    expect(await counts(() => upstreams.read(questionOf()), 5)).toEqual({ b: 5 });
+    expect(await answersOf(() => upstreams.read(questionOf()), 5)).toEqual({ b: 5 });
     await upstreams.close();
     await failureOf(first);
   });
@@ -214,7 +204,7 @@ describe("a question about the head", () => {
     const { upstreams, conditions, server } = await openUpstreams();
     conditions.set("b", { headSlot: 101 });
     conditions.floor = 101;
-    expect(await counts(() => upstreams.read(questionOf(aboutHead)), 5)).toEqual({ b: 5 });
+    expect(await answersOf(() => upstreams.read(questionOf(aboutHead)), 5)).toEqual({ b: 5 });
     conditions.set("b", { headSlot: 102 });
     await upstreams.read(questionOf(aboutHead));
     expect(conditions.floor).toBe(102);

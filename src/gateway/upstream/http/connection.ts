@@ -49,6 +49,9 @@ const COPIED_BELOW_BYTES = 16 * 1024;
 /** A body below this is written behind its head in one piece. */
 const JOINED_BELOW_BYTES = 16 * 1024;
 
+/** Instead of a time: it has sent something since anybody has looked. */
+const SPOKEN = -1;
+
 /** A connection to an upstream, for one request at a time. */
 export class Connection {
   readonly #owner: ConnectionOwner;
@@ -193,7 +196,7 @@ export class Connection {
     this.#own = undefined;
   }
 
-  /** False to read no more for now. */
+  /** Gives whether to read on. */
   #read(count: number, buffer: Buffer): boolean {
     this.#silentSince = SPOKEN;
     this.#patience = BODY_MILLIS;
@@ -227,6 +230,3 @@ export class Connection {
     else this.fail(new HttpError("closed the connection"));
   }
 }
-
-/** It has sent something since anybody has looked. */
-const SPOKEN = -1;
