@@ -11,6 +11,11 @@ interface Heard {
   isCutOff: boolean;
 }
 
+/** Delivering takes its time, so that not all are told in one turn. */
+function takeTime(): void {
+  for (const until = performance.now() + 0.05; performance.now() < until; );
+}
+
 function crowd(count: number, onDelivery = () => {}) {
   const heard = Array.from({ length: count }, (): Heard => ({ topics: [], isCutOff: false }));
   const subscribers = heard.map(
@@ -37,17 +42,20 @@ it("few readers hear of an event at once", () => {
 it("many readers hear of events in their order, over several turns of the event loop", async () => {
   const turn = countTurns();
   const deliveredInTurn = new Map<number, number>();
-  const { heard, subscribers } = crowd(1000, () => deliveredInTurn.set(turn(), (deliveredInTurn.get(turn()) ?? 0) + 1));
+  const { heard, subscribers } = crowd(300, () => {
+    takeTime();
+    deliveredInTurn.set(turn(), (deliveredInTurn.get(turn()) ?? 0) + 1);
+  });
   const fanOut = new FanOut();
   const topics = ["block", "head", "attestation"];
   for (const topic of topics) fanOut.tell(event(topic), subscribers);
   while (heard.at(-1)!.topics.length < 3) await nextTurn();
   for (const own of heard) expect(own).toEqual({ topics, isCutOff: false });
-  expect(Math.max(...deliveredInTurn.values())).toBeLessThanOrEqual(512);
+  expect(Math.max(...deliveredInTurn.values())).toBeLessThan(300);
 });
 
 it("who comes or leaves while an event is on its way does not hear of it", async () => {
-  const { heard, subscribers } = crowd(600);
+  const { heard, subscribers } = crowd(600, takeTime);
   const interested = new Set(subscribers.slice(0, 599));
   const fanOut = new FanOut();
   fanOut.tell(event("head"), interested);
@@ -58,12 +66,13 @@ it("who comes or leaves while an event is on its way does not hear of it", async
 });
 
 it("when more happens than can be told to all, those who came last are cut off, and the others miss nothing", async () => {
-  const { heard, subscribers } = crowd(600);
+  const { heard, subscribers } = crowd(600, takeTime);
   const fanOut = new FanOut();
   const topics = Array.from({ length: 10 }, (_, index) => `event ${index}`);
   for (const topic of topics) fanOut.tell(event(topic, 2 ** 20), subscribers);
-  for (let turn = 0; turn < 20; turn++) await nextTurn();
   const last = heard.at(-1)!;
+  const isDone = (own: Heard) => own.isCutOff || own.topics.length === topics.length;
+  while (!heard.every(isDone)) await nextTurn();
   expect(last.isCutOff).toBe(true);
   expect(last.topics).toEqual(topics.slice(0, last.topics.length));
   const served = heard.filter(({ isCutOff }) => !isCutOff);

@@ -1,7 +1,7 @@
+import { setImmediate } from "node:timers";
+import { TurnShare } from "../turn-share.ts";
 import type { EventReader, StreamEvent } from "./feed.ts";
 
-/** Some milliseconds of work. */
-const DELIVERIES_PER_TURN = 256;
 /** What the events may take that have not gone to all their readers. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** What it takes to hold that an event has to go to a reader. */
@@ -55,41 +55,41 @@ interface Round {
 }
 
 /**
- * Delivers events to any number of readers: every event to all of them before the next one, so many deliveries in a turn of the
- * event loop. Few readers get an event at once. When they are too many for the events that happen, those who came last are cut
+ * Delivers events to any number of readers: every event to all of them before the next one, over as many turns of the
+ * event loop as it takes. Few readers get an event at once. When they are too many for the events that happen, those who came last are cut
  * off.
  */
 export class FanOut {
   readonly #rounds: Round[] = [];
   #waitingBytes = 0;
-  #leftInTurn = DELIVERIES_PER_TURN;
-  #nextTurn: NodeJS.Immediate | undefined;
+  readonly #share = new TurnShare();
+  /** Whether the rest goes on in the next turn. */
+  #goesOn = false;
 
   tell(event: StreamEvent, readers: Iterable<Subscriber>): void {
     const subscribers = Array.from(readers).filter(({ isReading }) => isReading);
     const bytes = event.data.length + DELIVERY_BYTES * subscribers.length;
     this.#rounds.push({ event, subscribers, next: 0, bytes });
     this.#waitingBytes += bytes;
-    this.#goOn();
+    if (!this.#goesOn) this.#goOn();
     if (this.#waitingBytes > MAX_WAITING_BYTES) this.#leaveBehind();
   }
 
   #goOn(): void {
-    for (let round = this.#rounds[0]; round && this.#leftInTurn > 0; round = this.#rounds[0]) {
+    this.#goesOn = false;
+    for (let round = this.#rounds[0]; round; round = this.#rounds[0]) {
       const { event, subscribers } = round;
-      while (round.next < subscribers.length && this.#leftInTurn > 0) {
-        this.#leftInTurn--;
+      while (round.next < subscribers.length) {
+        if (this.#share.isOver) {
+          this.#goesOn = true;
+          setImmediate(() => this.#goOn());
+          return;
+        }
         subscribers[round.next++]!.deliver(event);
       }
-      if (round.next < subscribers.length) break;
       this.#rounds.shift();
       this.#waitingBytes -= round.bytes;
     }
-    this.#nextTurn ??= setImmediate(() => {
-      this.#nextTurn = undefined;
-      this.#leftInTurn = DELIVERIES_PER_TURN;
-      if (this.#rounds.length > 0) this.#goOn();
-    });
   }
 
   /** Those whom the oldest event has not reached get nothing more. */

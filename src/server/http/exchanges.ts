@@ -246,10 +246,11 @@ export class Exchanges {
     // Node begins it anew whenever bytes flow, in either direction.
     server.timeout = limits.stallMillis;
     server.on("timeout", (socket: Socket) => this.#onSilence(socket));
+    const serve = takeConnections(server);
     server.on("connection", (socket: Socket) => {
       this.#connections.set(socket, new Set());
-      readTurns.meet(socket);
       socket.once("close", () => this.#disconnected(socket));
+      readTurns.meet(socket, () => serve(socket));
     });
     server.on("drop", () => {
       this.#refusedConnections++;
@@ -391,6 +392,15 @@ export class Exchanges {
       this.#whenNoneIsLeft = resolve;
     });
   }
+}
+
+/** Node would read requests from every connection at once. What it does for that is given back, to be called when it may. */
+function takeConnections(server: Server): (socket: Socket) => void {
+  const listeners = server.listeners("connection");
+  server.removeAllListeners("connection");
+  return (socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
 }
 
 function lastOf(exchanges: ReadonlySet<Exchange> | undefined): Exchange | undefined {

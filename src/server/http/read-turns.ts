@@ -1,38 +1,75 @@
 import type { Socket } from "node:net";
+import { arrivals } from "../turn-share.ts";
 
 /** How long strangers may keep everybody else waiting in one turn of the event loop. */
 const TURN_MILLIS = 5;
-/** How many of those that are held back are read from again in a turn. */
-const RELEASED_A_TURN = 8;
-/** How many turns in a row may go by with nothing but the acceptance of connections. */
-const ACCEPTING_TURNS = 100;
+/** How many of each line go on in a turn: of those at the door, and of those that are held back. */
+const RELEASED_A_TURN = 4;
+/** Up to this, what a new client sends at once is taken for one request, and costs little to look at. */
+const SHORT_BYTES = 4096;
+/** How many may wait at the door: the first bytes of each are held, up to 128 KiB. */
+const AT_THE_DOOR = 512;
 
 /**
  * Whom servers read from. In one turn of the event loop Node reads from every connection that has sent something, 64 KiB or
  * more from each, which may be a thousand requests. A connection is a stranger until a request on it is answered, and stays one
  * when it sends more than it gets answers to. Strangers are read from while there is time left in a turn; then all of them are
  * held back, and read from again a few in each turn. Nobody else is ever held back.
+ *
+ * Who connects while others are held back waits at the door, where nothing is done but to see how much it sends: who asks one short
+ * question is let in at once, before all who cost more.
  */
 class ReadTurns {
   /** Who cost something last stands last. */
   readonly #strangers = new Set<Socket>();
   /** Strangers that are not read from. */
   readonly #held = new Set<Socket>();
+  /** New connections that are not served yet, in the order in which they came, with what begins to serve them. */
+  readonly #door = new Map<Socket, () => void>();
+  /** Those of them that have sent something short. */
+  readonly #short = new Set<Socket>();
   /** Those that stay strangers. */
   readonly #suspects = new WeakSet<Socket>();
   /** When strangers first cost something in this turn. */
   #began: number | undefined;
   #isOver = false;
   #isEnding = false;
-  /** Whether a connection was accepted in this turn. */
-  #hasMet = false;
-  #acceptingTurns = 0;
 
-  meet(socket: Socket): void {
+  /** `serve` begins to read requests from a new connection. */
+  meet(socket: Socket, serve: () => void): void {
+    arrivals.note();
+    if (this.#held.size === 0 && this.#door.size === 0) {
+      this.#welcome(socket, serve);
+    } else if (this.#door.size < AT_THE_DOOR) {
+      this.#door.set(socket, serve);
+      socket.on("error", ignore).once("readable", () => this.#look(socket));
+      this.#endTurnLater();
+    } else {
+      this.#welcome(socket, serve);
+      // Behind what Node itself does with a new connection, which ends with reading from it.
+      process.nextTick(() => this.#strangers.has(socket) && this.#hold(socket));
+    }
+  }
+
+  #look(socket: Socket): void {
+    if (this.#door.has(socket) && socket.readableLength <= SHORT_BYTES) this.#short.add(socket);
+  }
+
+  #welcome(socket: Socket, serve: () => void): void {
     this.#strangers.add(socket);
-    this.#hasMet = true;
-    // Behind what Node itself does with a new connection, which ends with reading from it.
-    if (this.#held.size > 0) process.nextTick(() => this.#strangers.has(socket) && this.#hold(socket));
+    serve();
+  }
+
+  #letIn(socket: Socket): void {
+    const serve = this.#door.get(socket)!;
+    this.#leaveDoor(socket);
+    socket.off("error", ignore).removeAllListeners("readable");
+    this.#welcome(socket, serve);
+  }
+
+  #leaveDoor(socket: Socket): void {
+    this.#door.delete(socket);
+    this.#short.delete(socket);
   }
 
   /** It has sent more than somebody does who waits for answers. */
@@ -49,6 +86,7 @@ class ReadTurns {
 
   /** The connection is gone, or somebody else reads from it. */
   forget(socket: Socket): void {
+    this.#leaveDoor(socket);
     this.#strangers.delete(socket);
     this.#release(socket);
   }
@@ -90,23 +128,28 @@ class ReadTurns {
     this.#isEnding = false;
     this.#isOver = false;
     this.#began = undefined;
-    // Node accepts one connection a turn: those who wait for that may be others than those who cost so much.
-    if (this.#hasMet && this.#acceptingTurns < ACCEPTING_TURNS) this.#acceptingTurns++;
-    else this.#releaseSome();
-    this.#hasMet = false;
-    if (this.#held.size > 0) this.#endTurnLater();
+    for (const socket of firstOf(this.#short)) this.#letIn(socket);
+    // Those who wait to be accepted may be others than those who cost so much.
+    if (!arrivals.comeFirst) this.#releaseSome();
+    if (this.#held.size + this.#door.size > 0) this.#endTurnLater();
   }
 
   #releaseSome(): void {
-    this.#acceptingTurns = 0;
-    let left = RELEASED_A_TURN;
-    for (const socket of this.#strangers) {
-      if (!this.#held.has(socket)) continue;
-      this.#release(socket);
-      if (--left === 0) return;
-    }
+    for (const socket of firstOf(this.#door.keys())) this.#letIn(socket);
+    for (const socket of firstOf(this.#held)) this.#release(socket);
   }
 }
+
+/** Those whose turn it is; what they are taken from may change meanwhile. */
+function firstOf(sockets: Iterable<Socket>): Socket[] {
+  const taken: Socket[] = [];
+  for (const socket of sockets) {
+    if (taken.push(socket) === RELEASED_A_TURN) break;
+  }
+  return taken;
+}
+
+function ignore(): void {}
 
 /** Pausing alone would not do: whoever takes a piece of a request makes Node read on. */
 export function stopReading(socket: Socket): void {

@@ -382,3 +382,37 @@ it("who waits for answers is heard before all who send ahead of them", async () 
   expect(order.indexOf("other")).toBeLessThan(40);
   await expect.poll(() => order.filter((each) => each === "ahead").length, { timeout: 10_000 }).toBe(100);
 });
+
+it("who leaves while it waits to be let in is forgotten, and who sends nothing is let in as well", async () => {
+  const server = await open();
+  const crowd = await Promise.all(Array.from({ length: 50 }, () => connectTo(server)));
+  for (const socket of crowd) socket.resume().write(post(requestText({})).repeat(15));
+  const leaving = await Promise.all(Array.from({ length: 20 }, () => connectTo(server)));
+  for (const socket of leaving) {
+    socket.write("POST / HTTP/1.1\r\n");
+    socket.resetAndDestroy();
+  }
+  const silent = await connectTo(server);
+  await expect.poll(() => server.load().connections).toBe(51);
+  silent.write(post(requestText({ params: "[7]" })));
+  expect(String((await once(silent, "data"))[0])).toContain('"result":[7]');
+});
+
+it("WebSocket clients that come all at once are all served, also when some of them leave at once", async () => {
+  const server = await open();
+  const clients = Array.from({ length: 60 }, () => new WebSocket(`ws://127.0.0.1:${server.port}`));
+  const answers = clients.map(async (client, index) => {
+    client.on("error", () => {});
+    onTestFinished(() => client.terminate());
+    await once(client, "open");
+    if (index % 3 === 0) {
+      client.terminate();
+      return undefined;
+    }
+    client.send(requestText({ params: `[${index}]` }));
+    return String((await once(client, "message"))[0]);
+  });
+  for (const [index, answer] of (await Promise.all(answers)).entries()) {
+    if (index % 3 !== 0) expect(answer).toContain(`"result":[${index}]`);
+  }
+});

@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers";
+import { TurnShare } from "../turn-share.ts";
 import { type Handlers, handleOne } from "./protocol.ts";
 
-/** How long the other thread may keep everybody else waiting in one turn of the event loop. */
-const TURN_MILLIS = 5;
+/** After so many of them what waited for them goes on, which takes most of the time that they cost. */
+const AT_ONCE = 4;
 
 /** Handles the messages of another thread in their order: all at once, unless they are so many that others would wait for that. */
 export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
@@ -10,6 +11,7 @@ export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
   #waiting: Message[] = [];
   /** The position of the next one. */
   #next = 0;
+  readonly #share = new TurnShare();
 
   constructor(handlers: Handlers<Message>) {
     this.#handlers = handlers;
@@ -21,16 +23,19 @@ export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
     if (!isBehind) this.#goOn();
   }
 
-  #goOn(): void {
-    const end = performance.now() + TURN_MILLIS;
-    while (this.#next < this.#waiting.length) {
-      if (performance.now() > end) {
-        setImmediate(() => this.#goOn());
+  readonly #goOn = (): void => {
+    for (let left = AT_ONCE; this.#next < this.#waiting.length; left--) {
+      if (this.#share.isOver) {
+        setImmediate(this.#goOn);
+        return;
+      }
+      if (left === 0) {
+        queueMicrotask(this.#goOn);
         return;
       }
       handleOne(this.#handlers, this.#waiting[this.#next++]!);
     }
     this.#waiting = [];
     this.#next = 0;
-  }
+  };
 }

@@ -1,17 +1,31 @@
+import { setImmediate } from "node:timers";
+import { TurnShare } from "../../turn-share.ts";
+
 /** Who has messages waiting: is called when one more of them may be worked on. */
 type GoOn = () => void;
 
 /**
- * How many messages are worked on that clients have sent ahead of their answers, of all connections together. The next one is that
- * of the connection whose last one is longest ago.
+ * How many messages are worked on that clients have sent ahead of their answers, of all connections together, and how many of all are begun
+ * with in a turn of the event loop. The next one is that of the connection whose last one is longest ago.
  */
 export class MessageLine {
   readonly #limit: number;
   readonly #waiting = new Set<GoOn>();
   #running = 0;
+  readonly #share = new TurnShare();
+  /** Who had no time left in this turn. */
+  #late = new Set<GoOn>();
 
   constructor(limit: number) {
     this.#limit = limit;
+  }
+
+  /** Whether there is time for one in this turn. If not, `goOn` is called in one of the next. */
+  hasTime(goOn: GoOn): boolean {
+    if (!this.#share.isOver) return true;
+    this.#late.add(goOn);
+    if (this.#late.size === 1) setImmediate(() => this.#goOnLate());
+    return false;
   }
 
   /** Whether there is room for one. If not, `goOn` is called when there is. */
@@ -36,5 +50,12 @@ export class MessageLine {
   /** It has nothing waiting any more. */
   forget(goOn: GoOn): void {
     this.#waiting.delete(goOn);
+    this.#late.delete(goOn);
+  }
+
+  #goOnLate(): void {
+    const late = this.#late;
+    this.#late = new Set();
+    for (const goOn of late) goOn();
   }
 }
