@@ -1,10 +1,9 @@
-import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { ATTACKS } from "../../test/support/abuse/attacks.ts";
 import { GAUGED, type GaugeReading, readGauge } from "../../test/support/abuse/gauged-node.ts";
 import { Attacker, type ProbeFigures, probe, targetOf } from "../../test/support/abuse/siege.ts";
 import { ProgramProcess } from "../../test/support/program-process.ts";
-import { describeMachine } from "../support/machine.ts";
+import { describeMachine, watchWithheld } from "../support/machine.ts";
 import { quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
@@ -68,7 +67,9 @@ async function startNode(args: readonly string[], attackName: string): Promise<P
 
 async function printQuiet(args: readonly string[], seconds: number): Promise<void> {
   const node = await startNode(args, "nothing");
+  const withheld = watchWithheld();
   const figures = await probe(node, { seconds });
+  const lost = percent(withheld());
   const gauge = await readGauge(node);
   const began = performance.now();
   const { code } = await node.stop();
@@ -79,6 +80,7 @@ async function printQuiet(args: readonly string[], seconds: number): Promise<voi
     "",
     "",
     stopText(began, code),
+    lost,
   ]);
 }
 
@@ -88,10 +90,12 @@ async function attack(
 ): Promise<boolean> {
   const node = await startNode(args, name);
   const target = await targetOf(node);
+  const withheld = watchWithheld();
   const during = await probe(node, { seconds, begin: () => attacker.begin(name, target) });
+  const lost = percent(withheld());
   await attacker.end();
   if (node.child.exitCode !== null || node.child.signalCode !== null) {
-    printRow(name, [...latencies(during), "", "", mebibytes(during.peakBytes), "died", "", ""]);
+    printRow(name, [...latencies(during), "", "", mebibytes(during.peakBytes), "died", "", "", lost]);
     return false;
   }
   const gauge = await readGauge(node);
@@ -113,6 +117,7 @@ async function attack(
     left,
     recovered,
     stopText(began, code),
+    lost,
   ]);
   return after.unanswered === 0 && code === 0 && stopSeconds < STOPPED_WITHIN_SECONDS;
 }
@@ -124,6 +129,7 @@ const latencies = ({ latencies, newcomers }: ProbeFigures) => [
 const heldUp = ({ heldUp, heldUpProcessor }: GaugeReading) => [millis(heldUp), millis(heldUpProcessor)];
 const millis = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+const percent = (share = Number.NaN) => (Number.isNaN(share) ? "?" : `${(share * 100).toFixed(1)} %`);
 const stopText = (began: number, code: number | null) =>
   `${((performance.now() - began) / 1000).toFixed(1)} s, code ${code}`;
 
@@ -139,12 +145,12 @@ function printHead(): void {
     "alive",
     "afterwards",
     "stopped",
-    "load",
+    "withheld",
   ];
   console.log(`| attack | ${columns.join(" | ")} |`);
   console.log(`| --- |${" ---: |".repeat(columns.length)}`);
 }
 
 function printRow(name: string, cells: readonly string[]): void {
-  console.log(`| ${[name, ...cells, loadavg()[0]!.toFixed(1)].join(" | ")} |`);
+  console.log(`| ${[name, ...cells].join(" | ")} |`);
 }
