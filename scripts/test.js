@@ -1,6 +1,6 @@
-// Type check and lint, and then tests, with the Node that is installed beside the other dependencies; only the tests
+// Type check and lint beside the tests, with the Node that is installed beside the other dependencies; only the tests
 // when it is told which of them. The last line counts the tests.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -20,13 +20,14 @@ const environment = {
 
 /** Runs one of the tools and says whether it succeeded. */
 function run(script, args) {
-  const result = spawnSync(node, [join(root, script), ...args], {
-    cwd: root,
-    env: environment,
-    stdio: "inherit",
+  const child = spawn(node, [join(root, script), ...args], { cwd: root, env: environment, stdio: "inherit" });
+  return new Promise((resolve) => {
+    child.on("error", (error) => {
+      process.stderr.write(`fanal: ${node} cannot be started: ${error.message}.\n`);
+      resolve(false);
+    });
+    child.on("close", (status) => resolve(status === 0));
   });
-  if (result.error) process.stderr.write(`fanal: ${node} cannot be started: ${result.error.message}.\n`);
-  return result.status === 0;
 }
 
 function readReport(path) {
@@ -44,12 +45,12 @@ function countBrokenFiles(report) {
   return report.testResults.filter(isBroken).length;
 }
 
-function runTests() {
+async function runTests() {
   const folder = mkdtempSync(join(tmpdir(), "fanal-test-"));
   const output = join(folder, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${output}`];
-    const succeeded = run("node_modules/vitest/vitest.mjs", ["run", ...reporters, ...options]);
+    const succeeded = await run("node_modules/vitest/vitest.mjs", ["run", ...reporters, ...options]);
     return { succeeded, report: readReport(output) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -57,12 +58,16 @@ function runTests() {
 }
 
 const isPart = options.some((option) => !option.startsWith("-"));
-if (!isPart && !run("scripts/lint.ts", ["--types"])) {
-  process.stderr.write("fanal: the type check or the lint failed, so the tests were not run.\n");
-  process.exit(1);
+// At once, since neither keeps all cores busy.
+const [passedChecks, { succeeded, report }] = await Promise.all([
+  isPart || run("scripts/lint.ts", ["--types"]),
+  runTests(),
+]);
+if (!passedChecks) {
+  process.stderr.write(
+    'fanal: the type check or the lint failed; "npm run lint -- --types" says again what is above.\n',
+  );
 }
-
-const { succeeded, report } = runTests();
 if (report === undefined) {
   process.stderr.write("fanal: the tests ended without a report.\n");
   process.exit(1);
@@ -74,4 +79,4 @@ if (!succeeded && failed === 0) {
 }
 const tail = skipped > 0 ? `, ${skipped} skipped` : "";
 process.stdout.write(`Tests: ${report.numPassedTests} passed, ${failed} failed${tail}\n`);
-process.exitCode = succeeded && failed === 0 ? 0 : 1;
+process.exitCode = passedChecks && succeeded && failed === 0 ? 0 : 1;

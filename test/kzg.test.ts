@@ -148,9 +148,8 @@ describe("commitments in a thread", () => {
   it("survive that another thread ends before it has done anything", async () => {
     const bundle = await pairs.bundleFor(request(ForkName.deneb, 0));
     const other = new KzgThread(createRecordingLogger());
-    const begun = Promise.allSettled([other.verifyBlobs(bundle), other.cellsAndProofsOf(bundle.blobs[0]!)]);
-    await other.close();
-    expect((await begun).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    const [begun] = await Promise.all([Promise.allSettled([other.verifyBlobs(bundle)]), other.close()]);
+    expect(begun.map(({ status }) => status)).toEqual(["rejected"]);
     expect(await kzg.verifyBlobs(bundle)).toBe(true);
   });
 });

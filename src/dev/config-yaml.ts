@@ -1,6 +1,6 @@
 import { type ChainConfig, chainConfigToJson } from "@lodestar/config";
 import { ATTESTATION_SUBNET_COUNT } from "@lodestar/params";
-import { stringify } from "yaml";
+import { yaml } from "../yaml.ts";
 
 /** In the specification's configs/ these stand in quotation marks, everything else without them. */
 const TEXTS = new Set(["PRESET_BASE", "CONFIG_NAME"]);
@@ -23,5 +23,5 @@ export function configYaml(config: ChainConfig): string {
 function yamlValue(key: string, value: unknown): string {
   if (typeof value === "string") return TEXTS.has(key) ? `'${value}'` : value;
   if (!Array.isArray(value) || value.length === 0) return "[]";
-  return `\n${stringify(value, { defaultStringType: "PLAIN" }).replace(/["']/g, "").replace(/^/gm, "  ").trimEnd()}`;
+  return `\n${yaml().stringify(value, { defaultStringType: "PLAIN" }).replace(/["']/g, "").replace(/^/gm, "  ").trimEnd()}`;
 }

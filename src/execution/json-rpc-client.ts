@@ -1,12 +1,7 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from "node:http";
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { ForeseenError } from "../foreseen-error.ts";
+import { Agent as HttpAgent, request as httpRequest } from "../node-http.ts";
 import { SYSTEM_TIMERS, type Timers } from "../timers.ts";
 
 /** Beyond every answer that is asked for: 128 blobs with their cell proofs have 36 MB in hexadecimal. */
@@ -64,7 +59,7 @@ export class JsonRpcClient {
   /** The server without what a URL may hold of secrets. */
   readonly origin: string;
   readonly #url: URL;
-  readonly #agent: HttpAgent;
+  readonly #agent: Agent;
   readonly #headers: () => Readonly<Record<string, string>>;
   readonly #maxAnswerBytes: number;
   readonly #timers: Pick<Timers, "sleep">;
@@ -133,7 +128,7 @@ export class JsonRpcClient {
     return this.#send(body, signal, false).answer;
   }
 
-  #send(body: string, signal: AbortSignal, agent: HttpAgent | false) {
+  #send(body: string, signal: AbortSignal, agent: Agent | false) {
     const bytes = Buffer.from(body);
     const headers = {
       ...this.#headers(),

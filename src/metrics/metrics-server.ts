@@ -1,10 +1,11 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { inspect } from "node:util";
 import type { Logger } from "../log/logger.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../loopback.ts";
+import { createServer } from "../node-http.ts";
 import { Exchanges } from "../server/http/exchanges.ts";
 import { hostNameOf } from "../server/http/host-header.ts";
 import { CONNECTION_TIMEOUTS, DEFAULT_HTTP_LIMITS, type HttpServer, listeningAddress } from "../server/http/server.ts";

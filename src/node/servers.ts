@@ -1,12 +1,11 @@
 import { ClosingStack } from "../closing-stack.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { createMetricsServer } from "../metrics/metrics-server.ts";
 import type { CallTally } from "../server/call-tallies.ts";
 import type { WriteLines } from "../server/http/access-log.ts";
 import type { AccessOptions } from "../server/http/access-policy.ts";
 import type { HttpServer } from "../server/http/server.ts";
-import type { JsonRpcLimits } from "../server/jsonrpc/server.ts";
+import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { ListenError } from "../server/listen-error.ts";
 import type { RouteTable } from "../server/rest/route-table.ts";
 import { ServersThread, type Served as ThreadServed } from "../server/thread/servers-thread.ts";
@@ -94,6 +93,7 @@ export async function startServers(
   if (thread) metrics?.watch(thread);
   let metricsUrl: string | undefined;
   if (metrics && options.metrics) {
+    const { createMetricsServer } = await import("../metrics/metrics-server.ts");
     const server = createMetricsServer(metrics, logger);
     try {
       metricsUrl = (await server.listen(options.metrics)).url;

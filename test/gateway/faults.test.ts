@@ -50,7 +50,9 @@ async function startUpstream(args: readonly string[]): Promise<Upstream> {
 }
 
 beforeAll(async () => {
-  const chain = ["--validators", String(VALIDATORS), "--slot-seconds", "1", "--warmup-epochs", "4", "--fork", "fulu"];
+  // The last fork in which no node makes itself ready for blobs, which takes each of them seconds.
+  const fork = ["--fork", "capella"];
+  const chain = ["--validators", String(VALIDATORS), "--slot-seconds", "1", "--warmup-epochs", "4", ...fork];
   first = await startUpstream(["dev", "--p2p", ...chain]);
   const [, network] = await first.program.untilLine(/Another node joins with: fanal node --network (\S+) /);
   second = await startUpstream(["node", "--network", network!]);

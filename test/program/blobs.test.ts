@@ -1,6 +1,5 @@
 import { expect, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import type { ProgramRun } from "../support/program-run.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -31,7 +30,7 @@ const custodyOf = async (program: ProgramRun): Promise<string> =>
 test("a supernode that starts from a checkpoint comes by all blobs of a dev chain, from before fulu on", async () => {
   const flags =
     "--validators 8 --slot-seconds 2 --warmup-epochs 2 --fork electra --fork-at fulu=1 --dev-blobs 1 --p2p --p2p-port 0 --rest --rest-port 0";
-  const dev = await Program.dev([...flags.split(" "), "--data-dir", tempDirectory()]);
+  const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", tempDirectory()]);
   const [, rest] = await dev.untilLine(/REST is served at (http:\S+)/);
   const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
   const state = new URL(`/eth/v2/debug/beacon/states/${CHECKPOINT_SLOT}`, rest).href;

@@ -5,8 +5,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
+import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import type { ProgramRun } from "../support/program-run.ts";
+import { sharedKzg } from "../support/shared-kzg.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started several times; a machine that is busy with other tests may take its time for each.
@@ -33,7 +35,8 @@ async function untilAgreed(one: ProgramRun, other: ProgramRun): Promise<void> {
 test("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
   const dataDir = tempDirectory();
   const flags = `--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork fulu --p2p --p2p-port 0 --dev-validators 0-3`;
-  const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", dataDir]);
+  const kzg = { ...sharedKzg, prepare: vi.fn(sharedKzg.prepare) };
+  const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", dataDir], { kzg });
   const [, peerId] = await dev.untilLine(/Peers are welcome at \/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/(\w+)/);
   const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
   expect(network).toBe(join(dataDir, "network"));
@@ -46,8 +49,9 @@ test("a node joins a dev chain by its network directory, runs some of its valida
   const [peer] = await node.call("get_v1_node_peers");
   expect(peer).toMatchObject({ peer_id: peerId, state: "connected" });
 
-  // Blocks of both: those of one are proposed by validators that run in the other's process. The first blobs that the dev chain sees are of
-  // the other node, and it takes them in time because it is ready for some that it makes none of.
+  // The first blobs that the dev chain sees are of the other node, and it takes them in time because it is ready for some that it makes none of.
+  expect(kzg.prepare).toHaveBeenCalled();
+  // Blocks of both: those of one are proposed by validators that run in the other's process.
   const start = slotOf(await node.call("getChainHead"));
   const proposers = new Set<number>();
   const hasAnyOf = (indices: number[]) => indices.some((index) => proposers.has(index));
@@ -68,8 +72,10 @@ test("a node joins a dev chain by its network directory, runs some of its valida
 });
 
 test("a node that starts from a state in the middle of an epoch syncs, and finds its peer again by itself", async () => {
-  const flags = "--validators 8 --slot-seconds 1 --warmup-epochs 6 --p2p --p2p-port 0 --rest --rest-port 0".split(" ");
-  const dev = await ProgramHere.dev([...flags, "--data-dir", tempDirectory()]);
+  const flags =
+    "--validators 8 --slot-seconds 1 --warmup-epochs 6 --fork capella --p2p --p2p-port 0 --rest --rest-port 0";
+  // In a process of its own, as two nodes are; that it would make itself ready for blobs is not what this is about.
+  const dev = await Program.dev([...flags.split(" "), "--data-dir", tempDirectory()]);
   const [, rest] = await dev.untilLine(/REST is served at (http:\S+)/);
   const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
   const state = new URL(`/eth/v2/debug/beacon/states/${MIDDLE_SLOT}`, rest).href;

@@ -4,13 +4,17 @@ import { main, type Surroundings } from "../../src/cli/main.ts";
 import { runDev } from "../../src/cli/start/dev.ts";
 import { runGateway } from "../../src/cli/start/gateway.ts";
 import { runNode } from "../../src/cli/start/node.ts";
+import type { Kzg } from "../../src/data/kzg.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { SYSTEM_TIMERS } from "../../src/timers.ts";
 import { type Exit, ProgramRun } from "./program-run.ts";
+import { sharedKzg } from "./shared-kzg.ts";
 
 interface ProgramHereOptions {
   /** When the program is stopped if it still runs: by default when the test is over. */
   whenDone?: (end: () => Promise<void>) => void;
+  /** By default that of all tests in this process: a program of its own would read the trusted setup anew. */
+  kzg?: Kzg;
 }
 
 /**
@@ -21,10 +25,10 @@ export class ProgramHere extends ProgramRun {
   readonly exited: Promise<Exit>;
   readonly #signals = new EventEmitter();
 
-  constructor(args: readonly string[], { whenDone = onTestFinished }: ProgramHereOptions = {}) {
+  constructor(args: readonly string[], { whenDone = onTestFinished, kzg = sharedKzg }: ProgramHereOptions = {}) {
     super();
     const { promise: exitedNow, resolve: exitNow } = Promise.withResolvers<number>();
-    const ended = Promise.race([main(args, this.#surroundings(exitNow)), exitedNow]);
+    const ended = Promise.race([main(args, this.#surroundings(exitNow, kzg)), exitedNow]);
     this.exited = ended.then((code) => {
       this.end();
       return { code, signal: null };
@@ -49,7 +53,7 @@ export class ProgramHere extends ProgramRun {
     return this.exited;
   }
 
-  #surroundings(exitNow: (code: number) => void): Surroundings {
+  #surroundings(exitNow: (code: number) => void, kzg: Kzg): Surroundings {
     const environment: Surroundings["environment"] = { ...process.env };
     const loaded = environment.LODESTAR_PRESET;
     const requireLoadedPreset = () => {
@@ -76,11 +80,11 @@ export class ProgramHere extends ProgramRun {
       runners: {
         dev: async () => {
           requireLoadedPreset();
-          return runDev;
+          return (options, ...rest) => runDev(withKzg(options, kzg), ...rest);
         },
         node: async () => {
           requireLoadedPreset();
-          return runNode;
+          return (options, ...rest) => runNode(withKzg(options, kzg), ...rest);
         },
         gateway: async () => runGateway,
       },
@@ -95,6 +99,11 @@ export class ProgramHere extends ProgramRun {
       },
     };
   }
+}
+
+/** No flag tells it, but the node takes it with the other options. */
+function withKzg<Options>(options: Options, kzg: Kzg): Options {
+  return { ...options, kzg };
 }
 
 function linesOf(text: string): string[] {

@@ -1,5 +1,6 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
+import { request as requestHttp } from "../../node-http.ts";
 
 /** The node cannot be reached, is silent, or what it sends is not an answer. */
 export class NoAnswerError extends Error {

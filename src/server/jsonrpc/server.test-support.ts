@@ -8,7 +8,8 @@ import type { AccessOptions } from "../http/access-policy.ts";
 import { type RequestInit, send, streamOf } from "../http/http.test-support.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { Answer, Caller, Method, MethodTable, Params, Waiting } from "../method-table.ts";
-import { createJsonRpcServer, type JsonRpcLimits } from "./server.ts";
+import type { JsonRpcLimits } from "./limits.ts";
+import { createJsonRpcServer } from "./server.ts";
 import type { WebSocketLimits } from "./websocket/websockets.ts";
 
 type Handler = (params: Params, caller?: Caller, waiting?: Waiting) => Promise<Answer>;

@@ -1,10 +1,11 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { unsupported } from "../../failure.ts";
 import type { Logger } from "../../log/logger.ts";
+import { createServer } from "../../node-http.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access-policy.ts";
@@ -15,8 +16,6 @@ import { type BodyLimit, receiveBody } from "../http/receive.ts";
 import { HttpRefusal, reportThrown } from "../http/refusal.ts";
 import {
   CONNECTION_TIMEOUTS,
-  DEFAULT_HTTP_LIMITS,
-  type HttpLimits,
   type HttpServer,
   LISTEN_BACKLOG,
   type ListeningAddress,
@@ -26,16 +25,10 @@ import type { Client, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { thrownError } from "./errors.ts";
 import { createExecutor } from "./execute.ts";
+import { DEFAULT_JSON_RPC_LIMITS, type JsonRpcLimits } from "./limits.ts";
 import { errorResponse } from "./respond.ts";
 import { sendRefusal, sendResponse } from "./send.ts";
 import { createWebSockets, isWebSocketUpgrade, type WebSocketLimits } from "./websocket/websockets.ts";
-
-export interface JsonRpcLimits extends HttpLimits {
-  /** The longest batch. */
-  batchLength: number;
-  /** How large the answers to a batch may grow before the rest of its calls is refused. */
-  batchBytes: number;
-}
 
 interface JsonRpcServerOptions {
   table: MethodTable;
@@ -48,12 +41,6 @@ interface JsonRpcServerOptions {
   /** What browsers are shown. */
   pages?: PageFiles;
 }
-
-export const DEFAULT_JSON_RPC_LIMITS: JsonRpcLimits = {
-  ...DEFAULT_HTTP_LIMITS,
-  batchLength: 1000,
-  batchBytes: 32 * 1024 * 1024,
-};
 
 /** Requiring one of these also keeps web pages from sending "simple" cross-site requests. */
 const REQUEST_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];

@@ -6,7 +6,7 @@ import type { CallTally } from "../call-tallies.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
-import type { JsonRpcLimits } from "../jsonrpc/server.ts";
+import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
 import type { Cost, Dependence, ExcerptCall, HeadRegistry } from "../method-table.ts";
 import type { RequestParts, RestAnswer, RestRoute } from "../rest/route-table.ts";
 

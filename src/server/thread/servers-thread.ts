@@ -5,7 +5,7 @@ import type { CallTally } from "../call-tallies.ts";
 import type { WriteLines } from "../http/access-log.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
-import type { JsonRpcLimits } from "../jsonrpc/server.ts";
+import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
 import { ListenError } from "../listen-error.ts";
 import type { HeadRegistry, ListedMethodTable } from "../method-table.ts";
 import type { RouteTable } from "../rest/route-table.ts";

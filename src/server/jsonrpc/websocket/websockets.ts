@@ -1,9 +1,10 @@
-import { type IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Access } from "../../../access.ts";
 import type { Logger } from "../../../log/logger.ts";
+import { ServerResponse } from "../../../node-http.ts";
 import type { AccessPolicy } from "../../http/access-policy.ts";
 import { Deadlines } from "../../http/deadline.ts";
 import type { Exchanges } from "../../http/exchanges.ts";
