@@ -8,7 +8,6 @@ import type { HttpServer, ServerLoad } from "../server/http/server.ts";
 import { createJsonRpcServer, type JsonRpcLimits } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
 import { createRestServer } from "../server/rest/server.ts";
-import { keepTicksCheap } from "../server/steady-ticks.ts";
 import type { Timers } from "../timers.ts";
 import { Reads } from "./cache/reads.ts";
 import { createGatewayTables } from "./calls/tables.ts";
@@ -86,7 +85,6 @@ export class GatewayServing {
   static async open(parts: ServingParts): Promise<GatewayServing> {
     const { options, facts, conditions, events, onSuspect, bonds, served, isMeasured, writeAccess, timers, logger } =
       parts;
-    keepTicksCheap();
     await using opening = new ClosingStack();
     const tallies = new GatewayTallies();
     const calls = new CallTallies();
