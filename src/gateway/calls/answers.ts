@@ -23,35 +23,53 @@ export function isAnsweredByStatus({ access, result, resultOfStatus }: Method): 
 /** Of what is kept in memory, and so is the same object every time it is given, what was made of it. */
 const keptAnswers = new WeakMap<UpstreamResponse, { method: Method; answer: Answer }>();
 
-/** The result of a call, of what an upstream answered to its REST twin; throws a `Failure` when it refused. */
-export async function answerOf(method: Method, response: UpstreamResponse, beside: Beside = asItIs): Promise<Answer> {
-  if (response.kept !== "memory") return newAnswer(method, response, beside);
-  const made = keptAnswers.get(response);
+/**
+ * The result of a call, of what an upstream answered to its REST twin; throws a `Failure` when it refused. There is a promise only for
+ * what is a stream.
+ */
+export function answerOf(
+  method: Method,
+  response: UpstreamResponse,
+  beside: Beside = asItIs,
+): Answer | Promise<Answer> {
+  const made = response.kept === "memory" ? keptAnswers.get(response) : undefined;
   if (made?.method === method) return made.answer;
-  const answer = await newAnswer(method, response, beside);
-  keptAnswers.set(response, { method, answer });
+  if (isRefusal(response)) throw failureOf(method, response);
+  const { body } = response;
+  if (!Buffer.isBuffer(body)) return streamedAnswer(method, response, body, beside);
+  const answer = wholeAnswer(method, response, body, beside);
+  if (response.kept === "memory") keptAnswers.set(response, { method, answer });
   return answer;
 }
 
-async function newAnswer(method: Method, response: UpstreamResponse, beside: Beside): Promise<Answer> {
-  if (isRefusal(response)) throw failureOf(method, response);
-  const { status, body, upstream } = response;
-  const origin = originOf(response);
-  if (isAnsweredByStatus(method) || (Buffer.isBuffer(body) && body.length === 0)) {
-    if (!Buffer.isBuffer(body)) await body[Symbol.asyncIterator]().return?.();
-    const { resultOfStatus = () => true } = method;
-    return { body: encodeJson(resultOfStatus(status)), headers: origin };
+function wholeAnswer(method: Method, response: UpstreamResponse, body: Buffer, beside: Beside): Answer {
+  if (isAnsweredByStatus(method) || body.length === 0) return answerByStatus(method, response);
+  if (WITHOUT_DATA.has(method.name)) return { body, headers: originOf(response) };
+  const { data, meta } = findData(body, response.upstream);
+  const told = beside(underMeta(meta));
+  return { body: data, meta: told, headers: headersOf(told, response) };
+}
+
+async function streamedAnswer(
+  method: Method,
+  response: UpstreamResponse,
+  body: AsyncIterable<Buffer>,
+  beside: Beside,
+): Promise<Answer> {
+  if (isAnsweredByStatus(method)) {
+    await body[Symbol.asyncIterator]().return?.();
+    return answerByStatus(method, response);
   }
-  if (WITHOUT_DATA.has(method.name)) return { body, headers: origin };
-  if (Buffer.isBuffer(body)) {
-    const { data, meta } = findData(body, upstream);
-    const told = beside(underMeta(meta));
-    return { body: data, meta: told, headers: headersOf(told, origin) };
-  }
-  const { data, meta } = await openData(body, upstream);
+  const headers = originOf(response);
+  if (WITHOUT_DATA.has(method.name)) return { body, headers };
+  const { data, meta } = await openData(body, response.upstream);
   // It is complete, and written, when the stream has ended.
   const told = { toJSON: () => beside(underMeta(meta)) };
-  return { body: data, meta: told, headers: { ...origin, ...standardHeaders(response) } };
+  return { body: data, meta: told, headers: { ...headers, ...standardHeaders(response) } };
+}
+
+function answerByStatus({ resultOfStatus = () => true }: Method, response: UpstreamResponse): Answer {
+  return { body: encodeJson(resultOfStatus(response.status)), headers: originOf(response) };
 }
 
 /** The node that gave an answer, and where it was kept since then. */
@@ -98,12 +116,19 @@ const HEADERS: ReadonlyMap<string, string> = new Map([
   ["execution_payload_source", "Eth-Execution-Payload-Source"],
 ]);
 
+/** Those of metadata that many answers have in common, by who gave the last of them. */
+const knownHeaders = new WeakMap<Meta, Pick<UpstreamResponse, "upstream" | "kept" | "headers">>();
+
 /** Not every upstream sets all of them itself. */
-function headersOf(meta: Meta, origin: Record<string, string>): Record<string, string> {
+function headersOf(meta: Meta, { upstream, kept }: UpstreamResponse): Readonly<Record<string, string>> {
+  const known = knownHeaders.get(meta);
+  if (known?.upstream === upstream && known.kept === kept) return known.headers;
+  const headers = originOf({ upstream, kept });
   for (const member in meta) {
     const name = HEADERS.get(member);
     const value = String(meta[member]);
-    if (name !== undefined && /^[\w.-]+$/.test(value)) origin[name] = value;
+    if (name !== undefined && /^[\w.-]+$/.test(value)) headers[name] = value;
   }
-  return origin;
+  knownHeaders.set(meta, { upstream, kept, headers });
+  return headers;
 }

@@ -15,7 +15,7 @@ import {
 } from "../../json/json-bytes.ts";
 import { UpstreamError } from "../exchange.ts";
 
-export type Meta = Record<string, unknown>;
+export type Meta = Readonly<Record<string, unknown>>;
 
 /** The value under `data`, and what stands beside it. */
 export interface FoundData {
@@ -42,7 +42,7 @@ export function findData(body: Buffer, upstream: string): { data: Buffer; meta: 
   if (beginning === undefined) throw noData(upstream, CUT_OFF);
   const { start, before } = beginning;
   const { end, after } = findEnd(body, { start, first: body[start]!, upstream });
-  return { data: body.subarray(start, end), meta: readMembers(before, after, upstream) };
+  return { data: body.subarray(start, end), meta: membersAround(before, after, upstream) };
 }
 
 /**
@@ -82,7 +82,7 @@ function noData(upstream: string, how: string, cause?: unknown): UpstreamError {
 /** An iterator by hand and not a generator, which would put off `return()` while it waits for a chunk. */
 class DataStream implements AsyncIterableIterator<Buffer> {
   readonly #chunks: AsyncIterator<Buffer>;
-  readonly #meta: Meta;
+  readonly #meta: Record<string, unknown>;
   readonly #upstream: string;
   readonly #first: number;
   /** The newest ones, of which those before the last bytes that are looked at can be passed on. */
@@ -91,7 +91,11 @@ class DataStream implements AsyncIterableIterator<Buffer> {
   #hasPassed = false;
   #isOver = false;
 
-  constructor(beginning: Buffer, chunks: AsyncIterator<Buffer>, { meta, upstream }: { meta: Meta; upstream: string }) {
+  constructor(
+    beginning: Buffer,
+    chunks: AsyncIterator<Buffer>,
+    { meta, upstream }: { meta: Record<string, unknown>; upstream: string },
+  ) {
     this.#chunks = chunks;
     this.#meta = meta;
     this.#upstream = upstream;
@@ -202,12 +206,29 @@ function findEnd(bytes: Buffer, { start, first, upstream }: BegunData): { end: n
   }
 }
 
-/** What stands before and after `data`; the latter with the comma that is before it. */
-function readMembers(before: string, after: string, upstream: string): Meta {
+/** Most answers have the same beside their data: so many are known at a time. */
+const MOST_KNOWN = 64;
+const known = new Map<string, Meta>();
+
+/** What stands before and after `data`: the same object as long as it is known. */
+function membersAround(before: string, after: string, upstream: string): Meta {
+  // No JSON has such a character in it.
+  const text = `${before}\0${after}`;
+  let meta = known.get(text);
+  if (meta === undefined) {
+    meta = readMembers(before, after, upstream);
+    if (known.size === MOST_KNOWN) known.clear();
+    known.set(text, meta);
+  }
+  return meta;
+}
+
+/** The same read; what is after `data` comes with the comma that is before it. */
+function readMembers(before: string, after: string, upstream: string): Record<string, unknown> {
   const first = before.trim();
   const second = after.trimStart().slice(1);
   if (first === "" && second === "") return {};
-  let meta: Meta;
+  let meta: Record<string, unknown>;
   try {
     meta = JSON.parse(`{${first}${first !== "" && second !== "" ? "," : ""}${second}}`);
   } catch (cause) {

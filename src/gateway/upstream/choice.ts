@@ -6,7 +6,7 @@ export interface Wish {
   /** Whether only those will do whose head has reached the floor. */
   readonly isHeadBound: boolean;
   /** Those that were asked already. */
-  readonly tried: ReadonlySet<UpstreamClient>;
+  readonly tried: readonly UpstreamClient[];
   /** The one that it belongs to, which is chosen as long as no other is fitter. */
   readonly preferred?: string | undefined;
   /** Those that are chosen only when there is no other. */
@@ -66,10 +66,10 @@ export class Choice {
   }
 
   /** Whether somebody may be asked as soon as its head has come as far as the floor. */
-  isSomebodyLagging(tried: ReadonlySet<UpstreamClient>): boolean {
+  isSomebodyLagging(tried: readonly UpstreamClient[]): boolean {
     return [...this.#shares.keys()].some((client) => {
       const condition = this.#conditions.of(client.name);
-      return !tried.has(client) && rankOf(condition) !== undefined && !this.#reachesFloor(condition);
+      return !tried.includes(client) && rankOf(condition) !== undefined && !this.#reachesFloor(condition);
     });
   }
 
@@ -82,7 +82,7 @@ export class Choice {
 
   /** All that can be asked, the best first; of those that are as fit, the one that it belongs to, or would if it were asked first. */
   ranked({ preferred, slot, needsPreferred = false }: Belonging = {}): UpstreamClient[] {
-    const wish = { isHeadBound: false, tried: new Set<UpstreamClient>() };
+    const wish = { isHeadBound: false, tried: [] };
     const standings = [...this.#shares].flatMap(([client, share]) => this.#standing(client, share, wish) ?? []);
     const belongsTo = standings.some(({ client }) => client.name === preferred)
       ? preferred
@@ -102,7 +102,7 @@ export class Choice {
   }
 
   #standing(client: UpstreamClient, share: number, { isHeadBound, tried, lacking }: Wish): Standing | undefined {
-    if (tried.has(client) || client.isFull) return undefined;
+    if (tried.includes(client) || client.isFull) return undefined;
     const condition = this.#conditions.of(client.name);
     const rank = rankOf(condition);
     if (rank === undefined || (isHeadBound && !this.#reachesFloor(condition))) return undefined;

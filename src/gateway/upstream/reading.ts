@@ -50,7 +50,7 @@ export class Reading {
   readonly answer: Promise<UpstreamResponse>;
   readonly #question: Question;
   readonly #surroundings: ReadingSurroundings;
-  readonly #tried: Set<UpstreamClient>;
+  readonly #tried: UpstreamClient[];
   readonly #isHeadBound: boolean;
   readonly #bond: Bond | undefined;
   /** Few at a time. */
@@ -69,7 +69,7 @@ export class Reading {
   #endFloorWait: (() => void) | undefined;
 
   /** Those in `tried` are not asked, and those that are asked are added to it. */
-  constructor(question: Question, surroundings: ReadingSurroundings, tried = new Set<UpstreamClient>()) {
+  constructor(question: Question, surroundings: ReadingSurroundings, tried: UpstreamClient[] = []) {
     this.#question = question;
     this.#surroundings = surroundings;
     this.#tried = tried;
@@ -122,7 +122,7 @@ export class Reading {
       alarm: undefined,
     };
     choice.noteAsked(client);
-    this.#tried.add(client);
+    this.#tried.push(client);
     this.#attempts.push(attempt);
     this.#setAlarm(attempt, this.#patience(client));
     attempt.exchange.response.then(
@@ -245,7 +245,7 @@ export class Reading {
     }
     if (this.#broken && !this.#isRepeated) {
       this.#isRepeated = true;
-      this.#tried.delete(this.#broken);
+      this.#tried.splice(this.#tried.indexOf(this.#broken), 1);
       this.#goOn(this.#broken);
       return;
     }

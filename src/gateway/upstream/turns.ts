@@ -9,8 +9,13 @@ export class Turns {
     this.#most = most;
   }
 
-  /** Calls `begin` when there is a turn for it; the returned function ends the waiting for that. */
-  take(begin: () => void): () => void {
+  /** Calls `begin` when there is a turn for it; the returned function ends the waiting for that, if there is any. */
+  take(begin: () => void): (() => void) | undefined {
+    if (this.#taken < this.#most && this.#waiting.size === 0) {
+      this.#taken++;
+      begin();
+      return undefined;
+    }
     this.#waiting.add(begin);
     this.#goOn();
     return () => this.#waiting.delete(begin);

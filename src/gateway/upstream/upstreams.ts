@@ -79,7 +79,7 @@ export class Upstreams {
 
   /** The answers of so many different upstreams, asked at once. */
   readFromSeveral(question: Question, count: number): Promise<PromiseSettledResult<UpstreamResponse>[]> {
-    const tried = new Set<UpstreamClient>();
+    const tried: UpstreamClient[] = [];
     return Promise.allSettled(
       Array.from({ length: count }, () => new Reading(question, this.#surroundings, tried).answer),
     );

@@ -1,12 +1,15 @@
 // The process of a worker, which the primary one starts with the preset in its environment.
 import { ThreadOutbox } from "../../server/thread/outbox.ts";
 import { handle } from "../../server/thread/protocol.ts";
+import { keepTicksCheap } from "../../steady-ticks.ts";
 import type { ToPrimary, ToWorker } from "./protocol.ts";
-import { WorkerServing } from "./worker-serving.ts";
 
 // A terminal or a service manager tells every process to stop. It is the primary one that says when it is time.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.once("disconnect", () => process.exit());
+keepTicksCheap();
+// All that serves is loaded behind that.
+const { WorkerServing } = await import("./worker-serving.ts");
 const serving = new WorkerServing(
   new ThreadOutbox<ToPrimary>({ postMessage: (messages) => process.send?.(messages, undefined, undefined, () => {}) }),
 );

@@ -117,6 +117,7 @@ export class Connection {
 
   /** To be called now and then: ends it when an answer does not go on. */
   checkSilence(now: number): void {
+    if (this.#handler === undefined) return;
     if (this.#silentSince === SPOKEN || this.#isPaused) this.#silentSince = now;
     else if (now - this.#silentSince > this.#patience) this.fail(new HttpError("did not go on in time"));
   }

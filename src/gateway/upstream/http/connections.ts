@@ -18,7 +18,8 @@ interface SendOptions {
 export class Connections {
   readonly #target: Target;
   readonly #timers: ConnectionTimers;
-  readonly #busy = new Set<Connection>();
+  /** Also those that are idle. */
+  readonly #open = new Set<Connection>();
   readonly #fresh = new WeakSet<Connection>();
   /** The one that was used last is last. */
   readonly #idle: { connection: Connection; until: number }[] = [];
@@ -36,9 +37,8 @@ export class Connections {
       return;
     }
     const now = this.#timers.now();
-    const connection = (isFresh ? undefined : this.#takeIdle(now)) ?? this.#open();
+    const connection = (isFresh ? undefined : this.#takeIdle(now)) ?? this.#connect();
     if (isFresh) this.#fresh.add(connection);
-    this.#busy.add(connection);
     this.#endLooking ??= this.#timers.every(LOOK_MILLIS, () => this.#look());
     connection.send(request, handler, { now, patience });
   }
@@ -46,9 +46,8 @@ export class Connections {
   /** Whoever waits for an answer is told that there will be none. */
   close(): void {
     this.#isClosed = true;
-    for (const connection of this.#busy) connection.fail(closed());
-    for (const { connection } of this.#idle) connection.destroy();
-    this.#busy.clear();
+    for (const connection of this.#open) connection.fail(closed());
+    this.#open.clear();
     this.#idle.length = 0;
     this.#look();
   }
@@ -61,26 +60,27 @@ export class Connections {
     return undefined;
   }
 
-  #open(): Connection {
-    return new Connection(this.#target, {
+  #connect(): Connection {
+    const connected = new Connection(this.#target, {
       onFree: (connection) => {
-        this.#busy.delete(connection);
         if (this.#fresh.has(connection)) connection.destroy();
         else this.#idle.push({ connection, until: this.#timers.now() + connection.idleMillis });
       },
       onClosed: (connection) => {
-        this.#busy.delete(connection);
+        this.#open.delete(connection);
         const position = this.#idle.findIndex((idle) => idle.connection === connection);
         if (position !== -1) this.#idle.splice(position, 1);
       },
     });
+    this.#open.add(connected);
+    return connected;
   }
 
   #look(): void {
     const now = this.#timers.now();
-    for (const connection of this.#busy) connection.checkSilence(now);
+    for (const connection of this.#open) connection.checkSilence(now);
     for (const { connection, until } of this.#idle) if (until <= now) connection.destroy();
-    if (this.#busy.size > 0 || this.#idle.length > 0) return;
+    if (this.#open.size > 0) return;
     this.#endLooking?.();
     this.#endLooking = undefined;
   }

@@ -4,7 +4,7 @@ export class HttpError extends Error {}
 /** Whoever is told of an answer while it comes. */
 export interface ResponseSink {
   /** Of the final answer, not of those that only announce it. Headers are by lower case name. */
-  onHead(status: number, headers: Record<string, string>): void;
+  onHead(status: number, headers: Readonly<Record<string, string>>): void;
   /** More of the body, in memory that is used again as soon as this returns. */
   onBody(bytes: Buffer): void;
 }
@@ -143,79 +143,18 @@ export class ResponseParser {
     return end + HEAD_END.length - before;
   }
 
-  #takeHead(head: string): void {
-    const first = STATUS_LINE.exec(head);
-    if (first === null) throw noHttp(NO_STATUS);
-    if (FORBIDDEN.test(head)) throw noHttp(BAD_CHARACTERS);
-    const isOld = first[1] === "0";
-    const status = Number(first[2]);
-    const headers: Record<string, string> = {};
-    let connection = "";
-    let transferEncoding: string | undefined;
-    for (let at = lineEnd(head, 0) + 2; at < head.length; ) {
-      const end = lineEnd(head, at);
-      const colon = head.indexOf(":", at);
-      if (colon === -1 || colon > end) throw noHttp("a line of its head is no header");
-      const name = lowerCaseName(head.slice(at, colon));
-      const value = trimmed(head, colon + 1, end);
-      at = end + 2;
-      switch (name) {
-        case "connection":
-          connection = `${connection},${value.toLowerCase()}`;
-          break;
-        case "transfer-encoding":
-          if (transferEncoding !== undefined) throw noHttp("it says twice how its body is sent");
-          transferEncoding = value.toLowerCase();
-          break;
-        case "content-length":
-          if (headers[name] !== undefined) throw noHttp("it says twice how long it is");
-          headers[name] = value;
-          break;
-        case "keep-alive":
-          this.#takeIdleHint(value);
-          break;
-        case "proxy-connection":
-        case "set-cookie":
-        case "trailer":
-        case "upgrade":
-          // They concern a single connection, or are nobody's business but the gateway's.
-          break;
-        default:
-          headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value;
-      }
-    }
-    if (status === 101) throw noHttp("it speaks another protocol, which it was not asked for");
-    if (status < 200) {
+  #takeHead(text: string): void {
+    const head = headOf(text);
+    if (head.idleHint !== undefined) this.#takeIdleHint(head.idleHint);
+    if (head.status < 200) {
       if (++this.#announcements > MAX_ANNOUNCEMENTS) throw noHttp("it announces an answer again and again");
       return;
     }
-    this.#expected = this.#bodyOf(status, headers["content-length"], transferEncoding, isOld);
-    const says = (word: string) => connection.split(/[ \t]*,[ \t]*/).includes(word);
-    this.#keepsAlive =
-      this.#expected !== "until close" && (connection === "" ? !isOld : isOld ? says("keep-alive") : !says("close"));
-    this.#sink!.onHead(status, headers);
-  }
-
-  #bodyOf(
-    status: number,
-    contentLength: string | undefined,
-    transferEncoding: string | undefined,
-    isOld: boolean,
-  ): Expected {
-    if (transferEncoding !== undefined) {
-      if (contentLength !== undefined) throw noHttp("it says in two ways how long it is");
-      if (transferEncoding !== "chunked" || isOld) throw noHttp("its body is sent in a way that is not known");
-    } else if (contentLength !== undefined && !CONTENT_LENGTH.test(contentLength)) {
-      throw noHttp("its length is no number");
-    }
-    if (status === 204 || status === 304) return "nothing";
-    if (transferEncoding !== undefined) {
-      this.#beginSize();
-      return "size";
-    }
-    if (contentLength === undefined) return "until close";
-    this.#left = Number(contentLength);
-    return this.#left === 0 ? "nothing" : "counted";
+    this.#expected = head.expected;
+    this.#left = head.length;
+    if (head.expected === "size") this.#beginSize();
+    this.#keepsAlive = head.keepsAlive;
+    this.#sink!.onHead(head.status, head.headers);
   }
 
   #takeIdleHint(hint: string): void {
@@ -322,6 +261,102 @@ const BAD_CHUNKS = "its chunks are not as they have to be";
 
 function noHttp(what: string): HttpError {
   return new HttpError(`cannot be asked: what it answers is no HTTP, since ${what}`);
+}
+
+/** All that the head of an answer says. */
+interface Head {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What comes after it. */
+  readonly expected: Expected;
+  /** Of a body that is counted. */
+  readonly length: number;
+  readonly keepsAlive: boolean;
+  readonly idleHint: string | undefined;
+}
+
+/** Most heads differ in nothing from others that came before, but now and then in the length and the second: so many are known at a time. */
+const MOST_KNOWN = 256;
+const LONGEST_KNOWN = 1024;
+const known = new Map<string, Head>();
+
+/** Throws an `HttpError` for what is none. */
+function headOf(text: string): Head {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const head = readHead(text);
+  if (text.length > LONGEST_KNOWN) return head;
+  if (known.size === MOST_KNOWN) known.clear();
+  known.set(text, head);
+  return head;
+}
+
+function readHead(text: string): Head {
+  const first = STATUS_LINE.exec(text);
+  if (first === null) throw noHttp(NO_STATUS);
+  if (FORBIDDEN.test(text)) throw noHttp(BAD_CHARACTERS);
+  const isOld = first[1] === "0";
+  const status = Number(first[2]);
+  const headers: Record<string, string> = {};
+  let connection = "";
+  let transferEncoding: string | undefined;
+  let idleHint: string | undefined;
+  for (let at = lineEnd(text, 0) + 2; at < text.length; ) {
+    const end = lineEnd(text, at);
+    const colon = text.indexOf(":", at);
+    if (colon === -1 || colon > end) throw noHttp("a line of its head is no header");
+    const name = lowerCaseName(text.slice(at, colon));
+    const value = trimmed(text, colon + 1, end);
+    at = end + 2;
+    switch (name) {
+      case "connection":
+        connection = `${connection},${value.toLowerCase()}`;
+        break;
+      case "transfer-encoding":
+        if (transferEncoding !== undefined) throw noHttp("it says twice how its body is sent");
+        transferEncoding = value.toLowerCase();
+        break;
+      case "content-length":
+        if (headers[name] !== undefined) throw noHttp("it says twice how long it is");
+        headers[name] = value;
+        break;
+      case "keep-alive":
+        idleHint = value;
+        break;
+      case "proxy-connection":
+      case "set-cookie":
+      case "trailer":
+      case "upgrade":
+        // They concern a single connection, or are nobody's business but the gateway's.
+        break;
+      default:
+        headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value;
+    }
+  }
+  if (status === 101) throw noHttp("it speaks another protocol, which it was not asked for");
+  const says = (word: string) => connection.split(/[ \t]*,[ \t]*/).includes(word);
+  const expected = status < 200 ? "head" : bodyOf(status, headers["content-length"], transferEncoding, isOld);
+  const keepsAlive =
+    expected !== "until close" && (connection === "" ? !isOld : isOld ? says("keep-alive") : !says("close"));
+  return { status, headers, expected, length: Number(headers["content-length"] ?? 0), keepsAlive, idleHint };
+}
+
+function bodyOf(
+  status: number,
+  contentLength: string | undefined,
+  transferEncoding: string | undefined,
+  isOld: boolean,
+): Expected {
+  if (transferEncoding !== undefined) {
+    if (contentLength !== undefined) throw noHttp("it says in two ways how long it is");
+    if (transferEncoding !== "chunked" || isOld) throw noHttp("its body is sent in a way that is not known");
+  } else if (contentLength !== undefined && !CONTENT_LENGTH.test(contentLength)) {
+    throw noHttp("its length is no number");
+  }
+  if (status === 204 || status === 304) return "nothing";
+  if (transferEncoding !== undefined) return "size";
+  if (contentLength === undefined) return "until close";
+  return Number(contentLength) === 0 ? "nothing" : "counted";
 }
 
 /** Where a line ends that begins there. */
