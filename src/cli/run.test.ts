@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { createLogger } from "../log/pino-logger.ts";
+import { DEFAULT_HTTP_LIMITS } from "../server/http/server.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
 import { type RunningNode, runUntilStopped } from "./run.ts";
 
@@ -118,6 +119,15 @@ describe("running a node", () => {
     expect(records.at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining("did not stop in time") });
     ended.resolve();
     await code;
+  });
+
+  it("leaves time for what ends behind the servers, also when clients hold these off as long as they can", async () => {
+    const { alarms, events, run, ended } = setup();
+    const code = run();
+    events.emit("SIGTERM", "SIGTERM");
+    expect(Math.min(...alarms.keys())).toBeGreaterThan(DEFAULT_HTTP_LIMITS.closeMillis);
+    ended.resolve();
+    expect(await code).toBe(0);
   });
 
   it("gives one that says so more time for that", async () => {

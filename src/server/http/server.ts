@@ -65,7 +65,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   requestsPerSecond: undefined,
   requestMillis: 60_000,
   stallMillis: 30_000,
-  closeMillis: 10_000,
+  closeMillis: 5_000,
 };
 
 /** In milliseconds, as options of Node's HTTP server. */
