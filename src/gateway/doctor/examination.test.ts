@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { settled } from "../../timers.test-support.ts";
 import { UpstreamError } from "../exchange.ts";
 import type { Askable } from "../upstream/ask.ts";
-import { examine, readPubkeys } from "./examination.ts";
+import { examine, examineAll, readPubkeys } from "./examination.ts";
 import { Probe } from "./probe.ts";
 import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
@@ -79,6 +80,28 @@ describe("an upstream that is examined", () => {
     expect(examined).toMatchObject({ version: "Example", shortcoming });
     // All but the first one.
     expect(mostAtOnce).toBeGreaterThanOrEqual(unanswered.size - 1);
+  });
+
+  it("hangs beside others, of whom not too many are asked at once, and is told in its place", async () => {
+    const { promise: end, resolve: giveUp } = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    const hanging = Array.from({ length: 40 }, (_, place) => {
+      const name = `hanging${place}`;
+      const request: Askable["request"] = async () => {
+        asked.push(name);
+        await end;
+        throw new UpstreamError(name, `${name} did not answer.`, { mayHaveArrived: true });
+      };
+      return new Probe({ name, request }, 60_000);
+    });
+    const examining = examineAll([...hanging, scriptedProbe(healthyScript, "healthy")]);
+    await settled();
+    expect(asked).toHaveLength(32);
+    giveUp();
+    const examined = await examining;
+    expect(examined.map(({ upstream }) => upstream)).toEqual([...hanging.map(({ upstream }) => upstream), "healthy"]);
+    expect(examined.at(-2)!.failure).toBe("hanging39 did not answer.");
+    expect(examined.at(-1)!.failure).toBeUndefined();
   });
 
   const page = new Answer(200, "text/html; charset=utf-8", "<html></html>");

@@ -1,5 +1,5 @@
 import type { Examination } from "./examination.ts";
-import type { Latency } from "./latency.ts";
+import type { Latencies } from "./latency.ts";
 
 /** All that was found out about some upstreams; plain values. */
 export interface Report {
@@ -20,13 +20,13 @@ export interface Distances {
   readonly behindBest?: number;
 }
 
-export interface UpstreamReport extends Omit<Examination, "spec" | "facts" | "peerId">, Distances {
+export interface UpstreamReport extends Omit<Examination, "spec" | "facts" | "peerId" | "observedAt">, Distances {
   readonly url: string;
   /** What its constants call the network. */
   readonly network?: string;
   /** What is wrong with it, in sentences. */
   readonly problems: readonly string[];
-  readonly latency?: { readonly cheap?: Latency; readonly heavier?: Latency };
+  readonly latency?: Latencies;
 }
 
 export interface OperationReport {
