@@ -115,7 +115,9 @@ describe("an upstream that is examined", () => {
     ],
     ["another server", new Answer(404, "text/plain", "?"), /standard REST API is not there \(HTTP status 404\)/],
     ["another kind of server", new Answer(200, "application/json", "[1]"), /JSON of another form/],
-    ["a broken server", new Answer(502, "", ""), /no beacon node: .*\(HTTP status 502\)/],
+    ["a server of nothing", new Answer(204, "", ""), /no beacon node: .*\(HTTP status 204\)/],
+    ["somebody who refuses", new Answer(400, "application/json", "{}"), /does not say who it is \(HTTP status 400\)/],
+    ["a broken server", new Answer(502, "", ""), /does not say who it is \(HTTP status 502\)/],
   ];
   for (const [what, answer, trouble] of troubles) {
     it(`is ${what}`, async () => {

@@ -147,6 +147,7 @@ function strangeness(told: Told): string {
   if (status === 404 || status === 405) {
     return `The standard REST API is not there (HTTP status ${status}): is it on another port, or under another path?`;
   }
+  if (status >= 400) return `It does not say who it is (HTTP status ${status}).`;
   const what = isOfForm(told, "json") ? "JSON of another form" : mediaType || "nothing that is named";
   return `It is no beacon node: it answers ${what} (HTTP status ${status}).`;
 }

@@ -69,10 +69,19 @@ describe("where an upstream stands", () => {
 
   it("is also told by its operations", () => {
     expect(
-      failingOperations([{ outcome: "ok", ssz: "absent" }, { outcome: "absent" }, { outcome: "refused" }]),
+      failingOperations([{ outcome: "ok", ssz: "absent" }, { outcome: "absent" }, { outcome: "declined" }]),
     ).toEqual([]);
     expect(
-      failingOperations([{ outcome: "ok", ssz: "error" }, { outcome: "error" }, { outcome: "wrong-form" }]),
-    ).toEqual(["2 operations failed.", "One operation gave what the standard does not have there."]);
+      failingOperations([
+        { outcome: "ok", ssz: "error" },
+        { outcome: "error" },
+        { outcome: "refused" },
+        { outcome: "wrong-form" },
+      ]),
+    ).toEqual([
+      "2 operations failed.",
+      "One operation met with a refusal.",
+      "One operation gave what the standard does not have there.",
+    ]);
   });
 });

@@ -42,6 +42,7 @@ export function failingOperations(findings: readonly Finding[]): string[] {
     findings.filter((finding) => finding.outcome === outcome || finding.ssz === outcome).length;
   const told: [count: number, what: string][] = [
     [count("error"), "failed"],
+    [count("refused"), "met with a refusal"],
     [count("wrong-form"), "gave what the standard does not have there"],
   ];
   return told.flatMap(([failed, what]) =>

@@ -39,11 +39,12 @@ export interface OperationReport {
 }
 
 /**
- * How an upstream took an operation: `ok`; `absent` when it does not have it, or not what it was asked about; `refused` by another
- * status that is the caller's fault; `error` when the fault is its own, or it was silent; `wrong-form` when it is not what the
- * standard says; `not-asked` where that would change something, or takes what only a validator has.
+ * How an upstream took an operation: `ok`; `absent` when it does not have it, or not what it was asked about; `declined` when it does
+ * not take an empty list; `refused` by another status that blames the caller, who has asked what the standard has; `error` when the
+ * fault is its own, or it was silent; `wrong-form` when it is not what the standard says; `not-asked` where that would change
+ * something, or takes what only a validator has.
  */
-export type Outcome = "ok" | "absent" | "refused" | "error" | "wrong-form" | "not-asked";
+export type Outcome = "ok" | "absent" | "declined" | "refused" | "error" | "wrong-form" | "not-asked";
 
 export interface Finding {
   readonly outcome: Outcome;
