@@ -1,4 +1,4 @@
-import { examine } from "../../gateway/doctor/examination.ts";
+import { examineAll } from "../../gateway/doctor/examination.ts";
 import { Probe } from "../../gateway/doctor/probe.ts";
 import { isWell } from "../../gateway/doctor/report.ts";
 import { UpstreamClient } from "../../gateway/upstream/upstream-client.ts";
@@ -25,18 +25,18 @@ export async function runDoctor(
   const targets = readTargets(written, { tokenFile, workingDirectory });
   const clients = targets.map((target) => new UpstreamClient(target, { timers: SYSTEM_TIMERS }));
   try {
-    const patients = await Promise.all(
-      clients.map(async (client) => {
-        const probe = new Probe(client, timeout * 1000);
-        return { url: client.options.url, probe, examination: await examine(probe) };
-      }),
-    );
-    const examinedAt = SYSTEM_TIMERS.unixNow();
-    const facts = patients.flatMap(({ examination }) => examination.facts ?? []);
+    const probes = clients.map((client) => new Probe(client, timeout * 1000));
+    const examinations = await examineAll(probes);
+    const patients = targets.map(({ url }, place) => ({
+      url,
+      probe: probes[place]!,
+      examination: examinations[place]!,
+    }));
+    const facts = examinations.flatMap((examination) => examination.facts ?? []);
     environment.LODESTAR_PRESET = facts[0]?.presetBase ?? "mainnet";
     // Loaded late: the definitions of the methods read the preset once, at import.
     const { diagnose } = await import("../../gateway/doctor/diagnosis.ts");
-    const report = await diagnose(patients, { withStates: all, examinedAt });
+    const report = await diagnose(patients, { withStates: all });
     const { reportText } = await import("./readable.ts");
     const isAllWell = isWell(report);
     const asJson = () => `${printableJson(JSON.stringify({ isWell: isAllWell, ...report }, null, 2))}\n`;

@@ -39,6 +39,9 @@ describe("what is told of upstreams", () => {
 
   it("names the reasons once, and what was not asked by its reason", () => {
     const absent: Finding = { outcome: "absent", reason: "HTTP status 404: no\u001b[2J such state" };
+    const refused: Finding = { outcome: "refused", reason: "HTTP status 400: because" };
+    const withoutSsz: Finding = { outcome: "ok", ssz: "refused", reason: "as SSZ, HTTP status 400: because" };
+    const declined: Finding = { outcome: "declined", reason: "HTTP status 400: No data" };
     const notAsked: Finding = { outcome: "not-asked", reason: "it submits something" };
     const text = reportText({
       upstreams: [upstream(1), upstream(2), { ...upstream(3), failure: "It is gone.", problems: ["It is gone."] }],
@@ -46,6 +49,7 @@ describe("what is told of upstreams", () => {
       comparedAt: { slot: 24, root: "0xab" },
       operations: [
         operation("/absent", absent, absent, { outcome: "not-asked" }),
+        operation("/refused", refused, withoutSsz, declined),
         operation("/submission", notAsked, notAsked, { outcome: "not-asked" }),
       ],
       differences: [
@@ -62,6 +66,8 @@ describe("what is told of upstreams", () => {
     expect(text).toMatch(/^THEY CONTRADICT EACH OTHER\.\n/);
     expect(text).toMatch(/^GET \/absent +no +no +-$/m);
     expect(text).toContain("GET /absent\n    1, 2: ");
+    expect(text).toMatch(/^GET \/refused +REFUSED +yes\+ERROR +declined$/m);
+    expect(text).toContain("GET /refused\n    1: HTTP status 400: because\n    2: as SSZ, HTTP status 400: because\n");
     expect(text).not.toContain("\u001b");
     expect(text).toContain("Not asked, because it submits something:\n    GET /submission\n");
     expect(text).toContain('GET /eth/v1/x\n  data.root\n    "0x01"  host1\n    "0x02"  host2\n');

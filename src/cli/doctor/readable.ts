@@ -9,7 +9,8 @@ const INDENT = "    ";
 const MARKS: Readonly<Record<Outcome, string>> = {
   ok: "yes",
   absent: "no",
-  refused: "refused",
+  declined: "declined",
+  refused: "REFUSED",
   error: "ERROR",
   "wrong-form": "WRONG",
   "not-asked": "-",
@@ -17,7 +18,7 @@ const MARKS: Readonly<Record<Outcome, string>> = {
 const WIDEST_MARK = 9;
 
 const LEGEND =
-  "yes: as the standard has it; +ssz: also in SSZ; no: it does not have it, or not what it was asked about (HTTP status 404, 405 or 501); refused: another status that blames the caller; ERROR: a status that blames itself, or no answer; WRONG: not of the form that the standard has; slow: after more than two seconds; -: not asked.";
+  "yes: as the standard has it; +ssz: also in SSZ; no: it does not have it, or not what it was asked about (HTTP status 404, 405, 410 or 501); declined: it does not take the empty list that it was sent (HTTP status 400); REFUSED: another status that blames the caller, who asked what the standard has; ERROR: a status that blames itself, no answer, or something missing that every node has; +ERROR: no SSZ for such a reason; WRONG: not of the form that the standard has; slow: after more than two seconds; -: not asked.";
 
 /** What was found, for people. */
 export function reportText(report: Report): string {
@@ -106,7 +107,7 @@ function operationTables(operations: readonly OperationReport[], upstreamCount: 
 const nameOf = ({ verb, path }: OperationReport) => `${verb} ${path}`;
 
 function markOf({ outcome, ssz, isSlow }: Finding): string {
-  const inSsz = ssz === "ok" ? "+ssz" : ssz === "error" || ssz === "wrong-form" ? "+ERROR" : "";
+  const inSsz = ssz === "ok" ? "+ssz" : ssz === "error" || ssz === "refused" ? "+ERROR" : "";
   return `${MARKS[outcome]}${inSsz}${isSlow ? " slow" : ""}`;
 }
 

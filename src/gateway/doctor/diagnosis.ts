@@ -7,7 +7,7 @@ import { compare, type Said } from "./comparison.ts";
 import { type BlockPlace, type Examination, readPubkeys } from "./examination.ts";
 import { type Examined, findAgreement } from "./finality.ts";
 import { type Found, find } from "./finding.ts";
-import { measureLatency } from "./latency.ts";
+import { measureLatencies } from "./latency.ts";
 import { type Operation, operationsOf, requestOf } from "./operations.ts";
 import { placeOnChain, Unaskable } from "./place-on-chain.ts";
 import { failingOperations, standingOf } from "./problems.ts";
@@ -21,8 +21,6 @@ export interface Patient extends Examined {
 export interface DiagnosisOptions {
   /** Whether whole states are asked for, which are large. */
   readonly withStates: boolean;
-  /** Unix milliseconds at which the upstreams were examined. */
-  readonly examinedAt: number;
 }
 
 const SHOWN_OF_NETWORK = 50;
@@ -34,11 +32,8 @@ const MOST_FAILURES_IN_A_ROW = 3;
 export async function diagnose(patients: readonly Patient[], options: DiagnosisOptions): Promise<Report> {
   const answering = patients.filter(({ examination }) => examination.failure === undefined);
   const { block, contradictions } = await findAgreement(answering);
-  const latencies = new Map<string, UpstreamReport["latency"]>();
-  // One after the other: on one machine they would slow each other down.
-  for (const { probe, examination } of answering) {
-    if (examination.head !== undefined) latencies.set(probe.upstream, await measureLatency(probe));
-  }
+  const measured = answering.flatMap(({ probe, examination }) => (examination.head === undefined ? [] : probe));
+  const latencies = await measureLatencies(measured);
   const subjects = await Promise.all(patients.map((patient) => Subject.of(patient, block)));
   const operations: OperationReport[] = [];
   const differences: Difference[] = [];
@@ -60,10 +55,9 @@ export async function diagnose(patients: readonly Patient[], options: DiagnosisO
       ...upstreamReport(
         patient,
         patients,
-        options.examinedAt,
         operations.map(({ findings }) => findings[position]!),
       ),
-      latency: latencies.get(patient.probe.upstream),
+      latency: latencies[measured.indexOf(patient.probe)],
     })),
     operations,
     differences,
@@ -147,12 +141,11 @@ function answersIn(asked: readonly AskedSubject[], form: "data" | "sszDigest"): 
 function upstreamReport(
   { url, examination }: Patient,
   patients: readonly Patient[],
-  examinedAt: number,
   findings: readonly OperationReport["findings"][number][],
 ): UpstreamReport {
-  const { spec, facts: _facts, peerId: _peerId, ...told } = examination;
+  const { spec, facts: _facts, peerId: _peerId, observedAt: _observedAt, ...told } = examination;
   const network = typeof spec?.CONFIG_NAME === "string" ? { network: spec.CONFIG_NAME.slice(0, SHOWN_OF_NETWORK) } : {};
   const all = patients.map((patient): Examination => patient.examination);
-  const { problems, ...distances } = standingOf(examination, all, examinedAt);
+  const { problems, ...distances } = standingOf(examination, all);
   return { url, ...network, ...told, ...distances, problems: [...problems, ...failingOperations(findings)] };
 }

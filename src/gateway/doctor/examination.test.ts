@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { settled } from "../../timers.test-support.ts";
 import { UpstreamError } from "../exchange.ts";
 import type { Askable } from "../upstream/ask.ts";
-import { examine, readPubkeys } from "./examination.ts";
+import { examine, examineAll, readPubkeys } from "./examination.ts";
 import { Probe } from "./probe.ts";
 import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
@@ -81,6 +82,28 @@ describe("an upstream that is examined", () => {
     expect(mostAtOnce).toBeGreaterThanOrEqual(unanswered.size - 1);
   });
 
+  it("hangs beside others, of whom not too many are asked at once, and is told in its place", async () => {
+    const { promise: end, resolve: giveUp } = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    const hanging = Array.from({ length: 40 }, (_, place) => {
+      const name = `hanging${place}`;
+      const request: Askable["request"] = async () => {
+        asked.push(name);
+        await end;
+        throw new UpstreamError(name, `${name} did not answer.`, { mayHaveArrived: true });
+      };
+      return new Probe({ name, request }, 60_000);
+    });
+    const examining = examineAll([...hanging, scriptedProbe(healthyScript, "healthy")]);
+    await settled();
+    expect(asked).toHaveLength(32);
+    giveUp();
+    const examined = await examining;
+    expect(examined.map(({ upstream }) => upstream)).toEqual([...hanging.map(({ upstream }) => upstream), "healthy"]);
+    expect(examined.at(-2)!.failure).toBe("hanging39 did not answer.");
+    expect(examined.at(-1)!.failure).toBeUndefined();
+  });
+
   const page = new Answer(200, "text/html; charset=utf-8", "<html></html>");
   const troubles: [what: string, answer: Answer | undefined, trouble: RegExp][] = [
     ["nobody", undefined, /refused the connection/],
@@ -92,7 +115,9 @@ describe("an upstream that is examined", () => {
     ],
     ["another server", new Answer(404, "text/plain", "?"), /standard REST API is not there \(HTTP status 404\)/],
     ["another kind of server", new Answer(200, "application/json", "[1]"), /JSON of another form/],
-    ["a broken server", new Answer(502, "", ""), /no beacon node: .*\(HTTP status 502\)/],
+    ["a server of nothing", new Answer(204, "", ""), /no beacon node: .*\(HTTP status 204\)/],
+    ["somebody who refuses", new Answer(400, "application/json", "{}"), /does not say who it is \(HTTP status 400\)/],
+    ["a broken server", new Answer(502, "", ""), /does not say who it is \(HTTP status 502\)/],
   ];
   for (const [what, answer, trouble] of troubles) {
     it(`is ${what}`, async () => {

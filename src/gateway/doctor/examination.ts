@@ -5,11 +5,14 @@ import { askForData } from "../upstream/ask.ts";
 import type { Observation } from "../upstream/judge.ts";
 import { poll, readHead, readVersion } from "../upstream/poll.ts";
 import { integerOf, memberOf } from "../upstream/read-json.ts";
+import { Turns } from "../upstream/turns.ts";
 import { isOfForm, jsonOf, type Probe, type Told } from "./probe.ts";
 
 /** What an upstream says of itself and of its chain; each of it may be untold. Nothing else is there when it cannot be asked. */
 export interface Examination extends Observation {
   readonly upstream: string;
+  /** Unix milliseconds at which it said how far it is. */
+  readonly observedAt?: number;
   /** The constants of its chain, as it writes them. */
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly facts?: ChainFacts;
@@ -24,6 +27,24 @@ export interface Examination extends Observation {
 export interface BlockPlace {
   readonly slot: number;
   readonly root: string;
+}
+
+/** Each is asked some ten things at once. */
+const MOST_AT_ONCE = 32;
+
+/** Asks upstreams what they are and how far they are, at the same time: one that hangs is waited for beside the others. */
+export function examineAll(probes: readonly Probe[]): Promise<Examination[]> {
+  const turns = new Turns(MOST_AT_ONCE);
+  return Promise.all(
+    probes.map(async (probe) => {
+      await new Promise<void>((begin) => turns.take(begin));
+      try {
+        return await examine(probe);
+      } finally {
+        turns.giveBack();
+      }
+    }),
+  );
 }
 
 /** Asks an upstream what it is and how far it is. */
@@ -73,9 +94,10 @@ export async function readPubkeys(probe: Probe): Promise<ReadonlyMap<number, str
 const PUBKEY = /^0x[0-9a-f]{96}$/i;
 const PEER_ID = /^\w{1,128}$/;
 
-async function observe({ client, timeoutMillis }: Probe): Promise<Observation> {
+async function observe({ client, timeoutMillis }: Probe): Promise<Observation & Pick<Examination, "observedAt">> {
   try {
-    return await poll(client, { timers: SYSTEM_TIMERS, timeoutMillis, asksForIdentity: true });
+    const observation = await poll(client, { timers: SYSTEM_TIMERS, timeoutMillis, asksForIdentity: true });
+    return { ...observation, observedAt: SYSTEM_TIMERS.unixNow() };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return { shortcoming: `It does not tell whether it is syncing: ${error.message}` };
@@ -125,6 +147,7 @@ function strangeness(told: Told): string {
   if (status === 404 || status === 405) {
     return `The standard REST API is not there (HTTP status ${status}): is it on another port, or under another path?`;
   }
+  if (status >= 400) return `It does not say who it is (HTTP status ${status}).`;
   const what = isOfForm(told, "json") ? "JSON of another form" : mediaType || "nothing that is named";
   return `It is no beacon node: it answers ${what} (HTTP status ${status}).`;
 }

@@ -40,8 +40,19 @@ describe("how an upstream takes an operation", () => {
       { outcome: "wrong-form" },
     ],
     ["nothing there", ROOT_PATH, refusing(404), { outcome: "absent", reason: "HTTP status 404: because" }],
+    ["another verb", ROOT_PATH, refusing(405), { outcome: "absent" }],
+    ["nothing there any more", ROOT_PATH, refusing(410), { outcome: "absent" }],
     ["nothing implemented", ROOT_PATH, refusing(501), { outcome: "absent" }],
+    [
+      "nothing there of what every node has",
+      "/eth/v1/config/spec",
+      refusing(404),
+      { outcome: "error", reason: "HTTP status 404: because, though every beacon node has it" },
+    ],
     ["a refusal", ROOT_PATH, refusing(400), { outcome: "refused", reason: "HTTP status 400: because" }],
+    ["a refusal of JSON", ROOT_PATH, refusing(406), { outcome: "refused" }],
+    ["a refusal of so many", ROOT_PATH, refusing(429), { outcome: "refused" }],
+    ["a node that is not ready", ROOT_PATH, refusing(503), { outcome: "error" }],
     ["a failure", ROOT_PATH, refusing(500), { outcome: "error", reason: "HTTP status 500: because" }],
     ["silence", ROOT_PATH, undefined, { outcome: "error", reason: "a refused the connection." }],
     ["the status of a node that is not ready", "/eth/v1/node/health", refusing(503), { outcome: "ok" }],
@@ -61,6 +72,18 @@ describe("how an upstream takes an operation", () => {
       { outcome: "ok", ssz: "absent", reason: "as SSZ, it answers application/json" },
     ],
     [
+      "no SSZ",
+      LOOKAHEAD_PATH,
+      { [URL_ASKED]: { data: [] }, [`SSZ ${URL_ASKED}`]: new Answer(415, "application/json", "{}") },
+      { outcome: "ok", ssz: "absent", reason: "as SSZ, HTTP status 415" },
+    ],
+    [
+      "a refusal of SSZ alone",
+      LOOKAHEAD_PATH,
+      { [URL_ASKED]: { data: [] }, [`SSZ ${URL_ASKED}`]: new Answer(400, "application/json", "{}") },
+      { outcome: "ok", ssz: "refused", reason: "as SSZ, HTTP status 400" },
+    ],
+    [
       "a failure of SSZ alone",
       LOOKAHEAD_PATH,
       { [URL_ASKED]: { data: [] }, [`SSZ ${URL_ASKED}`]: new Answer(500, "application/json", "{}") },
@@ -73,13 +96,14 @@ describe("how an upstream takes an operation", () => {
     });
   }
 
-  it("is well for a submission of nothing, accepted or not, unless it is not there", async () => {
+  it("is told for a submission of nothing, which need not be taken", async () => {
     const submitted = async (status: number) =>
       (await found("/eth/v1/beacon/pool/attestations", refusing(status), "POST")).finding.outcome;
-    expect(await Promise.all([200, 400, 404, 403, 500].map(submitted))).toEqual([
+    expect(await Promise.all([200, 400, 404, 403, 415, 500].map(submitted))).toEqual([
       "ok",
-      "ok",
+      "declined",
       "absent",
+      "refused",
       "refused",
       "error",
     ]);

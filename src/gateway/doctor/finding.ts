@@ -16,6 +16,8 @@ export interface Found {
 
 const SLOW_MILLIS = 2000;
 const LONGEST_REASON = 200;
+/** Not found, or not there: Nimbus answers with 410 (Gone) what it does not offer any more. */
+const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
 interface Judged {
   readonly outcome: Outcome;
@@ -56,12 +58,16 @@ async function askOrFail(
   }
 }
 
-function judge({ method, path }: Operation, told: Told, data: unknown): Judged {
+function judge({ method, path, isOfEveryNode }: Operation, told: Told, data: unknown): Judged {
   const { status } = told;
   const byStatus = judgeStatus(told);
   // The status is the answer itself.
   if (method.resultOfStatus !== undefined && status === 503) return { outcome: "ok" };
-  if (!changesNothing(method.access)) return status === 400 || status === 415 ? { outcome: "ok" } : byStatus;
+  // Some clients, Prysm among them, want at least one item in a list.
+  if (!changesNothing(method.access)) return status === 400 ? { ...byStatus, outcome: "declined" } : byStatus;
+  if (byStatus.outcome === "absent" && isOfEveryNode) {
+    return { outcome: "error", reason: `${byStatus.reason}, though every beacon node has it` };
+  }
   if (byStatus.outcome !== "ok" || method.resultOfStatus !== undefined) return byStatus;
   if (method.feed !== undefined) {
     return isOfForm(told, "events") ? byStatus : { outcome: "wrong-form", reason: "the answer is no stream of events" };
@@ -73,8 +79,8 @@ function judge({ method, path }: Operation, told: Told, data: unknown): Judged {
 }
 
 function judgeSsz(told: Told): Judged {
-  if (told.status === 406) return { outcome: "absent", reason: "HTTP status 406" };
   const byStatus = judgeStatus(told);
+  if (told.status === 406 || told.status === 415) return { ...byStatus, outcome: "absent" };
   if (byStatus.outcome !== "ok" || isOfForm(told, "ssz")) return byStatus;
   return { outcome: "absent", reason: `it answers ${told.mediaType || "something unnamed"}` };
 }
@@ -83,7 +89,7 @@ function judgeStatus(told: Told): Judged {
   const { status } = told;
   if (status >= 200 && status < 300) return { outcome: "ok" };
   const reason = reasonOf(told);
-  if (status === 404 || status === 405 || status === 501) return { outcome: "absent", reason };
+  if (ABSENT.has(status)) return { outcome: "absent", reason };
   return { outcome: status >= 400 && status < 500 ? "refused" : "error", reason };
 }
 

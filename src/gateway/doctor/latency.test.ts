@@ -1,5 +1,54 @@
 import { expect, it } from "vitest";
-import { summaryOf } from "./latency.ts";
+import { HandTimers, settled } from "../../timers.test-support.ts";
+import { UpstreamError } from "../exchange.ts";
+import { measureLatencies, summaryOf } from "./latency.ts";
+import { Probe } from "./probe.ts";
+
+const TURN_MILLIS = 500;
+
+/** Upstreams of which some never answer, and what they were asked. */
+function upstreams(names: readonly string[], { hanging = [] as readonly string[] } = {}) {
+  const asked: string[] = [];
+  const { promise: end, resolve: giveUp } = Promise.withResolvers<void>();
+  let atOnce = 0;
+  let mostAtOnce = 0;
+  const probes = names.map((name) => {
+    const request = async () => {
+      asked.push(name);
+      mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+      await (hanging.includes(name) ? end : settled());
+      atOnce--;
+      if (hanging.includes(name)) throw new UpstreamError(name, `${name} did not answer.`, { mayHaveArrived: true });
+      return { upstream: name, status: 200, headers: {}, body: Buffer.from("{}") };
+    };
+    return new Probe({ name, request }, 60_000);
+  });
+  return { probes, asked, giveUp, mostAtOnce: () => mostAtOnce };
+}
+
+const ALL = { cheap: { calls: 15 }, heavier: { calls: 10 } };
+const NOTHING = { cheap: undefined, heavier: undefined };
+
+it("is measured of one upstream at a time", async () => {
+  const { probes, mostAtOnce } = upstreams(["a", "b", "c"]);
+  expect(await measureLatencies(probes)).toMatchObject([ALL, ALL, ALL]);
+  expect(mostAtOnce()).toBe(1);
+});
+
+it("is measured while others hang, who are asked once, and told in the order of the upstreams", async () => {
+  const timers = new HandTimers();
+  const { probes, asked, giveUp } = upstreams(["a", "b", "c", "d"], { hanging: ["a", "c"] });
+  const measured = measureLatencies(probes, timers);
+  await settled();
+  expect(asked).toEqual(["a"]);
+  await timers.pass(TURN_MILLIS);
+  await expect.poll(() => asked).toEqual(["a", "b", "c"]);
+  await timers.pass(TURN_MILLIS);
+  await expect.poll(() => asked.filter((name) => name === "d")).toHaveLength(25);
+  expect(asked.filter((name) => name === "a" || name === "c")).toEqual(["a", "c"]);
+  giveUp();
+  expect(await measured).toMatchObject([NOTHING, ALL, NOTHING, ALL]);
+});
 
 it("takes the median and the 95th percentile of what was measured", () => {
   const millis = Array.from({ length: 20 }, (_, place) => 20 - place);

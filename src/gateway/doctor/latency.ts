@@ -1,4 +1,6 @@
+import { SYSTEM_TIMERS, type Timers } from "../../timers.ts";
 import { UpstreamError } from "../exchange.ts";
+import { Turns } from "../upstream/turns.ts";
 import type { Probe } from "./probe.ts";
 
 export interface Latency {
@@ -13,26 +15,55 @@ const CHEAP = ["/eth/v1/node/syncing", "/eth/v1/beacon/headers/head", "/eth/v1/b
 const SOME_VALIDATORS = Array.from({ length: 16 }, (_, index) => index).join(",");
 const HEAVIER = ["/eth/v2/beacon/blocks/head", `/eth/v1/beacon/states/head/validators?id=${SOME_VALIDATORS}`];
 
-/** How fast an upstream answers a handful of calls that cost little, and of some that cost more, one after the other. */
-export async function measureLatency(probe: Probe): Promise<{ cheap?: Latency; heavier?: Latency }> {
-  return { cheap: await latencyOf(probe, CHEAP), heavier: await latencyOf(probe, HEAVIER) };
+/** Whoever is not answered within so long lets the next one ask, which one who hangs does not slow down. */
+const LONGEST_TURN_MILLIS = 500;
+
+export interface Latencies {
+  readonly cheap?: Latency;
+  readonly heavier?: Latency;
 }
 
-async function latencyOf(probe: Probe, urls: readonly string[]): Promise<Latency | undefined> {
-  const millis: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const url of urls) {
-      try {
-        const told = await probe.get(url);
-        if (told.status === 200) millis.push(told.millis);
-      } catch (error) {
-        if (!(error instanceof UpstreamError)) throw error;
-        // What does not answer now is not waited for again and again; that it did not is told with its operation.
-        return summaryOf(millis);
+/**
+ * How fast upstreams answer a handful of calls that cost little, and some that cost more, in their order. There is one call at a
+ * time to all of them together: on one machine they would slow each other down.
+ */
+export function measureLatencies(
+  probes: readonly Probe[],
+  timers: Pick<Timers, "sleep"> = SYSTEM_TIMERS,
+): Promise<Latencies[]> {
+  const turns = new Turns(1);
+  const millisOf = async (probe: Probe, url: string) => {
+    await new Promise<void>((begin) => turns.take(begin));
+    const answered = new AbortController();
+    const giveBack = () => turns.giveBack();
+    timers.sleep(LONGEST_TURN_MILLIS, answered.signal).then(giveBack, giveBack);
+    try {
+      const { status, millis } = await probe.get(url);
+      return status === 200 ? [millis] : [];
+    } finally {
+      answered.abort();
+    }
+  };
+  return Promise.all(probes.map((probe) => latenciesOf((url) => millisOf(probe, url))));
+}
+
+/** What does not answer is not waited for again and again; that it did not is told with its operation. */
+async function latenciesOf(millisOf: (url: string) => Promise<number[]>): Promise<Latencies> {
+  const cheap: number[] = [];
+  const heavier: number[] = [];
+  try {
+    for (const [urls, millis] of [
+      [CHEAP, cheap],
+      [HEAVIER, heavier],
+    ] as const) {
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const url of urls) millis.push(...(await millisOf(url)));
       }
     }
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
   }
-  return summaryOf(millis);
+  return { cheap: summaryOf(cheap), heavier: summaryOf(heavier) };
 }
 
 export function summaryOf(millis: readonly number[]): Latency | undefined {

@@ -16,6 +16,8 @@ export interface Operation {
   readonly isOfPast: boolean;
   /** Whether all upstreams have to give the same answer. */
   readonly isCompared: boolean;
+  /** Whether there is no node without it: it tells of the chain from its beginning on, or how the node is. */
+  readonly isOfEveryNode: boolean;
 }
 
 /** They serve validators, who have to do with the present, or tell what has come since the last block. */
@@ -40,7 +42,8 @@ function operationOf(method: Method, path: RestPath): Operation {
   const isOfPast = isRead && !OF_PRESENT.test(path.path);
   const isConstant = method.dependsOn === "nothing" && !path.path.includes("/node/");
   const isFinal = isOfPast && OF_SOMETHING.test(path.path) && !method.mayGrow;
-  return { method, path, isOfPast, isCompared: isConstant || isFinal };
+  const isOfEveryNode = method.dependsOn === "nothing" || method.dependsOn === "status";
+  return { method, path, isOfPast, isCompared: isConstant || isFinal, isOfEveryNode };
 }
 
 /** What to ask of an operation at a place of the chain. Throws an `Unaskable` for what cannot be, or is better not. */

@@ -4,6 +4,8 @@ import { failingOperations, standingOf } from "./problems.ts";
 
 const HEALTHY: Examination = {
   upstream: "a",
+  // In the middle of slot 101.
+  observedAt: (1000 + 2 * 101 + 1) * 1000,
   genesisValidatorsRoot: "0xaa",
   facts: {
     presetBase: "minimal",
@@ -17,18 +19,20 @@ const HEALTHY: Examination = {
   finalized: { epoch: 10, root: "0x02" },
   syncDistance: 1,
 };
-/** In the middle of slot 101. */
-const NOW = (1000 + 2 * 101 + 1) * 1000;
 
 const standing = (change: Partial<Examination> = {}) => {
   const examination = { ...HEALTHY, ...change };
-  return standingOf(examination, [examination, HEALTHY], NOW);
+  return standingOf(examination, [examination, HEALTHY]);
 };
 
 describe("where an upstream stands", () => {
   it("is told in slots to the clock and to the best", () => {
     expect(standing()).toEqual({ behindClock: 1, behindBest: 0, problems: [] });
     expect(standing({ head: { slot: 93, root: "0x03" } })).toEqual({ behindClock: 8, behindBest: 7, problems: [] });
+  });
+
+  it("is measured by the clock of when it was told, not by that of another", () => {
+    expect(standing({ observedAt: (1000 + 2 * 104 + 1) * 1000 })).toMatchObject({ behindClock: 4, behindBest: 0 });
   });
 
   it("is told without a clock where its chain is not told", () => {
@@ -65,10 +69,19 @@ describe("where an upstream stands", () => {
 
   it("is also told by its operations", () => {
     expect(
-      failingOperations([{ outcome: "ok", ssz: "absent" }, { outcome: "absent" }, { outcome: "refused" }]),
+      failingOperations([{ outcome: "ok", ssz: "absent" }, { outcome: "absent" }, { outcome: "declined" }]),
     ).toEqual([]);
     expect(
-      failingOperations([{ outcome: "ok", ssz: "error" }, { outcome: "error" }, { outcome: "wrong-form" }]),
-    ).toEqual(["2 operations failed.", "One operation gave what the standard does not have there."]);
+      failingOperations([
+        { outcome: "ok", ssz: "error" },
+        { outcome: "error" },
+        { outcome: "refused" },
+        { outcome: "wrong-form" },
+      ]),
+    ).toEqual([
+      "2 operations failed.",
+      "One operation met with a refusal.",
+      "One operation gave what the standard does not have there.",
+    ]);
   });
 });

@@ -10,12 +10,13 @@ const MOST_SLOTS_BEHIND = 8;
 export function standingOf(
   examination: Examination,
   all: readonly Examination[],
-  unixMillis: number,
 ): Distances & { readonly problems: string[] } {
-  const { facts, head, failure } = examination;
+  const { facts, observedAt, head, failure } = examination;
   const genesisValidatorsRoot = examination.genesisValidatorsRoot ?? "";
   const alike = all.filter((other) => other.genesisValidatorsRoot === examination.genesisValidatorsRoot);
-  const clockSlot = facts === undefined ? Number.POSITIVE_INFINITY : slotAt(facts, unixMillis);
+  // Not that of now: others may have hung meanwhile.
+  const clockSlot =
+    facts === undefined || observedAt === undefined ? Number.POSITIVE_INFINITY : slotAt(facts, observedAt);
   const slotsPerEpoch = facts?.slotsPerEpoch ?? 1;
   const { reasons } = judge(examination, {
     genesisValidatorsRoot,
@@ -41,6 +42,7 @@ export function failingOperations(findings: readonly Finding[]): string[] {
     findings.filter((finding) => finding.outcome === outcome || finding.ssz === outcome).length;
   const told: [count: number, what: string][] = [
     [count("error"), "failed"],
+    [count("refused"), "met with a refusal"],
     [count("wrong-form"), "gave what the standard does not have there"],
   ];
   return told.flatMap(([failed, what]) =>

@@ -1,5 +1,5 @@
 import type { Examination } from "./examination.ts";
-import type { Latency } from "./latency.ts";
+import type { Latencies } from "./latency.ts";
 
 /** All that was found out about some upstreams; plain values. */
 export interface Report {
@@ -20,13 +20,13 @@ export interface Distances {
   readonly behindBest?: number;
 }
 
-export interface UpstreamReport extends Omit<Examination, "spec" | "facts" | "peerId">, Distances {
+export interface UpstreamReport extends Omit<Examination, "spec" | "facts" | "peerId" | "observedAt">, Distances {
   readonly url: string;
   /** What its constants call the network. */
   readonly network?: string;
   /** What is wrong with it, in sentences. */
   readonly problems: readonly string[];
-  readonly latency?: { readonly cheap?: Latency; readonly heavier?: Latency };
+  readonly latency?: Latencies;
 }
 
 export interface OperationReport {
@@ -39,11 +39,12 @@ export interface OperationReport {
 }
 
 /**
- * How an upstream took an operation: `ok`; `absent` when it does not have it, or not what it was asked about; `refused` by another
- * status that is the caller's fault; `error` when the fault is its own, or it was silent; `wrong-form` when it is not what the
- * standard says; `not-asked` where that would change something, or takes what only a validator has.
+ * How an upstream took an operation: `ok`; `absent` when it does not have it, or not what it was asked about; `declined` when it does
+ * not take an empty list; `refused` by another status that blames the caller, who has asked what the standard has; `error` when the
+ * fault is its own, or it was silent; `wrong-form` when it is not what the standard says; `not-asked` where that would change
+ * something, or takes what only a validator has.
  */
-export type Outcome = "ok" | "absent" | "refused" | "error" | "wrong-form" | "not-asked";
+export type Outcome = "ok" | "absent" | "declined" | "refused" | "error" | "wrong-form" | "not-asked";
 
 export interface Finding {
   readonly outcome: Outcome;

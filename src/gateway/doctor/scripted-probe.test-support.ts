@@ -46,17 +46,17 @@ export function header(slot: number, blockRoot: string) {
   return { data: { root: blockRoot, canonical: true, header: { message: { slot: String(slot) } } } };
 }
 
+const NOT_FOUND = new Answer(404, "application/json", '{"code":404,"message":"not found"}');
+
 /**
- * Asks a script instead of an upstream; what it does not have is not found, and without one nobody answers. What is asked for in
- * SSZ stands under "SSZ" and the URL.
+ * Asks a script instead of an upstream; what it does not have is not found, unless something else is said, and without one nobody
+ * answers. What is asked for in SSZ stands under "SSZ" and the URL.
  */
-export function scriptedProbe(script: Script | undefined, upstream = "a"): Probe {
+export function scriptedProbe(script: Script | undefined, upstream = "a", otherwise = NOT_FOUND): Probe {
   const request = async ({ url, headers }: UpstreamRequest) => {
     if (script === undefined)
       throw new UpstreamError(upstream, `${upstream} refused the connection.`, { mayHaveArrived: false });
-    const scripted =
-      script[headers.accept === "application/octet-stream" ? `SSZ ${url}` : url] ??
-      new Answer(404, "application/json", '{"code":404,"message":"not found"}');
+    const scripted = script[headers.accept === "application/octet-stream" ? `SSZ ${url}` : url] ?? otherwise;
     const { status, contentType, body } =
       scripted instanceof Answer
         ? scripted
