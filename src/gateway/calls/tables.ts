@@ -92,12 +92,10 @@ function callableMethod(method: Method, served: ServedMethod): CallableMethod {
   };
 }
 
-async function failingAsCall<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
+function failingAsCall<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((error: unknown) => {
     throw toFailure(error);
-  }
+  });
 }
 
 type Handler = (request: RestRequest) => Promise<RestAnswer>;

@@ -283,7 +283,8 @@ export class Reading {
 
   #give(response: UpstreamResponse): void {
     this.#finish("was slower than another upstream");
-    for (const unused of [this.#questionable, this.#failed]) if (unused && unused !== response) discard(unused);
+    if (this.#questionable && this.#questionable !== response) discard(this.#questionable);
+    if (this.#failed && this.#failed !== response) discard(this.#failed);
     this.#resolve(response);
   }
 

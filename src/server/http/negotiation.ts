@@ -42,6 +42,8 @@ export function requirePlainBody(contentEncoding: string | undefined): void {
 
 /** What a header Content-Type names, without its parameters. */
 export function mediaTypeOf(contentType = ""): string {
+  // Most are written so.
+  if (contentType === MEDIA_TYPES.json) return contentType;
   return contentType.split(";", 1)[0]!.trim().toLowerCase();
 }
 
