@@ -100,6 +100,8 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // From now on it is read from message by message.
     readTurns.forget(request.socket);
+    // Nothing of it is read before somebody listens.
+    socket.pause();
     socket.on("error", leave);
     upgrades.do(() => {
       socket.off("error", leave);
@@ -137,6 +139,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           unread: exchanges.answerBytes,
         });
         connections.add(connection);
+        socket.resume();
         void connection.closed.then(() => connections.delete(connection));
       });
     }
