@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { createLogger } from "../log/pino-logger.ts";
-import { DEFAULT_HTTP_LIMITS } from "../server/http/server.ts";
+import { DEFAULT_SERVER_LIMITS } from "../node/server-limits.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
 import { type RunningNode, runUntilStopped } from "./run.ts";
 
@@ -125,7 +125,7 @@ describe("running a node", () => {
     const { alarms, events, run, ended } = setup();
     const code = run();
     events.emit("SIGTERM", "SIGTERM");
-    expect(Math.min(...alarms.keys())).toBeGreaterThan(DEFAULT_HTTP_LIMITS.closeMillis);
+    expect(Math.min(...alarms.keys())).toBeGreaterThan(DEFAULT_SERVER_LIMITS.closeMillis);
     ended.resolve();
     expect(await code).toBe(0);
   });

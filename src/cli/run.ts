@@ -1,7 +1,7 @@
 import { type EventEmitter, once } from "node:events";
 import { constants } from "node:os";
 import type { Logger } from "../log/logger.ts";
-import { DEFAULT_HTTP_LIMITS } from "../server/http/server.ts";
+import { DEFAULT_SERVER_LIMITS } from "../node/server-limits.ts";
 import type { Timers } from "../timers.ts";
 import { EXIT_CODES } from "./exit.ts";
 import { asStartupError } from "./start/start-errors.ts";
@@ -40,7 +40,7 @@ const SIGNAL_ECHO_MS = 100;
  * Whoever stops a node, such as systemd or a container engine, kills it sooner or later; until then it may end by itself. Clients can
  * hold off the end of the servers, so that as much time again is left for all that ends behind them.
  */
-const STOP_LIMIT_MS = 2 * DEFAULT_HTTP_LIMITS.closeMillis;
+const STOP_LIMIT_MS = 2 * DEFAULT_SERVER_LIMITS.closeMillis;
 
 /** Far longer than anything that is waited for. */
 const HOLD_MS = 3_600_000;

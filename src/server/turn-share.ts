@@ -51,20 +51,3 @@ export class TurnShare {
     return false;
   }
 }
-
-/** Work that can wait until all who connect at once are accepted. It is done in its order. */
-export class AfterArrivals {
-  readonly #waiting: (() => void)[] = [];
-  readonly #share = new TurnShare();
-
-  /** At once, when nobody is thought to come. */
-  do(work: () => void): void {
-    if (this.#waiting.length === 0 && !arrivals.comeFirst) work();
-    else if (this.#waiting.push(work) === 1) setImmediate(this.#goOn);
-  }
-
-  readonly #goOn = (): void => {
-    while (this.#waiting.length > 0 && !arrivals.comeFirst && !this.#share.isOver) this.#waiting.shift()!();
-    if (this.#waiting.length > 0) setImmediate(this.#goOn);
-  };
-}

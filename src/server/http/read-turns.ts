@@ -3,7 +3,7 @@ import { arrivals } from "../turn-share.ts";
 
 /** How long strangers may keep everybody else waiting in one turn of the event loop. */
 const TURN_MILLIS = 5;
-/** How many of each line go on in a turn: of those at the door, and of those that are held back. */
+/** How many go on in a turn of those at the door that have sent something short, and of those that are held back. */
 const RELEASED_A_TURN = 4;
 /** Up to this, what a new client sends at once is taken for one request, and costs little to look at. */
 const SHORT_BYTES = 4096;
@@ -135,7 +135,9 @@ class ReadTurns {
   }
 
   #releaseSome(): void {
-    for (const socket of firstOf(this.#door.keys())) this.#letIn(socket);
+    // One, because what it has sent is read already, and cannot be held back.
+    const [first] = this.#door.keys();
+    if (first) this.#letIn(first);
     for (const socket of firstOf(this.#held)) this.#release(socket);
   }
 }

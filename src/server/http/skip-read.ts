@@ -36,8 +36,10 @@ function skip(socket: Socket, places: readonly number[]): void {
   const skipped = places.map((place) => [place, parser[place]] as const);
   if (!skipped.every(([place, called]) => typeof called === "function" && called.name === NAMES[place])) return;
   for (const [place] of skipped) parser[place] = undefined;
-  // Another connection gets the same parser when this one is gone.
-  setImmediate(() => {
+  // Another connection gets the same parser when this one is gone, which may be sooner than the next turn.
+  const restore = () => {
     for (const [place, called] of skipped) parser[place] = called;
-  });
+  };
+  setImmediate(restore);
+  socket.once("close", restore);
 }

@@ -11,7 +11,6 @@ import type { Exchanges } from "../../http/exchanges.ts";
 import { readTurns } from "../../http/read-turns.ts";
 import { reportThrown } from "../../http/refusal.ts";
 import type { HttpLimits } from "../../http/server.ts";
-import { AfterArrivals } from "../../turn-share.ts";
 import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
 import { Connection, type ConnectionLimits, type RecordMessage } from "./connection.ts";
@@ -77,7 +76,6 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const { connections: most } = httpLimits;
   const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, ...given };
   const subscriptionCount = new SubscriptionCount(limits.allSubscriptions);
-  const upgrades = new AfterArrivals();
   const line = new MessageLine(limits.messagesAhead);
   const server = new WebSocketServer({
     noServer: true,
@@ -100,16 +98,6 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // From now on it is read from message by message.
     readTurns.forget(request.socket);
-    // Nothing of it is read before somebody listens.
-    socket.pause();
-    socket.on("error", leave);
-    upgrades.do(() => {
-      socket.off("error", leave);
-      if (!socket.destroyed) upgrade(request, socket, head);
-    });
-  }
-
-  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     try {
       policy.admit(request);
     } catch (refusal) {
@@ -139,7 +127,6 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           unread: exchanges.answerBytes,
         });
         connections.add(connection);
-        socket.resume();
         void connection.closed.then(() => connections.delete(connection));
       });
     }
@@ -157,10 +144,6 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
       return closing;
     },
   };
-}
-
-function leave(this: Duplex): void {
-  this.destroy();
 }
 
 function refuse(
