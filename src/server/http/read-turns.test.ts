@@ -49,3 +49,11 @@ it("who sends one short request is served before all who came with more while ot
   expect(lengths.indexOf(200)).toBeLessThan(9);
   expect(costly!.isPaused()).toBe(false);
 });
+
+it("who leaves without a word while it waits is not kept", async () => {
+  const [costly, silent] = await connections([1, 0]);
+  spendTurn(costly!);
+  readTurns.meet(silent!, () => {});
+  silent!.push(null);
+  await once(silent!, "close");
+});

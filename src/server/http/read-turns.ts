@@ -52,7 +52,10 @@ class ReadTurns {
   }
 
   #look(socket: Socket): void {
-    if (this.#door.has(socket) && socket.readableLength <= SHORT_BYTES) this.#short.add(socket);
+    if (!this.#door.has(socket)) return;
+    // It has left without a word.
+    if (socket.readableLength === 0) socket.destroy();
+    else if (socket.readableLength <= SHORT_BYTES) this.#short.add(socket);
   }
 
   #welcome(socket: Socket, serve: () => void): void {
