@@ -99,7 +99,10 @@ describe.each([
   ["the outline of a long message", parseOutline],
   ["all of a long message", parseLongMessage],
 ])("whoever reads %s", (_, read) => {
-  it("gives others their turns while it is looked at, and keeps the limits", async () => {
+  it.each([
+    ["many strings", `"${"x".repeat(1022)}",`.repeat(1024)],
+    ["one string", `"${"x".repeat(1024 * 1024)}",`],
+  ])("gives others their turns while it is looked at, and keeps the limits, with %s", async (_, items) => {
     const values = Buffer.from(`{"params":[${"1,".repeat(MAX_VALUES + 1)}1]}`);
     await expect(read(values)).rejects.toThrow("more than 500000 values");
     // As if each look at the time were a while after the one before.
@@ -115,7 +118,7 @@ describe.each([
       counting = setImmediate(count);
     };
     let counting = setImmediate(count);
-    await read(Buffer.from(`{"params":[${`"${"x".repeat(1022)}",`.repeat(1024)}1]}`));
+    await read(Buffer.from(`{"params":[${items}1]}`));
     clearImmediate(counting);
     expect(turns).toBeGreaterThanOrEqual(3);
   });
@@ -124,6 +127,16 @@ describe.each([
 it("a long message is read like any other", async () => {
   const text = '{"params":[1,{"a":12345678901234567890}],"s":"\\u00e9"}';
   expect(await parseLongMessage(Buffer.from(text))).toEqual(parse(text));
+});
+
+it("the end of a string is found wherever a look ends", async () => {
+  const LOOK = 256 * 1024;
+  for (let before = LOOK - 24; before < LOOK + 2; before++) {
+    const text = `["${"x".repeat(before)}","]\\"[","\\\\",{"a":"}"},1]`;
+    const bytes = Buffer.from(`{"params":${text},"id":"\\"]"}`);
+    expect(await parseLongMessage(bytes)).toEqual(JSON.parse(bytes.toString()));
+    expect(await parseOutline(bytes)).toEqual({ params: [], id: '"]' });
+  }
 });
 
 describe("texts that would take too long to read", () => {

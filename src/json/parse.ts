@@ -138,6 +138,8 @@ class Scan {
   #at = 0;
   #depth = 0;
   #values = 0;
+  /** Whether it has stopped within a string. */
+  #isInString = false;
   /** Where the arrays and objects that are members of the whole begin and end, one after the other. */
   readonly #inner: number[] = [];
 
@@ -170,10 +172,13 @@ class Scan {
     let depth = this.#depth;
     let values = this.#values;
     let at = this.#at;
+    let inString = this.#isInString;
     for (; at < end; at++) {
       const byte = bytes[at]!;
-      if (byte === QUOTE) {
-        at = endOfString(bytes, at);
+      if (inString || byte === QUOTE) {
+        at = endOfString(bytes, inString ? at : at + 1, end);
+        inString = at >= end;
+        if (inString) break;
       } else if (byte >= ZERO && byte <= NINE) {
         const start = at;
         while (isDigit(bytes[at + 1])) at++;
@@ -203,6 +208,7 @@ class Scan {
     this.isIrregular = irregular;
     this.#depth = depth;
     this.#values = values;
+    this.#isInString = inString;
     this.#at = at;
     return at >= length;
   }
@@ -214,13 +220,13 @@ function tooLargeForIrregularNumbers(): UnreadableMessage {
   );
 }
 
-function endOfString(bytes: Uint8Array, openingQuote: number): number {
-  const { length } = bytes;
-  let at = openingQuote + 1;
-  while (at < length && bytes[at] !== QUOTE) {
-    at += bytes[at] === BACKSLASH ? 2 : 1;
+/** Where the string that `at` is within ends; what is not before `end` is not looked for. */
+function endOfString(bytes: Uint8Array, at: number, end: number): number {
+  let next = at;
+  while (next < end && bytes[next] !== QUOTE) {
+    next += bytes[next] === BACKSLASH ? 2 : 1;
   }
-  return at;
+  return next;
 }
 
 function isDigit(byte: number | undefined): boolean {
