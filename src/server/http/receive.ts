@@ -1,16 +1,16 @@
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "./exchanges.ts";
 import { readTurns } from "./read-turns.ts";
+import { ReceivedBody } from "./received-body.ts";
 import { HttpRefusal } from "./refusal.ts";
-
-const EMPTY_BODY = Buffer.alloc(0);
 
 /** A body may come in so many pieces of whatever size. */
 const FREE_PIECES = 2048;
 /** Those of a longer one have at least this many bytes on the average: each costs the node some microseconds and memory. */
 const PIECE_BYTES = 64;
-/** After so many pieces it is looked at what they cost. */
+/** After so many pieces, or bytes, it is looked at what they cost. */
 const PIECES_A_LOOK = 64;
+const BYTES_A_LOOK = 256 * 1024;
 
 export interface BodyLimit {
   bytes: number;
@@ -29,32 +29,43 @@ export function receiveBody(
   onBody: (body: Buffer) => void,
   onRefusal: (refusal: HttpRefusal) => void,
 ): void {
-  const chunks: Buffer[] = [];
+  const body = new ReceivedBody();
+  const declared = Number(req.headers["content-length"]);
   let pieces = 0;
   let length = 0;
+  let nextLook = BYTES_A_LOOK;
   let bytes = limit.bytes;
   let isRefused = false;
   const refuse = (refusal: HttpRefusal) => {
     isRefused = true;
-    chunks.length = 0;
+    body.drop();
     exchange.releaseRequest();
     onRefusal(refusal);
   };
   req.on("data", (chunk: Buffer) => {
-    length += chunk.length;
-    if (++pieces % PIECES_A_LOOK === 0) {
+    const came = chunk.length;
+    length += came;
+    if (++pieces % PIECES_A_LOOK === 0 || length >= nextLook) {
+      nextLook = length + BYTES_A_LOOK;
       if (length < pieces * PIECE_BYTES) readTurns.suspect(req.socket);
       readTurns.spend(req.socket);
     }
     if (isRefused) return;
-    chunks.push(chunk);
-    if (length > bytes && limit.raise) bytes = Math.max(bytes, limit.raise(joined(chunks)));
+    body.add(chunk);
+    if (length > bytes && limit.raise) bytes = Math.max(bytes, limit.raise(body.beginning()));
     if (length > bytes) refuse(tooLarge(bytes));
     else if (pieces > FREE_PIECES && length < pieces * PIECE_BYTES) refuse(tooManyPieces());
-    else if (!exchange.holdRequest(chunk.length)) refuse(noRoom());
+    else if (!exchange.holdRequest(came)) refuse(noRoom());
+    else if (declared <= bytes) body.makeRoom(declared);
   });
+  const breakOff = () => body.drop();
+  req.once("close", breakOff);
   req.on("end", () => {
-    if (!isRefused) onBody(joined(chunks));
+    req.off("close", breakOff);
+    if (isRefused) return;
+    const whole = body.whole();
+    if (whole instanceof Promise) void whole.then(onBody);
+    else onBody(whole);
   });
 }
 
@@ -68,8 +79,3 @@ const tooManyPieces = () =>
 
 const noRoom = () =>
   new HttpRefusal(503, "The node holds as much of other requests as it can; send the request again later.");
-
-function joined(chunks: Buffer[]): Buffer {
-  if (chunks.length === 1) return chunks[0]!;
-  return chunks.length === 0 ? EMPTY_BODY : Buffer.concat(chunks);
-}
