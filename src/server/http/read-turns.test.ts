@@ -57,3 +57,21 @@ it("who leaves without a word while it waits is not kept", async () => {
   silent!.push(null);
   await once(silent!, "close");
 });
+
+it("who has sent only a part of something short goes on before all who have sent much", async () => {
+  const sockets = await connections([...Array.from({ length: 30 }, () => 50_000), 200]);
+  const short = sockets.at(-1)!;
+  const goneOn: Socket[] = [];
+  for (const socket of sockets) {
+    socket.resume().pause();
+    while (socket.bytesRead < 200) await nextTurn();
+    readTurns.meet(socket, () => socket.resume());
+  }
+  for (const socket of sockets) readTurns.spend(socket);
+  spendTurn(sockets[0]!);
+  readTurns.spend(short);
+  expect(sockets.every((socket) => socket.isPaused())).toBe(true);
+  for (const socket of sockets) socket.on("resume", () => !socket.isPaused() && goneOn.push(socket));
+  while (goneOn.length < sockets.length) await nextTurn();
+  expect(goneOn.indexOf(short)).toBeLessThan(4);
+});

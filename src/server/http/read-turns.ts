@@ -5,7 +5,9 @@ import { arrivals } from "../turn-share.ts";
 const TURN_MILLIS = 5;
 /** How many go on in a turn of those at the door that have sent something short, and of those that are held back. */
 const RELEASED_A_TURN = 4;
-/** Up to this, what a new client sends at once is taken for one request, and costs little to look at. */
+/** How many go on of those that are held back with a short request, of which the rest may not have come yet. */
+const SHORT_RELEASED_A_TURN = 16;
+/** Up to this, what a new client sends is taken for one request, and costs little to look at. */
 const SHORT_BYTES = 4096;
 /** How many may wait at the door: the first bytes of each are held, up to 128 KiB. */
 const AT_THE_DOOR = 512;
@@ -24,6 +26,8 @@ class ReadTurns {
   readonly #strangers = new Set<Socket>();
   /** Strangers that are not read from. */
   readonly #held = new Set<Socket>();
+  /** The same of those that have sent little until now. */
+  readonly #heldShort = new Set<Socket>();
   /** New connections that are not served yet, in the order in which they came, with what begins to serve them. */
   readonly #door = new Map<Socket, () => void>();
   /** Those of them that have sent something short. */
@@ -38,7 +42,7 @@ class ReadTurns {
   /** `serve` begins to read requests from a new connection. */
   meet(socket: Socket, serve: () => void): void {
     arrivals.note();
-    if (this.#held.size === 0 && this.#door.size === 0) {
+    if (this.#waiting === 0) {
       this.#welcome(socket, serve);
     } else if (this.#door.size < AT_THE_DOOR) {
       this.#door.set(socket, serve);
@@ -108,15 +112,19 @@ class ReadTurns {
     }
   }
 
+  get #waiting(): number {
+    return this.#held.size + this.#heldShort.size + this.#door.size;
+  }
+
   #hold(socket: Socket): void {
-    // Who is paused for another reason must not be read from when its turn comes.
-    if (this.#held.has(socket) || socket.isPaused()) return;
-    this.#held.add(socket);
+    // Who is paused, for this reason or another one, must not be read from when its turn comes.
+    if (socket.isPaused()) return;
+    (socket.bytesRead > SHORT_BYTES ? this.#held : this.#heldShort).add(socket);
     stopReading(socket);
   }
 
   #release(socket: Socket): void {
-    if (!this.#held.delete(socket)) return;
+    if (!this.#held.delete(socket) && !this.#heldShort.delete(socket)) return;
     socket.off("resume", pauseAgain);
     socket.resume();
   }
@@ -131,25 +139,26 @@ class ReadTurns {
     this.#isEnding = false;
     this.#isOver = false;
     this.#began = undefined;
-    for (const socket of firstOf(this.#short)) this.#letIn(socket);
+    for (const socket of firstOf(this.#short, RELEASED_A_TURN)) this.#letIn(socket);
+    for (const socket of firstOf(this.#heldShort, SHORT_RELEASED_A_TURN)) this.#release(socket);
     // Those who wait to be accepted may be others than those who cost so much.
     if (!arrivals.comeFirst) this.#releaseSome();
-    if (this.#held.size + this.#door.size > 0) this.#endTurnLater();
+    if (this.#waiting > 0) this.#endTurnLater();
   }
 
   #releaseSome(): void {
     // One, because what it has sent is read already, and cannot be held back.
     const [first] = this.#door.keys();
     if (first) this.#letIn(first);
-    for (const socket of firstOf(this.#held)) this.#release(socket);
+    for (const socket of firstOf(this.#held, RELEASED_A_TURN)) this.#release(socket);
   }
 }
 
 /** Those whose turn it is; what they are taken from may change meanwhile. */
-function firstOf(sockets: Iterable<Socket>): Socket[] {
+function firstOf(sockets: Iterable<Socket>, most: number): Socket[] {
   const taken: Socket[] = [];
   for (const socket of sockets) {
-    if (taken.push(socket) === RELEASED_A_TURN) break;
+    if (taken.push(socket) === most) break;
   }
   return taken;
 }
