@@ -16,8 +16,8 @@ async function open(options?: TestServerOptions): Promise<TestServer> {
 }
 
 /** A client that sends what it is told to, and reads nothing before it is asked to. */
-async function connectTo({ port }: TestServer): Promise<Socket> {
-  const socket = connect(port, "127.0.0.1");
+async function connectTo({ port }: TestServer, options?: { allowHalfOpen: boolean }): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", ...options });
   socket.on("error", () => {});
   onTestFinished(() => {
     socket.destroy();
@@ -146,6 +146,24 @@ it("a WebSocket message in too many parts is refused, however small they are", a
   const closed = once(client, "close");
   for (let sent = 0; sent <= 10; sent++) client.send(" ", { fin: false });
   expect((await closed)[0]).toBe(1008);
+});
+
+const upgrade =
+  "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+it("what comes after a WebSocket message that breaks the protocol takes no room from others", async () => {
+  const server = await open({ limits: { heldBytes: 200_000 } });
+  // It goes on although the server has said that it will not.
+  const socket = await connectTo(server, { allowHalfOpen: true });
+  socket.write(upgrade);
+  await once(socket, "data");
+  // A frame of a kind that there is not.
+  socket.write(Buffer.from([0x8f, 0x80, 0, 0, 0, 0]));
+  await once(socket, "data");
+  for (let sent = 0; sent < 20; sent++) {
+    await new Promise((resolve) => socket.write(Buffer.alloc(50_000), resolve));
+    expect((await server.post(" ".repeat(50_000))).status).toBe(200);
+  }
 });
 
 const chunkedHead = head(0).replace("Content-Length: 0", "Connection: close\r\nTransfer-Encoding: chunked");

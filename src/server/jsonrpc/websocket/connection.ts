@@ -7,6 +7,8 @@ import type { Deadline, Deadlines } from "../../http/deadline.ts";
 import { BudgetShare, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/exchanges.ts";
 import type { Client } from "../../method-table.ts";
 import type { Execute } from "../execute.ts";
+import { FrameReader } from "./frame-reader.ts";
+import type { FrameTurns } from "./frame-turns.ts";
 import type { MessageLine } from "./message-line.ts";
 import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
@@ -35,6 +37,8 @@ interface ConnectionOptions {
   /** For what is not read yet of answers and events. */
   unread: ByteBudget;
   subscriptionCount: SubscriptionCount;
+  /** For reading. */
+  turns: FrameTurns;
   /** For messages beyond those that are worked on in any case. */
   line: MessageLine;
   /** Why methods of a class are not served to the client. */
@@ -60,6 +64,7 @@ const NO_SIGN_OF_LIFE = "The client neither read what was sent to it nor answere
 export class Connection {
   readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;
+  readonly #reader: FrameReader;
   readonly #outbox: Outbox;
   readonly #subscriptions: Subscriptions;
   readonly #closed: Promise<void>;
@@ -95,18 +100,22 @@ export class Connection {
       this.#dropWaiting();
       for (const deadline of this.#running) deadline.abandon();
     });
-    // Before the protocol's own listener, so that a message finds its bytes counted.
-    options.socket.prependListener("data", (chunk: Buffer) => this.#count(chunk.length + PIECE_OVERHEAD_BYTES));
+    this.#reader = new FrameReader({
+      webSocket: socket,
+      socket: options.socket,
+      turns: options.turns,
+      onArrived: (bytes) => this.#count(bytes + PIECE_OVERHEAD_BYTES),
+    });
     socket.on("message", (data) => {
       this.#heard = true;
-      const bytes = this.#incompleteBytes;
-      this.#incompleteBytes = 0;
+      const bytes = Math.max(this.#incompleteBytes - this.#reader.unread, 0);
+      this.#incompleteBytes -= bytes;
       if (this.#closing) {
         options.budget.giveBack(bytes);
       } else {
         this.#waiting.push({ data, bytes });
         this.#goOn();
-        if (!this.#hasRoom) socket.pause();
+        if (!this.#hasRoom) this.#reader.pause();
       }
     });
     socket.on("pong", () => {
@@ -164,8 +173,8 @@ export class Connection {
   }
 
   async #closedWithin(millis: number): Promise<void> {
-    // A paused socket would not hear the other side's leave.
-    this.#socket.resume();
+    // Without reading one would not hear the other side's leave.
+    this.#reader.resume();
     const impatience = setTimeout(() => this.#socket.terminate(), millis);
     await this.#closed;
     clearTimeout(impatience);
@@ -173,10 +182,12 @@ export class Connection {
 
   /** The server does not read then, so that it cannot hear signs of life either. */
   get #isWaitingForCalls(): boolean {
-    return this.#socket.isPaused && this.#socket.bufferedAmount === 0;
+    return this.#reader.isPaused && this.#socket.bufferedAmount === 0;
   }
 
   #count(bytes: number): void {
+    // What comes after an end is not held.
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#options.budget.take(bytes)) {
       this.#incompleteBytes += bytes;
     } else {
@@ -238,7 +249,7 @@ export class Connection {
       if (isOwn) this.#ownRunning--;
       else line.leave();
       this.#goOn();
-      if (this.#hasRoom) this.#socket.resume();
+      if (this.#hasRoom) this.#reader.resume();
       if (this.#running.size === 0) this.#nothingRuns?.();
     }
   }

@@ -14,7 +14,8 @@ export class MessageLine {
   #running = 0;
   readonly #share = new TurnShare();
   /** Who had no time left in this turn. */
-  #late = new Set<GoOn>();
+  readonly #late = new Set<GoOn>();
+  #isGoingOn = false;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -24,7 +25,10 @@ export class MessageLine {
   hasTime(goOn: GoOn): boolean {
     if (!this.#share.isOver) return true;
     this.#late.add(goOn);
-    if (this.#late.size === 1) setImmediate(() => this.#goOnLate());
+    if (!this.#isGoingOn) {
+      this.#isGoingOn = true;
+      setImmediate(this.#goOnLate);
+    }
     return false;
   }
 
@@ -53,9 +57,18 @@ export class MessageLine {
     this.#late.delete(goOn);
   }
 
-  #goOnLate(): void {
-    const late = this.#late;
-    this.#late = new Set();
-    for (const goOn of late) goOn();
-  }
+  /** Stops at the first for whom there is no time: to ask on behalf of all the others would take long. */
+  readonly #goOnLate = (): void => {
+    const [next] = this.#late;
+    if (next === undefined) {
+      this.#isGoingOn = false;
+    } else if (this.#share.isOver) {
+      setImmediate(this.#goOnLate);
+    } else {
+      this.#late.delete(next);
+      next();
+      // Behind what it has set off, which takes most of its time.
+      queueMicrotask(this.#goOnLate);
+    }
+  };
 }

@@ -151,6 +151,27 @@ it("of messages sent ahead of their answers, few are worked on at once, of all c
   await server.close();
 });
 
+it("a long message that comes in pieces is whole, and so are those around it", async () => {
+  const server = await openTestServer();
+  const client = await Client.connect(server.url);
+  const lengths = [10, 255, 3000, 900_000, 1, 64, 200_000, 5];
+  const answers = lengths.map((length) => client.call("echo", "z".repeat(length)));
+  const results = (await Promise.all(answers)).map(({ result }) => result as string[]);
+  expect(results.map(([value]) => value?.length)).toEqual(lengths);
+  await server.close();
+});
+
+it("pings are answered while a thousand messages wait to be read", async () => {
+  const server = await openTestServer();
+  const client = await Client.connect(server.url);
+  const calls = Array.from({ length: 1000 }, (_, number) => client.call("echo", number));
+  client.socket.ping("still there?");
+  const [said] = await once(client.socket, "pong");
+  expect(said.toString()).toBe("still there?");
+  expect((await Promise.all(calls)).map(({ result }) => result)).toEqual(calls.map((_, number) => [number]));
+  await server.close();
+});
+
 it("a result that breaks off cuts the connection", async () => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);

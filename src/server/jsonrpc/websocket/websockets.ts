@@ -14,6 +14,7 @@ import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
 import { Connection, type ConnectionLimits, type RecordMessage } from "./connection.ts";
+import { FrameTurns } from "./frame-turns.ts";
 import { MessageLine } from "./message-line.ts";
 import { SubscriptionCount } from "./subscriptions.ts";
 
@@ -76,14 +77,15 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const { connections: most } = httpLimits;
   const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, ...given };
   const subscriptionCount = new SubscriptionCount(limits.allSubscriptions);
+  const turns = new FrameTurns();
   const line = new MessageLine(limits.messagesAhead);
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: httpLimits.bodyBytes,
     maxFragments: limits.fragments,
-    // One message or ping a turn, so that a thousand small ones that come at once do not hold up everybody else.
-    allowSynchronousEvents: false,
+    // Messages come as they are read, which is little by little.
+    allowSynchronousEvents: true,
     perMessageDeflate: false,
   });
   const connections = new Set<Connection>();
@@ -121,6 +123,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           limits,
           deadlines,
           subscriptionCount,
+          turns,
           line,
           socket: request.socket,
           budget: exchanges.requestBytes,
