@@ -101,3 +101,13 @@ function startOfContainer(bytes: Buffer, last: number, from: number): number | u
 function endsScalar(byte: number): boolean {
   return byte <= SPACE || byte === COMMA || byte === CLOSING_BRACKET || byte === CLOSING_BRACE;
 }
+
+/** Nobody puts as much white space before a text. */
+const MOST_SPACE_BYTES = 64 * 1024;
+
+/** What a text begins with; undefined when that is far away. */
+export function firstByte(bytes: Uint8Array): number | undefined {
+  const end = Math.min(bytes.length, MOST_SPACE_BYTES);
+  for (let at = 0; at < end; at++) if (bytes[at]! > SPACE) return bytes[at];
+  return undefined;
+}

@@ -8,6 +8,7 @@ import {
   parseLongMessage,
   parseMessage,
   parseOutline,
+  READ_AT_ONCE_BYTES,
   UnreadableMessage,
 } from "./parse.ts";
 
@@ -89,6 +90,22 @@ describe("the outline", () => {
       await expect(parseOutline(bytes)).rejects.toThrow(wrong);
     },
   );
+
+  it.each([
+    ["a string", `"${"x".repeat(READ_AT_ONCE_BYTES)}"`],
+    ["an array", `[${'"",'.repeat(READ_AT_ONCE_BYTES / 3)}1]`],
+    ["an object that does not end", `{"a":[${" ".repeat(READ_AT_ONCE_BYTES)}`],
+    ["an object with a long string", `{"id":"${"x".repeat(READ_AT_ONCE_BYTES)}"}`],
+    ["an object far behind", `${" ".repeat(READ_AT_ONCE_BYTES)}{}`],
+  ])("of %s that would take long to read is refused", async (_, text) => {
+    await expect(outline(text)).rejects.toThrow("A message of more than 1048576 bytes must be one object");
+  });
+
+  it("of a very long message says that something is wrong outside of its members, but not where", async () => {
+    const params = `["${"x".repeat(READ_AT_ONCE_BYTES)}"]`;
+    expect(await outline(`{"params":${params},"id":1}`)).toEqual({ params: [], id: 1 });
+    await expect(outline(`{"params":${params},}`)).rejects.toThrow("not JSON outside of its arrays and objects");
+  });
 
   it("of what is no JSON within them is one nevertheless", async () => {
     expect(await outline('{"id":7,"params":[x 1 "]"]}')).toEqual({ id: 7, params: [] });

@@ -5,10 +5,10 @@ import {
   CLOSING_BRACKET,
   COLON,
   COMMA,
+  firstByte,
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
-  SPACE,
 } from "./json-bytes.ts";
 
 /**
@@ -53,6 +53,9 @@ export const MAX_VALUES = 500_000;
 /** Whoever reads a message from here on waits for a turn of the event loop for it: many at once would hold up everybody. */
 export const LARGE_MESSAGE_BYTES = 64 * 1024;
 
+/** What is longer is not read in one go where others wait for that. */
+export const READ_AT_ONCE_BYTES = 1024 * 1024;
+
 /** No object of the interface has a tenth of it. To read many different names takes ten times as long as other values. */
 export const MAX_MEMBERS = 1000;
 
@@ -73,6 +76,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** How much of a long message is looked at between two looks at the time. */
 const SCANNED_AT_ONCE = 256 * 1024;
+const SCAN_SLICE_MILLIS = 4;
+
+/** Most strings end before that. */
+const SHORT_STRING_BYTES = 64;
 
 /** How many members the objects that are open have so far, by depth: one array for all messages that are read in one go. */
 const members = new Uint16Array(MAX_NESTING + 1);
@@ -92,14 +99,17 @@ export async function parseLongMessage(bytes: Uint8Array): Promise<unknown> {
 
 /**
  * Reads of a long message that is one object what it is about, and gives way to others meanwhile: arrays and objects in it are empty
- * ones here. What is wrong with them is for whoever reads the message itself. Any other message is read as it is.
+ * ones here. What is wrong with them is for whoever reads the message itself. Any other message is read as it is, or refused when it is too long for that.
  */
 export async function parseOutline(bytes: Uint8Array): Promise<unknown> {
   const scan = await scanInSlices(bytes);
   const { outline } = scan;
+  const isTooLong = bytes.length > READ_AT_ONCE_BYTES;
+  if (isTooLong && outline === undefined) throw tooLongOutside();
   try {
     if (outline) return parsed(outline, scan.isIrregular);
   } catch {
+    if (isTooLong) throw new UnreadableMessage("The message is not JSON outside of its arrays and objects.");
     // Where the fault is can only be said of the message itself.
   }
   return parsed(bytes, scan.isIrregular);
@@ -107,7 +117,7 @@ export async function parseOutline(bytes: Uint8Array): Promise<unknown> {
 
 async function scanInSlices(bytes: Uint8Array): Promise<Scan> {
   const scan = new Scan(bytes, new Uint16Array(MAX_NESTING + 1));
-  const slice = new TimeSlice();
+  const slice = new TimeSlice(SCAN_SLICE_MILLIS);
   while (!scan.goOn(SCANNED_AT_ONCE)) await slice.breathe();
   return scan;
 }
@@ -132,7 +142,7 @@ function parsed(bytes: Uint8Array, isIrregular: boolean): unknown {
  * and are spared the far slower reviver.
  */
 class Scan {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Buffer;
   readonly #members: Uint16Array;
   isIrregular = false;
   #at = 0;
@@ -144,23 +154,24 @@ class Scan {
   readonly #inner: number[] = [];
 
   constructor(bytes: Uint8Array, openMembers: Uint16Array) {
-    this.#bytes = bytes;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#members = openMembers;
   }
 
-  /** The text with nothing in the arrays and objects that are members of it; undefined unless it is one object. */
+  /** The text with nothing in the arrays and objects that are members of it; undefined unless it is one object, and short without them. */
   get outline(): Uint8Array | undefined {
     const inner = this.#inner;
     const bytes = this.#bytes;
-    const start = bytes.findIndex((byte) => byte > SPACE);
-    if (bytes[start] !== OPENING_BRACE || inner.length % 2 !== 0) return undefined;
+    if (firstByte(bytes) !== OPENING_BRACE || inner.length % 2 !== 0) return undefined;
     const pieces: Uint8Array[] = [];
     let end = 0;
+    let length = bytes.length;
     for (let index = 0; index < inner.length; index += 2) {
       pieces.push(bytes.subarray(end, inner[index]! + 1));
       end = inner[index + 1]!;
+      length -= end - inner[index]! - 1;
     }
-    return Buffer.concat([...pieces, bytes.subarray(end)]);
+    return length > READ_AT_ONCE_BYTES ? undefined : Buffer.concat([...pieces, bytes.subarray(end)]);
   }
 
   /** Looks at about so many bytes more; tells whether these were the last. */
@@ -214,6 +225,12 @@ class Scan {
   }
 }
 
+function tooLongOutside(): UnreadableMessage {
+  return new UnreadableMessage(
+    `A message of more than ${READ_AT_ONCE_BYTES} bytes must be one object, all but so many of whose bytes are in arrays and objects.`,
+  );
+}
+
 function tooLargeForIrregularNumbers(): UnreadableMessage {
   return new UnreadableMessage(
     "A message this large may hold no fractions, exponents or numbers beyond 2^53-1; write large numbers as strings.",
@@ -221,12 +238,26 @@ function tooLargeForIrregularNumbers(): UnreadableMessage {
 }
 
 /** Where the string that `at` is within ends; what is not before `end` is not looked for. */
-function endOfString(bytes: Uint8Array, at: number, end: number): number {
+function endOfString(bytes: Buffer, at: number, end: number): number {
   let next = at;
-  while (next < end && bytes[next] !== QUOTE) {
-    next += bytes[next] === BACKSLASH ? 2 : 1;
+  while (next < end) {
+    const soon = Math.min(next + SHORT_STRING_BYTES, end);
+    while (next < soon && bytes[next] !== QUOTE) {
+      next += bytes[next] === BACKSLASH ? 2 : 1;
+    }
+    if (next < soon) return next;
+    next = nextSpecial(bytes, next, end);
   }
   return next;
+}
+
+/** Where the next quote or backslash is, or the end: finds it faster than a look at each byte, if it is far away. */
+function nextSpecial(bytes: Buffer, at: number, end: number): number {
+  const rest = bytes.subarray(at, end);
+  const quote = rest.indexOf(QUOTE);
+  const backslash = (quote < 0 ? rest : rest.subarray(0, quote)).indexOf(BACKSLASH);
+  if (backslash >= 0) return at + backslash;
+  return quote >= 0 ? at + quote : Math.max(at, end);
 }
 
 function isDigit(byte: number | undefined): boolean {

@@ -1,7 +1,14 @@
 import { inspect } from "node:util";
 import { changesNothing } from "../../access.ts";
 import { Failure } from "../../failure.ts";
-import { LARGE_MESSAGE_BYTES, parseMessage, parseOutline, UnreadableMessage } from "../../json/parse.ts";
+import { firstByte, OPENING_BRACKET } from "../../json/json-bytes.ts";
+import {
+  LARGE_MESSAGE_BYTES,
+  parseMessage,
+  parseOutline,
+  READ_AT_ONCE_BYTES,
+  UnreadableMessage,
+} from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
 import { ownTurn } from "../../time-slice.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
@@ -80,6 +87,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
 
   /** Whoever can read the parameters of a call from its message gets that, so that they are not read here. */
   async function executeLong(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
+    if (message.length > READ_AT_ONCE_BYTES && isBatch(message)) return refuseWhole(longBatch(), sender);
     let request: unknown;
     try {
       request = await parseOutline(message);
@@ -87,12 +95,13 @@ export function createExecutor(options: ExecutorOptions): Execute {
       if (!(error instanceof UnreadableMessage)) throw error;
       return refuseWhole(parseError(error.message), sender);
     }
+    if (Array.isArray(request)) return executeNow(message, sender);
     const call = readRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
-    if (method?.callByMessage === undefined || sender.caller?.refusal(method.access) !== undefined) {
-      return executeNow(message, sender);
-    }
-    return messageOf(await runElement(request, sender, immediately, message));
+    const isServed = method !== undefined && sender.caller?.refusal(method.access) === undefined;
+    // To say why not, nobody has to know the parameters.
+    if (isServed && method.callByMessage === undefined) return executeNow(message, sender);
+    return messageOf(await runElement(request, sender, immediately, isServed ? message : undefined));
   }
 
   function executeNow(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
@@ -201,6 +210,16 @@ export function createExecutor(options: ExecutorOptions): Execute {
     conclude(observed, response, error.code);
     return response;
   }
+}
+
+/** Whether a message begins like one. */
+export function isBatch(message: Uint8Array): boolean {
+  return firstByte(message) === OPENING_BRACKET;
+}
+
+function longBatch(): ErrorObject {
+  const message = `A batch may have at most ${READ_AT_ONCE_BYTES} bytes; send calls with longer parameters by themselves.`;
+  return thrownError(new Failure("limit-exceeded", message));
 }
 
 interface ReadCall extends Call {

@@ -31,6 +31,23 @@ function longParams(method: string, before: string, item: string): Attack {
   };
 }
 
+/** One string as long as a body may be, as the parameter or as the id of a call. */
+const longStrings: Attack = (clients) => {
+  const method = '"jsonrpc":"2.0","method":"post_v1_beacon_pool_attestations"';
+  const string = `"${"x".repeat(LARGEST_BODY - 200)}"`;
+  const requests = [post(`{${method},"id":1,"params":[${string}]}`), post(`{${method},"params":[],"id":${string}}`)];
+  let next = 0;
+  return clients.repeat(2, () => clients.exchange(clients.target.jsonRpcUrl, requests[next++ % 2]!));
+};
+
+/** Batches of as many values as a message may hold. */
+const longBatches: Attack = (clients) => {
+  const item = `"${"x".repeat(50)}"`;
+  const items = Array(480_000).fill(item).join(",");
+  const request = post(`[{"jsonrpc":"2.0","id":1,"method":"post_v1_beacon_pool_attestations","params":[[${items}]]}]`);
+  return clients.repeat(2, () => clients.exchange(clients.target.jsonRpcUrl, request));
+};
+
 /** Batches whose answers are as large as they may be. */
 const committees: Attack = (clients) => {
   const calls = Array.from({ length: BATCH_CALLS }, (_, id) =>
@@ -209,6 +226,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "32 MiB of fractions": longParams("post_v1_validator_duties_attester", '"0",', "1.5"),
   "32 MiB of attester duties": longParams("post_v1_validator_duties_attester", '"0",', '"1"'),
   "32 MiB of liveness": longParams("post_v1_validator_liveness_epoch", '"0",', '"1"'),
+  "a string of 32 MiB": longStrings,
+  "batches of 480,000 values": longBatches,
   "batches of committees": committees,
   registrations,
   "states, reader gone": states,

@@ -141,10 +141,11 @@ it("of messages sent ahead of their answers, few are worked on at once, of all c
       return once(socket, "pong");
     }),
   );
-  expect(running).toBe(4 * 2 + 3);
+  await expect.poll(() => running).toBe(4 * 2 + 3);
   // Who waits for answers is not behind them.
   const other = await Client.connect(server.url);
   expect(await other.call("echo", 1)).toMatchObject({ result: [1] });
+  expect(running).toBe(4 * 2 + 3);
   go.happen();
   const results = (await Promise.all(answers)).map(({ result }) => (result as [number])[0]);
   expect(results).toEqual(crowd.flatMap(() => Array.from({ length: 10 }, (_, number) => number)));
@@ -158,6 +159,21 @@ it("a long message that comes in pieces is whole, and so are those around it", a
   const answers = lengths.map((length) => client.call("echo", "z".repeat(length)));
   const results = (await Promise.all(answers)).map(({ result }) => result as string[]);
   expect(results.map(([value]) => value?.length)).toEqual(lengths);
+  await server.close();
+});
+
+it("a long batch is refused, and one call as long as that is not", async () => {
+  const server = await openTestServer();
+  const client = await Client.connect(server.url);
+  const long = requestText({ params: `["${"z".repeat(1_100_000)}"]` });
+  client.socket.send(`\n[${long}]`);
+  const { error } = JSON.parse(await client.messages.next());
+  expect(error).toMatchObject({
+    code: -32005,
+    message: "A batch may have at most 1048576 bytes; send calls with longer parameters by themselves.",
+  });
+  client.socket.send(long);
+  expect(JSON.parse(await client.messages.next()).result[0]).toHaveLength(1_100_000);
   await server.close();
 });
 
