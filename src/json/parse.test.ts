@@ -9,6 +9,7 @@ import {
   parseMessage,
   parseOutline,
   READ_AT_ONCE_BYTES,
+  splitArray,
   UnreadableMessage,
 } from "./parse.ts";
 
@@ -98,7 +99,7 @@ describe("the outline", () => {
     ["an object with a long string", `{"id":"${"x".repeat(READ_AT_ONCE_BYTES)}"}`],
     ["an object far behind", `${" ".repeat(READ_AT_ONCE_BYTES)}{}`],
   ])("of %s that would take long to read is refused", async (_, text) => {
-    await expect(outline(text)).rejects.toThrow("A message of more than 1048576 bytes must be one object");
+    await expect(outline(text)).rejects.toThrow("A message of more than 1048576 bytes must be a call or a batch");
   });
 
   it("of a very long message says that something is wrong outside of its members, but not where", async () => {
@@ -109,6 +110,30 @@ describe("the outline", () => {
 
   it("of what is no JSON within them is one nevertheless", async () => {
     expect(await outline('{"id":7,"params":[x 1 "]"]}')).toEqual({ id: 7, params: [] });
+  });
+});
+
+describe("the elements of an array", () => {
+  const split = async (text: string) =>
+    (await splitArray(Buffer.from(text))).map((element) =>
+      element instanceof Uint8Array ? Buffer.from(element).toString() : element,
+    );
+
+  it.each([
+    ["[]", []],
+    [' [ {"a":[1]} ,[[2],"]"], 7,null,"x,y" ]\n', ['{"a":[1]}', '[[2],"]"]', 7, null, "x,y"]],
+    ["[12345678901234567890,{}]", [new IrregularNumber("12345678901234567890"), "{}"]],
+    ['[{"é":"\\"}"}]', ['{"é":"\\"}"}']],
+  ])("of %j are its texts and values", async (text, elements) => {
+    expect(await split(text)).toEqual(elements);
+  });
+
+  it.each(["[", "[{]", "[{}", "[{}{}]", "[{},]", "[1 2]", "[{}]]", '[{}],"a"'])("of %j are none", async (text) => {
+    await expect(split(text)).rejects.toThrow(UnreadableMessage);
+  });
+
+  it("are not read when there is too much beside arrays and objects", async () => {
+    await expect(split(`[${'"x",'.repeat(300_000)}{}]`)).rejects.toThrow("must be a call or a batch");
   });
 });
 

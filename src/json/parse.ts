@@ -103,16 +103,31 @@ export async function parseLongMessage(bytes: Uint8Array): Promise<unknown> {
  */
 export async function parseOutline(bytes: Uint8Array): Promise<unknown> {
   const scan = await scanInSlices(bytes);
-  const { outline } = scan;
+  const outline = firstByte(bytes) === OPENING_BRACE ? scan.outline : undefined;
   const isTooLong = bytes.length > READ_AT_ONCE_BYTES;
   if (isTooLong && outline === undefined) throw tooLongOutside();
   try {
     if (outline) return parsed(outline, scan.isIrregular);
   } catch {
-    if (isTooLong) throw new UnreadableMessage("The message is not JSON outside of its arrays and objects.");
+    if (isTooLong) throw unreadableOutside();
     // Where the fault is can only be said of the message itself.
   }
   return parsed(bytes, scan.isIrregular);
+}
+
+/** The elements of a long message that is an array, and gives way to others meanwhile: the bytes of those that are arrays or objects, the values of the others. */
+export async function splitArray(bytes: Uint8Array): Promise<unknown[]> {
+  const scan = await scanInSlices(bytes);
+  const { outline } = scan;
+  if (outline === undefined) throw tooLongOutside();
+  let values: unknown;
+  try {
+    values = parsed(outline, scan.isIrregular);
+  } catch {
+    throw unreadableOutside();
+  }
+  const texts = scan.members;
+  return (values as unknown[]).map((value) => (isContainer(value) ? texts.shift() : value));
 }
 
 async function scanInSlices(bytes: Uint8Array): Promise<Scan> {
@@ -158,11 +173,11 @@ class Scan {
     this.#members = openMembers;
   }
 
-  /** The text with nothing in the arrays and objects that are members of it; undefined unless it is one object, and short without them. */
+  /** The text with nothing in the arrays and objects that are members of it; undefined when they do not end, or it is long without them. */
   get outline(): Uint8Array | undefined {
     const inner = this.#inner;
     const bytes = this.#bytes;
-    if (firstByte(bytes) !== OPENING_BRACE || inner.length % 2 !== 0) return undefined;
+    if (inner.length % 2 !== 0) return undefined;
     const pieces: Uint8Array[] = [];
     let end = 0;
     let length = bytes.length;
@@ -172,6 +187,14 @@ class Scan {
       length -= end - inner[index]! - 1;
     }
     return length > READ_AT_ONCE_BYTES ? undefined : Buffer.concat([...pieces, bytes.subarray(end)]);
+  }
+
+  /** The arrays and objects that the outline has nothing of. */
+  get members(): Uint8Array[] {
+    const inner = this.#inner;
+    return Array.from({ length: inner.length / 2 }, (_, index) =>
+      this.#bytes.subarray(inner[index * 2], inner[index * 2 + 1]! + 1),
+    );
   }
 
   /** Looks at about so many bytes more; tells whether these were the last. */
@@ -225,10 +248,18 @@ class Scan {
   }
 }
 
+function isContainer(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !(value instanceof IrregularNumber);
+}
+
 function tooLongOutside(): UnreadableMessage {
   return new UnreadableMessage(
-    `A message of more than ${READ_AT_ONCE_BYTES} bytes must be one object, all but so many of whose bytes are in arrays and objects.`,
+    `A message of more than ${READ_AT_ONCE_BYTES} bytes must be a call or a batch, with all but so many of its bytes in arrays and objects.`,
   );
+}
+
+function unreadableOutside(): UnreadableMessage {
+  return new UnreadableMessage("The message is not JSON outside of its arrays and objects.");
 }
 
 function tooLargeForIrregularNumbers(): UnreadableMessage {

@@ -79,6 +79,31 @@ describe("batches", () => {
     expect(answers).toEqual(Array.from({ length: 1000 }, (_, id) => ({ jsonrpc: "2.0", id, result: [id] })));
   });
 
+  it("long ones, and ones with long elements, are answered like others", async () => {
+    const server = await open();
+    const params = [100, 70_000, 2_000_000, 10].map((length) => "x".repeat(length));
+    const requests = params.map((text, id) => requestText({ id: String(id), params: `["${text}"]` }));
+    const unknown = requestText({ id: "9", method: '"ecko"', params: `["${"x".repeat(70_000)}"]` });
+    const received = await server.post(` [${requests.join(", ")},7,[],${unknown},${notification()}]`);
+    const answers = JSON.parse(received.text) as { id: unknown; result?: [string]; error?: { code: number } }[];
+    expect(answers.slice(0, 4).map(({ id, result }) => [id, result?.[0]])).toEqual([...params.entries()]);
+    expect(answers.slice(4).map(({ id, error }) => [id, error?.code])).toEqual([
+      [null, -32600],
+      [null, -32600],
+      [9, -32601],
+    ]);
+  });
+
+  it("of a long one that is no JSON nothing is run", async () => {
+    let calls = 0;
+    const server = await open({ handlers: { counted: async () => json(++calls) } });
+    const counted = requestText({ method: '"counted"', params: `["${"x".repeat(70_000)}"]` });
+    for (const body of [`[${counted},${counted}`, `[${counted} ${counted}]`, `[${counted},{"a":}]`]) {
+      expect(JSON.parse((await server.post(body)).text)).toMatchObject({ id: null, error: { code: -32700 } });
+    }
+    expect(calls).toBe(0);
+  });
+
   it("of a batch that is too long nothing is run", async () => {
     let calls = 0;
     const count = async () => json(++calls);

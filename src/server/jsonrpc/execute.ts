@@ -4,13 +4,14 @@ import { Failure } from "../../failure.ts";
 import { firstByte, OPENING_BRACKET } from "../../json/json-bytes.ts";
 import {
   LARGE_MESSAGE_BYTES,
+  parseLongMessage,
   parseMessage,
   parseOutline,
-  READ_AT_ONCE_BYTES,
+  splitArray,
   UnreadableMessage,
 } from "../../json/parse.ts";
 import type { Logger } from "../../log/logger.ts";
-import { ownTurn } from "../../time-slice.ts";
+import { ownTurn, TimeSlice } from "../../time-slice.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 import { abandon, abandonParts, ChunkStream, meterParts, type ResponsePart } from "../http/chunk-stream.ts";
 import type { Deadline } from "../http/deadline.ts";
@@ -85,23 +86,44 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return ownTurn().then(() => executeLong(message, sender));
   };
 
-  /** Whoever can read the parameters of a call from its message gets that, so that they are not read here. */
   async function executeLong(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
-    if (message.length > READ_AT_ONCE_BYTES && isBatch(message)) return refuseWhole(longBatch(), sender);
-    let request: unknown;
     try {
-      request = await parseOutline(message);
+      if (firstByte(message) === OPENING_BRACKET) return await executeLongBatch(message, sender);
+      const { request, rest } = await readLong(message, sender);
+      return messageOf(await runElement(request, sender, immediately, rest));
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) throw error;
       return refuseWhole(parseError(error.message), sender);
     }
-    if (Array.isArray(request)) return executeNow(message, sender);
+  }
+
+  async function executeLongBatch(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
+    const elements = await splitArray(message);
+    if (elements.length > batchLength) return runBatch(elements, sender);
+    const slice = new TimeSlice();
+    const requests: unknown[] = [];
+    const messages: (Uint8Array | undefined)[] = [];
+    for (const element of elements) {
+      const { request, rest } = element instanceof Uint8Array ? await read(element, sender) : { request: element };
+      requests.push(request);
+      messages.push(rest);
+      await slice.breathe();
+    }
+    return runBatch(requests, sender, messages);
+  }
+
+  function read(message: Uint8Array, sender: Sender): Promise<ReadMessage> | ReadMessage {
+    return message.length < LARGE_MESSAGE_BYTES ? { request: parseMessage(message) } : readLong(message, sender);
+  }
+
+  /** Whoever can read the parameters of a call from its message gets that, so that they are not read here. */
+  async function readLong(message: Uint8Array, { caller }: Sender): Promise<ReadMessage> {
+    const request = await parseOutline(message);
     const call = readRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
-    const isServed = method !== undefined && sender.caller?.refusal(method.access) === undefined;
-    // To say why not, nobody has to know the parameters.
-    if (isServed && method.callByMessage === undefined) return executeNow(message, sender);
-    return messageOf(await runElement(request, sender, immediately, isServed ? message : undefined));
+    // To say why it is not served, nobody has to know the parameters.
+    if (method === undefined || caller?.refusal(method.access) !== undefined) return { request };
+    return method.callByMessage ? { request, rest: message } : { request: await parseLongMessage(message) };
   }
 
   function executeNow(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
@@ -116,7 +138,11 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return runElement(request, sender, immediately).then(messageOf);
   }
 
-  async function runBatch(requests: unknown[], sender: Sender): Promise<MessageResponse | undefined> {
+  async function runBatch(
+    requests: readonly unknown[],
+    sender: Sender,
+    messages: readonly (Uint8Array | undefined)[] = [],
+  ): Promise<MessageResponse | undefined> {
     if (requests.length === 0) {
       return refuseWhole(invalidRequest("A batch must hold at least one request."), sender);
     }
@@ -133,7 +159,8 @@ export function createExecutor(options: ExecutorOptions): Execute {
       while (next < requests.length) {
         const position = next++;
         const request = requests[position];
-        const response = bytes > batchBytes ? refuse(request, sender) : await runElement(request, sender, inOrder);
+        const response =
+          bytes > batchBytes ? refuse(request, sender) : await runElement(request, sender, inOrder, messages[position]);
         responses[position] = response;
         if (response) bytes += bytesOf(response.parts);
         if (performance.now() - turnBegan < TURN_MILLIS) continue;
@@ -212,14 +239,10 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 }
 
-/** Whether a message begins like one. */
-export function isBatch(message: Uint8Array): boolean {
-  return firstByte(message) === OPENING_BRACKET;
-}
-
-function longBatch(): ErrorObject {
-  const message = `A batch may have at most ${READ_AT_ONCE_BYTES} bytes; send calls with longer parameters by themselves.`;
-  return thrownError(new Failure("limit-exceeded", message));
+interface ReadMessage {
+  request: unknown;
+  /** The message itself, when its parameters are not read yet. */
+  rest?: Uint8Array;
 }
 
 interface ReadCall extends Call {

@@ -126,13 +126,11 @@ describe("body size", () => {
     expect(JSON.parse(received.text).message).toBe("The request body is larger than 100000 bytes.");
   });
 
-  it("a large body is for a call of a method that takes such, named at its beginning", async () => {
+  it("a large body is for methods that take such, named at its beginning", async () => {
     const own = await open({ limits });
     const large = (member: string) => `{"jsonrpc":"2.0","id":1,${member},"params":["${"x".repeat(60_000)}"]}`;
     expect((await own.post(large('"method":"echo"'))).status).toBe(200);
-    const batch = await own.post(` [${large('"method":"echo"')}]`);
-    expect(batch.status).toBe(413);
-    expect(JSON.parse(batch.text).message).toContain("larger than 50000 bytes");
+    expect((await own.post(`[${large('"method": "echo"')}]`)).status).toBe(200);
     for (const member of ['"method":"null"', '"method":"unknown"', '"other":1', `"other":"${"x".repeat(2000)}"`]) {
       const received = await own.post(large(member));
       expect(received.status).toBe(413);

@@ -24,7 +24,7 @@ import {
 import type { Client, MethodTable } from "../method-table.ts";
 import { NULL_ID } from "./envelope.ts";
 import { thrownError } from "./errors.ts";
-import { createExecutor, isBatch } from "./execute.ts";
+import { createExecutor } from "./execute.ts";
 import { DEFAULT_JSON_RPC_LIMITS, type JsonRpcLimits } from "./limits.ts";
 import { errorResponse } from "./respond.ts";
 import { sendRefusal, sendResponse } from "./send.ts";
@@ -148,9 +148,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     exchanges.finish(exchange);
   }
 
-  /** Whether a message is a call of a method that takes large parameters. */
+  /** Whether the method that a message names, or a batch names first, takes large parameters. */
   function takesLargeBody(beginning: Buffer): boolean {
-    if (isBatch(beginning)) return false;
     const name = FIRST_METHOD.exec(beginning.toString("latin1", 0, METHOD_WITHIN_BYTES))?.[1];
     return name !== undefined && table.find(name)?.takesLargeBody === true;
   }

@@ -211,7 +211,9 @@ it("reads no more of a long message than what it is about, and tells what is wro
   expect(unreadable).toMatchObject({ id: null, error: { code: -32700 } });
   const unknown = await post(`{"jsonrpc":"2.0","id":7,"method":"ecko","params":[${many},]}`);
   expect(unknown).toMatchObject({ id: 7, error: { code: -32601 } });
-  expect(await post(`[{"jsonrpc":"2.0","id":8,"method":"echo","params":[${many}]}]`)).toMatchObject([{ id: 8 }]);
+  const long = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"echo","params":[${id},${many}]}`;
+  const results = [8, 9].map((id) => ({ jsonrpc: "2.0", id, result: [id, JSON.parse(many)] }));
+  expect(await post(`[${long(8)},${long(9)},7]`)).toMatchObject([...results, { id: null, error: { code: -32600 } }]);
 });
 
 it("writes what is in shared memory itself, and tells when it has", async () => {

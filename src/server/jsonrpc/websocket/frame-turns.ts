@@ -42,12 +42,12 @@ export class FrameTurns {
   }
 
   readonly #goOn = (): void => {
-    const next = this.#next();
-    if (next === undefined) {
+    if (this.#short.size + this.#long.size === 0) {
       this.#isGoingOn = false;
     } else if (this.#share.isOver) {
       setImmediate(this.#goOn);
     } else {
+      const next = this.#next();
       this.forget(next);
       // Who has sent more than that has to wait for the others, however little is left.
       if (next.readSome()) this.#long.add(next);
@@ -56,10 +56,10 @@ export class FrameTurns {
     }
   };
 
-  #next(): FrameSource | undefined {
-    const isTurnOfLong = this.#short.size === 0 || this.#inARow === SHORT_IN_A_ROW;
-    this.#inARow = isTurnOfLong ? 0 : this.#inARow + 1;
-    const [next] = isTurnOfLong && this.#long.size > 0 ? this.#long : this.#short;
-    return next;
+  #next(): FrameSource {
+    const isTurnOfLong = this.#long.size > 0 && (this.#short.size === 0 || this.#inARow === SHORT_IN_A_ROW);
+    this.#inARow = isTurnOfLong ? 0 : Math.min(this.#inARow + 1, SHORT_IN_A_ROW);
+    const [next] = isTurnOfLong ? this.#long : this.#short;
+    return next!;
   }
 }

@@ -162,21 +162,6 @@ it("a long message that comes in pieces is whole, and so are those around it", a
   await server.close();
 });
 
-it("a long batch is refused, and one call as long as that is not", async () => {
-  const server = await openTestServer();
-  const client = await Client.connect(server.url);
-  const long = requestText({ params: `["${"z".repeat(1_100_000)}"]` });
-  client.socket.send(`\n[${long}]`);
-  const { error } = JSON.parse(await client.messages.next());
-  expect(error).toMatchObject({
-    code: -32005,
-    message: "A batch may have at most 1048576 bytes; send calls with longer parameters by themselves.",
-  });
-  client.socket.send(long);
-  expect(JSON.parse(await client.messages.next()).result[0]).toHaveLength(1_100_000);
-  await server.close();
-});
-
 it("pings are answered while a thousand messages wait to be read", async () => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);
