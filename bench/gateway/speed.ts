@@ -4,11 +4,14 @@ import { withTempDirectory } from "../support/temp-directory.ts";
 import { takeTurns } from "../support/turns.ts";
 import { Load, restRequest, rpcRequest } from "./load.ts";
 import type { GatewayBenchOptions } from "./options.ts";
+import { PlainProxy } from "./plain-proxy.ts";
 import { type Served, serveGateway, serveStillChain } from "./programs.ts";
 
 const SLOTS_PER_EPOCH = 8;
 const VALIDATORS = 64;
 const CONNECTIONS = 32;
+/** A program is as fast as it gets after about ten seconds of work. */
+const WARM_UP_ROUNDS = 5;
 
 /** Of what a gateway may cost: how much later an answer may come, and how many answers of the node's one core must give at least. */
 const MOST_LATER_MILLIS = 0.3;
@@ -42,6 +45,8 @@ export function benchSpeed(options: GatewayBenchOptions): Promise<boolean> {
       const isSoonEnough = await benchLatency(calls, setting);
       console.log("");
       const isFastEnough = await benchRates(calls, setting);
+      console.log("");
+      await benchPlainProxy(calls[0]!, setting);
       return isSoonEnough && isFastEnough;
     } finally {
       await load.end();
@@ -200,7 +205,7 @@ async function benchRates(calls: readonly Call[], setting: Setting): Promise<boo
   for (const call of calls) {
     const measured = await takeTurns(
       rounds,
-      [node, gateway].map((served) => () => measureRate(call, served, setting)),
+      [node, gateway].map((served) => () => measureRate(call.requests, askedOf(served, call.server), setting)),
     );
     const [ofNode, ofGateway] = measured as [Measured[], Measured[]];
     const share = median(ofGateway.map((one, round) => ofNode[round]!.microsPerRequest / one.microsPerRequest));
@@ -213,13 +218,43 @@ async function benchRates(calls: readonly Call[], setting: Setting): Promise<boo
   return isFastEnough;
 }
 
-async function measureRate({ server, requests }: Call, served: Served, setting: Setting): Promise<Measured> {
+/** What the smallest answers cost a proxy that does nothing else, on the same machine in the same minutes. */
+async function benchPlainProxy({ title, server, requests }: Call, setting: Setting): Promise<void> {
+  const { node, gateway, load, rounds, seconds } = setting;
+  const proxy = await PlainProxy.start(node.ports.REST);
+  const asked = { port: proxy.port, cpuSeconds: () => proxy.cpuSeconds() };
+  await load.run({ port: proxy.port, requests, connections: CONNECTIONS, seconds: seconds * WARM_UP_ROUNDS });
+  const subjects = { node: askedOf(node, server), gateway: askedOf(gateway, server), "plain proxy": asked };
+  const measured = await takeTurns(
+    rounds,
+    Object.values(subjects).map((subject) => () => measureRate(requests, subject, setting)),
+  );
+  await proxy.end();
+  printHeader(`${title}, ${server}`, "CPU µs", "of the node's answers on a core");
+  for (const [position, name] of Object.keys(subjects).entries()) {
+    const micros = measured[position]!.map(({ microsPerRequest }) => microsPerRequest);
+    const share = median(micros.map((one, round) => measured[0]![round]!.microsPerRequest / one));
+    printRow(name, median(micros).toFixed(1), `${(share * 100).toFixed(0)} %`);
+  }
+}
+
+/** A program that is asked, and what it has used of a processor. */
+interface Asked {
+  port: number;
+  cpuSeconds(): number | Promise<number>;
+}
+
+function askedOf({ process, ports }: Served, server: Call["server"]): Asked {
+  return { port: ports[server], cpuSeconds: () => process.usage.cpuSeconds };
+}
+
+async function measureRate(requests: readonly string[], asked: Asked, setting: Setting): Promise<Measured> {
   const { load, seconds } = setting;
-  const before = served.process.usage.cpuSeconds;
-  const order = { port: served.ports[server], requests, connections: CONNECTIONS, seconds };
+  const before = await asked.cpuSeconds();
+  const order = { port: asked.port, requests, connections: CONNECTIONS, seconds };
   const { millis, failures, seconds: elapsed } = await load.run(order);
   if (failures.length > 0) throw new Error(`${failures.length} requests failed; the first: ${failures[0]}`);
-  const cpuSeconds = served.process.usage.cpuSeconds - before;
+  const cpuSeconds = (await asked.cpuSeconds()) - before;
   return { requestsPerSecond: millis.length / elapsed, microsPerRequest: (cpuSeconds * 1e6) / millis.length };
 }
 
