@@ -166,6 +166,37 @@ it("what comes after a WebSocket message that breaks the protocol takes no room 
   }
 });
 
+it("pongs that nobody reads do not pile up", async () => {
+  const server = await open();
+  const socket = await connectTo(server);
+  socket.write(upgrade);
+  await once(socket, "data");
+  socket.pause();
+  const ping = Buffer.concat([Buffer.from([0x89, 0x80 | 125, 0, 0, 0, 0]), Buffer.alloc(125)]);
+  const pings = Buffer.concat(Array(1000).fill(ping));
+  for (let sent = 0; sent < 200; sent++) await new Promise((resolve) => socket.write(pings, resolve));
+  const last = Buffer.from(ping);
+  last[6] = 1;
+  let pongs = 0;
+  let isAnswered = false;
+  socket.on("data", (chunk: Buffer) => {
+    pongs += chunk.length / 127;
+    isAnswered ||= chunk.includes(1);
+  });
+  socket.resume();
+  // Whoever reads again is answered again.
+  await expect
+    .poll(
+      () => {
+        socket.write(last);
+        return isAnswered;
+      },
+      { timeout: 10_000 },
+    )
+    .toBe(true);
+  expect(pongs).toBeLessThan(130_000);
+});
+
 const chunkedHead = head(0).replace("Content-Length: 0", "Connection: close\r\nTransfer-Encoding: chunked");
 const chunksOf = (text: string) => [...text].map((character) => `1\r\n${character}\r\n`).join("");
 

@@ -58,6 +58,9 @@ const GOING_AWAY = 1001;
 const TRY_AGAIN_LATER = 1013;
 const POLICY_VIOLATION = 1008;
 
+/** Up to so much that a client has not read its pings are answered. */
+const UNREAD_PONG_BYTES = 16 * 1024;
+
 const NO_SIGN_OF_LIFE = "The client neither read what was sent to it nor answered a ping in time.";
 
 /** One client: its calls, their answers and its subscriptions. */
@@ -120,6 +123,10 @@ export class Connection {
     });
     socket.on("pong", () => {
       this.#heard = true;
+    });
+    // Who pings without reading gets no more answers than it has room for: a client knows by any of them that the node is there.
+    socket.on("ping", (data) => {
+      if (socket.bufferedAmount < UNREAD_PONG_BYTES) socket.pong(data, false, ignore);
     });
     // A message that breaks the protocol or a limit; the socket is closed with the fitting code by itself.
     socket.on("error", (error) => options.logger.debug("A WebSocket connection failed.", { error: error.message }));
@@ -266,3 +273,5 @@ export class Connection {
     };
   }
 }
+
+function ignore(): void {}

@@ -86,6 +86,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     maxFragments: limits.fragments,
     // Messages come as they are read, which is little by little.
     allowSynchronousEvents: true,
+    autoPong: false,
     perMessageDeflate: false,
   });
   const connections = new Set<Connection>();
