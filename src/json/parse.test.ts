@@ -115,7 +115,7 @@ describe("the outline", () => {
 
 describe("the elements of an array", () => {
   const split = async (text: string) =>
-    (await splitArray(Buffer.from(text))).map((element) =>
+    (await splitArray(Buffer.from(text), 1000)).map((element) =>
       element instanceof Uint8Array ? Buffer.from(element).toString() : element,
     );
 
@@ -130,6 +130,12 @@ describe("the elements of an array", () => {
 
   it.each(["[", "[{]", "[{}", "[{}{}]", "[{},]", "[1 2]", "[{}]]", '[{}],"a"'])("of %j are none", async (text) => {
     await expect(split(text)).rejects.toThrow(UnreadableMessage);
+  });
+
+  it("are only counted when they are too many", async () => {
+    const elements = await splitArray(Buffer.from(`[${"{},".repeat(1000)}{}]`), 1000);
+    expect(elements).toHaveLength(1001);
+    expect(elements[0]).toBeUndefined();
   });
 
   it("are not read when there is too much beside arrays and objects", async () => {
@@ -182,6 +188,21 @@ it("the end of a string is found wherever a look ends", async () => {
 });
 
 describe("texts that would take too long to read", () => {
+  it.each([
+    ["arrays without commas between them", `{"a":${"[]".repeat(50_000)}}`],
+    ["objects without commas between them", `[${"{}".repeat(50_000)}]`],
+  ])("refuses %s", async (_, text) => {
+    await expect(parseOutline(Buffer.from(text))).rejects.toThrow("have no commas between them");
+    await expect(splitArray(Buffer.from(text), 1000)).rejects.toThrow("have no commas between them");
+  });
+
+  it("refuses a long number without looking for its end", async () => {
+    const digits = `{"a":[${"1".repeat(IRREGULAR_NUMBERS_BELOW_BYTES)}]}`;
+    await expect(parseOutline(Buffer.from(digits))).rejects.toThrow("write large numbers as strings");
+    const safe = `{"a":[${"123456789012345,".repeat(20_000)}1]}`;
+    expect(await parseLongMessage(Buffer.from(safe))).toEqual(JSON.parse(safe));
+  });
+
   it("refuses irregular numbers in large messages, and only there", () => {
     const large = (number: string) => `[${number},"${"x".repeat(IRREGULAR_NUMBERS_BELOW_BYTES)}"]`;
     expect(() => parse(large("1.5"))).toThrow("may hold no fractions");

@@ -103,7 +103,8 @@ export async function parseLongMessage(bytes: Uint8Array): Promise<unknown> {
  */
 export async function parseOutline(bytes: Uint8Array): Promise<unknown> {
   const scan = await scanInSlices(bytes);
-  const outline = firstByte(bytes) === OPENING_BRACE ? scan.outline : undefined;
+  const isObject = firstByte(bytes) === OPENING_BRACE && scan.memberCount <= MAX_MEMBERS;
+  const outline = isObject ? scan.outline : undefined;
   const isTooLong = bytes.length > READ_AT_ONCE_BYTES;
   if (isTooLong && outline === undefined) throw tooLongOutside();
   try {
@@ -115,9 +116,13 @@ export async function parseOutline(bytes: Uint8Array): Promise<unknown> {
   return parsed(bytes, scan.isIrregular);
 }
 
-/** The elements of a long message that is an array, and gives way to others meanwhile: the bytes of those that are arrays or objects, the values of the others. */
-export async function splitArray(bytes: Uint8Array): Promise<unknown[]> {
+/**
+ * The elements of a long message that is an array, giving way to others meanwhile: the bytes of those that are arrays or objects, and the
+ * values of the others. Of more than so many arrays and objects nothing is told but their number.
+ */
+export async function splitArray(bytes: Uint8Array, most: number): Promise<unknown[]> {
   const scan = await scanInSlices(bytes);
+  if (scan.memberCount > most) return new Array(scan.memberCount);
   const { outline } = scan;
   if (outline === undefined) throw tooLongOutside();
   let values: unknown;
@@ -126,8 +131,8 @@ export async function splitArray(bytes: Uint8Array): Promise<unknown[]> {
   } catch {
     throw unreadableOutside();
   }
-  const texts = scan.members;
-  return (values as unknown[]).map((value) => (isContainer(value) ? texts.shift() : value));
+  const texts = scan.members.values();
+  return (values as unknown[]).map((value) => (isContainer(value) ? texts.next().value : value));
 }
 
 async function scanInSlices(bytes: Uint8Array): Promise<Scan> {
@@ -177,7 +182,7 @@ class Scan {
   get outline(): Uint8Array | undefined {
     const inner = this.#inner;
     const bytes = this.#bytes;
-    if (inner.length % 2 !== 0) return undefined;
+    if (!Number.isInteger(this.memberCount)) return undefined;
     const pieces: Uint8Array[] = [];
     let end = 0;
     let length = bytes.length;
@@ -189,12 +194,23 @@ class Scan {
     return length > READ_AT_ONCE_BYTES ? undefined : Buffer.concat([...pieces, bytes.subarray(end)]);
   }
 
-  /** The arrays and objects that the outline has nothing of. */
+  /** How many arrays and objects there are that the outline has nothing of. */
+  get memberCount(): number {
+    return this.#inner.length / 2;
+  }
+
+  /** These themselves. */
   get members(): Uint8Array[] {
     const inner = this.#inner;
-    return Array.from({ length: inner.length / 2 }, (_, index) =>
+    return Array.from({ length: this.memberCount }, (_, index) =>
       this.#bytes.subarray(inner[index * 2], inner[index * 2 + 1]! + 1),
     );
+  }
+
+  /** A member begins that is an array or an object: there are no more of them than values. */
+  #enter(at: number, commas: number): void {
+    if (this.#bytes.length > LARGE_MESSAGE_BYTES && this.memberCount > commas) throw withoutCommas();
+    this.#inner.push(at);
   }
 
   /** Looks at about so many bytes more; tells whether these were the last. */
@@ -215,7 +231,9 @@ class Scan {
         if (inString) break;
       } else if (byte >= ZERO && byte <= NINE) {
         const start = at;
-        while (isDigit(bytes[at + 1])) at++;
+        // No further than to see that a long message is refused for it.
+        const most = length < IRREGULAR_NUMBERS_BELOW_BYTES ? end : start + ALWAYS_SAFE_DIGITS;
+        while (at < most && isDigit(bytes[at + 1])) at++;
         const next = bytes[at + 1];
         irregular ||= at - start >= ALWAYS_SAFE_DIGITS || next === DOT || next === LOWER_E || next === UPPER_E;
         if (irregular && length >= IRREGULAR_NUMBERS_BELOW_BYTES) throw tooLargeForIrregularNumbers();
@@ -234,7 +252,7 @@ class Scan {
           throw new UnreadableMessage(`The message nests arrays and objects more than ${MAX_NESTING} levels deep.`);
         }
         this.#members[depth] = 0;
-        if (depth === 2) this.#inner.push(at);
+        if (depth === 2) this.#enter(at, values);
       } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
         if (depth-- === 2) this.#inner.push(at);
       }
@@ -256,6 +274,10 @@ function tooLongOutside(): UnreadableMessage {
   return new UnreadableMessage(
     `A message of more than ${READ_AT_ONCE_BYTES} bytes must be a call or a batch, with all but so many of its bytes in arrays and objects.`,
   );
+}
+
+function withoutCommas(): UnreadableMessage {
+  return new UnreadableMessage("The message is not JSON: arrays or objects in it have no commas between them.");
 }
 
 function unreadableOutside(): UnreadableMessage {

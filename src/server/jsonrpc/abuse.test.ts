@@ -166,6 +166,33 @@ it("what comes after a WebSocket message that breaks the protocol takes no room 
   }
 });
 
+it("pings and pongs take no room from others", async () => {
+  const server = await open({ limits: { heldBytes: 200_000 } });
+  const client = new WebSocket(server.url.replace("http", "ws"));
+  await once(client, "open");
+  onTestFinished(() => client.terminate());
+  for (let sent = 0; sent < 400; sent++) {
+    client.ping();
+    await once(client, "pong");
+  }
+  for (let sent = 0; sent < 5000; sent++) client.pong("x".repeat(100));
+  client.ping();
+  await once(client, "pong");
+  expect((await server.post(" ".repeat(150_000))).status).toBe(200);
+  expect(client.readyState).toBe(client.OPEN);
+});
+
+it("who sends pongs between the parts of a message is cut off when they are too much", async () => {
+  const server = await open({ webSocketLimits: { incompleteBytes: 100_000 } });
+  const client = new WebSocket(server.url.replace("http", "ws"));
+  await once(client, "open");
+  const closed = once(client, "close");
+  client.send("{", { fin: false });
+  for (let sent = 0; sent < 5000; sent++) client.pong("x".repeat(100));
+  expect((await closed)[0]).toBe(1013);
+  await expect.poll(async () => (await server.post(" ".repeat(150_000))).status).toBe(200);
+});
+
 it("pongs that nobody reads do not pile up", async () => {
   const server = await open();
   const socket = await connectTo(server);

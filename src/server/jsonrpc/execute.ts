@@ -98,7 +98,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 
   async function executeLongBatch(message: Uint8Array, sender: Sender): Promise<MessageResponse | undefined> {
-    const elements = await splitArray(message);
+    const elements = await splitArray(message, batchLength);
     if (elements.length > batchLength) return runBatch(elements, sender);
     const slice = new TimeSlice();
     const requests: unknown[] = [];

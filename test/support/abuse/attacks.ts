@@ -40,6 +40,13 @@ const longStrings: Attack = (clients) => {
   return clients.repeat(2, () => clients.exchange(clients.target.jsonRpcUrl, requests[next++ % 2]!));
 };
 
+/** Brackets as long as a body may be, which are no JSON. */
+const brackets: Attack = (clients) => {
+  const start = '{"jsonrpc":"2.0","id":1,"method":"post_v1_beacon_pool_attestations","params":';
+  const request = post(`${start}${"[]".repeat((LARGEST_BODY - 200) / 2)}}`);
+  return clients.repeat(2, () => clients.exchange(clients.target.jsonRpcUrl, request));
+};
+
 /** Batches of as many values as a message may hold. */
 const longBatches: Attack = (clients) => {
   const item = `"${"x".repeat(50)}"`;
@@ -227,6 +234,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   "32 MiB of attester duties": longParams("post_v1_validator_duties_attester", '"0",', '"1"'),
   "32 MiB of liveness": longParams("post_v1_validator_liveness_epoch", '"0",', '"1"'),
   "a string of 32 MiB": longStrings,
+  "32 MiB of brackets": brackets,
   "batches of 480,000 values": longBatches,
   "batches of committees": committees,
   registrations,

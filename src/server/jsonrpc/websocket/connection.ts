@@ -9,6 +9,7 @@ import type { Client } from "../../method-table.ts";
 import type { Execute } from "../execute.ts";
 import { FrameReader } from "./frame-reader.ts";
 import type { FrameTurns } from "./frame-turns.ts";
+import { heldFrames } from "./held-frames.ts";
 import type { MessageLine } from "./message-line.ts";
 import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
@@ -18,6 +19,8 @@ export interface ConnectionLimits extends SubscriptionLimits {
   runningMessages: number;
   /** How many of them are worked on at once whatever others send. */
   ownMessages: number;
+  /** How much may come before a message is complete, with pings and what each piece costs. */
+  incompleteBytes: number;
   /** How long the other side may take to take leave. */
   leaveMillis: number;
   /** How long a client that shows no sign of life may take to read why it is cut off. */
@@ -108,6 +111,7 @@ export class Connection {
       socket: options.socket,
       turns: options.turns,
       onArrived: (bytes) => this.#count(bytes + PIECE_OVERHEAD_BYTES),
+      onRead: () => this.#settle(),
     });
     socket.on("message", (data) => {
       this.#heard = true;
@@ -195,11 +199,24 @@ export class Connection {
   #count(bytes: number): void {
     // What comes after an end is not held.
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#options.budget.take(bytes)) {
-      this.#incompleteBytes += bytes;
-    } else {
+    if (!this.#options.budget.take(bytes)) {
       this.#giveUp("The node holds as much of other requests as it can.");
+      return;
     }
+    this.#incompleteBytes += bytes;
+    if (this.#incompleteBytes > this.#options.limits.incompleteBytes) {
+      this.#giveUp("With a message that is not complete more has come than belongs to any.");
+    }
+  }
+
+  /** Pings and pongs are gone when they are read, and no part of a message. */
+  #settle(): void {
+    const held = heldFrames(this.#socket);
+    if (held === undefined) return;
+    const surplus = this.#incompleteBytes - this.#reader.unread - held - PIECE_OVERHEAD_BYTES;
+    if (surplus <= 0) return;
+    this.#incompleteBytes -= surplus;
+    this.#options.budget.giveBack(surplus);
   }
 
   #giveUp(reason: string): void {

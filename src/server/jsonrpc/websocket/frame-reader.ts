@@ -13,6 +13,8 @@ interface FrameReaderOptions {
   turns: FrameTurns;
   /** So many bytes have come. */
   onArrived(bytes: number): void;
+  /** Some of them are read, and all that they say is told. */
+  onRead(): void;
 }
 
 /** Has a WebSocket given what its client sends piece by piece, in its turns. */
@@ -20,15 +22,17 @@ export class FrameReader implements FrameSource {
   readonly #socket: Socket;
   readonly #turns: FrameTurns;
   readonly #onArrived: (bytes: number) => void;
+  readonly #onRead: () => void;
   #unread = 0;
   /** How much is read next: more and more, as long as nothing comes of it. */
   #pieceBytes = FIRST_BYTES;
   #isPaused = false;
 
-  constructor({ webSocket, socket, turns, onArrived }: FrameReaderOptions) {
+  constructor({ webSocket, socket, turns, onArrived, onRead }: FrameReaderOptions) {
     this.#socket = socket;
     this.#turns = turns;
     this.#onArrived = onArrived;
+    this.#onRead = onRead;
     const beginAnew = () => {
       this.#pieceBytes = FIRST_BYTES;
     };
@@ -65,6 +69,7 @@ export class FrameReader implements FrameSource {
     this.#pieceBytes = Math.min(this.#pieceBytes * 2, MOST_BYTES);
     this.#unread -= bytes;
     this.#socket.read(bytes);
+    this.#onRead();
     return this.#hasMore();
   }
 

@@ -49,7 +49,7 @@ interface WebSockets {
   close(): Promise<void>;
 }
 
-const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions"> = {
+const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions" | "incompleteBytes"> = {
   // The largest message in parts of 16 KiB.
   fragments: 2048,
   subscriptions: 32,
@@ -75,7 +75,9 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const { execute, policy, logger, exchanges, record, httpLimits, limits: given } = options;
   // Every event goes to each of them, whether on a connection of its own or not.
   const { connections: most } = httpLimits;
-  const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, ...given };
+  // The longest message, in packets as small as they are on any way.
+  const incompleteBytes = 3 * httpLimits.bodyBytes;
+  const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, incompleteBytes, ...given };
   const subscriptionCount = new SubscriptionCount(limits.allSubscriptions);
   const turns = new FrameTurns();
   const line = new MessageLine(limits.messagesAhead);
