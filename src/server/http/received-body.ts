@@ -3,6 +3,7 @@ import { TimeSlice } from "../../time-slice.ts";
 /** To join pieces up to this many bytes takes a millisecond. */
 const JOINED_AT_ONCE_BYTES = 1024 * 1024;
 const SLICE_MILLIS = 2;
+const FREED_FROM_BYTES = 16 * 1024;
 /** What is enough to see what a body is about. */
 const BEGINNING_BYTES = 1024;
 
@@ -86,7 +87,9 @@ function put(piece: Buffer, whole: Buffer, at: number): number {
   return length;
 }
 
-/** At once, not when the memory is next looked through for what nobody uses. */
-function free({ buffer, length }: Buffer): void {
+/** At once, not when the memory is next looked through for what nobody uses; of little memory that would take longer than it is worth. */
+function free(piece: Buffer): void {
+  if (piece.length < FREED_FROM_BYTES) return;
+  const { buffer, length } = piece;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
 }
