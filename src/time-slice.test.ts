@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it } from "vitest";
 import { countTurns } from "./event-loop.test-support.ts";
 import { ownTurn, TimeSlice } from "./time-slice.ts";
 
@@ -12,10 +12,8 @@ it("only one of those who wait goes on in a turn of the event loop, in their ord
 
 it("long work gives way when its slice of time is over, and not before", async () => {
   let now = 0;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
-  onTestFinished(() => clock.mockRestore());
   const turn = countTurns();
-  const slice = new TimeSlice();
+  const slice = new TimeSlice(15, () => now);
   const began = turn();
   now = 14;
   await slice.breathe();

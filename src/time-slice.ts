@@ -23,15 +23,18 @@ function giveTurn(): void {
 /** Lets long synchronous work, such as thousands of signatures, give way to everything else the process has to do. */
 export class TimeSlice {
   readonly #sliceMs: number;
-  #startedAt = performance.now();
+  readonly #now: () => number;
+  #startedAt: number;
 
-  constructor(sliceMs = SLICE_MS) {
+  constructor(sliceMs = SLICE_MS, now: () => number = () => performance.now()) {
     this.#sliceMs = sliceMs;
+    this.#now = now;
+    this.#startedAt = now();
   }
 
   async breathe(): Promise<void> {
-    if (performance.now() - this.#startedAt < this.#sliceMs) return;
+    if (this.#now() - this.#startedAt < this.#sliceMs) return;
     await ownTurn();
-    this.#startedAt = performance.now();
+    this.#startedAt = this.#now();
   }
 }
