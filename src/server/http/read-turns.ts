@@ -3,10 +3,8 @@ import { arrivals } from "../turn-share.ts";
 
 /** How long strangers may keep everybody else waiting in one turn of the event loop. */
 const TURN_MILLIS = 5;
-/** How many go on in a turn of those at the door that have sent something short, and of those that are held back. */
+/** How many go on in a turn of those at the door that have sent something short, and of those that are held back with little or much. */
 const RELEASED_A_TURN = 4;
-/** How many go on of those that are held back with a short request, of which the rest may not have come yet. */
-const SHORT_RELEASED_A_TURN = 16;
 /** Up to this, what a new client sends is taken for one request, and costs little to look at. */
 const SHORT_BYTES = 4096;
 /** How many may wait at the door: the first bytes of each are held, up to 128 KiB. */
@@ -139,8 +137,8 @@ class ReadTurns {
     this.#isEnding = false;
     this.#isOver = false;
     this.#began = undefined;
-    for (const socket of firstOf(this.#short, RELEASED_A_TURN)) this.#letIn(socket);
-    for (const socket of firstOf(this.#heldShort, SHORT_RELEASED_A_TURN)) this.#release(socket);
+    for (const socket of firstOf(this.#short)) this.#letIn(socket);
+    for (const socket of firstOf(this.#heldShort)) this.#release(socket);
     // Those who wait to be accepted may be others than those who cost so much.
     if (!arrivals.comeFirst) this.#releaseSome();
     if (this.#waiting > 0) this.#endTurnLater();
@@ -150,15 +148,15 @@ class ReadTurns {
     // One, because what it has sent is read already, and cannot be held back.
     const [first] = this.#door.keys();
     if (first) this.#letIn(first);
-    for (const socket of firstOf(this.#held, RELEASED_A_TURN)) this.#release(socket);
+    for (const socket of firstOf(this.#held)) this.#release(socket);
   }
 }
 
 /** Those whose turn it is; what they are taken from may change meanwhile. */
-function firstOf(sockets: Iterable<Socket>, most: number): Socket[] {
+function firstOf(sockets: Iterable<Socket>): Socket[] {
   const taken: Socket[] = [];
   for (const socket of sockets) {
-    if (taken.push(socket) === most) break;
+    if (taken.push(socket) === RELEASED_A_TURN) break;
   }
   return taken;
 }
