@@ -247,6 +247,20 @@ describe("a request to an upstream", () => {
     expect(upstream.questions).toEqual(["/first", "/third"]);
   });
 
+  it("is never sent when it is given up in the turn in which it was asked, and holds up none of those beside it", async () => {
+    const upstream = await startUpstream();
+    const client = new UpstreamClient(upstream.options, { timers: SYSTEM_TIMERS, connections: 2 });
+    closing.push(() => client.close());
+    const [first, second] = [client.begin(get("/first")), client.begin(get("/second"))];
+    const secondError = errorOf(second.response);
+    const third = client.begin(get("/third"));
+    second.abort("was not waited for");
+    expect((await secondError).mayHaveArrived).toBe(false);
+    for (const { response } of [first, third]) expect((await response).status).toBe(200);
+    expect(client.underWay).toBe(0);
+    expect(upstream.questions.toSorted()).toEqual(["/first", "/third"]);
+  });
+
   it("holds nothing of those that were given up while they waited for a connection", async () => {
     const upstream = await startUpstream();
     upstream.isFrozen = true;

@@ -7,6 +7,7 @@ import { RequestWriter, targetOf } from "./http/request-writer.ts";
 import { type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
 import { Latencies } from "./latencies.ts";
 import { secretsIn } from "./secrets.ts";
+import { atTurnEnd } from "./turn-end.ts";
 import { Turns } from "./turns.ts";
 
 /** More are used only for answers that wait for slow readers, so that these hold up nobody else. */
@@ -79,6 +80,10 @@ export class UpstreamClient implements ExchangeObserver {
     return this.#underWay;
   }
 
+  get isShared(): boolean {
+    return this.#underWay > 1;
+  }
+
   /** Whether it has as much to do as can be asked of it at a time. */
   get isFull(): boolean {
     return this.#underWay >= MAX_UNDER_WAY;
@@ -126,9 +131,14 @@ export class UpstreamClient implements ExchangeObserver {
     if (problem !== undefined) exchange.refuse(problem);
     else if (isFresh) this.#connections.send(this.#writer.write(request, "close"), exchange, { patience, isFresh });
     else {
+      const send = () => {
+        if (exchange.isOver) return;
+        this.#connections.send(this.#writer.write(request, "keep-alive"), exchange, { patience, isFresh });
+      };
       exchange.leaveTurns = this.#turns.take(() => {
         exchange.hasTurn = true;
-        this.#connections.send(this.#writer.write(request, "keep-alive"), exchange, { patience, isFresh });
+        if (this.isShared) atTurnEnd(send);
+        else send();
       });
     }
     return exchange;
