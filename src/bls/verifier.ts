@@ -17,7 +17,7 @@ export interface BlsVerifier {
   close(): Promise<void>;
 }
 
-interface BlsVerifierOptions {
+export interface BlsVerifierOptions {
   pubkeyCache: SharedPubkeys;
   logger?: Logger;
   /** How many worker threads at most; by default `defaultThreads`. */

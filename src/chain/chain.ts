@@ -82,6 +82,8 @@ export interface ChainParts extends OpeningOptions {
   custody?: CustodyOptions;
   /** By default a thread of the chain's own. It is closed with the chain. */
   kzg?: Kzg;
+  /** By default `createBlsVerifier`. What it makes is closed with the chain. */
+  createVerifier?: typeof createBlsVerifier;
 }
 
 /**
@@ -181,7 +183,8 @@ export class BeaconChain {
     this.#engine = engine;
     this.#logger = log;
     this.#pubkeys = pubkeyCache;
-    this.#bls = createBlsVerifier({ pubkeyCache, logger: log });
+    const { createVerifier = createBlsVerifier } = options;
+    this.#bls = createVerifier({ pubkeyCache, logger: log });
     const { blocks, data } = this;
     const { revision } = forkChoice;
     this.history = new History({ config, db, clock, blocks, data, bls: this.#bls, revision, genesis }, historyEnd);

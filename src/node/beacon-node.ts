@@ -56,6 +56,7 @@ type ChainSettings = Pick<
   | "safeSlotsToImportOptimistically"
   | "manyKeys"
   | "kzg"
+  | "createVerifier"
 >;
 
 /** What every node can be told by whoever starts it. */
@@ -153,6 +154,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       pubkeyFile: pubkeyFilePath(dataDir),
       manyKeys,
       kzg: options.kzg,
+      createVerifier: options.createVerifier,
       graffiti,
       graffitiCodes,
       stateLimits,

@@ -7,6 +7,7 @@ import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
 import { madeOnce } from "./made-once.ts";
+import { createRememberingVerifier } from "./remembering-verifier.ts";
 import { removableDirectory } from "./removable-directory.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
@@ -121,6 +122,7 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
     slotSeconds: 2,
     speed: 1,
     warmupEpochs: 0,
+    createVerifier: createRememberingVerifier,
     logger,
     setLogSpec: setSpec,
     ...options,

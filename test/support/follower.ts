@@ -5,6 +5,7 @@ import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
+import { createRememberingVerifier } from "./remembering-verifier.ts";
 
 /** A chain with a database and a clock of its own, to which the blocks of a dev chain can be given. */
 export function openFollower(
@@ -23,5 +24,5 @@ export function openFollower(
     },
   });
   const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
-  return BeaconChain.open({ config, db, clock, engine, logger });
+  return BeaconChain.open({ config, db, clock, engine, createVerifier: createRememberingVerifier, logger });
 }

@@ -8,6 +8,7 @@ import type { Kzg } from "../../src/data/kzg.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { SYSTEM_TIMERS } from "../../src/timers.ts";
 import { type Exit, ProgramRun } from "./program-run.ts";
+import { createRememberingVerifier } from "./remembering-verifier.ts";
 import { sharedKzg } from "./shared-kzg.ts";
 
 interface ProgramHereOptions {
@@ -80,11 +81,11 @@ export class ProgramHere extends ProgramRun {
       runners: {
         dev: async () => {
           requireLoadedPreset();
-          return (options, ...rest) => runDev(withKzg(options, kzg), ...rest);
+          return (options, ...rest) => runDev(inThisProcess(options, kzg), ...rest);
         },
         node: async () => {
           requireLoadedPreset();
-          return (options, ...rest) => runNode(withKzg(options, kzg), ...rest);
+          return (options, ...rest) => runNode(inThisProcess(options, kzg), ...rest);
         },
         gateway: async () => runGateway,
       },
@@ -102,8 +103,8 @@ export class ProgramHere extends ProgramRun {
 }
 
 /** No flag tells it, but the node takes it with the other options. */
-function withKzg<Options>(options: Options, kzg: Kzg): Options {
-  return { ...options, kzg };
+function inThisProcess<Options>(options: Options, kzg: Kzg): Options {
+  return { ...options, kzg, createVerifier: createRememberingVerifier };
 }
 
 function linesOf(text: string): string[] {

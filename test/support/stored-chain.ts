@@ -11,6 +11,7 @@ import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import type { ExecutionEngine } from "../../src/execution/engine.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
+import { createRememberingVerifier } from "./remembering-verifier.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 /** What identifies the chain that a data directory holds. */
@@ -59,7 +60,15 @@ export async function openStoredChain(
     return closed;
   };
   onTestFinished(close);
-  const chain = await BeaconChain.open({ config, db, clock, engine, kzg, logger });
+  const chain = await BeaconChain.open({
+    config,
+    db,
+    clock,
+    engine,
+    kzg,
+    createVerifier: createRememberingVerifier,
+    logger,
+  });
   opened.chain = chain;
   return { chain, clock, db, complaints, close };
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Slot } from "@lodestar/types";
 import { onTestFinished } from "vitest";
+import { createRememberingVerifier } from "../../../test/support/remembering-verifier.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { initialiseDatabase } from "../../chain/anchor.ts";
 import { BeaconChain } from "../../chain/chain.ts";
@@ -57,6 +58,7 @@ export async function openAnchoredAt(
       engine: new DevExecutionEngine(),
       logger: createRecordingLogger(),
       readGenesisState,
+      createVerifier: createRememberingVerifier,
       custody,
     });
   let chain = await open();

@@ -15,6 +15,7 @@ import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import { BeaconNode } from "../../../src/node/beacon-node.ts";
 import type { Networking, NetworkingParts } from "../../../src/node/networking.ts";
+import { createRememberingVerifier } from "../../support/remembering-verifier.ts";
 import { sharedKzg } from "../../support/shared-kzg.ts";
 
 export interface TestNodeOptions {
@@ -93,6 +94,7 @@ export class TestNode {
         syncLimits: options.syncLimits,
       },
       kzg: sharedKzg,
+      createVerifier: createRememberingVerifier,
       logger,
       setLogSpec: setSpec,
     });
