@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     // The preset is a process-wide fact that must be set before any consensus library is loaded.
     env: { LODESTAR_PRESET: "minimal" },
-    globalSetup: ["test/shared-directory.ts"],
+    globalSetup: ["test/shared-directory.ts", "test/shared-kzg.ts"],
     setupFiles: ["test/setup.ts"],
     sequence: { sequencer: LongestFirst },
     pool: "forks",

@@ -1,18 +1,23 @@
 import type { Kzg } from "../../src/data/kzg.ts";
 import { KzgThread } from "../../src/data/kzg-thread.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
+import { kzgAt } from "./served-kzg.ts";
 
-const thread = new KzgThread(createRecordingLogger());
+/** Names the place where all tests of a run have it computed. Without it, as outside of tests, they do so in their own process. */
+export const SHARED_KZG = "FANAL_TEST_KZG";
 
-/** One for all tests of the process, because the trusted setup takes seconds to be read. It stays open, whoever closes it. */
+const { [SHARED_KZG]: url } = process.env;
+const kzg = url === undefined ? new KzgThread(createRecordingLogger()) : kzgAt(url);
+
+/** One for all tests, because the trusted setup takes seconds to be read. It stays open, whoever closes it. */
 export const sharedKzg: Kzg = {
-  commitmentOf: (blob) => thread.commitmentOf(blob),
-  blobProofOf: (blob, commitment) => thread.blobProofOf(blob, commitment),
-  verifyBlobs: (batch) => thread.verifyBlobs(batch),
-  cellsOf: (blob) => thread.cellsOf(blob),
-  cellsAndProofsOf: (blob) => thread.cellsAndProofsOf(blob),
-  verifyCells: (batch) => thread.verifyCells(batch),
-  recover: (cellIndices, cells) => thread.recover(cellIndices, cells),
-  prepare: () => thread.prepare(),
+  commitmentOf: (blob) => kzg.commitmentOf(blob),
+  blobProofOf: (blob, commitment) => kzg.blobProofOf(blob, commitment),
+  verifyBlobs: (batch) => kzg.verifyBlobs(batch),
+  cellsOf: (blob) => kzg.cellsOf(blob),
+  cellsAndProofsOf: (blob) => kzg.cellsAndProofsOf(blob),
+  verifyCells: (batch) => kzg.verifyCells(batch),
+  recover: (cellIndices, cells) => kzg.recover(cellIndices, cells),
+  prepare: () => kzg.prepare(),
   async close() {},
 };
