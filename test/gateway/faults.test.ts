@@ -10,9 +10,11 @@ import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../src/timers.ts";
 import { FaultyLink } from "../support/faulty-link.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
+import type { ProgramRun } from "../support/program-run.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
 
-// Two programs are started; a machine that is busy with other tests may take its time for each.
+// Programs are started; a machine that is busy with other tests may take its time for each.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
@@ -21,28 +23,34 @@ const READERS = 6;
 /** How many answers clients get while a fault lasts. */
 const READS = 120;
 const DELAY_MILLIS = 400;
+/** Between what a reader asks: often enough that every moment of a fault meets some of them, and no more of the processor than that. */
+const PAUSE_MILLIS = 50;
 
 /** A node, and the link over which a gateway reaches it. */
-interface Upstream {
-  program: Program;
+interface Upstream<Run extends ProgramRun = ProgramRun> {
+  program: Run;
   restUrl: string;
   link: FaultyLink;
 }
 
 /** The chain is made by the first, and the second follows it. */
 let first: Upstream;
-let second: Upstream;
+/** Which is a process of its own, that can be frozen and killed. */
+let second: Upstream<Program>;
 /** The bytes by which the node itself answers what is asked for under a path, and which cannot change any more. */
 const finalAnswers = new Map<string, string>();
 
 const opened = new ClosingStack();
 afterAll(() => opened[Symbol.asyncDispose]());
 
-async function startUpstream(args: readonly string[]): Promise<Upstream> {
+async function startUpstream<Run extends ProgramRun>(
+  kind: { served(args: readonly string[], options: { whenDone(end: () => Promise<void>): void }): Promise<Run> },
+  args: readonly string[],
+): Promise<Upstream<Run>> {
   const { path, remove } = removableDirectory();
   opened.defer(remove);
   const own = ["--data-dir", path, "--p2p-port", "0", "--p2p-address", "127.0.0.1", "--rest", "--rest-port", "0"];
-  const program = await Program.served([...args, ...own], { whenDone: (end) => opened.defer(end) });
+  const program = await kind.served([...args, ...own], { whenDone: (end) => opened.defer(end) });
   const [, restUrl] = await program.untilLine(/REST is served at (http:\S+)/);
   const link = await FaultyLink.to(restUrl!);
   opened.defer(() => link.close());
@@ -53,9 +61,9 @@ beforeAll(async () => {
   // The last fork in which no node makes itself ready for blobs, which takes each of them seconds.
   const fork = ["--fork", "capella"];
   const chain = ["--validators", String(VALIDATORS), "--slot-seconds", "1", "--warmup-epochs", "4", ...fork];
-  first = await startUpstream(["dev", "--p2p", ...chain]);
+  first = await startUpstream(ProgramHere, ["dev", "--p2p", ...chain]);
   const [, network] = await first.program.untilLine(/Another node joins with: fanal node --network (\S+) /);
-  second = await startUpstream(["node", "--network", network!]);
+  second = await startUpstream(Program, ["node", "--network", network!]);
   const { head_slot } = await first.program.call("getChainHead");
   const hasFollowed = (head: { head_slot: string }) => Number(head.head_slot) >= Number(head_slot);
   await second.program.callUntil("getChainHead", hasFollowed);
@@ -147,6 +155,7 @@ class Readers {
       if (!(slot >= lastHead)) this.#complain(`The head was ${lastHead}, then: ${head}`);
       lastHead = slot;
       this.#count += 3;
+      await delay(PAUSE_MILLIS);
     }
   }
 

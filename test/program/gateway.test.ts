@@ -4,13 +4,14 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 // Programs are started several times; a machine that is busy with other tests may take its time for each.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-let node: Program;
+let node: ProgramHere;
 let nodeUrl: string;
 const { path: dataDir, remove } = removableDirectory();
 let endNode: (() => Promise<void>) | undefined;
@@ -23,7 +24,7 @@ beforeAll(async () => {
   const whenDone = (end: () => Promise<void>) => {
     endNode = end;
   };
-  node = await Program.dev([...chain, "--rest", "--rest-port", "0"], { whenDone });
+  node = await ProgramHere.dev([...chain, "--rest", "--rest-port", "0"], { whenDone });
   nodeUrl = (await node.untilLine(/REST is served at (http:\S+)/))[1]!;
   await node.untilLine(/The dev chain is running/);
 });
