@@ -41,6 +41,7 @@ export class UnsignedChain {
   readonly #genesisRoot: RootHex;
   readonly #states: State[];
   readonly #blocks = new Map<Slot, ChainBlock>();
+  readonly #blocksByRoot = new Map<RootHex, ChainBlock>();
   #lastStep: Step | undefined;
 
   constructor({ config, state }: Pick<DevGenesis, "config" | "state">) {
@@ -79,7 +80,9 @@ export class UnsignedChain {
     });
     message.stateRoot = after.hashTreeRoot();
     const root = blockRootOf(after);
-    this.#blocks.set(slot, { root, slot, signed, canonical: true, finalized: false, executionOptimistic: false });
+    const block = { root, slot, signed, canonical: true, finalized: false, executionOptimistic: false };
+    this.#blocks.set(slot, block);
+    this.#blocksByRoot.set(root, block);
     return { after, block: signed };
   }
 
@@ -108,7 +111,7 @@ export class UnsignedChain {
       payloads: { isOptimistic: () => false },
       blocks: {
         rootAtSlot: async (slot: Slot) => this.#blocks.get(slot)?.root ?? null,
-        byRoot: async (root: RootHex) => [...this.#blocks.values()].find((block) => block.root === root) ?? null,
+        byRoot: async (root: RootHex) => this.#blocksByRoot.get(root) ?? null,
         rootAtOrBefore: async () => this.#genesisRoot,
       } as unknown as ChainView["blocks"],
       states: {
