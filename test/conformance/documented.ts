@@ -6,6 +6,8 @@ import { openRpcDocument } from "../../src/api/openrpc.ts";
 const document = openRpcDocument(methodGroups, "0");
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema({ $id: "https://fanal/document", ...document });
+/** By their places: results are checked on several forks. */
+const compiled = new Map<string, ValidateFunction>();
 
 /** Checks a result against what the method's own definition says of it. */
 export function documentedResult(name: string): ValidateFunction {
@@ -24,5 +26,8 @@ export function documentedParams({ name, params }: Method, given: readonly unkno
 
 function validator(name: string, place: string): ValidateFunction {
   const at = document.methods.findIndex((method) => method.name === name);
-  return ajv.compile({ $ref: `https://fanal/document#/methods/${at}/${place}/schema` });
+  const $ref = `https://fanal/document#/methods/${at}/${place}/schema`;
+  const validate = compiled.get($ref) ?? ajv.compile({ $ref });
+  compiled.set($ref, validate);
+  return validate;
 }
