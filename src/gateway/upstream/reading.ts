@@ -30,8 +30,9 @@ export interface ReadingSurroundings {
   readonly timers: Pick<Timers, "now">;
   readonly hedgeMillis: number;
   readonly observer: GatewayObserver | undefined;
-  /** An upstream gave an answer, or gave none. */
-  noteOutcome(client: UpstreamClient, error?: UpstreamError): void;
+  noteAnswer(client: UpstreamClient): void;
+  /** An upstream gave no answer to what it was asked at `began`. */
+  noteError(client: UpstreamClient, error: UpstreamError, began: number): void;
 }
 
 /** One upstream that is being asked. */
@@ -171,10 +172,10 @@ export class Reading {
     const unusable = problemOf(response, this.#question);
     if (unusable !== undefined) {
       discard(response);
-      this.#missed(attempt.client, new UpstreamError(response.upstream, unusable, { mayHaveArrived: true }));
+      this.#missed(attempt, new UpstreamError(response.upstream, unusable, { mayHaveArrived: true }));
       return;
     }
-    this.#surroundings.noteOutcome(attempt.client);
+    this.#surroundings.noteAnswer(attempt.client);
     const refusal = refusalOfCredentials(response);
     if (refusal !== undefined) {
       discard(response);
@@ -205,11 +206,11 @@ export class Reading {
       this.#fail(error);
       return;
     }
-    this.#missed(attempt.client, error);
+    this.#missed(attempt, error);
   }
 
-  #missed(client: UpstreamClient, error: UpstreamError): void {
-    this.#surroundings.noteOutcome(client, error);
+  #missed({ client, began }: Attempt, error: UpstreamError): void {
+    this.#surroundings.noteError(client, error, began);
     this.#noteError(client.name, error.message);
     if (error.mayHaveArrived) this.#broken ??= client;
     this.#goOn(client);

@@ -184,7 +184,8 @@ describe("a read that fails on one upstream", () => {
     a.handler = cut;
     a.requests.length = 0;
     expect((await failureOf(upstreams.read(questionOf()))).message).toMatch(/a closed the connection\.$/);
-    expect(a.requests).toHaveLength(2);
+    // One more, because the connection of the first had been idle.
+    expect(a.requests).toHaveLength(3);
   });
 
   it("makes the upstream suspect after some errors in a row", async () => {
@@ -194,6 +195,22 @@ describe("a read that fails on one upstream", () => {
     expect(suspects).toEqual([]);
     await failureOf(upstreams.read(questionOf()));
     expect(suspects).toEqual(["a: 5 requests in a row failed, the last one so: a closed the connection."]);
+  });
+
+  it("takes what fails together for one error", async () => {
+    const { upstreams, server, suspects, timers } = await openUpstreams({ names: ["a"] });
+    const held: (() => void)[] = [];
+    server("a").handler = async (request, response) => {
+      if (held.push(() => cut(request, response)) < 10) return;
+      await timers.pass(1);
+      for (const end of held.splice(0)) end();
+    };
+    // Each is asked again once.
+    const readTen = () => Promise.all(Array.from({ length: 10 }, () => failureOf(upstreams.read(questionOf()))));
+    for (let i = 0; i < 2; i++) await readTen();
+    expect(suspects).toEqual([]);
+    await readTen();
+    expect(suspects).toHaveLength(1);
   });
 });
 

@@ -18,6 +18,14 @@ const SUSPECT_AFTER = 5;
 /** How long an upstream may take to answer a submission. */
 const SUBMISSION_MILLIS = 30_000;
 
+interface ErrorsInRow {
+  readonly count: number;
+  /** When the last of them came. */
+  readonly at: number;
+}
+
+const NO_ERRORS: ErrorsInRow = { count: 0, at: Number.NEGATIVE_INFINITY };
+
 interface UpstreamsOptions {
   options: Pick<GatewayOptions, "upstreams" | "broadcast" | "hedgeMillis">;
   conditions: Conditions;
@@ -43,7 +51,7 @@ export class Upstreams {
   readonly #bonds: Bonds;
   readonly #alarms: Alarms;
   readonly #surroundings: ReadingSurroundings;
-  readonly #errorsInRow = new Map<UpstreamClient, number>();
+  readonly #errors = new Map<UpstreamClient, ErrorsInRow>();
 
   constructor({ options, conditions, timers, logger, observer, onSuspect, bonds = new Bonds() }: UpstreamsOptions) {
     this.#clients = options.upstreams.map((upstream) => new UpstreamClient(upstream, { timers }));
@@ -65,7 +73,8 @@ export class Upstreams {
       timers,
       hedgeMillis: options.hedgeMillis,
       observer,
-      noteOutcome: (client, error) => this.#noteOutcome(client, error),
+      noteAnswer: (client) => this.#noteAnswer(client),
+      noteError: (client, error, began) => this.#noteError(client, error, began),
     };
   }
 
@@ -122,26 +131,29 @@ export class Upstreams {
       const facts = { cost: method.cost, headersMillis: SUBMISSION_MILLIS, isFresh: true };
       const response = await client.request(request, facts);
       this.#observer?.asked(client.name, method.name, response.status, this.#timers.now() - began);
-      this.#noteOutcome(client);
+      this.#noteAnswer(client);
       return response;
     } catch (error) {
       this.#observer?.asked(client.name, method.name, "error", this.#timers.now() - began);
       if (error instanceof UpstreamError) {
-        this.#noteOutcome(client, error);
+        this.#noteError(client, error, began);
         this.#logger.warn("Submission to an upstream failed", { method: method.name, error: error.message });
       }
       throw error;
     }
   }
 
-  #noteOutcome(client: UpstreamClient, error?: UpstreamError): void {
-    if (error === undefined) {
-      if (this.#errorsInRow.size > 0) this.#errorsInRow.delete(client);
-      return;
-    }
-    const errors = (this.#errorsInRow.get(client) ?? 0) + 1;
-    this.#errorsInRow.set(client, errors % SUSPECT_AFTER);
+  #noteAnswer(client: UpstreamClient): void {
+    if (this.#errors.size > 0) this.#errors.delete(client);
+  }
+
+  /** What was under way when another failed may have failed for the same reason, and is not counted again. */
+  #noteError(client: UpstreamClient, { message }: UpstreamError, began: number): void {
+    const { count, at } = this.#errors.get(client) ?? NO_ERRORS;
+    if (began < at) return;
+    const errors = count + 1;
+    this.#errors.set(client, { count: errors % SUSPECT_AFTER, at: this.#timers.now() });
     if (errors === SUSPECT_AFTER)
-      this.#onSuspect?.(client.name, `${errors} requests in a row failed, the last one so: ${error.message}`);
+      this.#onSuspect?.(client.name, `${errors} requests in a row failed, the last one so: ${message}`);
   }
 }

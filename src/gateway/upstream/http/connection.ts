@@ -30,6 +30,11 @@ export interface ResponseHandler extends ResponseSink {
 interface ConnectionOwner {
   /** An answer has ended, and the connection can be used again. */
   onFree(connection: Connection): void;
+  /**
+   * It was closed before anything of an answer came, and it had been idle before: the upstream may have closed it while the request was
+   * on its way, and says nothing by that.
+   */
+  onUnheard(request: RequestBytes, handler: ResponseHandler, patience: number): void;
   onClosed(connection: Connection): void;
 }
 
@@ -60,6 +65,10 @@ export class Connection {
   #handler: ResponseHandler | undefined;
   /** What is sent as soon as there is a connection. */
   #waiting: RequestBytes | undefined;
+  /** What was sent after it had been idle, until something of the answer comes. */
+  #unheard: RequestBytes | undefined;
+  /** Whether there was an answer on it before. */
+  #isUsed = false;
   #isConnected = false;
   #isPaused = false;
   #error: Error | undefined;
@@ -92,7 +101,7 @@ export class Connection {
     });
     this.#socket.once("close", () => {
       clearTimeout(late);
-      this.fail(this.#error ?? new HttpError("closed the connection"));
+      this.#lose(this.#error ?? new HttpError("closed the connection"));
       this.#owner.onClosed(this);
     });
   }
@@ -110,6 +119,7 @@ export class Connection {
   send(request: RequestBytes, handler: ResponseHandler, { now, patience }: { now: number; patience: number }): void {
     this.#handler = handler;
     this.#waiting = request;
+    if (this.#isUsed) this.#unheard = request;
     this.#patience = patience;
     this.#silentSince = now;
     if (this.#isConnected) this.#write();
@@ -150,6 +160,7 @@ export class Connection {
   destroy(): void {
     this.#handler = undefined;
     this.#waiting = undefined;
+    this.#unheard = undefined;
     this.#isStreaming = false;
     this.#socket.destroy();
     this.#giveBackOwn();
@@ -160,6 +171,17 @@ export class Connection {
     const handler = this.#handler;
     this.destroy();
     handler?.onError(error);
+  }
+
+  #lose(error: Error): void {
+    const handler = this.#handler;
+    const request = this.#unheard;
+    if (handler === undefined || request === undefined) {
+      this.fail(error);
+      return;
+    }
+    this.destroy();
+    this.#owner.onUnheard(request, handler, this.#patience);
   }
 
   #write(): void {
@@ -200,6 +222,7 @@ export class Connection {
   /** Gives whether to read on. */
   #read(count: number, buffer: Buffer): boolean {
     this.#silentSince = SPOKEN;
+    this.#unheard = undefined;
     this.#patience = BODY_MILLIS;
     const handler = this.#handler;
     try {
@@ -215,6 +238,7 @@ export class Connection {
 
   #complete(handler: ResponseHandler, isAll: boolean): void {
     this.#handler = undefined;
+    this.#isUsed = true;
     this.#isStreaming = false;
     if (this.#isPaused) this.resume();
     // What is still being sent, or has come beyond the answer, would be taken for a part of the next one.
@@ -228,6 +252,6 @@ export class Connection {
   #onEnd(): void {
     const handler = this.#handler;
     if (handler && this.#parser.endsWithConnection) this.#complete(handler, false);
-    else this.fail(new HttpError("closed the connection"));
+    else this.#lose(new HttpError("closed the connection"));
   }
 }

@@ -114,6 +114,39 @@ it("are not used again when the upstream closes them, says something unasked, or
   expect(sockets).toHaveLength(4);
 });
 
+it("send what was not heard on one that was idle on a new one, once, unless it was for a single request", async () => {
+  const closers: ((socket: Socket) => void)[] = [(socket) => socket.end(), (socket) => socket.resetAndDestroy()];
+  for (const close of closers) {
+    let isDown = false;
+    const paths: string[] = [];
+    const { send, sockets } = await openConnections((socket, request) => {
+      paths.push(request.split(" ")[1]!);
+      if (request.includes("/lost") && (isDown || socket === sockets[0])) close(socket);
+      else socket.write(OK);
+    });
+    expect(await send("/first").outcome).toBe("ok");
+    expect(await send("/lost").outcome).toBe("ok");
+    expect(sockets).toHaveLength(2);
+    isDown = true;
+    expect(await send("/lost").outcome).toMatch(/^Error: /);
+    expect(sockets).toHaveLength(3);
+    expect(await send("/lost", { isFresh: true }).outcome).toMatch(/^Error: /);
+    expect(paths).toEqual(["/first", "/lost", "/lost", "/lost", "/lost", "/lost"]);
+  }
+});
+
+it("tell of an answer that breaks off on one that was idle, and do not ask for it again", async () => {
+  const paths: string[] = [];
+  const { send } = await openConnections((socket, request) => {
+    paths.push(request.split(" ")[1]!);
+    if (paths.length === 1) socket.write(OK);
+    else socket.end("HTTP/1.1 2");
+  });
+  expect(await send("/first").outcome).toBe("ok");
+  expect(await send("/second").outcome).toMatch(/^Error: /);
+  expect(paths).toEqual(["/first", "/second"]);
+});
+
 it("tell of an answer that comes before the request is wholly sent, and do not use that connection again", async () => {
   const { send, sockets } = await openConnections((socket, request) => {
     if (request.startsWith("POST /long")) socket.pause();

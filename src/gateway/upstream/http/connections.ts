@@ -66,6 +66,10 @@ export class Connections {
         if (this.#fresh.has(connection)) connection.destroy();
         else this.#idle.push({ connection, until: this.#timers.now() + connection.idleMillis });
       },
+      onUnheard: (request, handler, patience) => {
+        if (this.#isClosed) handler.onError(closed());
+        else this.#connect().send(request, handler, { now: this.#timers.now(), patience });
+      },
       onClosed: (connection) => {
         this.#open.delete(connection);
         const position = this.#idle.findIndex((idle) => idle.connection === connection);
