@@ -5,7 +5,6 @@ import { BodyStream } from "./body-stream.ts";
 import type { Connection, ResponseHandler } from "./http/connection.ts";
 import { HttpError } from "./http/response-parser.ts";
 import { PiecesWithoutSecrets, withoutSecrets } from "./secrets.ts";
-import { atTurnEnd } from "./turn-end.ts";
 
 /** A body of up to this many bytes is given whole. */
 export const WHOLE_BODY_BYTES = 64 * 1024;
@@ -14,8 +13,8 @@ const MOST_PIECES = 1024;
 
 /** Who is told how exchanges go on. */
 export interface ExchangeObserver {
-  /** Whether others are under way as well. */
-  readonly isShared: boolean;
+  /** Does something together with what is to be done for the others that are under way, and at once when there are none. */
+  together(run: () => void): void;
   /** It has begun to answer. */
   onAnswered(exchange: HttpExchange): void;
   /** Its reader is slower than it, so that it waits with its connection. */
@@ -133,8 +132,7 @@ export class HttpExchange implements ResponseHandler {
     if (this.#stream) {
       if (this.#concealing) this.#stream.push(this.#concealing.end());
       this.#stream.end();
-    } else if (this.#observer.isShared) atTurnEnd(() => this.#answerWhole());
-    else this.#answerWhole();
+    } else this.#observer.together(() => this.#answer(withoutSecrets(joined(this.#chunks), this.#secrets)));
     this.#finish();
   }
 
@@ -172,10 +170,6 @@ export class HttpExchange implements ResponseHandler {
     this.#chunks = [];
     this.#stream = stream;
     this.#answer(stream);
-  }
-
-  #answerWhole(): void {
-    this.#answer(withoutSecrets(joined(this.#chunks), this.#secrets));
   }
 
   #answer(body: Buffer | BodyStream): void {

@@ -80,10 +80,6 @@ export class UpstreamClient implements ExchangeObserver {
     return this.#underWay;
   }
 
-  get isShared(): boolean {
-    return this.#underWay > 1;
-  }
-
   /** Whether it has as much to do as can be asked of it at a time. */
   get isFull(): boolean {
     return this.#underWay >= MAX_UNDER_WAY;
@@ -137,8 +133,7 @@ export class UpstreamClient implements ExchangeObserver {
       };
       exchange.leaveTurns = this.#turns.take(() => {
         exchange.hasTurn = true;
-        if (this.isShared) atTurnEnd(send);
-        else send();
+        this.together(send);
       });
     }
     return exchange;
@@ -148,6 +143,11 @@ export class UpstreamClient implements ExchangeObserver {
   close(): Promise<void> {
     this.#connections.close();
     return Promise.resolve();
+  }
+
+  together(run: () => void): void {
+    if (this.#underWay > 1) atTurnEnd(run);
+    else run();
   }
 
   onAnswered(exchange: HttpExchange): void {
