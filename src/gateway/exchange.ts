@@ -1,5 +1,5 @@
 import type { Method } from "../api/definition.ts";
-import { ForeseenError } from "../foreseen-error.ts";
+import { Failure } from "../failure.ts";
 import type { Format } from "../server/http/negotiation.ts";
 import type { Waiting } from "../server/method-table.ts";
 
@@ -12,6 +12,9 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
 }
+
+/** What most requests say of themselves. */
+export const ASKS_FOR_JSON: UpstreamRequest["headers"] = Object.freeze({ accept: "application/json" });
 
 /** A call of a method on its way to an upstream, with all by which it is decided whom to ask and how long the answer stays true. */
 export interface Question {
@@ -39,14 +42,14 @@ export interface UpstreamResponse {
   readonly body: Buffer | AsyncIterable<Buffer>;
 }
 
-/** An upstream gave no answer, or none to its end. */
-export class UpstreamError extends ForeseenError {
+/** An upstream gave no answer, or none to its end. The message names it. */
+export class UpstreamError extends Failure {
   readonly upstream: string;
   /** Whether it may have received the request, so that what changes something must not be sent again. */
   readonly mayHaveArrived: boolean;
 
   constructor(upstream: string, message: string, options: { mayHaveArrived: boolean; cause?: unknown }) {
-    super(message, { cause: options.cause });
+    super("unavailable", message, { cause: options.cause });
     this.name = "UpstreamError";
     this.upstream = upstream;
     this.mayHaveArrived = options.mayHaveArrived;

@@ -45,11 +45,11 @@ describe("a refusal", () => {
 
   it("of an upstream that gives no answer names it", async () => {
     const gateway = new ScriptedGateway(() => {
-      throw new UpstreamError("one", "It cannot be reached.", { mayHaveArrived: false });
+      throw new UpstreamError("one", "one cannot be reached.", { mayHaveArrived: false });
     });
     await expect(gateway.call(READ, ["head"])).rejects.toMatchObject({
       kind: "unavailable",
-      message: "one: It cannot be reached.",
+      message: "one cannot be reached.",
     });
     await expect(gateway.request("/eth/v1/beacon/genesis", "/eth/v1/beacon/genesis")).rejects.toMatchObject({
       kind: "unavailable",

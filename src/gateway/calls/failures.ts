@@ -10,7 +10,7 @@ import {
   unsupported,
 } from "../../failure.ts";
 import type { Waiting } from "../../server/method-table.ts";
-import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import type { UpstreamResponse } from "../exchange.ts";
 import { bodyUpTo } from "../upstream/ask.ts";
 
 /** No more of what another node says is passed on. */
@@ -106,13 +106,6 @@ function lacks({ name }: Method, upstream: string, message = ""): Failure {
   return unsupported(
     `The upstream ${upstream} does not have what ${name} asks for.${message && ` It says: ${message}`}`,
   );
-}
-
-/** Whatever goes wrong on the way to an upstream and back, as the failure of a call; anything else stays as it was thrown. */
-export function toFailure(error: unknown): unknown {
-  if (!(error instanceof UpstreamError)) return error;
-  const { message, upstream } = error;
-  return unavailable(message.includes(upstream) ? message : `${upstream}: ${message}`, { cause: error });
 }
 
 function readComplaint({ body }: Refusal): Complaint {

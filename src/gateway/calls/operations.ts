@@ -70,10 +70,14 @@ export class Operations {
 
   /** Rejects with an `UpstreamError` when there is no answer; one that refuses is read to its end. */
   async ask(method: Method, request: Request, rest: Pick<Question, "waiting" | "lacking">): Promise<UpstreamResponse> {
+    return readRefusal(await this.put(method, request, rest), rest.waiting);
+  }
+
+  /** The same, but one that refuses may still have to be read. */
+  put(method: Method, request: Request, rest: Pick<Question, "waiting" | "lacking">): Promise<UpstreamResponse> {
     const { reads, upstreams } = this.#parts;
     const question: Question = { method, format: "json", ...request, ...rest };
-    const response = await (changesNothing(method.access) ? reads.read(question) : upstreams.submit(question));
-    return response.status < 400 ? response : readRefusal(response, rest.waiting);
+    return changesNothing(method.access) ? reads.read(question) : upstreams.submit(question);
   }
 
   /** What an operation answers to a call with these parameters, whatever its status. */

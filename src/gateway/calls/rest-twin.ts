@@ -5,7 +5,7 @@ import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
 import { type Place, placesOf } from "../../api/rest/places.ts";
 import { invalidParams } from "../../failure.ts";
 import type { Params } from "../../server/method-table.ts";
-import type { Question, UpstreamRequest } from "../exchange.ts";
+import { ASKS_FOR_JSON, type Question, type UpstreamRequest } from "../exchange.ts";
 import { paramsIn, RawJson } from "./message-params.ts";
 
 /** The part of a question that follows from the parameters of a call. */
@@ -30,6 +30,8 @@ const ANYTHING = z.unknown();
 export class RestTwin {
   readonly #options: TwinOptions;
   readonly #places: readonly Place[];
+  /** What stands in the path by turns: itself, and the name of a parameter. */
+  readonly #path: readonly string[];
   readonly #signature: Signature;
   readonly #mustNameFork: boolean;
 
@@ -37,6 +39,7 @@ export class RestTwin {
     this.#options = options;
     const { called, asked, path } = options;
     this.#places = placesOf(called.params, path);
+    this.#path = path.path.split(/\{(\w+)\}/);
     const { name, sameAs, arrange } = called;
     // Whoever takes a body reads it anyway, and says what is wrong with it.
     const isPassed = ({ from }: Place) => from === "body" && !path.takesText;
@@ -65,9 +68,8 @@ export class RestTwin {
     const { path: asked, query: more } = this.#options;
     // Most calls need none, and to make one costs more than all else here.
     let query = more && new URLSearchParams(more);
-    const headers: Record<string, string> = { accept: "application/json" };
+    let headers = ASKS_FOR_JSON;
     const params: Record<string, string> = {};
-    let { path } = asked;
     let body: Buffer | undefined;
     for (const { param, from, type } of this.#places) {
       const { name, key, header, isFlag } = param;
@@ -77,15 +79,14 @@ export class RestTwin {
         const given = value === undefined && type === "array" ? [] : value;
         if (given === undefined) continue;
         body = asked.takesText ? Buffer.from(textOf(given)) : jsonOf(given);
-        headers["content-type"] = asked.takesText ? "text/plain" : "application/json";
+        headers = { ...headers, "content-type": asked.takesText ? "text/plain" : "application/json" };
       } else if (value === undefined) {
         // It is left out there, too.
       } else if (from === "path") {
         params[name] = textOf(value);
         requirePlain(name, params[name]);
-        path = path.replace(`{${name}}`, params[name]);
       } else if (from === "header") {
-        headers[header!.name.toLowerCase()] = textOf(value);
+        headers = { ...headers, [header!.name.toLowerCase()]: textOf(value) };
       } else if (isFlag) {
         if (value !== true) continue;
         query ??= new URLSearchParams();
@@ -97,7 +98,11 @@ export class RestTwin {
         for (const each of values) query.append(name, each);
       }
     }
-    if (this.#mustNameFork) headers[FORK] ??= this.#options.forkAt(body && firstSlot(body));
+    if (this.#mustNameFork && headers[FORK] === undefined) {
+      headers = { ...headers, [FORK]: this.#options.forkAt(body && firstSlot(body)) };
+    }
+    let path = this.#path[0]!;
+    for (let at = 1; at < this.#path.length; at += 2) path += params[this.#path[at]!]! + this.#path[at + 1]!;
     const url = query === undefined || query.size === 0 ? path : `${path}?${query}`;
     const request: UpstreamRequest = { verb: asked.verb, url, headers };
     return { request: body === undefined ? request : { ...request, body }, params };

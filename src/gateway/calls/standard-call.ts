@@ -2,6 +2,7 @@ import type { Method } from "../../api/definition.ts";
 import { rejected } from "../../failure.ts";
 import type { Answer, Params, Waiting } from "../../server/method-table.ts";
 import { answerOf } from "./answers.ts";
+import { readRefusal } from "./failures.ts";
 import { methodNamed, type Operations } from "./operations.ts";
 import type { TwinRequest } from "./rest-twin.ts";
 import type { StandIn } from "./stand-ins.ts";
@@ -47,11 +48,11 @@ export function standardCall(
     const response =
       byBody && request.request.url.length > LONGEST_URL
         ? await operations.respond(byBody[0], byBody[1](request.params), waiting)
-        : await operations.ask(asked, request, { waiting });
+        : await operations.put(asked, request, { waiting });
     if (mustBeImported && response.status === ONLY_BROADCAST) {
       throw rejected(`The block was broadcast, but the upstream ${response.upstream} did not import it.`);
     }
-    return answerOf(method, response, beside);
+    return answerOf(method, response.status < 400 ? response : await readRefusal(response, waiting), beside);
   };
   return { call, callByMessage: async (message, waiting) => call(twin.paramsIn(message), waiting) };
 }

@@ -10,7 +10,6 @@ import type { Conditions } from "../condition.ts";
 import type { GatewayEvents } from "../events.ts";
 import { COMPOSED, COMPOSED_OTHERWISE } from "./composed.ts";
 import { Extensions } from "./extensions.ts";
-import { toFailure } from "./failures.ts";
 import { type Askable, Operations } from "./operations.ts";
 import { ownMethods, refusalOf } from "./own.ts";
 import { routeFormats } from "./pass-through.ts";
@@ -85,17 +84,11 @@ function callableMethod(method: Method, served: ServedMethod): CallableMethod {
     cost,
     access,
     takesLargeBody: method.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
-    call: (params, caller, waiting = FOR_EVER) => failingAsCall(served.call(params, waiting, caller)),
+    call: (params, caller, waiting = FOR_EVER) => served.call(params, waiting, caller),
     ...(served.callByMessage && {
-      callByMessage: (message, _caller, waiting = FOR_EVER) => failingAsCall(served.callByMessage!(message, waiting)),
+      callByMessage: (message, _caller, waiting = FOR_EVER) => served.callByMessage!(message, waiting),
     }),
   };
-}
-
-function failingAsCall<T>(answer: Promise<T>): Promise<T> {
-  return answer.catch((error: unknown) => {
-    throw toFailure(error);
-  });
 }
 
 type Handler = (request: RestRequest) => Promise<RestAnswer>;
@@ -107,7 +100,7 @@ function routeAt(method: Method, path: RestPath, handle: Handler): RestRoute {
     path: path.path,
     access: method.access,
     ...(method.feed ? { answers: [], accepts: [] } : routeFormats(method, path)),
-    handle: (request) => failingAsCall(handle(request)),
+    handle,
   };
 }
 

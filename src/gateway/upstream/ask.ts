@@ -1,6 +1,6 @@
 import { keepBytes } from "../../json/buffer-pool.ts";
 import type { Timers } from "../../timers.ts";
-import { UpstreamError, type UpstreamResponse } from "../exchange.ts";
+import { ASKS_FOR_JSON, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
 
 /** Beyond all that the gateway reads itself. */
@@ -44,7 +44,7 @@ export async function askForBody(client: Askable, path: string, options: AskOpti
   );
   const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
   try {
-    const request = { verb: "GET", url: path, headers: { accept: "application/json" } } as const;
+    const request = { verb: "GET", url: path, headers: ASKS_FOR_JSON } as const;
     const response = await client.request(request, { signal: ends });
     const body = await wholeBody(response, MAX_BYTES, ends);
     if (response.status === 200) return body;

@@ -24,6 +24,13 @@ export interface ExchangeObserver {
   onOver(exchange: HttpExchange): void;
 }
 
+/** Who waits for an answer: is told one of both, once, and never before the exchange has been given to him. */
+export interface ExchangeListener {
+  onResponse(response: UpstreamResponse): void;
+  /** An `UpstreamError` when there is no answer; another when nobody could be asked such a thing. */
+  onFailure(error: Failure): void;
+}
+
 interface ExchangeFacts {
   readonly upstream: string;
   readonly cost: Cost;
@@ -32,12 +39,11 @@ interface ExchangeFacts {
   readonly isFresh: boolean;
   /** None of them is in an answer that is given whole, nor in a refusal. */
   readonly secrets: readonly string[];
+  readonly listener: ExchangeListener;
 }
 
 /** One request to an upstream and its answer. */
 export class HttpExchange implements ResponseHandler {
-  /** Rejects with an `UpstreamError` when there is none, or with a `Failure` when nobody could be asked such a thing. */
-  readonly response: Promise<UpstreamResponse>;
   readonly cost: Cost;
   readonly began: number;
   readonly isFresh: boolean;
@@ -50,8 +56,7 @@ export class HttpExchange implements ResponseHandler {
   readonly #upstream: string;
   readonly #observer: ExchangeObserver;
   readonly #secrets: readonly string[];
-  #resolve!: (response: UpstreamResponse) => void;
-  #reject!: (error: UpstreamError | Failure) => void;
+  readonly #listener: ExchangeListener;
   /** Undefined until the request goes out on one, and when it is over. */
   #connection: Connection | undefined;
   #isSent = false;
@@ -65,17 +70,14 @@ export class HttpExchange implements ResponseHandler {
   #concealing: PiecesWithoutSecrets | undefined;
   #isOver = false;
 
-  constructor({ upstream, cost, began, isFresh, secrets }: ExchangeFacts, observer: ExchangeObserver) {
+  constructor({ upstream, cost, began, isFresh, secrets, listener }: ExchangeFacts, observer: ExchangeObserver) {
     this.cost = cost;
     this.began = began;
     this.isFresh = isFresh;
     this.#upstream = upstream;
     this.#observer = observer;
     this.#secrets = secrets;
-    this.response = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.#listener = listener;
   }
 
   get isOver(): boolean {
@@ -169,17 +171,17 @@ export class HttpExchange implements ResponseHandler {
     for (const chunk of this.#chunks) stream.push(this.#concealing ? this.#concealing.push(chunk) : chunk);
     this.#chunks = [];
     this.#stream = stream;
-    this.#answer(stream);
+    queueMicrotask(() => this.#answer(stream));
   }
 
   #answer(body: Buffer | BodyStream): void {
-    this.#resolve({ upstream: this.#upstream, status: this.#status, headers: this.#headers, body });
+    this.#listener.onResponse({ upstream: this.#upstream, status: this.#status, headers: this.#headers, body });
   }
 
-  #fail(error: UpstreamError | Failure): void {
+  #fail(error: Failure): void {
     if (this.#isOver) return;
     if (this.#stream) this.#stream.fail(error);
-    else this.#reject(error);
+    else queueMicrotask(() => this.#listener.onFailure(error));
     this.#finish();
   }
 

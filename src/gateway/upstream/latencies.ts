@@ -1,9 +1,9 @@
 import type { Cost } from "../../server/method-table.ts";
 
-/** How many of the last answers are kept, how many it takes to go by them, and after how many more the quantile is found anew. */
+/** How many of the last answers are kept, how many it takes to go by them, and after how many more at most the quantile is found anew. */
 const KEPT = 256;
 const ENOUGH = 32;
-const RENEWED_AFTER = 32;
+const RENEWED_AFTER = 128;
 
 const SLOW_QUANTILE = 0.95;
 
@@ -29,6 +29,7 @@ export class Latencies {
 class CostLatencies {
   readonly #millis = new Float64Array(KEPT);
   #count = 0;
+  #renewedAt = ENOUGH;
   #slow: number | undefined;
 
   get slow(): number | undefined {
@@ -37,7 +38,8 @@ class CostLatencies {
 
   note(millis: number): void {
     this.#millis[this.#count++ % KEPT] = millis;
-    if (this.#count < ENOUGH || this.#count % RENEWED_AFTER !== 0) return;
+    if (this.#count < this.#renewedAt) return;
+    this.#renewedAt += Math.min(this.#count, RENEWED_AFTER);
     const sorted = this.#millis.slice(0, Math.min(this.#count, KEPT)).sort();
     this.#slow = sorted[Math.ceil(sorted.length * SLOW_QUANTILE) - 1];
   }

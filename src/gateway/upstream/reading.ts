@@ -1,4 +1,4 @@
-import { Failure, unavailable } from "../../failure.ts";
+import { type Failure, unavailable } from "../../failure.ts";
 import type { Waiting } from "../../server/method-table.ts";
 import type { Timers } from "../../timers.ts";
 import type { Conditions } from "../condition.ts";
@@ -10,7 +10,7 @@ import { type Bond, type Bonds, bondOf } from "./bonds.ts";
 import type { Choice } from "./choice.ts";
 import { isHeadBound } from "./head-bound.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
-import type { HttpExchange } from "./http-exchange.ts";
+import type { ExchangeListener, HttpExchange } from "./http-exchange.ts";
 import { nobodyAnswers } from "./nobody.ts";
 import { PAUSE_MILLIS, SILENT_MILLIS, type UpstreamClient } from "./upstream-client.ts";
 import { problemOf, refusalOfCredentials, verdictOn } from "./verdict.ts";
@@ -115,21 +115,21 @@ export class Reading {
   #ask(client: UpstreamClient): void {
     const { choice, conditions, timers } = this.#surroundings;
     const { method, request } = this.#question;
+    const listener: ExchangeListener = {
+      onResponse: (response) => this.#take(attempt, response),
+      onFailure: (error) => this.#miss(attempt, error),
+    };
     const attempt: Attempt = {
       client,
       began: timers.now(),
       headSlot: conditions.of(client.name).head?.slot ?? 0,
-      exchange: client.begin(request, { cost: method.cost }),
+      exchange: client.begin(request, listener, { cost: method.cost }),
       alarm: undefined,
     };
     choice.noteAsked(client);
     this.#tried.push(client);
     this.#attempts.push(attempt);
     this.#setAlarm(attempt, this.#patience(client));
-    attempt.exchange.response.then(
-      (response) => this.#take(attempt, response),
-      (error: UpstreamError | Failure) => this.#miss(attempt, error),
-    );
   }
 
   /** How long to wait for an upstream before another one is asked. */
@@ -200,13 +200,10 @@ export class Reading {
     }
   }
 
-  #miss(attempt: Attempt, error: UpstreamError | Failure): void {
+  #miss(attempt: Attempt, error: Failure): void {
     if (!this.#end(attempt, "error")) return;
-    if (error instanceof Failure) {
-      this.#fail(error);
-      return;
-    }
-    this.#missed(attempt, error);
+    if (error instanceof UpstreamError) this.#missed(attempt, error);
+    else this.#fail(error);
   }
 
   #missed({ client, began }: Attempt, error: UpstreamError): void {

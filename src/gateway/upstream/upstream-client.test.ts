@@ -30,6 +30,11 @@ function clientOf(options: ScriptedUpstream["options"]): UpstreamClient {
   return client;
 }
 
+function begin(client: UpstreamClient, request: UpstreamRequest) {
+  const { promise: response, resolve: onResponse, reject: onFailure } = Promise.withResolvers<UpstreamResponse>();
+  return { exchange: client.begin(request, { onResponse, onFailure }), response };
+}
+
 /** A server that answers every connection with these bytes, and then ends it. */
 async function startRaw(answer: string): Promise<ScriptedUpstream["options"]> {
   const sockets = new Set<Socket>();
@@ -219,11 +224,11 @@ describe("a request to an upstream", () => {
   it("tells once why none of several addresses can be asked", async () => {
     const upstream = await startUpstream();
     upstream.isFrozen = true;
-    const exchange = clientOf(upstream.options).begin(get("/"));
+    const { exchange, response } = begin(clientOf(upstream.options), get("/"));
     const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const unreachable = Object.assign(new Error("connect ENETUNREACH ::1:5052"), { code: "ENETUNREACH" });
     exchange.onError(new AggregateError([refused, unreachable, refused]));
-    const { message } = await errorOf(exchange.response);
+    const { message } = await errorOf(response);
     expect(message).toBe("a refused the connection, cannot be asked: connect ENETUNREACH ::1:5052.");
   });
 
@@ -251,12 +256,11 @@ describe("a request to an upstream", () => {
     const upstream = await startUpstream();
     const client = new UpstreamClient(upstream.options, { timers: SYSTEM_TIMERS, connections: 2 });
     closing.push(() => client.close());
-    const [first, second] = [client.begin(get("/first")), client.begin(get("/second"))];
-    const secondError = errorOf(second.response);
-    const third = client.begin(get("/third"));
-    second.abort("was not waited for");
+    const [first, second, third] = ["/first", "/second", "/third"].map((url) => begin(client, get(url)));
+    const secondError = errorOf(second!.response);
+    second!.exchange.abort("was not waited for");
     expect((await secondError).mayHaveArrived).toBe(false);
-    for (const { response } of [first, third]) expect((await response).status).toBe(200);
+    for (const { response } of [first!, third!]) expect((await response).status).toBe(200);
     expect(client.underWay).toBe(0);
     expect(upstream.questions.toSorted()).toEqual(["/first", "/third"]);
   });
@@ -267,21 +271,21 @@ describe("a request to an upstream", () => {
     const client = new UpstreamClient(upstream.options, { timers: SYSTEM_TIMERS, connections: 1 });
     closing.push(() => client.close());
     const received = upstream.received("/first");
-    const first = client.begin(get("/first"));
+    const first = begin(client, get("/first"));
     await received;
     const bodies: WeakRef<Buffer>[] = [];
     for (let count = 0; count < 20; count++) {
       const body = Buffer.alloc(1024);
       bodies.push(new WeakRef(body));
-      const waiting = client.begin({ ...get("/later"), verb: "POST", body });
-      waiting.abort("was not waited for");
+      const waiting = begin(client, { ...get("/later"), verb: "POST", body });
+      waiting.exchange.abort("was not waited for");
       await errorOf(waiting.response);
     }
     await new Promise((resolve) => setImmediate(resolve));
     setFlagsFromString("--expose-gc");
     runInNewContext("gc")();
     expect(bodies.filter((body) => body.deref() !== undefined).length).toBeLessThan(5);
-    first.abort("was not waited for");
+    first.exchange.abort("was not waited for");
     await errorOf(first.response);
   });
 

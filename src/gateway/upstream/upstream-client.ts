@@ -4,7 +4,7 @@ import type { UpstreamRequest, UpstreamResponse } from "../exchange.ts";
 import type { UpstreamOptions } from "../options.ts";
 import { Connections } from "./http/connections.ts";
 import { RequestWriter, targetOf } from "./http/request-writer.ts";
-import { type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
+import { type ExchangeListener, type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
 import { Latencies } from "./latencies.ts";
 import { secretsIn } from "./secrets.ts";
 import { atTurnEnd } from "./turn-end.ts";
@@ -105,22 +105,24 @@ export class UpstreamClient implements ExchangeObserver {
     { signal, ...facts }: RequestFacts & { signal?: AbortSignal } = {},
   ): Promise<UpstreamResponse> {
     signal?.throwIfAborted();
-    const exchange = this.begin(request, facts);
-    if (signal === undefined) return exchange.response;
-    const abort = () => exchange.abort("did not answer while somebody waited");
-    signal.addEventListener("abort", abort, { once: true });
+    let abort: (() => void) | undefined;
     try {
-      return await exchange.response;
+      return await new Promise<UpstreamResponse>((onResponse, onFailure) => {
+        const exchange = this.begin(request, { onResponse, onFailure }, facts);
+        abort = () => exchange.abort("did not answer while somebody waited");
+        signal?.addEventListener("abort", abort, { once: true });
+      });
     } finally {
-      signal.removeEventListener("abort", abort);
+      if (abort) signal?.removeEventListener("abort", abort);
     }
   }
 
   /** The same for who gives it up by `abort` of the exchange. */
-  begin(request: UpstreamRequest, facts: RequestFacts = {}): HttpExchange {
+  begin(request: UpstreamRequest, listener: ExchangeListener, facts: RequestFacts = {}): HttpExchange {
     const { cost = "cheap", headersMillis: patience = HEADERS_MILLIS, isFresh = false } = facts;
     const began = this.#timers.now();
-    const exchange = new HttpExchange({ upstream: this.name, cost, began, isFresh, secrets: this.#secrets }, this);
+    const known = { upstream: this.name, cost, began, isFresh, secrets: this.#secrets, listener };
+    const exchange = new HttpExchange(known, this);
     if (isAwaited(exchange) && this.#awaited++ === 0) this.#quietSince = began;
     this.#underWay++;
     const problem = this.#writer.problemOf(request);

@@ -1,4 +1,4 @@
-import type { UpstreamRequest } from "../../exchange.ts";
+import { ASKS_FOR_JSON, type UpstreamRequest } from "../../exchange.ts";
 import type { RequestBytes, Target } from "./connection.ts";
 
 /** What may not be in a path with its query, in the name of a header, or in its value. */
@@ -38,7 +38,8 @@ export function targetOf({ protocol, hostname, port }: URL): Target {
   return { host, port: Number(port || (isSecure ? 443 : 80)), isSecure };
 }
 
-function problemOfHeaders(headers: Readonly<Record<string, string>>): string | undefined {
+function problemOfHeaders(headers: UpstreamRequest["headers"]): string | undefined {
+  if (headers === ASKS_FOR_JSON) return undefined;
   for (const name in headers) {
     if (NOT_IN_NAME.test(name) || name === "") return "a header has a name that none may have";
     if (NOT_IN_VALUE.test(headers[name]!)) return `the header ${name} has characters in it that may not be there`;
@@ -46,8 +47,11 @@ function problemOfHeaders(headers: Readonly<Record<string, string>>): string | u
   return undefined;
 }
 
-function written(headers: Readonly<Record<string, string>>): string {
+function written(headers: UpstreamRequest["headers"]): string {
+  if (headers === ASKS_FOR_JSON) return WRITTEN_FOR_JSON;
   let text = "";
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   return text;
 }
+
+const WRITTEN_FOR_JSON = written({ ...ASKS_FOR_JSON });
