@@ -173,17 +173,15 @@ async function warmUp(calls: readonly Call[], { node, gateway, load, seconds }: 
 }
 
 async function benchLatency(calls: readonly Call[], setting: Setting): Promise<boolean> {
-  const { node, gateway, load, rounds, seconds } = setting;
+  const { node, gateway, rounds } = setting;
   let isSoonEnough = true;
   printHeader("one client", "p50, node", "p50, gateway", "later by");
   for (const { title, server, requests } of calls) {
-    const p50 = ({ ports }: Served) => {
-      return async () => {
-        const { millis } = await load.run({ port: ports[server], requests, connections: 1, seconds });
-        return quantile(millis, 0.5);
-      };
-    };
-    const [ofNode, ofGateway] = (await takeTurns(rounds, [p50(node), p50(gateway)])) as [number[], number[]];
+    const p50s = await takeTurns(
+      rounds,
+      [node, gateway].map((served) => () => measureP50(requests, askedOf(served, server), setting)),
+    );
+    const [ofNode, ofGateway] = p50s as [number[], number[]];
     const later = median(ofGateway.map((millis, round) => millis - ofNode[round]!));
     isSoonEnough &&= later < MOST_LATER_MILLIS;
     printRow(`${title}, ${server}`, ...[median(ofNode), median(ofGateway), later].map(twoDigits));
@@ -225,16 +223,23 @@ async function benchPlainProxy({ title, server, requests }: Call, setting: Setti
   const asked = { port: proxy.port, cpuSeconds: () => proxy.cpuSeconds() };
   await load.run({ port: proxy.port, requests, connections: CONNECTIONS, seconds: seconds * WARM_UP_ROUNDS });
   const subjects = { node: askedOf(node, server), gateway: askedOf(gateway, server), "plain proxy": asked };
+  const each = Object.values(subjects);
+  const p50s = await takeTurns(
+    rounds,
+    each.map((subject) => () => measureP50(requests, subject, setting)),
+  );
   const measured = await takeTurns(
     rounds,
-    Object.values(subjects).map((subject) => () => measureRate(requests, subject, setting)),
+    each.map((subject) => () => measureRate(requests, subject, setting)),
   );
   await proxy.end();
-  printHeader(`${title}, ${server}`, "CPU µs", "of the node's answers on a core");
+  printHeader(`${title}, ${server}`, "p50, one client", "later by", "CPU µs", "of the node's answers on a core");
   for (const [position, name] of Object.keys(subjects).entries()) {
+    const later = p50s[position]!.map((millis, round) => millis - p50s[0]![round]!);
     const micros = measured[position]!.map(({ microsPerRequest }) => microsPerRequest);
     const share = median(micros.map((one, round) => measured[0]![round]!.microsPerRequest / one));
-    printRow(name, median(micros).toFixed(1), `${(share * 100).toFixed(0)} %`);
+    const soon = [median(p50s[position]!), median(later)].map(twoDigits);
+    printRow(name, ...soon, median(micros).toFixed(1), `${(share * 100).toFixed(0)} %`);
   }
 }
 
@@ -246,6 +251,16 @@ interface Asked {
 
 function askedOf({ process, ports }: Served, server: Call["server"]): Asked {
   return { port: ports[server], cpuSeconds: () => process.usage.cpuSeconds };
+}
+
+/** Of one client, in milliseconds. */
+async function measureP50(
+  requests: readonly string[],
+  { port }: Pick<Asked, "port">,
+  { load, seconds }: Setting,
+): Promise<number> {
+  const { millis } = await load.run({ port, requests, connections: 1, seconds });
+  return quantile(millis, 0.5);
 }
 
 async function measureRate(requests: readonly string[], asked: Asked, setting: Setting): Promise<Measured> {
