@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_FORKS } from "../../dev/forks.ts";
-import { DEFAULT_BUILDER_OPTIONS } from "../../node/builder-options.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../node/server-limits.ts";
 import { optionsInTemporaryDirectory, refusal } from "./options.test-support.ts";
 
-const { folder, dev, node, file } = optionsInTemporaryDirectory();
+const { folder, dev, node } = optionsInTemporaryDirectory();
 
 describe("defaults", () => {
   it("of dev", () => {
@@ -173,148 +172,6 @@ describe("the command line", () => {
   });
 });
 
-describe("execution clients", () => {
-  const [first, second] = ["http://127.0.0.1:8551", "https://el.example/"];
-
-  it("are named in their order, with a secret in the data directory unless it lies elsewhere", () => {
-    expect(node(["--el", first, "--el", second, "--data-dir", "d"]).execution).toEqual({
-      urls: [first, second],
-      jwtSecretFile: join(folder, "d/jwt.hex"),
-    });
-    expect(dev(["--web3-url", first, "--jwt-secret", "s.hex"]).execution).toEqual({
-      urls: [first],
-      jwtSecretFile: join(folder, "s.hex"),
-    });
-    const respelled = ["--el", "http://[::1]:1", "--el", second, "--el", "HTTP://[0:0::1]:1/"];
-    expect(node(respelled).execution?.urls).toEqual(["http://[::1]:1", second]);
-    expect(dev([], { FANAL_EL: `${first},${second}` }).execution?.urls).toEqual([first, second]);
-  });
-
-  it("are refused where they make no sense", () => {
-    expect(refusal(() => dev(["--el", "127.0.0.1:8551"]))).toContain("it must be a URL that begins with http://");
-    const withPassword = refusal(() => dev(["--el", "http://me:secret@127.0.0.1:99999"]));
-    expect(withPassword).toContain(
-      '"http://…@127.0.0.1:99999" of --el is not accepted: it is not a URL: its host or its port',
-    );
-    expect(refusal(() => node(["--jwt-secret", "s.hex"]))).toContain("is of no use without --el");
-    expect(refusal(() => dev(["--el", first, "--speed", "2"]))).toContain("--el and --speed 2 exclude each other");
-    for (const refused of [dev, node]) {
-      const complaint = refusal(() => refused(["--el", first, "--dev-blobs", "3", "--dev-validators", "all"]));
-      expect(complaint).toContain("--dev-blobs and --el exclude each other");
-    }
-  });
-});
-
-describe("who may use a server", () => {
-  it("is said for each apart", () => {
-    const options = dev(
-      "--rpc-vhosts Node.Example,other_host --rpc-api read,debug --rest-allow-origin * --rest-token-file token".split(
-        " ",
-      ),
-    );
-    expect(options.rpcAccess).toMatchObject({ vhosts: ["node.example", "other_host"], api: ["read", "debug"] });
-    expect(options.restAccess).toMatchObject({ allowOrigin: ["*"], api: undefined, tokenFile: join(folder, "token") });
-  });
-
-  it.each(["rpc", "rest"])("has to be said of --%s on an address of other machines", (server) => {
-    const open = [`--${server}-address`, "0.0.0.0", `--${server}`];
-    const complaint = refusal(() => dev(open));
-    for (const flag of ["address 0.0.0.0", "token-file FILE", "allow-anyone"]) {
-      expect(complaint).toContain(`--${server}-${flag}`);
-    }
-    for (const address of ["::", "192.0.2.1", "node.lan"]) {
-      expect(refusal(() => dev([`--${server}-address`, address, `--${server}`]))).toContain("lets other machines call");
-    }
-    for (const way of [[`--${server}-token-file`, "t"], [`--${server}-allow-anyone`], [`--no-${server}`]]) {
-      expect(() => dev([...open, ...way])).not.toThrow();
-    }
-    for (const address of ["127.0.0.2", "::1", "localhost"]) {
-      expect(() => dev([`--${server}-address`, address, `--${server}`])).not.toThrow();
-    }
-  });
-});
-
-describe("precedence", () => {
-  it("is flag, then environment, then config file, then default", () => {
-    const config = file("order.yaml", "rpc-port: 1\nvalidators: 10\nslot-seconds: 4\n");
-    const environment = { FANAL_RPC_PORT: "2", FANAL_VALIDATORS: "20", FANAL_CONFIG_FILE: config };
-    expect(dev(["--rpc-port", "3"], environment)).toMatchObject({
-      rpcPort: 3,
-      validators: 20,
-      slotSeconds: 4,
-      warmupEpochs: 5,
-    });
-  });
-
-  it("lets --no-rpc beat what the environment or the file switches on", () => {
-    const config = file("on.yaml", "rpc: true\n");
-    expect(dev(["--config-file", config]).rpc).toBe(true);
-    expect(dev(["--config-file", config], { FANAL_RPC: "false" }).rpc).toBe(false);
-    expect(dev(["--config-file", config, "--no-rpc"], { FANAL_RPC: "1" }).rpc).toBe(false);
-  });
-
-  it("takes an empty variable for none, and aliases for the names they stand for", () => {
-    expect(dev([], { FANAL_RPC_PORT: "" }).rpcPort).toBe(9190);
-    expect(dev([], { FANAL_DATADIR: "elsewhere" }).dataDir).toBe(join(folder, "elsewhere"));
-    expect(dev(["--config-file", file("alias.yaml", "datadir: there")]).dataDir).toBe(join(folder, "there"));
-  });
-});
-
-describe("the config file", () => {
-  it("may be YAML, whose scalars stay as written", () => {
-    const config = file("a.yml", "rpc: true\ngraffiti: 0x1234\nspeed: 2.5\nfork-at: [altair=1, bellatrix=2]\n");
-    const options = dev(["--config-file", config]);
-    expect(options).toMatchObject({ rpc: true, speed: 2.5 });
-    expect([...(options.graffiti ?? [])].slice(0, 3)).toEqual([0x12, 0x34, 0]);
-    expect(options.forks).toHaveLength(3);
-  });
-
-  it("may be TOML", () => {
-    const config = file(
-      "a.toml",
-      'rpc = true\nrpc-port = 80\nspeed = 2.5\nfork = "altair"\nfork-at = ["bellatrix=2"]\n',
-    );
-    expect(dev(["--config-file", config])).toMatchObject({ rpc: true, rpcPort: 80, speed: 2.5 });
-  });
-
-  it("may be empty", () => {
-    expect(dev(["--config-file", file("empty.yaml", "# nothing\n")]).rpcPort).toBe(9190);
-  });
-
-  const refused: [name: string, text: string, complaint: RegExp][] = [
-    [
-      "u1.yaml",
-      "rpc-prot: 1",
-      /"rpc-prot" in the config file .*u1\.yaml is not the name of a flag\. Did you mean "rpc-port"/,
-    ],
-    ["u2.toml", "rpcPort = 1", /"rpcPort".*u2\.toml.*Did you mean "rpc-port"/],
-    ["u3.yaml", "network: mainnet", /"network".*belongs to "fanal node"/],
-    ["u4.yaml", "qqqqqqqq: 1", /"qqqqqqqq".*"fanal dev --help" lists the flags/],
-    ["u5.yaml", "config-file: x.yaml", /cannot name another one/],
-    ["v1.yaml", "rpc-port: 70000", /"70000" of the key "rpc-port" in the config file .*v1\.yaml.*from 0 to 65535/],
-    ["v2.yaml", "rpc: yes", /"yes" of the key "rpc".*true or false/],
-    ["v3.yaml", "rpc:", /"" of the key "rpc".*true or false/],
-    ["v4.yaml", "rpc-port: [1]", /"rpc-port".*v4\.yaml must be a number/],
-    ["v5.toml", "graffiti = 0x1234", /"graffiti".*v5\.toml must be a text/],
-    ["v6.toml", "rpc-port = true", /"rpc-port".*must be a number/],
-    ["v7.yaml", "fork-at: {altair: 1}", /"fork-at".*must be a list of texts/],
-    ["w1.yaml", "- rpc", /must hold keys and values/],
-    ["w2.yaml", "rpc: [", /w2\.yaml is not valid: /],
-    ["w3.toml", "rpc = ", /w3\.toml is not valid: /],
-    ["w4.json", "{}", /w4\.json must be YAML or TOML/],
-    ["w5.yaml", "data-dir: a\ndatadir: b", /gives --data-dir twice/],
-  ];
-  for (const [name, text, complaint] of refused) {
-    it(`is refused for ${JSON.stringify(text)} in ${name}`, () => {
-      expect(refusal(() => dev(["--config-file", file(name, text)]))).toMatch(complaint);
-    });
-  }
-
-  it("must exist", () => {
-    expect(refusal(() => dev(["--config-file", "gone.yaml"]))).toMatch(/gone\.yaml cannot be read: ENOENT/);
-  });
-});
-
 describe("values that are refused", () => {
   const onDev: [argv: string[], complaint: RegExp][] = [
     [["--rpc-port", "65536"], /"65536" of --rpc-port is not accepted: it must be a whole number from 0 to 65535\./],
@@ -410,32 +267,6 @@ describe("values that are refused", () => {
       /whole number of epochs of at least 0, or "all"/,
     );
     expect(refusal(() => node(["--network", "nowhere"]))).toMatch(/neither a network/);
-  });
-});
-
-describe("the builder", () => {
-  it("is none unless it is named, and then trusted as other clients do", () => {
-    expect(node([]).builder).toBeUndefined();
-    expect(dev(["--builder", "http://127.0.0.1:18550"]).builder).toEqual({
-      url: "http://127.0.0.1:18550",
-      ...DEFAULT_BUILDER_OPTIONS,
-    });
-  });
-
-  it("is as the flags say", () => {
-    const builder = ["--builder", "https://relay.example", "--builder-timeout", "500"];
-    const trust = ["--builder-fallback-skips", "2", "--builder-fallback-skips-per-epoch", "4"];
-    expect(node([...builder, ...trust, "--builder-boost-factor", "18446744073709551615"]).builder).toEqual({
-      url: "https://relay.example",
-      bidTimeoutMs: 500,
-      boostFactor: 2n ** 64n - 1n,
-      missedSlots: { inARow: 2, inAnEpoch: 4 },
-    });
-    expect(refusal(() => node(["--builder-boost-factor", "18446744073709551616"]))).toContain("0 to 2^64-1");
-    expect(refusal(() => node(["--builder-timeout", "5"]))).toMatch(
-      /^--builder-timeout is of no use without --builder,/,
-    );
-    expect(refusal(() => node(["--builder", "relay.example"]))).toContain("begins with http:// or https://");
   });
 });
 

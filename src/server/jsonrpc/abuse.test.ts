@@ -1,30 +1,12 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { IncomingMessage } from "node:http";
-import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { WebSocket } from "ws";
 import { createSignal } from "../http/http.test-support.ts";
 import type { Waiting } from "../method-table.ts";
-import { json, openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
-
-async function open(options?: TestServerOptions): Promise<TestServer> {
-  const server = await openTestServer(options);
-  onTestFinished(() => server.close());
-  return server;
-}
-
-/** A client that sends what it is told to, and reads nothing before it is asked to. */
-async function connectTo({ port }: TestServer, options?: { allowHalfOpen: boolean }): Promise<Socket> {
-  const socket = connect({ port, host: "127.0.0.1", ...options });
-  socket.on("error", () => {});
-  onTestFinished(() => {
-    socket.destroy();
-  });
-  await once(socket, "connect");
-  return socket;
-}
+import { connectTo, open } from "./abuse.test-support.ts";
+import { json, openTestServer, requestText } from "./server.test-support.ts";
 
 const head = (length: number) =>
   `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
@@ -127,101 +109,6 @@ it("half-sent bodies are held up to a limit for all clients, and given back", as
   expect((await server.post(requestText({}))).status).toBe(200);
   for (const socket of sockets) socket.destroy();
   await expect.poll(async () => (await server.post(" ".repeat(50_000))).status).toBe(200);
-});
-
-it("fragments of a WebSocket message count as well", async () => {
-  const server = await open({ limits: { heldBytes: 200_000 } });
-  const client = new WebSocket(server.url.replace("http", "ws"));
-  await once(client, "open");
-  const closed = once(client, "close");
-  for (let sent = 0; sent < 5; sent++) client.send(" ".repeat(60_000), { fin: false });
-  expect((await closed)[0]).toBe(1013);
-  await expect.poll(async () => (await server.post(" ".repeat(150_000))).status).toBe(200);
-});
-
-it("a WebSocket message in too many parts is refused, however small they are", async () => {
-  const server = await open({ webSocketLimits: { fragments: 10 } });
-  const client = new WebSocket(server.url.replace("http", "ws"));
-  await once(client, "open");
-  const closed = once(client, "close");
-  for (let sent = 0; sent <= 10; sent++) client.send(" ", { fin: false });
-  expect((await closed)[0]).toBe(1008);
-});
-
-const upgrade =
-  "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-
-it("what comes after a WebSocket message that breaks the protocol takes no room from others", async () => {
-  const server = await open({ limits: { heldBytes: 200_000 } });
-  // It goes on although the server has said that it will not.
-  const socket = await connectTo(server, { allowHalfOpen: true });
-  socket.write(upgrade);
-  await once(socket, "data");
-  // A frame of a kind that there is not.
-  socket.write(Buffer.from([0x8f, 0x80, 0, 0, 0, 0]));
-  await once(socket, "data");
-  for (let sent = 0; sent < 20; sent++) {
-    await new Promise((resolve) => socket.write(Buffer.alloc(50_000), resolve));
-    expect((await server.post(" ".repeat(50_000))).status).toBe(200);
-  }
-});
-
-it("pings and pongs take no room from others", async () => {
-  const server = await open({ limits: { heldBytes: 200_000 } });
-  const client = new WebSocket(server.url.replace("http", "ws"));
-  await once(client, "open");
-  onTestFinished(() => client.terminate());
-  for (let sent = 0; sent < 400; sent++) {
-    client.ping();
-    await once(client, "pong");
-  }
-  for (let sent = 0; sent < 5000; sent++) client.pong("x".repeat(100));
-  client.ping();
-  await once(client, "pong");
-  expect((await server.post(" ".repeat(150_000))).status).toBe(200);
-  expect(client.readyState).toBe(client.OPEN);
-});
-
-it("who sends pongs between the parts of a message is cut off when they are too much", async () => {
-  const server = await open({ webSocketLimits: { incompleteBytes: 100_000 } });
-  const client = new WebSocket(server.url.replace("http", "ws"));
-  await once(client, "open");
-  const closed = once(client, "close");
-  client.send("{", { fin: false });
-  for (let sent = 0; sent < 5000; sent++) client.pong("x".repeat(100));
-  expect((await closed)[0]).toBe(1013);
-  await expect.poll(async () => (await server.post(" ".repeat(150_000))).status).toBe(200);
-});
-
-it("pongs that nobody reads do not pile up", async () => {
-  const server = await open();
-  const socket = await connectTo(server);
-  socket.write(upgrade);
-  await once(socket, "data");
-  socket.pause();
-  const ping = Buffer.concat([Buffer.from([0x89, 0x80 | 125, 0, 0, 0, 0]), Buffer.alloc(125)]);
-  const pings = Buffer.concat(Array(1000).fill(ping));
-  for (let sent = 0; sent < 200; sent++) await new Promise((resolve) => socket.write(pings, resolve));
-  const last = Buffer.from(ping);
-  last[6] = 1;
-  let pongs = 0;
-  let isAnswered = false;
-  socket.on("data", (chunk: Buffer) => {
-    pongs += chunk.length / 127;
-    isAnswered ||= chunk.includes(1);
-  });
-  socket.resume();
-  // Whoever reads again is answered again.
-  await expect
-    .poll(
-      () => {
-        socket.write(last);
-        return isAnswered;
-      },
-      { timeout: 10_000 },
-    )
-    .toBe(true);
-  expect(pongs).toBeLessThan(130_000);
 });
 
 const chunkedHead = head(0).replace("Content-Length: 0", "Connection: close\r\nTransfer-Encoding: chunked");
@@ -340,41 +227,6 @@ it("half a request that comes only then does not hold off the end", async () => 
   await closed;
 }, 5000);
 
-it("a WebSocket reader that only answers pings is cut off", async () => {
-  const server = await open({
-    handlers: { huge: async () => json("x".repeat(8_000_000)) },
-    webSocketLimits: { checkMillis: 20 },
-  });
-  const client = new WebSocket(server.url.replace("http", "ws"));
-  await once(client, "open");
-  // It pongs whatever it reads, which is nothing.
-  client.send(requestText({ method: '"huge"' }));
-  client.pause();
-  const pongs = setInterval(() => client.pong(), 5);
-  client.on("error", () => {});
-  // A paused client notices the end when it reads again.
-  await expect.poll(() => server.log.some(({ message }) => message.includes("reads nothing"))).toBe(true);
-  clearInterval(pongs);
-  client.terminate();
-});
-
-it("answers that WebSocket clients do not read are held up to a limit for all clients", async () => {
-  const huge = async () => json("x".repeat(8_000_000));
-  const server = await open({ handlers: { huge }, limits: { unreadBytes: 10_000_000 } });
-  const webSocketUrl = server.url.replace("http", "ws");
-  const idle = new WebSocket(webSocketUrl);
-  const other = new WebSocket(webSocketUrl);
-  await Promise.all([once(idle, "open"), once(other, "open")]);
-  idle.pause();
-  idle.send(requestText({ method: '"huge"' }));
-  await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(503);
-  const closed = once(other, "close");
-  other.send(requestText({ method: '"huge"' }));
-  expect((await closed)[0]).toBe(1013);
-  idle.terminate();
-  await expect.poll(async () => (await server.post(requestText({ method: '"huge"' }))).status).toBe(200);
-});
-
 it("nothing is done for what a client sent ahead that was cut off for it", async () => {
   let requests = 0;
   const count = () => requests++;
@@ -472,23 +324,4 @@ it("who leaves while it waits to be let in is forgotten, and who sends nothing i
   await expect.poll(() => server.load().connections).toBeLessThanOrEqual(51);
   silent.write(post(requestText({ params: "[7]" })));
   expect(String((await once(silent, "data"))[0])).toContain('"result":[7]');
-});
-
-it("WebSocket clients that come all at once are all served, also when some of them leave at once", async () => {
-  const server = await open();
-  const clients = Array.from({ length: 60 }, () => new WebSocket(`ws://127.0.0.1:${server.port}`));
-  const answers = clients.map(async (client, index) => {
-    client.on("error", () => {});
-    onTestFinished(() => client.terminate());
-    await once(client, "open");
-    if (index % 3 === 0) {
-      client.terminate();
-      return undefined;
-    }
-    client.send(requestText({ params: `[${index}]` }));
-    return String((await once(client, "message"))[0]);
-  });
-  for (const [index, answer] of (await Promise.all(answers)).entries()) {
-    if (index % 3 !== 0) expect(answer).toContain(`"result":[${index}]`);
-  }
 });
