@@ -79,18 +79,21 @@ export async function answerAboutState(
   request: RestRequest,
   make: () => Promise<RestAnswer>,
 ): Promise<RestAnswer> {
-  const state = await identityOfState(chain, request.params.state_id);
+  const identity = identityOfState(chain, request.params.state_id);
+  const state = identity instanceof Promise ? await identity : identity;
   if (state === undefined) return make();
   const { tag, isHeld } = request.entity(`${version} ${state}`);
   if (isHeld) return { status: 304, lasting: lastingOfFinal(request), tag };
   return { ...(await make()), tag };
 }
 
+type IdentityOfState = string | undefined;
+
 /** A state is known by its root or, at a given slot, by the last block before it; undefined for one that may yet be another. */
-async function identityOfState({ blocks, forkChoice }: ChainView, id = ""): Promise<string | undefined> {
+function identityOfState({ blocks, forkChoice }: ChainView, id = ""): IdentityOfState | Promise<IdentityOfState> {
   if (id.startsWith("0x")) return id;
   if (!isSlot(id) || Number(id) > computeStartSlotAtEpoch(forkChoice.finalized.epoch)) return undefined;
-  return (await blocks.rootAtOrBefore(Number(id))) ?? undefined;
+  return blocks.rootAtOrBefore(Number(id)).then((root) => root ?? undefined);
 }
 
 const isSlot = (id: string) => /^\d+$/.test(id);

@@ -41,7 +41,7 @@ export class RequestReader {
   }
 
   /** The arguments of a request whose body, if it has one, is the JSON `body`. */
-  async args(request: RestRequest, body: unknown): Promise<Args> {
+  args(request: RestRequest, body: unknown): Args | Promise<Args> {
     const named = this.#named(request);
     if (!this.bodyParam || body === undefined) return bind(this.#signature, named);
     return bind(this.#signatureWithBody, { ...named, [this.bodyParam.name]: body });
@@ -56,7 +56,7 @@ export class RequestReader {
   }
 
   #named(request: RestRequest): Args {
-    const query = new Query(request.query);
+    const query = request.query === "" ? NO_QUERY : new Query(request.query);
     const named: Args = {};
     for (const place of this.#places) {
       const { param } = place;
@@ -145,6 +145,8 @@ class Query {
     return this.#values.get(name)?.flatMap((value) => value.split(","));
   }
 }
+
+const NO_QUERY = new Query("");
 
 /** What reads the query takes anything else for the characters that it is made of. */
 function requirePercentEncoding(query: string): void {

@@ -65,10 +65,11 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     excerpt: method.excerpt,
     keepsAnswers: verb === "GET" && method.keepsAnswers,
     dependence: ({ params, query }) =>
-      method.dependence?.({ ...params, ...Object.fromEntries(new URLSearchParams(query)) }),
+      method.dependence?.(query === "" ? params : { ...params, ...Object.fromEntries(new URLSearchParams(query)) }),
     async handle(request) {
       if (isCurrent) reader.requireHeaders(request);
-      const args = await readArgs(method, reader, request);
+      const reading = readArgs(method, reader, request);
+      const args = reading instanceof Promise ? await reading : reading;
       requireServed(method, rest, args);
       return answerAboutState(method.context, request, () =>
         method.inTurn(args, request.waiting, () => answer(method, args, request)),
@@ -81,11 +82,15 @@ function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["answers
   return ssz === what ? ["json", "ssz"] : ["json"];
 }
 
-async function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Promise<Args> {
-  if (!reader.bodyParam) return reader.args(request, undefined);
+/** There is a promise only where there is a body, or a long list. */
+function readArgs(method: BoundMethod, reader: RequestReader, request: RestRequest): Args | Promise<Args> {
+  return reader.bodyParam ? readWithBody(method, reader, request) : reader.args(request, undefined);
+}
+
+async function readWithBody(method: BoundMethod, reader: RequestReader, request: RestRequest): Promise<Args> {
   if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
   const isLeftOut = changesNothing(method.definition.access) && !request.body?.length;
-  const body = isLeftOut ? reader.bodyParam.whenNoBody : await parseJson(request.body ?? Buffer.alloc(0));
+  const body = isLeftOut ? reader.bodyParam!.whenNoBody : await parseJson(request.body ?? Buffer.alloc(0));
   return reader.args(request, body);
 }
 

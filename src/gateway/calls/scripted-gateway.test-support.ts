@@ -1,6 +1,6 @@
 import type { Feed } from "../../server/events/feed.ts";
 import type { Answer, Params } from "../../server/method-table.ts";
-import { requestTo } from "../../server/rest/request.ts";
+import { RequestToRoute } from "../../server/rest/request.ts";
 import type { RestAnswer } from "../../server/rest/route-table.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Condition, Conditions } from "../condition.ts";
@@ -81,7 +81,7 @@ export class ScriptedGateway {
     const values = pattern.exec(url.split("?", 1)[0]!)!.slice(1).map(decodeURIComponent);
     const format = route.answers.length === 0 ? undefined : given.headers?.accept?.includes("octet") ? "ssz" : "json";
     return route.handle(
-      requestTo(route, {
+      new RequestToRoute(route, {
         params: Object.fromEntries(names.map((name, position) => [name, values[position]!])),
         url: given.sent ?? url,
         headers: given.headers ?? {},

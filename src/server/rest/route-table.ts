@@ -9,7 +9,7 @@ export interface RequestParts {
   params: Record<string, string>;
   /** Path and query, as they were sent. */
   url: string;
-  /** By lower case name. */
+  /** By lower case name; routes read Content-Type, If-None-Match and those whose names begin with `eth-`. */
   headers: Record<string, string | undefined>;
   /** Undefined when there is none. */
   body: Buffer | undefined;

@@ -27,23 +27,28 @@ export interface OpenAnswer {
 }
 
 /**
- * Waits for the first bytes of a streamed answer; rejects with what fails before them. Refuses one that nothing else has room
+ * Waits for the first bytes of a streamed answer, and fails with what fails before them. Refuses one that nothing else has room
  * beside until it is read.
  */
-export async function openAnswer(
+export function openAnswer(
   answer: RestAnswer,
   exchange: Exchange,
   observed: ObservedCall | undefined,
-): Promise<OpenAnswer> {
+): OpenAnswer | Promise<OpenAnswer> {
   const parts = answer.content?.parts;
   if (parts === undefined) return { answer, body: undefined };
-  if (parts.every((part) => Buffer.isBuffer(part))) {
-    const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    if (body.length >= HELD_FROM_BYTES && !exchange.holdAnswer(body.length))
-      throw new HttpRefusal(503, TOO_MUCH_UNREAD);
-    observed?.bytes(body.length);
-    return { answer, body };
-  }
+  if (!parts.every((part) => Buffer.isBuffer(part))) return openStreamed(answer, parts, observed);
+  const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  if (body.length >= HELD_FROM_BYTES && !exchange.holdAnswer(body.length)) throw new HttpRefusal(503, TOO_MUCH_UNREAD);
+  observed?.bytes(body.length);
+  return { answer, body };
+}
+
+async function openStreamed(
+  answer: RestAnswer,
+  parts: readonly BodyPart[],
+  observed: ObservedCall | undefined,
+): Promise<OpenAnswer> {
   const openParts = await Promise.all(parts.map(opened));
   if (observed) meterParts(openParts, observed.bytes);
   return { answer, body: new ChunkStream(openParts), length: lengthOf(parts) };

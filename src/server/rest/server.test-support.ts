@@ -39,8 +39,8 @@ const HANDLERS: Record<string, Handle> = {
   "GET /broken-late": async () => ({ status: 200, content: { format: "json", parts: [broken("[1,")] } }),
   "GET /unchanged": async () => json("same", "while-unchanged"),
   "POST /unchanged": async () => json("same", "while-unchanged"),
-  "GET /stream-of/{source}": async ({ params, entity }) => {
-    const { tag, isHeld } = entity(params.source!);
+  "GET /stream-of/{source}": async (request) => {
+    const { tag, isHeld } = request.entity(request.params.source!);
     if (isHeld) return { status: 304, lasting: "forever", tag };
     return { ...streamed("[1,", "2]"), lasting: "forever", tag };
   },

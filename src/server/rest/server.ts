@@ -23,7 +23,7 @@ import {
   type ListeningAddress,
   listeningAddress,
 } from "../http/server.ts";
-import { requestTo } from "./request.ts";
+import { RequestToRoute } from "./request.ts";
 import type { RestAnswer, RestRoute, RouteTable } from "./route-table.ts";
 import { abandonAnswer, type OpenAnswer, openAnswer, sendAnswer } from "./send.ts";
 
@@ -84,15 +84,20 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   app.setErrorHandler((error, request, reply) =>
     answer(request.raw, reply, async () => Promise.reject(bodyRefusal(error)), observe(request.raw, methodOf(request))),
   );
-  app.addHook("onRequest", async (request, reply) => {
+  // What a hook throws is the answer, also without the promise of an async function, which every request would wait for.
+  app.addHook("onRequest", (request, reply, goOn) => {
     // What a client has sent ahead goes on coming when it is cut off.
-    if (request.raw.socket.destroyed) return reply.hijack();
+    if (request.raw.socket.destroyed) {
+      reply.hijack();
+      return;
+    }
     exchanges.begin(reply.raw);
     policy.origins.setHeaders(request.raw, reply.raw);
     exchanges.requireRate(request.raw);
     requireSizes(request.raw);
     policy.admit(request.raw);
     if (request.is404) throw notServed(pathOf(request));
+    goOn();
   });
   for (const path of paths) addPath(app, path);
 
@@ -114,17 +119,15 @@ export function createRestServer(options: RestServerOptions): HttpServer {
           methodName: route.method,
         } satisfies RouteConfig,
         // Before the body is read.
-        onRequest: async ({ raw }) => {
+        onRequest: ({ raw }, _, goOn) => {
           const refusal = policy.refusal(route.access, policy.isPrivileged(raw));
           if (refusal !== undefined) throw new HttpRefusal(403, refusal);
+          goOn();
         },
-        handler: (request, reply) =>
-          answer(
-            request.raw,
-            reply,
-            (exchange) => run(route, request, exchange),
-            observe(request.raw, methodOf(request)),
-          ),
+        handler: (request, reply) => {
+          const observed = observe(request.raw, route.method);
+          void answer(request.raw, reply, (exchange) => run(route, request, exchange), observed);
+        },
       });
     }
     instance.options(url, (request, reply) =>
@@ -143,7 +146,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   async function run(route: RestRoute, request: FastifyRequest, exchange: Exchange): Promise<RestAnswer> {
     if (route.verb === "POST") requirePlainBody(request.headers["content-encoding"]);
     const answer = await route.handle(
-      requestTo(route, {
+      new RequestToRoute(route, {
         params: request.params as Record<string, string>,
         url: request.raw.url ?? "",
         // Node joins repeated headers, but for one that no route reads.
@@ -169,10 +172,13 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     reply.hijack();
     const res = reply.raw;
     const exchange = exchanges.of(req) ?? exchanges.begin(res);
-    await exchange.turn();
-    if (exchange.isOver) {
-      observed?.end(undefined);
-      return;
+    const turn = exchange.turn();
+    if (turn) {
+      await turn;
+      if (exchange.isOver) {
+        observed?.end(undefined);
+        return;
+      }
     }
     exchange.work();
     let open: OpenAnswer;

@@ -2,8 +2,8 @@ import { LARGE_MESSAGE_BYTES, parseLongMessage, parseMessage } from "../../json/
 import { ownTurn } from "../../time-slice.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Answer, Caller, Dependence, HeadRegistry, Method, Params, Waiting } from "../method-table.ts";
-import { requestTo } from "../rest/request.ts";
-import type { BodyPart, RestAnswer, RouteTable } from "../rest/route-table.ts";
+import { RequestToRoute } from "../rest/request.ts";
+import type { BodyPart, RestAnswer, RestRequest, RestRoute, RouteTable } from "../rest/route-table.ts";
 import { asksForHead } from "./head-registry.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { passCopy, passLargeCopy, received } from "./passed-bytes.ts";
@@ -13,6 +13,7 @@ import {
   type PassedBody,
   type PassedBytes,
   type PassedRequest,
+  type PassedRestAnswer,
   type PublishedRevision,
   REVISION_PLACES,
   type ToThread,
@@ -90,20 +91,16 @@ export class CallService {
     });
   }
 
-  request(id: number, position: number, { body, ...parts }: PassedRequest): void {
+  request(id: number, position: number, ...passed: PassedRequest): void {
     const running = this.#begin(id);
     const route = this.#asked.routes[position]!;
-    const request = requestTo(route, {
-      ...parts,
-      body: body === undefined ? undefined : received(body),
-      waiting: running,
-    });
-    const keepable = route.keepsAnswers ? this.#keptWhile(route.dependence?.(request)) : undefined;
+    const request = requestTo(route, passed, running);
+    const kept = route.keepsAnswers ? this.#keptWhile(route.dependence?.(request)) : undefined;
     route
       .handle(request)
-      .then((answer) => this.#answerRequest(running, answer, keepable))
+      .then((answer) => this.#answerRequest(running, answer, kept))
       .catch((error: unknown) => this.#fail(running, error));
-    if (route.excerpt && asksForHead(parts.params)) void this.#lendRegistry();
+    if (route.excerpt && asksForHead(request.params)) void this.#lendRegistry();
   }
 
   /** Answers a call of which the other thread keeps the answer, and again whenever that has changed. */
@@ -120,9 +117,9 @@ export class CallService {
     });
   }
 
-  renewRequest(id: number, position: number, passed: PassedRequest): void {
+  renewRequest(id: number, position: number, ...passed: PassedRequest): void {
     const route = this.#asked.routes[position]!;
-    const request = requestTo(route, { ...passed, body: undefined, waiting: FOR_EVER });
+    const request = requestTo(route, passed, FOR_EVER);
     const on = route.dependence?.(request);
     if (on === undefined || on === "nothing") return;
     this.#renewals.add(id, on, async (kept) => {
@@ -240,21 +237,31 @@ export class CallService {
     return { on, revision: Atomics.load(this.#asked.revision.memory, REVISION_PLACES[on]) };
   }
 
-  async #answerRequest({ id }: RunningCall, answer: RestAnswer, kept: KeptWhile | undefined): Promise<void> {
-    await this.#sendRestAnswer(id, answer, kept);
+  #answerRequest({ id }: RunningCall, answer: RestAnswer, kept: KeptWhile | undefined): Promise<void> | undefined {
     this.#running.delete(id);
+    return this.#sendRestAnswer(id, answer, kept);
   }
 
-  async #sendRestAnswer(
+  /** Gives a promise where a part is so long that it is copied in turns. */
+  #sendRestAnswer(id: number, answer: RestAnswer, kept: KeptWhile | undefined): Promise<void> | undefined {
+    const copies = answer.content && joined(answer.content.parts).map(copyOfBuffer);
+    if (copies === undefined || areMade(copies)) {
+      this.#sendCopies(id, answer, copies, kept);
+      return undefined;
+    }
+    return Promise.all(copies).then((made) => this.#sendCopies(id, answer, made, kept));
+  }
+
+  #sendCopies(
     id: number,
-    { content, feed, ...answer }: RestAnswer,
+    { status, headers, content, lasting, tag, feed }: RestAnswer,
+    copies: readonly CopiedPart[] | undefined,
     kept: KeptWhile | undefined,
-  ): Promise<void> {
-    const copied = content && (await Promise.all(joined(content.parts).map(copyOfBuffer)));
+  ): void {
     // A stream is opened when its answer is sent: its first chunks come right after it.
-    const parts = copied?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
-    const passed = { ...answer, content: content && parts && { format: content.format, parts }, topics: feed?.topics };
-    this.#outbox.send(["rest answer", id, passed, kept], ...(parts ?? []));
+    const parts = copies?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
+    const passed: PassedRestAnswer = [status, headers, content?.format, parts, lasting, tag, feed?.topics];
+    this.#outbox.send(["rest answer", id, kept, ...passed], ...(parts ?? []));
   }
 
   #fail({ id }: RunningCall, error: unknown): void {
@@ -315,11 +322,27 @@ class RunningCall implements Caller, Waiting {
 
 const bytesOf = (json: string | Uint8Array): Uint8Array => (typeof json === "string" ? Buffer.from(json) : json);
 
-const isBytes = (part: PassedBytes | AsyncIterable<Buffer>): part is PassedBytes =>
-  typeof part === "string" || part instanceof Uint8Array;
+/** A part of a body as it can be passed on; streams are not copied. */
+type CopiedPart = PassedBytes | AsyncIterable<Buffer>;
 
-async function copyOfBuffer(part: BodyPart): Promise<PassedBytes | AsyncIterable<Buffer>> {
+const isBytes = (part: CopiedPart): part is PassedBytes => typeof part === "string" || part instanceof Uint8Array;
+
+function copyOfBuffer(part: BodyPart): CopiedPart | Promise<CopiedPart> {
   return Buffer.isBuffer(part) ? passLargeCopy(part) : part;
+}
+
+function areMade(copies: readonly (CopiedPart | Promise<CopiedPart>)[]): copies is readonly CopiedPart[] {
+  return !copies.some((copy) => copy instanceof Promise);
+}
+
+/** The request of a client as the route gets it. */
+function requestTo(
+  route: RestRoute,
+  [url, params, headers = {}, format, body]: PassedRequest,
+  waiting: Waiting,
+): RestRequest {
+  const bytes = body === undefined ? undefined : received(body);
+  return new RequestToRoute(route, { url, params, headers, format, body: bytes, waiting });
 }
 
 /** The beginning and the end of an answer are a few bytes each. */

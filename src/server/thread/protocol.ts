@@ -4,6 +4,7 @@ import type { Recipe } from "../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { CallTally } from "../call-tallies.ts";
 import type { AccessOptions } from "../http/access-policy.ts";
+import type { Format } from "../http/negotiation.ts";
 import type { PageFiles } from "../http/pages.ts";
 import type { ServerLoad } from "../http/server.ts";
 import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
@@ -97,13 +98,27 @@ export interface LentRegistry extends HeadRegistry {
   revision: number;
 }
 
-export type PassedRequest = Omit<RequestParts, "body" | "waiting"> & { body: PassedBytes | undefined };
+/** A list, as what answers it is: an object takes the threads twice as long to pass on. */
+export type PassedRequest = [
+  url: string,
+  params: RequestParts["params"],
+  /** Undefined for none that say something of what is asked. */
+  headers: RequestParts["headers"] | undefined,
+  format: RequestParts["format"],
+  body: PassedBytes | undefined,
+];
 
-export type PassedRestAnswer = Omit<RestAnswer, "content" | "feed"> & {
-  content?: { format: NonNullable<RestAnswer["content"]>["format"]; parts: PassedBody[] };
-  /** The topics of a feed. */
-  topics?: readonly string[];
-};
+export type PassedRestAnswer = [
+  status: number,
+  headers: RestAnswer["headers"],
+  format: Format | undefined,
+  /** Undefined when there is no format. */
+  parts: readonly PassedBody[] | undefined,
+  lasting: RestAnswer["lasting"],
+  tag: RestAnswer["tag"],
+  /** Of a feed. */
+  topics: readonly string[] | undefined,
+];
 
 export interface ThreadReport {
   loads: { [Name in ServerName]?: ServerLoad };
@@ -126,10 +141,10 @@ export type ToMain =
   | [kind: "call", id: number, method: number, params: string | Uint8Array]
   /** The same, with parameters that are a member of the message. */
   | [kind: "message", id: number, method: number, message: PassedBytes]
-  | [kind: "request", id: number, route: number, request: PassedRequest]
+  | [kind: "request", id: number, route: number, ...request: PassedRequest]
   /** Is to be answered whenever the answer is another one, as if somebody had asked. */
   | [kind: "renew call", id: number, method: number, params: string]
-  | [kind: "renew request", id: number, route: number, request: PassedRequest]
+  | [kind: "renew request", id: number, route: number, ...request: PassedRequest]
   | [kind: "renew no more", id: number]
   /** The validators of the head are asked for no longer. */
   | [kind: "lend no more"]
@@ -161,7 +176,7 @@ export type ToThread =
       headers: Record<string, string> | undefined,
       kept: KeptWhile | undefined,
     ]
-  | [kind: "rest answer", id: number, answer: PassedRestAnswer, kept: KeptWhile | undefined]
+  | [kind: "rest answer", id: number, kept: KeptWhile | undefined, ...answer: PassedRestAnswer]
   | [kind: "thrown", id: number, thrown: Thrown]
   /** To be used while the revision is the one that is told. */
   | [kind: "registry", registry: LentRegistry]

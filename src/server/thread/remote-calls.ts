@@ -125,9 +125,8 @@ export class RemoteCalls {
       this.#repeated.note(key);
       if (kept) {
         const isAtHand = params.state_id === undefined || asksForHead(params);
-        const parts = { params, url, headers: {}, body: undefined, format };
         if (isAtHand && this.#keptRest.canChange(key)) {
-          this.#renew(key, (id) => ["renew request", id, position, parts]);
+          this.#renew(key, (id) => ["renew request", id, position, url, params, undefined, format, undefined]);
         }
         return Promise.resolve(kept);
       }
@@ -138,10 +137,7 @@ export class RemoteCalls {
       const id = ++this.#last;
       this.#pendingRequests.set(id, { resolve, reject, key, stopWaiting: this.#cancelWhenOver(id, waiting) });
       const passed = body && passOwn(body);
-      this.#outbox.send(
-        ["request", id, position, { params, url, headers: { ...headers }, body: passed, format }],
-        passed,
-      );
+      this.#outbox.send(["request", id, position, url, params, passedHeaders(headers), format, passed], passed);
     });
   }
 
@@ -170,12 +166,13 @@ export class RemoteCalls {
     call?.resolve(answer);
   }
 
-  answerRequest(id: number, { content, topics, ...passed }: PassedRestAnswer, kept: KeptWhile | undefined): void {
+  answerRequest(id: number, kept: KeptWhile | undefined, ...answered: PassedRestAnswer): void {
+    const [status, headers, format, passed = [], lasting, tag, topics] = answered;
     const request = id < 0 ? undefined : end(this.#pendingRequests, id);
     const key = request ? request.key : this.#repeated.keyOf(id);
-    const parts = content?.parts.map((part) => this.#streams.bodyOf(part));
-    const size = sizeOf(parts ?? []);
-    const answer: RestAnswer = { ...passed, content: content && parts && { format: content.format, parts } };
+    const parts = passed.map((part) => this.#streams.bodyOf(part));
+    const size = sizeOf(parts);
+    const answer: RestAnswer = { status, headers, content: format && { format, parts }, lasting, tag };
     if (kept !== undefined && key !== undefined && size !== undefined) this.#keptRest.put(key, answer, size, kept);
     if (topics === undefined) request?.resolve(answer);
     else if (request) void this.#answerWithFeed(topics, answer, request.resolve);
@@ -225,6 +222,17 @@ export class RemoteCalls {
     }
     this.#outbox.send(["outcome", question, outcome]);
   }
+}
+
+/** Those that say something of what is asked; the others are the server's, and each would have to be copied. */
+function passedHeaders(headers: RestRequest["headers"]): RestRequest["headers"] | undefined {
+  let passed: RestRequest["headers"] | undefined;
+  for (const name in headers) {
+    if (!name.startsWith("eth-") && name !== "content-type" && name !== "if-none-match") continue;
+    passed ??= {};
+    passed[name] = headers[name];
+  }
+  return passed;
 }
 
 /** Undefined when one of them is a stream. */

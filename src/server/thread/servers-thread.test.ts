@@ -130,10 +130,11 @@ const restAnswer = (value: unknown) => ({
 const served: Served = {
   methods: { entries: () => methods.entries(), find: (name) => methods.get(name) },
   routes: [
-    route("GET", "/about/{name}", async ({ params, query, headers, entity }) => {
-      const { tag, isHeld } = entity("source");
+    route("GET", "/about/{name}", async (request) => {
+      const { params, query, headers } = request;
+      const { tag, isHeld } = request.entity("source");
       if (isHeld) return { status: 304, lasting: "while-unchanged", tag };
-      return { ...restAnswer({ params, query, custom: headers["x-custom"] }), lasting: "while-unchanged", tag };
+      return { ...restAnswer({ params, query, custom: headers["eth-custom"] }), lasting: "while-unchanged", tag };
     }),
     route("POST", "/body", async (request) => restAnswer([request.bodyFormat, request.body?.toString()])),
     route("GET", "/stream", async () => ({
@@ -361,7 +362,7 @@ it("sees what was held back before it is told of anything else", async () => {
 });
 
 it("serves REST requests as they were sent", async () => {
-  const about = await ask("/about/a%20b?c=d", { headers: { "X-Custom": "e" } });
+  const about = await ask("/about/a%20b?c=d", { headers: { "Eth-Custom": "e" } });
   expect(JSON.parse(about.text)).toEqual({ data: { params: { name: "a b" }, query: "c=d", custom: "e" } });
   const tag = about.headers.etag as string;
   expect((await ask("/about/a%20b?c=d", { headers: { "If-None-Match": tag } })).status).toBe(304);
