@@ -46,9 +46,10 @@ async function run() {
   // Halves the time that loading the program takes from the second start on; its threads find the place by the variable.
   process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "fanal");
   nodeModule.enableCompileCache();
-  const { keepTicksCheap } = await import(isCheckout ? "../src/steady-ticks.ts" : "../dist/steady-ticks.js");
-  keepTicksCheap();
-  const { main } = await import(isCheckout ? "../src/cli/main.ts" : "../dist/cli/main.js");
+  const load = (name) => import(isCheckout ? `../src/${name}.ts` : `../dist/${name}.js`);
+  (await load("module-resolution")).rememberResolutions();
+  (await load("steady-ticks")).keepTicksCheap();
+  const { main } = await load("cli/main");
   process.exit(await main(process.argv.slice(2)));
 }
 

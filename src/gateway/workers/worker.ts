@@ -1,4 +1,5 @@
 // The process of a worker, which the primary one starts with the preset in its environment.
+import { rememberResolutions } from "../../module-resolution.ts";
 import { ThreadOutbox } from "../../server/thread/outbox.ts";
 import { handle } from "../../server/thread/protocol.ts";
 import { keepTicksCheap } from "../../steady-ticks.ts";
@@ -7,6 +8,7 @@ import type { ToPrimary, ToWorker } from "./protocol.ts";
 // A terminal or a service manager tells every process to stop. It is the primary one that says when it is time.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.once("disconnect", () => process.exit());
+rememberResolutions();
 keepTicksCheap();
 // All that serves is loaded behind that.
 const { WorkerServing } = await import("./worker-serving.ts");

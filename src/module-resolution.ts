@@ -1,0 +1,42 @@
+import nodeModule, { type ResolveHookSync } from "node:module";
+
+/**
+ * Has Node look for modules a third as often, which is a third of the time that the program takes to start. For each of four thousand
+ * imports it looks where the file is, and through all folders above it for what its format is.
+ */
+export function rememberResolutions(): void {
+  // Node has this since 22.15, and is as right without it.
+  nodeModule.registerHooks?.({ resolve: createResolver() });
+}
+
+/**
+ * Asks Node for what does not follow from what it said before: all files of a folder with the same ending have one format, and a
+ * package that is imported by its name is the same one for all of them.
+ */
+export function createResolver(): ResolveHookSync {
+  const formats = new Map<string, string>();
+  const packages = new Map<string, ReturnType<ResolveHookSync>>();
+  return (specifier, context, askNode) => {
+    const { parentURL, conditions } = context;
+    if (parentURL === undefined || !conditions.includes("import")) return askNode(specifier, context);
+    if (!specifier.startsWith(".")) {
+      const key = `${folderOf(parentURL)}/ ${specifier}`;
+      let known = packages.get(key);
+      if (known === undefined) {
+        known = { ...askNode(specifier, context), shortCircuit: true };
+        packages.set(key, known);
+      }
+      return known;
+    }
+    const { href: url } = new URL(specifier, parentURL);
+    const kind = `${folderOf(url)}/*${url.slice(url.lastIndexOf("."))}`;
+    const format = formats.get(kind);
+    if (format !== undefined) return { url, format, shortCircuit: true };
+    const resolved = askNode(specifier, context);
+    // A link leads to a folder that may have another format.
+    if (resolved.url === url && typeof resolved.format === "string") formats.set(kind, resolved.format);
+    return resolved;
+  };
+}
+
+const folderOf = (url: string): string => url.slice(0, url.lastIndexOf("/"));
