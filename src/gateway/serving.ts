@@ -8,7 +8,6 @@ import type { HttpServer, ServerLoad } from "../server/http/server.ts";
 import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
-import { createRestServer } from "../server/rest/server.ts";
 import type { Timers } from "../timers.ts";
 import { Reads } from "./cache/reads.ts";
 import { createGatewayTables } from "./calls/tables.ts";
@@ -131,6 +130,8 @@ export class GatewayServing {
       await start("json-rpc", createJsonRpcServer({ ...shared, ...own }), jsonRpc);
     }
     if (rest) {
+      // It takes long to load.
+      const { createRestServer } = await import("../server/rest/server.ts");
       const own = { table: routes, access: rest.access, logger: logger.topic("rest") };
       await start("rest", createRestServer({ ...shared, ...own }), rest);
     }

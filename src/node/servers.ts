@@ -58,7 +58,7 @@ export interface Servers {
 
 /** Starts the thread that the servers will run in, if any of them is asked for, so that it is there when they are started. */
 export function prepareServers({ jsonRpc, rest }: ServersOptions, logger: Logger): ServersThread | undefined {
-  return jsonRpc || rest ? new ServersThread(logger) : undefined;
+  return jsonRpc || rest ? new ServersThread(logger, { servesRest: rest !== undefined }) : undefined;
 }
 
 /** Starts the servers that are asked for. That of metrics runs beside the chain, which it looks at. */

@@ -44,7 +44,7 @@ export async function serveApi(api: Api): Promise<ServedApi> {
     },
     { jsonRpc: anywhere, rest: anywhere },
     logger,
-    new ServersThread(logger, serveInSameThread),
+    new ServersThread(logger, { servesRest: true }, serveInSameThread),
   );
   return {
     jsonRpcUrl: jsonRpcUrl!,

@@ -159,7 +159,7 @@ let thread: ServersThread;
 let rpcUrl: string;
 let restUrl: string;
 beforeAll(async () => {
-  thread = new ServersThread(createRecordingLogger(log));
+  thread = new ServersThread(createRecordingLogger(log), { servesRest: true });
   const urls = await thread.serve(served, {
     listen: { "json-rpc": ANYWHERE, rest: ANYWHERE },
     observe: (tallies) => calls.push(...tallies),
@@ -390,7 +390,7 @@ it("reports calls, loads and how late its event loop is", async () => {
 });
 
 it("gives the lines of the access log, the last of them before it is closed", async () => {
-  const logged = new ServersThread(createRecordingLogger([]));
+  const logged = new ServersThread(createRecordingLogger([]), { servesRest: true });
   let lines = "";
   const urls = await logged.serve(served, {
     listen: { rest: ANYWHERE },
@@ -409,7 +409,7 @@ it("gives the lines of the access log, the last of them before it is closed", as
 });
 
 it("says which server cannot listen, and why", async () => {
-  const second = new ServersThread(createRecordingLogger([]));
+  const second = new ServersThread(createRecordingLogger([]), { servesRest: true });
   onTestFinished(() => second.close());
   const taken = { host: "127.0.0.1", port: Number(new URL(restUrl).port) };
   const refused = await second.serve(served, { listen: { "json-rpc": ANYWHERE, rest: taken } }).catch((error) => error);
@@ -420,6 +420,7 @@ it("says which server cannot listen, and why", async () => {
 it("tells that the thread has died, and gives up what was done for it", async () => {
   const dying = new ServersThread(
     createRecordingLogger([]),
+    { servesRest: false },
     () => new Worker("setTimeout(() => { throw new Error('no memory'); })", { eval: true }),
   );
   const listening = dying.serve(served, { listen: { "json-rpc": ANYWHERE } });

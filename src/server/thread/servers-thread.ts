@@ -52,6 +52,11 @@ export interface ServingOptions {
   writeAccess?: WriteLines | undefined;
 }
 
+/** What the thread is told when it begins. */
+export interface ThreadData {
+  servesRest: boolean;
+}
+
 /** The part of a worker that is used. */
 export interface ServerWorker {
   postMessage(messages: readonly ToThread[], transferred: readonly ArrayBuffer[]): void;
@@ -59,6 +64,10 @@ export interface ServerWorker {
   on(event: "error", listener: (error: unknown) => void): unknown;
   on(event: "exit", listener: (code: number) => void): unknown;
   terminate(): Promise<unknown>;
+}
+
+function startThread(workerData: ThreadData): ServerWorker {
+  return new Worker(WORKER, { workerData });
 }
 
 /**
@@ -82,9 +91,9 @@ export class ServersThread {
   #closing: Promise<void> | undefined;
 
   /** The thread loads what it needs, while this one does other things. */
-  constructor(logger: Logger, startWorker: () => ServerWorker = () => new Worker(WORKER)) {
+  constructor(logger: Logger, workerData: ThreadData, startWorker = startThread) {
     this.#logger = logger;
-    this.#worker = startWorker();
+    this.#worker = startWorker(workerData);
     this.#outbox = new ThreadOutbox(this.#worker, () => this.#revision?.publish());
     this.#streams = new StreamSender(this.#outbox);
     const inbox = new ThreadInbox(this.#handlers);

@@ -7,7 +7,6 @@ import type { HttpServer } from "../http/server.ts";
 import { createJsonRpcServer } from "../jsonrpc/server.ts";
 import type { Method, MethodTable } from "../method-table.ts";
 import type { RouteTable } from "../rest/route-table.ts";
-import { createRestServer } from "../rest/server.ts";
 import type { ThreadOutbox } from "./outbox.ts";
 import { received } from "./passed-bytes.ts";
 import type {
@@ -32,6 +31,9 @@ type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;
 const REPORT_MILLIS = 1000;
 
 const SERVER_NAMES: readonly ServerName[] = ["json-rpc", "rest"];
+
+/** It takes as long to load as all else here, so that only who serves REST does. */
+export const loadRestServer = () => import("../rest/server.ts");
 
 /** What the thread of the servers does, by order of the main thread. */
 export class Serving {
@@ -93,7 +95,7 @@ export class Serving {
               pages,
               logger: this.#logger.topic("rpc"),
             })
-          : createRestServer({
+          : (await loadRestServer()).createRestServer({
               table: routeTable(routes, calls),
               limits,
               access,
