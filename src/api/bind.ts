@@ -3,7 +3,7 @@ import { type Failure, invalidParams } from "../failure.ts";
 import type { Params } from "../server/method-table.ts";
 import { ownTurn, TimeSlice } from "../time-slice.ts";
 import type { Method, Param } from "./definition.ts";
-import { elementSchema, firstMessage, wrongAt } from "./params/schema.ts";
+import { elementSchema, firstMessage, readWith, wrongAt } from "./params/schema.ts";
 
 /** What a handler is called with, by the keys of its parameters. */
 export type Args = Record<string, unknown>;
@@ -79,7 +79,7 @@ async function withLists(args: Args, lists: readonly [key: string, list: List][]
 }
 
 function read(schema: z.ZodType, value: unknown, subject: string): unknown {
-  const parsed = schema.safeParse(value);
+  const parsed = readWith(schema, value);
   if (!parsed.success) throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
   return parsed.data;
 }

@@ -46,6 +46,12 @@ export function elementReader<T>(schema: ParamSchema<T>): (value: unknown) => T 
   return parse ?? ((value) => schema.safeParse(value).data);
 }
 
+/** What a schema makes of a value. The schema itself is asked only where there is none faster, or something is wrong. */
+export function readWith<T>(schema: ParamSchema<T>, value: unknown): z.ZodSafeParseResult<T> {
+  const data = PARSERS.get(schema)?.(value) as T | undefined;
+  return data === undefined ? schema.safeParse(value) : { success: true, data };
+}
+
 /** What the elements of lists are read with. */
 const ELEMENTS = new WeakMap<z.ZodType, z.ZodType>();
 
