@@ -10,6 +10,7 @@ import { EXIT_CODES, StartupError, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
 import { gatewayOptions } from "./flags/gateway-options.ts";
+import { idleFlags, type ServersAskedFor } from "./flags/idle-flags.ts";
 import {
   type DevOptions,
   devDataDir,
@@ -76,6 +77,7 @@ function processSurroundings(): Surroundings {
 
 interface Start {
   logging: LogOptions;
+  servers: ServersAskedFor;
   start(log: LogControl, stopping: AbortSignal): Promise<RunningNode>;
 }
 
@@ -86,6 +88,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
     const values = resolveFlags(command, sources);
     return {
       logging: logOptions(values, workingDirectory),
+      servers: values,
       async start(log, stopping) {
         const { readStoredDevChain } = await import("../node/stored-database.ts");
         const dataDir = devDataDir(values, workingDirectory);
@@ -100,12 +103,14 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
     const options = gatewayOptions(resolveFlags(command, sources), workingDirectory);
     return {
       logging: options,
+      servers: options,
       start: async (log, stopping) => (await runners.gateway())({ ...options, environment }, log.logger, log, stopping),
     };
   }
   const options = nodeOptions(resolveFlags(command, sources), workingDirectory);
   return {
     logging: options,
+    servers: options,
     async start(log, stopping) {
       environment.LODESTAR_PRESET = options.network.preset;
       return (await runners.node())(options, log.logger, log, stopping);
@@ -169,8 +174,9 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   // What a node keeps is nobody else's business: files of its owner alone, in directories of its owner alone.
   surroundings.setUmask(0o077);
   if (command === "db") return keepDatabase(operands, sources, surroundings);
-  const { logging, start } = prepare(command, sources, surroundings);
+  const { logging, servers, start } = prepare(command, sources, surroundings);
   const log = createLog(logging, surroundings);
+  for (const hint of idleFlags(sources, servers)) log.logger.warn(hint);
   const exitNow = (code: number) => {
     log.flush();
     surroundings.exitNow(code);
