@@ -5,9 +5,18 @@ import { ScriptedGateway } from "./scripted-gateway.test-support.ts";
 
 describe("a refusal", () => {
   const READ = "get_v1_beacon_states_root";
+  /** As Lighthouse writes it. */
+  const OTHER_VERSION = { code: 400, message: "BAD_REQUEST: Unsupported endpoint version: v2", stacktraces: [] };
   const SUBMISSION = "post_v2_beacon_pool_attestations";
   it.each<[string, number, unknown, FailureKind, string]>([
     [READ, 400, { code: 400, message: "BAD_REQUEST: invalid state" }, "invalid-params", "BAD_REQUEST: invalid state"],
+    [
+      READ,
+      400,
+      OTHER_VERSION,
+      "unsupported",
+      "does not have what get_v1_beacon_states_root asks for. It says: BAD_REQUEST",
+    ],
     [READ, 404, { code: 404, message: "NOT_FOUND: no such state" }, "not-found", "NOT_FOUND: no such state"],
     [READ, 404, { code: 404, message: "Not found" }, "not-found", "Not found"],
     [READ, 404, { code: 404, message: "NOT_FOUND" }, "unsupported", "does not have what"],
@@ -20,6 +29,7 @@ describe("a refusal", () => {
     [READ, 503, { message: "The node is syncing." }, "unavailable", "The node is syncing."],
     [READ, 500, { message: "Oh." }, "server", "The upstream one failed with the status 500: Oh."],
     [READ, 502, "<html>Bad Gateway</html>", "server", "The upstream one failed with the status 502: <html>"],
+    [SUBMISSION, 400, OTHER_VERSION, "unsupported", "does not have what"],
     [SUBMISSION, 400, { message: "Invalid signature." }, "rejected", "Invalid signature."],
     [SUBMISSION, 400, { message: 'The parameter "attestations" must be' }, "invalid-params", "must be"],
   ])("of %s with %i %j is %s", async (name, status, body, kind, message) => {

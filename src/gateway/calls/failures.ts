@@ -12,6 +12,7 @@ import {
 import type { Waiting } from "../../server/method-table.ts";
 import type { UpstreamResponse } from "../exchange.ts";
 import { bodyUpTo } from "../upstream/ask.ts";
+import { lacksVersion } from "../upstream/verdict.ts";
 
 /** No more of what another node says is passed on. */
 const LONGEST_MESSAGE = 1000;
@@ -47,7 +48,7 @@ export function failureOf(method: Method, response: Refusal): Failure {
   const message = complaint.message || `The upstream ${upstream} answered with the status ${status}.`;
   switch (status) {
     case 400:
-      return refusalOf(method, { ...complaint, message });
+      return lacksVersion(response) ? lacks(method, upstream, message) : refusalOf(method, { ...complaint, message });
     case 404:
       return isUnknownPath(response, complaint.message) ? lacks(method, upstream) : notFound(message);
     case 405:
@@ -97,9 +98,8 @@ function isUnknownPath({ headers }: Refusal, message: string): boolean {
 /** Whether an upstream does not have a path at all. */
 export function lacksPath(response: UpstreamResponse): boolean {
   if (!isRefusal(response)) return false;
-  return (
-    response.status === 405 || (response.status === 404 && isUnknownPath(response, readComplaint(response).message))
-  );
+  if (response.status === 405 || lacksVersion(response)) return true;
+  return response.status === 404 && isUnknownPath(response, readComplaint(response).message);
 }
 
 function lacks({ name }: Method, upstream: string, message = ""): Failure {

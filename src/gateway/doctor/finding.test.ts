@@ -13,6 +13,8 @@ function found(path: string, script: Record<string, unknown> | undefined, verb: 
 }
 
 const refusing = (status: number) => ({ [URL_ASKED]: new Answer(status, "application/json", '{"message":"because"}') });
+/** As Lighthouse writes it. */
+const OTHER_VERSION = '{"code":400,"message":"BAD_REQUEST: Unsupported endpoint version: v2","stacktraces":[]}';
 const ROOT_PATH = "/eth/v1/beacon/states/{state_id}/root";
 const LOOKAHEAD_PATH = "/eth/v1/beacon/states/{state_id}/proposer_lookahead";
 
@@ -48,6 +50,12 @@ describe("how an upstream takes an operation", () => {
       "/eth/v1/config/spec",
       refusing(404),
       { outcome: "error", reason: "HTTP status 404: because, though every beacon node has it" },
+    ],
+    [
+      "another version there",
+      ROOT_PATH,
+      { [URL_ASKED]: new Answer(400, "application/json", OTHER_VERSION) },
+      { outcome: "absent" },
     ],
     ["a refusal", ROOT_PATH, refusing(400), { outcome: "refused", reason: "HTTP status 400: because" }],
     ["a refusal of JSON", ROOT_PATH, refusing(406), { outcome: "refused" }],

@@ -1,5 +1,6 @@
 import { changesNothing } from "../../access.ts";
 import { UpstreamError, type UpstreamRequest } from "../exchange.ts";
+import { lacksVersion } from "../upstream/verdict.ts";
 import { wrongForm } from "./form.ts";
 import type { Operation } from "./operations.ts";
 import { isOfForm, jsonOf, type Probe, type Told } from "./probe.ts";
@@ -64,7 +65,8 @@ function judge({ method, path, isOfEveryNode }: Operation, told: Told, data: unk
   // The status is the answer itself.
   if (method.resultOfStatus !== undefined && status === 503) return { outcome: "ok" };
   // Some clients, Prysm among them, want at least one item in a list.
-  if (!changesNothing(method.access)) return status === 400 ? { ...byStatus, outcome: "declined" } : byStatus;
+  if (!changesNothing(method.access))
+    return byStatus.outcome === "refused" && status === 400 ? { ...byStatus, outcome: "declined" } : byStatus;
   if (byStatus.outcome === "absent" && isOfEveryNode) {
     return { outcome: "error", reason: `${byStatus.reason}, though every beacon node has it` };
   }
@@ -89,7 +91,7 @@ function judgeStatus(told: Told): Judged {
   const { status } = told;
   if (status >= 200 && status < 300) return { outcome: "ok" };
   const reason = reasonOf(told);
-  if (ABSENT.has(status)) return { outcome: "absent", reason };
+  if (ABSENT.has(status) || lacksVersion(told)) return { outcome: "absent", reason };
   return { outcome: status >= 400 && status < 500 ? "refused" : "error", reason };
 }
 

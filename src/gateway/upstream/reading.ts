@@ -183,7 +183,7 @@ export class Reading {
       this.#goOn(attempt.client);
       return;
     }
-    const verdict = verdictOn(response.status, this.#question);
+    const verdict = verdictOn(response, this.#question);
     if (verdict === "given") {
       this.#noteGiven(attempt, response);
       this.#give(response);

@@ -8,8 +8,8 @@ import { openUpstreams } from "./upstreams.test-support.ts";
 describe("a submission", () => {
   const body = Buffer.from("[]");
   const exits = { url: "/eth/v1/beacon/pool/voluntary_exits", body };
-  const refuse = (server: ScriptedUpstream, status: number) => {
-    server.handler = (_request, response) => json(response, { code: status, message: server.name }, status);
+  const refuse = (server: ScriptedUpstream, status: number, message = server.name) => {
+    server.handler = (_request, response) => json(response, { code: status, message }, status);
   };
 
   it("goes to one upstream, and to another only when the first certainly has not taken it", async () => {
@@ -20,6 +20,8 @@ describe("a submission", () => {
     expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "a", status: 400 });
     expect(server("b").requests).toEqual([]);
     refuse(server("a"), 503);
+    expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
+    refuse(server("a"), 400, "BAD_REQUEST: Unsupported endpoint version: v3");
     expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });
     await server("a").stop();
     expect(await upstreams.submit(questionOf(exits))).toMatchObject({ upstream: "b", status: 200 });

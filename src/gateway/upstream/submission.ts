@@ -45,7 +45,7 @@ async function submitToOneOf(first: UpstreamClient, spares: UpstreamClient[], se
     let problem: UpstreamError | undefined;
     try {
       const response = await send(client);
-      if (!isNotTaken(response.status)) return response;
+      if (!isNotTaken(response)) return response;
       if (refusal) discard(response);
       else refusal = response;
     } catch (error) {

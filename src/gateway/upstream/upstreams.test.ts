@@ -154,6 +154,18 @@ describe("a read that fails on one upstream", () => {
     expect(server("b").questions.length + server("c").questions.length).toBe(2);
   });
 
+  it("asks another for the version of an operation that one does not have", async () => {
+    const { upstreams, conditions, server } = await openUpstreams();
+    conditions.set("b", { fitness: "behind" });
+    const refuse = (message: string) => {
+      server("a").handler = (_request, response) => json(response, { code: 400, message }, 400);
+    };
+    refuse("BAD_REQUEST: Unsupported endpoint version: v2");
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b", status: 200 });
+    refuse("BAD_REQUEST: invalid state id");
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status: 400 });
+  });
+
   it("tells the health of one as it is", async () => {
     const { upstreams, server } = await openUpstreams();
     for (const name of ["a", "b"]) server(name).handler = (_request, response) => response.writeHead(503).end();

@@ -12,11 +12,21 @@ const QUESTIONABLE: ReadonlySet<number> = new Set([404, 405, 406, 415, 501]);
 /** The upstream refuses the gateway, not the caller. */
 const REFUSES_GATEWAY: ReadonlySet<number> = new Set([401, 403, 408, 429]);
 
-export function verdictOn(status: number, { method }: Pick<Question, "method">): Verdict {
+/** What Lighthouse says, with the status 400, of an operation that it has in other versions alone. */
+const OTHER_VERSION = "Unsupported endpoint version";
+const LONGEST_OF_VERSION = 1024;
+
+/** Whether an upstream refuses a request because it does not have that version of an operation. */
+export function lacksVersion({ status, body }: { status: number; body: unknown }): boolean {
+  return status === 400 && Buffer.isBuffer(body) && body.length <= LONGEST_OF_VERSION && body.includes(OTHER_VERSION);
+}
+
+export function verdictOn(response: UpstreamResponse, { method }: Pick<Question, "method">): Verdict {
+  const { status } = response;
   if (status < 400) return "given";
   // The health of a node is told by the status.
   if (method.restStatusOf !== undefined || method.resultOfStatus !== undefined) return "given";
-  if (QUESTIONABLE.has(status)) return "questionable";
+  if (QUESTIONABLE.has(status) || lacksVersion(response)) return "questionable";
   return status >= 500 || REFUSES_GATEWAY.has(status) ? "failed" : "given";
 }
 
@@ -56,6 +66,7 @@ const SPACE = 0x20;
 const SCALAR_EDGES = /^(?:""|[-\d]\d|[tf]e|nl)$/;
 
 /** Whether an upstream says that it has not taken what was submitted, though another may. */
-export function isNotTaken(status: number): boolean {
-  return status === 503 || QUESTIONABLE.has(status) || REFUSES_GATEWAY.has(status);
+export function isNotTaken(response: UpstreamResponse): boolean {
+  const { status } = response;
+  return status === 503 || QUESTIONABLE.has(status) || REFUSES_GATEWAY.has(status) || lacksVersion(response);
 }
