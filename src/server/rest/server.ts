@@ -173,12 +173,10 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const res = reply.raw;
     const exchange = exchanges.of(req) ?? exchanges.begin(res);
     const turn = exchange.turn();
-    if (turn) {
-      await turn;
-      if (exchange.isOver) {
-        observed?.end(undefined);
-        return;
-      }
+    if (turn) await turn;
+    if (exchange.isOver) {
+      observed?.end(undefined);
+      return;
     }
     exchange.work();
     let open: OpenAnswer;
