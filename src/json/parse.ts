@@ -70,7 +70,7 @@ const UPPER_E = 0x45;
 const LOWER_E = 0x65;
 
 /** Every integer of this many digits is below 2^53. */
-const ALWAYS_SAFE_DIGITS = 15;
+export const ALWAYS_SAFE_DIGITS = 15;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

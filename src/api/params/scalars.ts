@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
 import { parseGraffiti } from "../../chain/graffiti.ts";
-import { IrregularNumber } from "../../json/parse.ts";
+import { ALWAYS_SAFE_DIGITS, IrregularNumber } from "../../json/parse.ts";
 import { nearestName } from "../../nearest-name.ts";
 import {
   describeGiven,
@@ -15,8 +15,6 @@ import {
 } from "./schema.ts";
 
 const MAX_UINT64 = 2n ** 64n - 1n;
-/** Every integer of this many digits is below 2^53. */
-const ALWAYS_SAFE_DIGITS = 15;
 const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
 
 const INTEGER_FORM: JsonForm = {
@@ -84,8 +82,9 @@ export function numberBetween(least: number, most: number, rightForm: string): P
 
 export function parseUint64(value: unknown): number | undefined {
   // Most are far below 2^53, where a number is exact and takes less time than a bigint.
-  if (typeof value === "string" && value.length <= ALWAYS_SAFE_DIGITS)
+  if (typeof value === "string" && value.length <= ALWAYS_SAFE_DIGITS) {
     return DECIMAL.test(value) ? Number(value) : undefined;
+  }
   const integer = parseInteger(value, MAX_UINT64);
   return integer === undefined ? undefined : toNumber(integer);
 }

@@ -65,8 +65,9 @@ function judge({ method, path, isOfEveryNode }: Operation, told: Told, data: unk
   // The status is the answer itself.
   if (method.resultOfStatus !== undefined && status === 503) return { outcome: "ok" };
   // Some clients, Prysm among them, want at least one item in a list.
-  if (!changesNothing(method.access))
-    return byStatus.outcome === "refused" && status === 400 ? { ...byStatus, outcome: "declined" } : byStatus;
+  if (!changesNothing(method.access)) {
+    return status === 400 && byStatus.outcome === "refused" ? { ...byStatus, outcome: "declined" } : byStatus;
+  }
   if (byStatus.outcome === "absent" && isOfEveryNode) {
     return { outcome: "error", reason: `${byStatus.reason}, though every beacon node has it` };
   }

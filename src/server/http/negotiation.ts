@@ -7,10 +7,9 @@ export type Format = keyof typeof MEDIA_TYPES;
 
 /** The form of the answer that suits the caller best; of two that suit as well, the one that is named first here. */
 export function chooseFormat(accept: string | undefined, formats: readonly Format[]): Format {
-  const [first] = formats;
-  // Most say just this.
-  if (accept === undefined || accept === "*/*" || accept === MEDIA_TYPES[first!]) return first!;
-  if (accept.trim() === "") return first!;
+  const first = formats[0]!;
+  // Most say just this, or nothing.
+  if (accept === undefined || accept === MEDIA_TYPES[first] || accept === "*/*" || accept.trim() === "") return first;
   const preferences = parsePreferences(accept);
   let best: { format: Format; quality: number } | undefined;
   for (const format of formats) {
