@@ -71,7 +71,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
   });
 
   it("stops to wait when the signal says so, or when it is closed", async () => {
-    const { url } = await serve();
+    const { url } = await serve({ webSocketLimits: { leaveMillis: 1 } });
     const client = connect({ url: urlOf(url) });
     const stopping = new AbortController();
     const waiting = client.call("never", {}, stopping);

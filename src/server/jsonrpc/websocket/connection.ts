@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
-import type { RawData, WebSocket } from "ws";
+import type { RawData } from "ws";
 import type { Logger } from "../../../log/logger.ts";
 import type { AccessRecord } from "../../http/access-log.ts";
 import type { Deadline, Deadlines } from "../../http/deadline.ts";
@@ -10,6 +10,7 @@ import type { Execute } from "../execute.ts";
 import { FrameReader } from "./frame-reader.ts";
 import type { FrameTurns } from "./frame-turns.ts";
 import { heldFrames } from "./held-frames.ts";
+import type { LeavingSocket } from "./leaving-socket.ts";
 import type { MessageLine } from "./message-line.ts";
 import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
@@ -21,7 +22,7 @@ export interface ConnectionLimits extends SubscriptionLimits {
   ownMessages: number;
   /** How much may come before a message is complete, with pings and what each piece costs. */
   incompleteBytes: number;
-  /** How long the other side may take to take leave. */
+  /** How long either side may take to take leave of the other. */
   leaveMillis: number;
   /** How long a client that shows no sign of life may take to read why it is cut off. */
   lastWordsMillis: number;
@@ -68,7 +69,7 @@ const NO_SIGN_OF_LIFE = "The client neither read what was sent to it nor answere
 
 /** One client: its calls, their answers and its subscriptions. */
 export class Connection {
-  readonly #socket: WebSocket;
+  readonly #socket: LeavingSocket;
   readonly #options: ConnectionOptions;
   readonly #reader: FrameReader;
   readonly #outbox: Outbox;
@@ -81,15 +82,17 @@ export class Connection {
   #ownRunning = 0;
   /** Received since the last message was complete: what a client sends in fragments, the node has to hold. */
   #incompleteBytes = 0;
-  #nothingRuns: (() => void) | undefined;
+  #allAnswered: PromiseWithResolvers<void> | undefined;
   #closing = false;
+  /** Whether the client has taken leave, or broken the protocol: what comes after that is not read. */
+  #hasLeft = false;
   /** Whether anything was heard since the last look. */
   #heard = true;
   #flushesAtLastLook = 0;
   /** Whether there was something left to read at the last look. */
   #wasOwed = false;
 
-  constructor(socket: WebSocket, options: ConnectionOptions) {
+  constructor(socket: LeavingSocket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
     const unread = new BudgetShare(options.unread);
@@ -125,6 +128,7 @@ export class Connection {
         if (!this.#hasRoom) this.#reader.pause();
       }
     });
+    socket.onLeave = (leave) => this.#answerAndLeave(leave);
     socket.on("pong", () => {
       this.#heard = true;
     });
@@ -164,14 +168,29 @@ export class Connection {
   async close(): Promise<void> {
     this.#closing = true;
     this.#subscriptions.close();
-    if (this.#running.size > 0) {
-      const finished = new Promise<void>((resolve) => {
-        this.#nothingRuns = resolve;
-      });
-      await Promise.race([finished, this.#closed]);
-    }
-    this.#socket.close(GOING_AWAY, "The node is shutting down.");
+    await this.#untilAllAnswered();
+    this.#socket.closeAtOnce(GOING_AWAY, "The node is shutting down.");
     await this.#closedWithin(this.#options.limits.leaveMillis);
+  }
+
+  async #answerAndLeave(leave: () => void): Promise<void> {
+    this.#hasLeft = true;
+    this.#subscriptions.close();
+    const impatience = setTimeout(leave, this.#options.limits.leaveMillis);
+    await this.#untilAllAnswered();
+    clearTimeout(impatience);
+    leave();
+  }
+
+  /** Or until nobody is there who could be answered. */
+  async #untilAllAnswered(): Promise<void> {
+    if (this.#isAllAnswered) return;
+    this.#allAnswered ??= Promise.withResolvers();
+    await Promise.race([this.#allAnswered.promise, this.#closed]);
+  }
+
+  get #isAllAnswered(): boolean {
+    return this.#running.size === 0 && this.#waiting.length === 0;
   }
 
   /** A client that only stood still, and reads on in time, learns from the last of what it reads why nothing more comes. */
@@ -198,7 +217,7 @@ export class Connection {
 
   #count(bytes: number): void {
     // What comes after an end is not held.
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#hasLeft || this.#socket.readyState !== this.#socket.OPEN) return;
     if (!this.#options.budget.take(bytes)) {
       this.#giveUp("The node holds as much of other requests as it can.");
       return;
@@ -223,7 +242,7 @@ export class Connection {
     if (this.#closing) return;
     this.#closing = true;
     this.#dropWaiting();
-    this.#socket.close(TRY_AGAIN_LATER, reason);
+    this.#socket.closeAtOnce(TRY_AGAIN_LATER, reason);
     void this.#closedWithin(this.#options.limits.leaveMillis);
   }
 
@@ -274,7 +293,7 @@ export class Connection {
       else line.leave();
       this.#goOn();
       if (this.#hasRoom) this.#reader.resume();
-      if (this.#running.size === 0) this.#nothingRuns?.();
+      if (this.#isAllAnswered) this.#allAnswered?.resolve();
     }
   }
 

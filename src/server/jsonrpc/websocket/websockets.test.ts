@@ -173,6 +173,44 @@ it("pings are answered while a thousand messages wait to be read", async () => {
   await server.close();
 });
 
+it.each([
+  ["takes leave", (socket: WebSocket) => socket.close(1000, "done"), 1000],
+  ["breaks the protocol", (socket: WebSocket) => socket.send(Buffer.of(0xff), { binary: false }), 1007],
+])("what a client asked that %s behind it is answered before", async (_what, end, code) => {
+  const go = createSignal();
+  const server = await openTestServer({
+    webSocketLimits: { ownMessages: 2, messagesAhead: 1 },
+    handlers: {
+      gated: async (params) => {
+        await go.happened;
+        return json(params);
+      },
+    },
+  });
+  const client = await Client.connect(server.url);
+  const numbers = [1, 2, 3, 4, 5, 6];
+  const answers = numbers.map((number) => client.call("gated", number));
+  end(client.socket);
+  // Long enough for the end to arrive, too.
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  go.happen();
+  expect((await Promise.all(answers)).map(({ result }) => result)).toEqual(numbers.map((number) => [number]));
+  expect(await client.closed).toMatchObject({ code });
+  await server.close();
+});
+
+it("who takes leave does not have to wait for a call that takes long", async () => {
+  const server = await openTestServer({
+    webSocketLimits: { leaveMillis: 1 },
+    handlers: { never: () => new Promise(() => {}) },
+  });
+  const client = await Client.connect(server.url);
+  void client.call("never");
+  client.socket.close(1000);
+  expect(await client.closed).toMatchObject({ code: 1000 });
+  await server.close();
+});
+
 it("a result that breaks off cuts the connection", async () => {
   const server = await openTestServer();
   const client = await Client.connect(server.url);

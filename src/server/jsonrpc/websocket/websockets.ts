@@ -15,6 +15,7 @@ import type { Execute } from "../execute.ts";
 import { sendRefusal } from "../send.ts";
 import { Connection, type ConnectionLimits, type RecordMessage } from "./connection.ts";
 import { FrameTurns } from "./frame-turns.ts";
+import { LeavingSocket } from "./leaving-socket.ts";
 import { MessageLine } from "./message-line.ts";
 import { SubscriptionCount } from "./subscriptions.ts";
 
@@ -83,6 +84,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const line = new MessageLine(limits.messagesAhead);
   const server = new WebSocketServer({
     noServer: true,
+    WebSocket: LeavingSocket,
     clientTracking: false,
     maxPayload: httpLimits.bodyBytes,
     maxFragments: limits.fragments,
