@@ -1,7 +1,8 @@
 import { printHeader, printRow } from "../scale/subject.ts";
 import { median, quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
-import { takeTurns } from "../support/turns.ts";
+import { type CalmTurns, takeCalmTurns } from "../support/turns.ts";
+import { Yardstick } from "../support/yardstick.ts";
 import { Load, restRequest, rpcRequest } from "./load.ts";
 import type { GatewayBenchOptions } from "./options.ts";
 import { PlainProxy } from "./plain-proxy.ts";
@@ -12,6 +13,8 @@ const VALIDATORS = 64;
 const CONNECTIONS = 32;
 /** A program is as fast as it gets after about ten seconds of work. */
 const WARM_UP_ROUNDS = 5;
+/** Into which a round is cut: the machine is seldom as fast for a whole second. */
+const TURNS_PER_ROUND = 8;
 
 /** Of what a gateway may cost: how much later an answer may come, and how many answers of the node's one core must give at least. */
 const MOST_LATER_MILLIS = 0.3;
@@ -27,9 +30,10 @@ interface Call {
 }
 
 interface Measured {
-  requestsPerSecond: number;
+  requests: number;
+  seconds: number;
   /** Processor time of the program. */
-  microsPerRequest: number;
+  cpuSeconds: number;
 }
 
 /** How much later the answers of a gateway come, and how many one core gives, beside the node itself. */
@@ -38,8 +42,9 @@ export function benchSpeed(options: GatewayBenchOptions): Promise<boolean> {
     const node = await serveStillChain(directory);
     const gateway = await serveGateway({ node: node.restUrl });
     const load = await Load.start();
+    const yardstick = await Yardstick.start();
     try {
-      const setting = { node, gateway, load, ...options };
+      const setting = { node, gateway, load, yardstick, ...options };
       const calls = await callsOn(node);
       await warmUp(calls, setting);
       const isSoonEnough = await benchLatency(calls, setting);
@@ -49,6 +54,7 @@ export function benchSpeed(options: GatewayBenchOptions): Promise<boolean> {
       await benchPlainProxy(calls[0]!, setting);
       return isSoonEnough && isFastEnough;
     } finally {
+      await yardstick.end();
       await load.end();
       await gateway.process.stop();
       await node.process.stop();
@@ -161,6 +167,7 @@ interface Setting extends GatewayBenchOptions {
   node: Served;
   gateway: Served;
   load: Load;
+  yardstick: Yardstick;
 }
 
 /** Programs that have just started are slow, and whatever is measured first would look worse than the rest. */
@@ -173,24 +180,25 @@ async function warmUp(calls: readonly Call[], { node, gateway, load, seconds }: 
 }
 
 async function benchLatency(calls: readonly Call[], setting: Setting): Promise<boolean> {
-  const { node, gateway, rounds } = setting;
+  const { node, gateway } = setting;
   let isSoonEnough = true;
-  printHeader("one client", "p50, node", "p50, gateway", "later by");
+  printHeader("one client", "p50, node", "p50, gateway", "later by", "machine");
   for (const { title, server, requests } of calls) {
-    const p50s = await takeTurns(
-      rounds,
+    const { measured, slowdown } = await takeTurns(
       [node, gateway].map((served) => () => measureP50(requests, askedOf(served, server), setting)),
+      setting,
     );
-    const [ofNode, ofGateway] = p50s as [number[], number[]];
-    const later = median(ofGateway.map((millis, round) => millis - ofNode[round]!));
+    const [ofNode, ofGateway] = measured as [number[], number[]];
+    const later = laterBy(ofGateway, ofNode);
     isSoonEnough &&= later < MOST_LATER_MILLIS;
-    printRow(`${title}, ${server}`, ...[median(ofNode), median(ofGateway), later].map(twoDigits));
+    const cells = [median(ofNode), median(ofGateway), later].map(twoDigits);
+    printRow(`${title}, ${server}`, ...cells, times(slowdown));
   }
   return isSoonEnough;
 }
 
 async function benchRates(calls: readonly Call[], setting: Setting): Promise<boolean> {
-  const { node, gateway, rounds } = setting;
+  const { node, gateway } = setting;
   let isFastEnough = true;
   const columns = [
     "node, answers/s",
@@ -198,49 +206,55 @@ async function benchRates(calls: readonly Call[], setting: Setting): Promise<boo
     "node, CPU µs",
     "gateway, CPU µs",
     "gateway/node on a core",
+    "machine",
   ];
   printHeader(`${CONNECTIONS} clients`, ...columns);
   for (const call of calls) {
-    const measured = await takeTurns(
-      rounds,
+    const { measured, slowdown } = await takeTurns(
       [node, gateway].map((served) => () => measureRate(call.requests, askedOf(served, call.server), setting)),
+      setting,
     );
-    const [ofNode, ofGateway] = measured as [Measured[], Measured[]];
-    const share = median(ofGateway.map((one, round) => ofNode[round]!.microsPerRequest / one.microsPerRequest));
+    const [ofNode, ofGateway] = measured.map(sum) as [Measured, Measured];
+    const share = microsPerRequest(ofNode) / microsPerRequest(ofGateway);
     isFastEnough &&= share >= call.leastShare;
-    const rate = (of: Measured[]) => median(of.map(({ requestsPerSecond }) => requestsPerSecond)).toFixed(0);
-    const micros = (of: Measured[]) => median(of.map(({ microsPerRequest }) => microsPerRequest)).toFixed(1);
-    const cells = [rate(ofNode), rate(ofGateway), micros(ofNode), micros(ofGateway)];
-    printRow(`${call.title}, ${call.server}`, ...cells, `${(share * 100).toFixed(0)} %`);
+    const both = [ofNode, ofGateway];
+    const rates = both.map(({ requests, seconds }) => (requests / seconds).toFixed(0));
+    const micros = both.map((one) => microsPerRequest(one).toFixed(1));
+    printRow(`${call.title}, ${call.server}`, ...rates, ...micros, percent(share), times(slowdown));
   }
   return isFastEnough;
 }
 
 /** What the smallest answers cost a proxy that does nothing else, on the same machine in the same minutes. */
 async function benchPlainProxy({ title, server, requests }: Call, setting: Setting): Promise<void> {
-  const { node, gateway, load, rounds, seconds } = setting;
+  const { node, gateway, load, seconds } = setting;
   const proxy = await PlainProxy.start(node.ports.REST);
   const asked = { port: proxy.port, cpuSeconds: () => proxy.cpuSeconds() };
   await load.run({ port: proxy.port, requests, connections: CONNECTIONS, seconds: seconds * WARM_UP_ROUNDS });
   const subjects = { node: askedOf(node, server), gateway: askedOf(gateway, server), "plain proxy": asked };
   const each = Object.values(subjects);
-  const p50s = await takeTurns(
-    rounds,
+  const soon = await takeTurns(
     each.map((subject) => () => measureP50(requests, subject, setting)),
+    setting,
   );
-  const measured = await takeTurns(
-    rounds,
+  const rates = await takeTurns(
     each.map((subject) => () => measureRate(requests, subject, setting)),
+    setting,
   );
   await proxy.end();
-  printHeader(`${title}, ${server}`, "p50, one client", "later by", "CPU µs", "of the node's answers on a core");
+  const columns = ["p50, one client", "later by", "machine", "CPU µs", "of the node's answers on a core", "machine"];
+  printHeader(`${title}, ${server}`, ...columns);
+  const micros = rates.measured.map((one) => microsPerRequest(sum(one)));
   for (const [position, name] of Object.keys(subjects).entries()) {
-    const later = p50s[position]!.map((millis, round) => millis - p50s[0]![round]!);
-    const micros = measured[position]!.map(({ microsPerRequest }) => microsPerRequest);
-    const share = median(micros.map((one, round) => measured[0]![round]!.microsPerRequest / one));
-    const soon = [median(p50s[position]!), median(later)].map(twoDigits);
-    printRow(name, ...soon, median(micros).toFixed(1), `${(share * 100).toFixed(0)} %`);
+    const p50s = soon.measured[position]!;
+    const cells = [...[median(p50s), laterBy(p50s, soon.measured[0]!)].map(twoDigits), times(soon.slowdown)];
+    const share = percent(micros[0]! / micros[position]!);
+    printRow(name, ...cells, micros[position]!.toFixed(1), share, times(rates.slowdown));
   }
+}
+
+function takeTurns<T>(measurements: (() => Promise<T>)[], { yardstick, rounds }: Setting): Promise<CalmTurns<T>> {
+  return takeCalmTurns(yardstick, rounds * TURNS_PER_ROUND, measurements);
 }
 
 /** A program that is asked, and what it has used of a processor. */
@@ -259,18 +273,32 @@ async function measureP50(
   { port }: Pick<Asked, "port">,
   { load, seconds }: Setting,
 ): Promise<number> {
-  const { millis } = await load.run({ port, requests, connections: 1, seconds });
+  const { millis } = await load.run({ port, requests, connections: 1, seconds: seconds / TURNS_PER_ROUND });
   return quantile(millis, 0.5);
 }
 
-async function measureRate(requests: readonly string[], asked: Asked, setting: Setting): Promise<Measured> {
-  const { load, seconds } = setting;
+async function measureRate(requests: readonly string[], asked: Asked, { load, seconds }: Setting): Promise<Measured> {
   const before = await asked.cpuSeconds();
-  const order = { port: asked.port, requests, connections: CONNECTIONS, seconds };
+  const order = { port: asked.port, requests, connections: CONNECTIONS, seconds: seconds / TURNS_PER_ROUND };
   const { millis, failures, seconds: elapsed } = await load.run(order);
   if (failures.length > 0) throw new Error(`${failures.length} requests failed; the first: ${failures[0]}`);
-  const cpuSeconds = (await asked.cpuSeconds()) - before;
-  return { requestsPerSecond: millis.length / elapsed, microsPerRequest: (cpuSeconds * 1e6) / millis.length };
+  return { requests: millis.length, seconds: elapsed, cpuSeconds: (await asked.cpuSeconds()) - before };
 }
 
+const laterBy = (millis: readonly number[], base: readonly number[]) =>
+  median(millis.map((one, turn) => one - base[turn]!));
+
+function sum(measured: readonly Measured[]): Measured {
+  const total = { requests: 0, seconds: 0, cpuSeconds: 0 };
+  for (const { requests, seconds, cpuSeconds } of measured) {
+    total.requests += requests;
+    total.seconds += seconds;
+    total.cpuSeconds += cpuSeconds;
+  }
+  return total;
+}
+
+const microsPerRequest = ({ cpuSeconds, requests }: Measured) => (cpuSeconds * 1e6) / requests;
 const twoDigits = (millis: number) => `${millis.toFixed(2)} ms`;
+const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
+const times = (slowdown: number) => `${slowdown.toFixed(2)} times`;
