@@ -11,6 +11,7 @@ export function participationRate(state: CachedBeaconStateAllForks): number | un
     state,
     ({ previousTargetUnslashedBalanceIncrements }) => previousTargetUnslashedBalanceIncrements,
     ({ previousEpochAttestations }) => previousEpochAttestations,
+    previousActiveIncrements(state.epochCtx),
   );
 }
 
@@ -20,6 +21,7 @@ export function currentParticipationRate(state: CachedBeaconStateAllForks): numb
     state,
     ({ currentTargetUnslashedBalanceIncrements }) => currentTargetUnslashedBalanceIncrements,
     ({ currentEpochAttestations }) => currentEpochAttestations,
+    state.epochCtx.totalActiveBalanceIncrements,
   );
 }
 
@@ -27,11 +29,20 @@ function rateOf(
   state: CachedBeaconStateAllForks,
   counted: (epochCtx: EpochCache) => number,
   attestations: (state: CachedBeaconStatePhase0) => CachedBeaconStatePhase0["currentEpochAttestations"],
+  activeIncrements: number,
 ): number {
   const { epochCtx } = state;
   const isPhase0 = epochCtx.config.getForkSeq(state.slot) === ForkSeq.phase0;
   const voted = isPhase0 ? phase0Voted(epochCtx, attestations(state as CachedBeaconStatePhase0)) : counted(epochCtx);
-  return voted / epochCtx.totalActiveBalanceIncrements;
+  // Votes count with the stake that validators had when they came, which may have been more.
+  return Math.min(1, voted / activeIncrements);
+}
+
+/** Of those that were active in the epoch before, some of which may have left since. */
+function previousActiveIncrements({ previousShuffling, effectiveBalanceIncrements }: EpochCache): number {
+  let sum = 0;
+  for (const index of previousShuffling.activeIndices) sum += effectiveBalanceIncrements[index] ?? 0;
+  return sum;
 }
 
 function phase0Voted(epochCtx: EpochCache, attestations: CachedBeaconStatePhase0["currentEpochAttestations"]): number {

@@ -76,6 +76,20 @@ async function expectRefusals({ error }: Controlled, refusals: [string, Params, 
     });
   }
 }
+it("what votes is never more than the whole stake, also when most of it leaves", async () => {
+  const { call, advance } = await open(FULU, tempDirectory(), { configOverrides: { SHARD_COMMITTEE_PERIOD: "0" } });
+  await advance(SLOTS_PER_EPOCH);
+  for (let index = 0; index < VALIDATORS - 2; index++) await call("dev_exit", [index]);
+  const seen = new Set<string>();
+  for (let epoch = 0; epoch < 10; epoch++) {
+    await advance(SLOTS_PER_EPOCH);
+    const { previous_epoch, active_validators } = await call("getParticipation");
+    expect(previous_epoch).toBe(1);
+    seen.add(active_validators);
+  }
+  expect(seen.size).toBeGreaterThan(1);
+});
+
 
 describe("operations of a chain in fulu", () => {
   it("take effect by the ordinary rules, up to the last withdrawal, and other nodes agree", async () => {
