@@ -1,8 +1,9 @@
+import { ClockStoppedError } from "../chain/clock/clock.ts";
 import { NobodyActiveError } from "../chain/states/advance.ts";
 import { StateUnavailableError } from "../chain/states/state-store.ts";
 import { EngineUnavailableError, PayloadUnavailableError } from "../execution/engine.ts";
 import { DepositsUnavailableError } from "../execution/eth1/deposit-chain.ts";
-import { notFound, unavailable } from "../failure.ts";
+import { Failure, notFound, unavailable } from "../failure.ts";
 import { ControlRefusal } from "./dev-control.ts";
 
 /** What the chain, the execution engine or the deposit chain cannot give or do, as the failure of a call; anything else stays as it was thrown. */
@@ -16,6 +17,11 @@ export function toFailure(error: unknown): unknown {
     error instanceof NobodyActiveError
   ) {
     return unavailable(error.message, { cause: error });
+  }
+  if (error instanceof ClockStoppedError) {
+    return new Failure("server", "The node is shutting down, and the time of its chain stands still.", {
+      cause: error,
+    });
   }
   return error;
 }

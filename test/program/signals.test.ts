@@ -95,6 +95,21 @@ async function unreadAnswer(url: string) {
   return socket;
 }
 
+test.each([
+  ["flows", "1"],
+  ["stands still", "0"],
+])("a call that moves the chain ends with a stop, and says so, where time %s", async (_how, speed) => {
+  const flags = ["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "1", "--speed", speed];
+  const program = await ProgramHere.dev(flags);
+  await program.untilLine(/The dev chain is running/);
+  const { head_slot: before }: ChainHead = await program.call("getChainHead");
+  const advanced = program.reply("dev_advance", [65_536]);
+  await program.callUntil<ChainHead>("getChainHead", ({ head_slot }) => Number(head_slot) > Number(before) + 2);
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+  expect((await advanced).error).toMatchObject({ code: -32000, message: expect.stringContaining("shutting down") });
+  expect(program.complaints).toEqual([]);
+});
+
 test("a stop during the warm-up works, and the next start finishes the warm-up", async () => {
   const flags = ["--data-dir", tempDirectory(), ...FEW, ...STANDING, "--warmup-epochs", "8"];
   const first = await ProgramHere.dev(flags);

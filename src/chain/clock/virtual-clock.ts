@@ -133,7 +133,7 @@ export class VirtualClock implements Clock {
    * keeps its timetable makes up for late slots with shorter ones.
    */
   run({ fromSeconds = this.#baseSeconds, keepTimetable = false }: RunOptions = {}): void {
-    this.#requirePaused("run");
+    this.#require("paused", "run");
     this.#keepTimetable = keepTimetable;
     if (keepTimetable) this.#jumps = new JumpWatch(this.secondsPerSlot / this.speed, this.#onJump);
     if (fromSeconds >= this.#slotTime.startOf(this.#slot)) this.#baseSeconds = Math.min(fromSeconds, this.#endOfSlot());
@@ -144,7 +144,7 @@ export class VirtualClock implements Clock {
 
   /** Lets time stand still where it is. Who waits for a later moment waits on. */
   pause(): void {
-    if (this.#mode !== "running") throw new Error(`Only a running clock can pause; this one is ${this.#mode}.`);
+    this.#require("running", "pause");
     this.#baseSeconds = this.nowSeconds();
     this.#mode = "paused";
     clearTimeout(this.#timer);
@@ -164,7 +164,7 @@ export class VirtualClock implements Clock {
    * not finished wait for a moment of their slot, time jumps there (see `#proceed`).
    */
   async advanceTo(slot: Slot): Promise<void> {
-    this.#requirePaused("advance");
+    this.#require("paused", "advance");
     if (slot < this.#slot) throw new Error(`The clock is at slot ${this.#slot} and cannot go back to slot ${slot}.`);
     this.#mode = "advancing";
     this.#proceed();
@@ -184,7 +184,7 @@ export class VirtualClock implements Clock {
 
   /** Goes to another time, be it an earlier one, at rest and with its slot's work done. No slot is announced by this. */
   moveTo(slot: Slot, seconds = this.#slotTime.startOf(slot)): void {
-    this.#requirePaused("be moved");
+    this.#require("paused", "be moved");
     this.#slot = slot;
     this.#baseSeconds = seconds;
   }
@@ -198,8 +198,9 @@ export class VirtualClock implements Clock {
     await this.#slotWork;
   }
 
-  #requirePaused(action: string): void {
-    if (this.#mode !== "paused") throw new Error(`Only a paused clock can ${action}; this one is ${this.#mode}.`);
+  #require(mode: "running" | "paused", action: string): void {
+    if (this.#mode === "stopped") throw new ClockStoppedError();
+    if (this.#mode !== mode) throw new Error(`Only a ${mode} clock can ${action}; this one is ${this.#mode}.`);
   }
 
   #endOfSlot(): number {
