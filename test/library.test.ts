@@ -127,6 +127,7 @@ it.each<[what: string, options: object, message: RegExp]>([
     { preset: "mainnet", validators: 64 },
     /chains of the preset minimal, .* mainnet needs one of its/,
   ],
+  ["an option that another one says", { rpcPort: 9190 }, /no option "rpcPort" of a dev chain: "rpc" says it\./],
   ["an unknown option", { validator: 8 }, /no option "validator" of a dev chain\. Did you mean "validators"\?/],
   ["a value out of bounds", { validators: 3 }, /3 is too few.* at least 8/],
   ["a value of another kind", { slotSeconds: "long" }, /"long" of --slot-seconds is not accepted/],

@@ -161,9 +161,11 @@ describe("events", () => {
 });
 
 it("says which URLs there are", () => {
-  expect(() => createClient({ url: "ipc:///tmp/node" })).toThrow(
-    /must begin with http:\/\/, https:\/\/, ws:\/\/ or wss/,
-  );
+  for (const url of ["ipc:///tmp/node", "localhost"]) {
+    expect(() => createClient({ url })).toThrow(
+      `"${url}" is no URL of a node, which begins with http://, https://, ws:// or wss://.`,
+    );
+  }
 });
 
 it("says what a server answered that does not speak JSON-RPC", async () => {

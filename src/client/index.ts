@@ -17,9 +17,9 @@ export interface ClientOptions {
 
 /** A client of a running node. It connects when it is first asked something. */
 export function createClient({ url, token }: ClientOptions): Client {
-  const { protocol } = new URL(url);
+  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   if (/^https?:$/.test(protocol)) return clientOver(new HttpTransport(url, headers));
   if (/^wss?:$/.test(protocol)) return clientOver(new WebSocketTransport(url, headers));
-  throw new Error(`The URL ${url} must begin with http://, https://, ws:// or wss://.`);
+  throw new Error(`"${url}" is no URL of a node, which begins with http://, https://, ws:// or wss://.`);
 }

@@ -13,6 +13,16 @@ type Given = [flag: string, texts: string[]];
 /** The flags of `fanal dev` by their names as options. */
 const FLAGS = new Map(Object.values(DEV_FLAGS).map(({ name }) => [camelCase(name), name]));
 
+/** What of the command line is said by another option here. */
+const SAID_BY: ReadonlyMap<string, keyof DevChainOptions> = new Map([
+  ["auto", "speed"],
+  ["rpcPort", "rpc"],
+  ["restPort", "rest"],
+  ["logFile", "log"],
+  ["logFileSize", "log"],
+  ["logFileCount", "log"],
+]);
+
 /**
  * Reads the options as the command line reads its flags, so that each has the same meaning and bounds. A chain that is stored
  * already is what the options do not say.
@@ -33,6 +43,8 @@ export function readOptions(given: DevChainOptions, stored: DevIdentity | null):
 }
 
 function flagOf([key, value]: [key: string, value: unknown]): Given {
+  const other = SAID_BY.get(key);
+  if (other !== undefined) throw new Error(`There is no option "${key}" of a dev chain: "${other}" says it.`);
   const flag = FLAGS.get(key);
   if (flag !== undefined) return [flag, [value].flat().map(String)];
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);

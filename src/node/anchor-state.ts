@@ -68,6 +68,12 @@ async function decode(
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const slot = Number(view.getBigUint64(SLOT_OFFSET, true));
   const { currentVersion } = ssz.phase0.Fork.deserialize(bytes.subarray(FORK_OFFSET, SMALLEST_STATE));
+  if (!config.forksAscendingEpochOrder.some(({ version }) => Buffer.compare(version, currentVersion) === 0)) {
+    throw unreadable(
+      source,
+      `no fork of the network ${config.CONFIG_NAME} has the version ${toHex(currentVersion)} that it begins with, so that it is of another network, or no state`,
+    );
+  }
   const expectedVersion = config.getForkVersion(slot);
   const fork = config.getForkName(slot);
   if (Buffer.compare(currentVersion, expectedVersion) !== 0) {

@@ -190,7 +190,7 @@ function requireTimeForHistory(genesisTime: number, latest: number): void {
   if (genesisTime <= latest) return;
   throw new StartError(
     "genesisTooLate",
-    `The chain cannot begin at ${timeText(genesisTime)}: with its warm-up history it has to begin by ${timeText(latest)}.`,
+    `The chain cannot begin at ${timeText(genesisTime)}: it has to begin in the past, with its warm-up history by ${timeText(latest)}.`,
   );
 }
 

@@ -51,7 +51,7 @@ const integer = {
 
 const goal = paramSchema<Goal>(
   '"finalized" or "justified", for a newer checkpoint than now; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
-    '{"validator": index or public key, "status": …} with one of the statuses of the standard, such as "withdrawal_done"',
+    `{"validator": index or public key, "status": …} with one of the statuses ${VALIDATOR_STATUSES.join(", ")}`,
   {
     anyOf: [
       { type: "string", enum: ["finalized", "justified"] },

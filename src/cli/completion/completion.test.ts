@@ -120,7 +120,7 @@ describe.skipIf(!isInstalled("fish"))("fish", () => {
 describe("the shell", () => {
   it("has to be one of those there are", () => {
     expect(readShell(["zsh"])).toBe("zsh");
-    expect(() => readShell([])).toThrow("The shell is missing: bash, zsh, fish.");
+    expect(() => readShell([])).toThrow("The name of the shell is missing, one of bash, zsh, fish.");
     expect(() => readShell(["bsh"])).toThrow(/does not know "bsh": .* Did you mean bash\?$/);
     expect(() => readShell(["fish", "bash"])).toThrow('The argument "bash" is not expected.');
   });

@@ -7,7 +7,7 @@ export type Shell = (typeof SHELLS)[number];
 
 export function readShell([written, unexpected]: readonly string[]): Shell {
   const names = SHELLS.join(", ");
-  if (written === undefined) throw usageError(`The shell is missing: ${names}.`);
+  if (written === undefined) throw usageError(`The name of the shell is missing, one of ${names}.`);
   const shell = SHELLS.find((name) => name === written);
   if (shell === undefined) {
     throw usageError(`"fanal completion" does not know "${written}": it knows ${names}.${didYouMean(written, SHELLS)}`);

@@ -74,10 +74,11 @@ asked one thing at a time, and nothing is submitted but empty lists.
 
 Examples:
   fanal doctor http://127.0.0.1:5052 http://127.0.0.1:5051
-  fanal doctor https://user:password@node.example/eth --json
+  fanal doctor https://user:password@node.example --json
 
 Exit codes: 0 all is well, 1 something is wrong with an upstream (it cannot be
-reached, is behind, fails or differs), 2 the arguments are wrong.`;
+reached, is behind, fails or differs), 2 the arguments are wrong, 6 the token
+file cannot be read.`;
 
 const DB_NOTES = `
 The node must not run meanwhile.

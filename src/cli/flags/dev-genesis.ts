@@ -25,7 +25,11 @@ export interface DevGenesis extends GenesisParameters {
   deposits: DevDeposits | undefined;
 }
 
-type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & { eth1: readonly string[]; speed: number };
+type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & {
+  el: readonly string[];
+  eth1: readonly string[];
+  speed: number;
+};
 
 /** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
 const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
@@ -46,10 +50,11 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
     );
   }
   requireKeysFor(validators, values);
+  const forks = devForks(values, stored);
   return {
     preset,
     validators,
-    forks: devForks(values, stored),
+    forks,
     slotSeconds: values.slotSeconds ?? stored?.slotSeconds ?? 2,
     warmupEpochs: values.warmupEpochs ?? stored?.warmupEpochs ?? 5,
     genesisTime: values.genesisTime,
@@ -57,7 +62,7 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
     withdrawals: unlessEmpty(values.withdrawals) ?? stored?.withdrawals,
     balances: unlessEmpty(values.balances) ?? stored?.balances,
     configOverrides: configOverrides(values) ?? stored?.configOverrides,
-    deposits: devDeposits(values, preset, stored),
+    deposits: devDeposits(values, { preset, forks }, stored),
   };
 }
 
@@ -134,13 +139,23 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
  * Unless it is told otherwise, votes keep behind the deposit chain by a whole voting period, so that every block is a candidate
  * once, however rare blocks are there.
  */
-function devDeposits(values: GenesisValues, preset: DevPreset, stored: DevIdentity | null): DevDeposits | undefined {
-  const { eth1, speed } = values;
+function devDeposits(
+  values: GenesisValues,
+  { preset, forks }: Pick<DevGenesis, "preset" | "forks">,
+  stored: DevIdentity | null,
+): DevDeposits | undefined {
+  const { el, eth1, speed } = values;
   const contract = values.depositContract ?? stored?.deposits?.contract;
   if (contract === undefined) {
     if (eth1.length === 0) return undefined;
     throw usageError(
       "--eth1 is of no use to a dev chain without --deposit-contract, the address where deposits are made.",
+    );
+  }
+  if (stored === null && el.length === 0 && forkAtGenesis(forks) === "fulu") {
+    throw usageError(
+      "--deposit-contract is of no use to a chain that starts in fulu without --el: from there on deposits come with the payloads of an " +
+        "execution client alone. Give --el, or --fork electra or an earlier one; without a contract, dev_deposit makes deposits.",
     );
   }
   if (eth1.length > 0 && speed !== 1) {

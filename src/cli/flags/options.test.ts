@@ -128,18 +128,20 @@ describe("the command line", () => {
   it("names the deposit contract of a dev chain, and who knows of its deposits", () => {
     const contract = `0x${"Ab".repeat(20)}`;
     const url = "http://127.0.0.1:8545";
-    const options = dev(["--deposit-contract", contract, "--eth1", url, "--eth1", `${url}/2,${url}`]);
+    const made = ["--fork", "electra", "--deposit-contract", contract];
+    const options = dev([...made, "--eth1", url, "--eth1", `${url}/2,${url}`]);
     expect(options).toMatchObject({
       eth1: [url, `${url}/2`],
       deposits: { contract: contract.toLowerCase(), chainId: 31337, followDistance: 32 },
     });
     const others = ["--deposit-chain-id", "7", "--eth1-follow-distance", "4", "--speed", "2"];
-    expect(dev(["--deposit-contract", contract, ...others])).toMatchObject({
+    expect(dev([...made, ...others])).toMatchObject({
       eth1: [],
       deposits: { chainId: 7, followDistance: 4 },
     });
-    expect(dev(["--deposit-contract", contract, "--preset", "mainnet"]).deposits!.followDistance).toBe(2048);
-    expect(refusal(() => dev(["--deposit-contract", contract, "--eth1", url, "--speed", "2"]))).toMatch(
+    expect(dev([...made, "--preset", "mainnet"]).deposits!.followDistance).toBe(2048);
+    expect(refusal(() => dev(["--deposit-contract", contract, "--eth1", url]))).toMatch(/starts in fulu without --el/);
+    expect(refusal(() => dev([...made, "--eth1", url, "--speed", "2"]))).toMatch(
       /--eth1 and --speed 2 exclude each other/,
     );
     expect(node(["--eth1", url]).eth1).toEqual([url]);
@@ -206,7 +208,7 @@ describe("values that are refused", () => {
     [["--speed", "fast"], /from 0 to 1000000/],
     [["--dev-blobs", "6-0"], /a number of blobs or an ascending range, such as 3 or 0-6/],
     [["--dev-blobs", "-1"], /such as 3 or 0-6/],
-    [["--p2p", "--no-auto"], /--p2p and --speed 0 exclude each other/],
+    [["--p2p", "--no-auto"], /--p2p and --no-auto exclude each other/],
     [["--warmup-epochs", "-1"], /at least 0/],
     [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 exclude each other/],
     [["--eth1", "http://127.0.0.1:8545"], /--eth1 is of no use to a dev chain without --deposit-contract/],

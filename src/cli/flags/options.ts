@@ -262,11 +262,9 @@ function devNetworking(
   if (!values.p2p && named !== undefined) {
     throw usageError(`${named} is of no use without --p2p: a dev chain keeps to itself unless --p2p is given.`);
   }
-  const speed = speedOf(values);
-  if (values.p2p && speed !== 1) {
-    throw usageError(
-      `--p2p and --speed ${speed} exclude each other: with other nodes a chain's time is the real time.`,
-    );
+  if (values.p2p && speedOf(values) !== 1) {
+    const other = values.auto ? `--speed ${values.speed}` : "--no-auto";
+    throw usageError(`--p2p and ${other} exclude each other: with other nodes a chain's time is the real time.`);
   }
   return networkingOptions(values, givenBootnodes(values.bootnodes, workingDirectory));
 }

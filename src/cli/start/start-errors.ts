@@ -39,7 +39,7 @@ const ENDINGS: Record<StartErrorKind, Ending> = {
     reason: "noAnswer",
     advice: "; a new dev chain with --el begins with the genesis block of its execution client, which has to run",
   },
-  genesisTooLate: { reason: "usage", advice: "; give an earlier --genesis-time, or fewer --warmup-epochs" },
+  genesisTooLate: { reason: "usage", advice: "; give an earlier --genesis-time" },
   executionClientHasBlocks: {
     reason: "usage",
     advice: "; a new dev chain needs a client without any: start it with an empty data directory",
