@@ -1,7 +1,7 @@
 import { activePreset, type ForkName, isForkPostElectra } from "@lodestar/params";
 import type { Args } from "../../api/bind.ts";
 import { onlyOne } from "../../api/lookup.ts";
-import { invalidParams } from "../../failure.ts";
+import { Failure, invalidParams } from "../../failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import type { Answer, Caller, Waiting } from "../../server/method-table.ts";
 import type { Timers } from "../../timers.ts";
@@ -133,16 +133,21 @@ function orNull(method: string, asked: string, id: string): Composition {
 }
 
 const SYNCING = 206;
-/** Ready, syncing and not initialised. */
-const HEALTHS = [200, SYNCING, 503];
+const NOT_INITIALISED = 503;
+const HEALTHS = [200, SYNCING, NOT_INITIALISED];
 
 /** A call may name any status, of which REST could not answer with all. */
 async function getHealth({ syncingStatus = SYNCING }: Args, { operations, waiting }: ComposedCall): Promise<Answer> {
   const method = methodNamed("get_v1_node_health");
-  const response = await operations.respond(method.name, {}, waiting);
+  const response = await operations.respond(method.name, {}, waiting).catch(unlessNobodyAnswers);
+  if (response === undefined) return { body: encodeJson({ health: NOT_INITIALISED }) };
   if (isRefusal(response) && !HEALTHS.includes(response.status)) throw failureOf(method, response);
   const health = response.status === SYNCING ? syncingStatus : response.status;
   return { body: encodeJson({ health }), headers: originOf(response) };
+}
+
+function unlessNobodyAnswers(error: unknown): undefined {
+  if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
 }
 
 async function getAggregate(args: Args, { operations, facts, waiting }: ComposedCall): Promise<Answer> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { unavailable } from "../../failure.ts";
 import { parseMessage } from "../../json/parse.ts";
 import type { Params } from "../../server/method-table.ts";
 import { ROOT, ScriptedGateway } from "./scripted-gateway.test-support.ts";
@@ -131,5 +132,16 @@ describe("an answer says who gave it", () => {
     expect(await gateway.result("get_v1_node_health", [100])).toEqual({ health: 100 });
     expect(await gateway.result("get_v1_node_health")).toEqual({ health: 206 });
     expect(gateway.requests).toEqual(["GET /eth/v1/node/health", "GET /eth/v1/node/health"]);
+  });
+
+  it("with the health of a node without a chain when nobody answers", async () => {
+    const gateway = new ScriptedGateway(() => {
+      throw unavailable("No upstream can answer.");
+    });
+    expect(await gateway.result("get_v1_node_health", [299])).toEqual({ health: 503 });
+    const faulty = new ScriptedGateway(() => {
+      throw new Error("Oh.");
+    });
+    await expect(faulty.result("get_v1_node_health")).rejects.toThrow("Oh.");
   });
 });
