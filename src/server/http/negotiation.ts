@@ -22,6 +22,11 @@ export function chooseFormat(accept: string | undefined, formats: readonly Forma
   return best.format;
 }
 
+/** Whether an answer of this media type suits the caller. */
+export function accepts(mediaType: string, accept: string | undefined): boolean {
+  return accept === undefined || accept.trim() === "" || qualityOf(mediaType, parsePreferences(accept)) > 0;
+}
+
 /** The form of a request's body. */
 export function bodyFormat(contentType: string | undefined, formats: readonly Format[]): Format {
   const mediaType = mediaTypeOf(contentType);
@@ -79,7 +84,7 @@ function parsePreferences(header: string): Preference[] {
 
 /** The most specific range that covers the type decides (RFC 9110, section 12.5.1). */
 function qualityOf(mediaType: string, preferences: Preference[]): number {
-  for (const range of [mediaType, "application/*", "*/*"]) {
+  for (const range of [mediaType, `${mediaType.split("/", 1)[0]}/*`, "*/*"]) {
     const preference = preferences.find(({ name }) => name === range);
     if (preference) return preference.quality;
   }

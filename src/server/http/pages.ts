@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { compressWhole, isWorthCompressing } from "./compression.ts";
 import { entityTag, namesTag } from "./entity-tag.ts";
 import type { Exchange } from "./exchanges.ts";
-import { acceptsGzip } from "./negotiation.ts";
+import { accepts, acceptsGzip } from "./negotiation.ts";
 import { writeWhole } from "./send.ts";
 
 /** The files that a server shows to browsers, by the path of their URL: where each lies. */
@@ -45,9 +45,11 @@ export class Pages {
     this.#files = files;
   }
 
-  /** Whether the request is for one of the files. */
-  has({ method, url }: IncomingMessage): boolean {
-    return (method === "GET" || method === "HEAD") && Object.hasOwn(this.#files, pathOf(url));
+  /** Whether the request is for one of the files. What asks for something else than HTML there is no browser. */
+  has({ method, url, headers }: IncomingMessage): boolean {
+    const path = pathOf(url);
+    if ((method !== "GET" && method !== "HEAD") || !Object.hasOwn(this.#files, path)) return false;
+    return path !== "/" || accepts("text/html", headers.accept);
   }
 
   async serve(req: IncomingMessage, { res }: Exchange): Promise<void> {

@@ -39,6 +39,14 @@ it("shows a page that can load nothing from elsewhere and cannot be framed", asy
   expect(log).toEqual([]);
 });
 
+it("is for who takes HTML", async () => {
+  const { url } = await open();
+  const statusFor = async (Accept: string) => (await fetch(url, { headers: { Accept } })).status;
+  expect(await statusFor("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")).toBe(200);
+  expect(await statusFor("text/*")).toBe(200);
+  expect(await statusFor("application/json")).toBe(405);
+});
+
 it("gives browsers JavaScript where the checkout has TypeScript", async () => {
   const response = await fetch(`${(await open()).url}/web/b.js`);
   expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
