@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { DevChain } from "../src/dev/dev-chain.ts";
 import { DEV_FORKS } from "../src/dev/forks.ts";
 import { ByHand } from "./support/by-hand.ts";
+import { Caller } from "./support/caller.ts";
 import { advance, openDevChain, QUIET } from "./support/dev-chain.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
 
@@ -107,6 +108,20 @@ test("the clock goes on at its slot, even when the last slots were empty", async
   await advance(devChain, 6 * SLOTS_PER_EPOCH);
   expect(devChain.chain.forkChoice.finalized.epoch).toBe(4);
   expect(complaints).toEqual([]);
+});
+
+test("an operation that is final does not wait any more, also after a crash", async () => {
+  const directory = tempDirectory();
+  const settings = { configOverrides: { SHARD_COMMITTEE_PERIOD: "0" } };
+  const first = await openDevChain(settings, directory);
+  await advance(first.devChain, 3 * SLOTS_PER_EPOCH);
+  await new Caller(first.devChain.api).call("dev_exit", [3]);
+  await advance(first.devChain, 8 * SLOTS_PER_EPOCH - 1);
+  expect(first.devChain.chain.pools.operations.listVoluntaryExits()).toEqual([]);
+  await first.abandon();
+
+  const { devChain } = await openDevChain(settings, directory);
+  expect(devChain.chain.pools.operations.listVoluntaryExits()).toEqual([]);
 });
 
 test("an operation that waits for a block still waits after a restart", async () => {

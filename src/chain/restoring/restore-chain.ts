@@ -26,13 +26,17 @@ interface RestoreParts {
 
 /** Takes the blocks and votes of the database back into fork choice and the pools; tells how many blocks these were. */
 export async function restoreChain(parts: RestoreParts): Promise<number> {
-  const { config, db, clock, forkChoice, pools, logger } = parts;
+  const { config, db, clock, forkChoice, states, pools, logger } = parts;
   const counted = await restoreCountedBlocks(parts);
   const blocks = await restoreBlocks(parts);
   forkChoice.onTick(clock.currentSlot);
   const { unreadable, ...pooled } = await pools.load(db, config);
   for (const slashing of pools.operations.listAttesterSlashings()) {
     forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
+  }
+  // After a crash they are those of before, some of which may have become final since.
+  if (Object.values(pools.operations.sizes).some((size) => size > 0)) {
+    pools.operations.prune(await states.atCheckpoint(forkChoice.finalized));
   }
   const attestations = await restoreAttestations(pooled, parts);
   const leftOut = { blocks: blocks.leftOut, attestations: attestations.leftOut, unreadable };
