@@ -76,6 +76,27 @@ async function expectRefusals({ error }: Controlled, refusals: [string, Params, 
     });
   }
 }
+it("a deposit is refused whose vote would not be over before fulu, and one before that enters", async () => {
+  const forks: ScheduledFork[] = [
+    { fork: "deneb", epoch: 0 },
+    { fork: "electra", epoch: 6 },
+    { fork: "fulu", epoch: 7 },
+  ];
+  const { call, error, advance, chain } = await open(forks);
+  await advance(1);
+  await call("dev_deposit");
+  await advance(39);
+  expect(await error("dev_deposit")).toMatchObject({
+    code: CODES.rejected,
+    message: expect.stringMatching(/fulu begins at slot 56.* make it at slot 48 or later/),
+  });
+  await advance(8);
+  const [queued] = await call("dev_deposit");
+  expect(queued).toMatchObject({ status: "queued" });
+  await advance(3 * SLOTS_PER_EPOCH);
+  expect(chain.headState.validators.length).toBe(VALIDATORS + 2);
+});
+
 it("what votes is never more than the whole stake, also when most of it leaves", async () => {
   const { call, advance } = await open(FULU, tempDirectory(), { configOverrides: { SHARD_COMMITTEE_PERIOD: "0" } });
   await advance(SLOTS_PER_EPOCH);

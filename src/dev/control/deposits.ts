@@ -1,9 +1,13 @@
 import { SecretKey } from "@chainsafe/blst";
-import { ForkSeq } from "@lodestar/params";
-import type { CachedBeaconStateAllForks, CachedBeaconStateElectra } from "@lodestar/state-transition";
+import { EPOCHS_PER_ETH1_VOTING_PERIOD, ForkSeq, MAX_DEPOSITS, SLOTS_PER_EPOCH } from "@lodestar/params";
+import {
+  type CachedBeaconStateAllForks,
+  type CachedBeaconStateElectra,
+  computeStartSlotAtEpoch,
+} from "@lodestar/state-transition";
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
-import type { MadeOperation } from "../../api/dev-control.ts";
+import { ControlRefusal, type MadeOperation } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { blsWithdrawalCredentials } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
@@ -13,6 +17,8 @@ import type { ExecutionRequestQueue } from "./execution-requests.ts";
 
 /** A seed of a key that no validator has, for signatures that are wrong. */
 const NOBODYS_SEED = new Uint8Array(32).fill(0xba);
+
+const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
 
 interface DevDepositsParts {
   chain: BeaconChain;
@@ -56,6 +62,8 @@ export class DevDeposits {
   async make(state: CachedBeaconStateAllForks, deposits: readonly phase0.DepositData[]): Promise<MadeOperation[]> {
     const { chain, requests, log } = this.#parts;
     if (state.config.getForkSeq(state.slot) < ForkSeq.electra) {
+      const waiting = Math.max(0, chain.eth1.deposits.depositCount - state.eth1DepositIndex);
+      requireTimeForVote(state, waiting + deposits.length);
       await log.add(deposits);
       const { DepositData } = ssz.phase0;
       return deposits.map((each) => ({ type: "deposit_data", status: "logged", data: DepositData.toJson(each) }));
@@ -94,4 +102,16 @@ export class DevDeposits {
     while (isOnItsWay(next)) next++;
     return next;
   }
+}
+
+/** A vote begins with the next period and takes more than half of it; then each block takes some of the deposits. In fulu none does. */
+function requireTimeForVote({ slot, config }: CachedBeaconStateAllForks, waiting: number): void {
+  const nextPeriod = (Math.floor(slot / VOTING_PERIOD) + 1) * VOTING_PERIOD;
+  const lastTaken = nextPeriod + VOTING_PERIOD / 2 + Math.ceil(waiting / MAX_DEPOSITS);
+  const fulu = computeStartSlotAtEpoch(config.FULU_FORK_EPOCH);
+  if (lastTaken < fulu) return;
+  throw ControlRefusal.against(
+    `A deposit that is made now waits for a vote, after which it is taken by slot ${lastTaken}; but fulu begins at slot ${fulu}, where deposits ` +
+      `come with payloads alone. From electra on they do so, too: make it at slot ${computeStartSlotAtEpoch(config.ELECTRA_FORK_EPOCH)} or later.`,
+  );
 }
