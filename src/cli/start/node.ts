@@ -47,7 +47,7 @@ export async function runNode(
     signal,
     onStale: (stale) => warnOfStaleState(stale, logger),
   });
-  if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, logger);
+  if (networking && !node.networking?.knowsPeers) warnWithoutPeers(networking, options.network, logger);
   announceServers(servers, options, logger);
   const { chain } = node;
   const connectedPeers = node.networking && (() => node.networking!.view.peerCounts().connected);
@@ -74,8 +74,16 @@ function warnOfStaleState({ epoch, ageEpochs, periodEpochs }: StaleState, logger
 }
 
 /** A node that knows nobody may wait for long until it is found. */
-function warnWithoutPeers({ bootnodes, directPeers, discovery }: NetworkingOptions, logger: Logger): void {
+function warnWithoutPeers(
+  { bootnodes, directPeers, discovery }: NetworkingOptions,
+  { directory }: NodeOptions["network"],
+  logger: Logger,
+): void {
   if (directPeers.length > 0 || (discovery && bootnodes.length > 0)) return;
   const unused = bootnodes.length > 0 ? " Without discovery bootnodes are of no use." : "";
-  logger.warn(`No other node is known, so this one waits to be found: give --bootnodes or --peer.${unused}`);
+  const unnamed =
+    directory !== undefined && bootnodes.length === 0
+      ? ` ${directory} names none: a dev chain writes its record there when its history is made, after which a node finds it.`
+      : "";
+  logger.warn(`No other node is known, so this one waits to be found: give --bootnodes or --peer.${unused}${unnamed}`);
 }
