@@ -111,7 +111,6 @@ it("what votes is never more than the whole stake, also when most of it leaves",
   expect(seen.size).toBeGreaterThan(1);
 });
 
-
 describe("operations of a chain in fulu", () => {
   it("take effect by the ordinary rules, up to the last withdrawal, and other nodes agree", async () => {
     const chain = await open(FULU);
