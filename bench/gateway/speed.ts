@@ -183,11 +183,14 @@ async function benchLatency(calls: readonly Call[], setting: Setting): Promise<b
   const { node, gateway } = setting;
   let isSoonEnough = true;
   printHeader("one client", "p50, node", "p50, gateway", "later by", "machine");
-  for (const { title, server, requests } of calls) {
-    const { measured, slowdown } = await takeTurns(
+  const rows = await takeTurns(
+    calls.map(({ server, requests }) =>
       [node, gateway].map((served) => () => measureP50(requests, askedOf(served, server), setting)),
-      setting,
-    );
+    ),
+    setting,
+  );
+  for (const [index, { title, server }] of calls.entries()) {
+    const { measured, slowdown } = rows[index]!;
     const [ofNode, ofGateway] = measured as [number[], number[]];
     const later = laterBy(ofGateway, ofNode);
     isSoonEnough &&= later < MOST_LATER_MILLIS;
@@ -209,11 +212,14 @@ async function benchRates(calls: readonly Call[], setting: Setting): Promise<boo
     "machine",
   ];
   printHeader(`${CONNECTIONS} clients`, ...columns);
-  for (const call of calls) {
-    const { measured, slowdown } = await takeTurns(
-      [node, gateway].map((served) => () => measureRate(call.requests, askedOf(served, call.server), setting)),
-      setting,
-    );
+  const rows = await takeTurns(
+    calls.map(({ server, requests }) =>
+      [node, gateway].map((served) => () => measureRate(requests, askedOf(served, server), setting)),
+    ),
+    setting,
+  );
+  for (const [index, call] of calls.entries()) {
+    const { measured, slowdown } = rows[index]!;
     const [ofNode, ofGateway] = measured.map(sum) as [Measured, Measured];
     const share = microsPerRequest(ofNode) / microsPerRequest(ofGateway);
     isFastEnough &&= share >= call.leastShare;
@@ -233,28 +239,22 @@ async function benchPlainProxy({ title, server, requests }: Call, setting: Setti
   await load.run({ port: proxy.port, requests, connections: CONNECTIONS, seconds: seconds * WARM_UP_ROUNDS });
   const subjects = { node: askedOf(node, server), gateway: askedOf(gateway, server), "plain proxy": asked };
   const each = Object.values(subjects);
-  const soon = await takeTurns(
-    each.map((subject) => () => measureP50(requests, subject, setting)),
-    setting,
-  );
-  const rates = await takeTurns(
-    each.map((subject) => () => measureRate(requests, subject, setting)),
-    setting,
-  );
+  const [soon] = await takeTurns([each.map((subject) => () => measureP50(requests, subject, setting))], setting);
+  const [rates] = await takeTurns([each.map((subject) => () => measureRate(requests, subject, setting))], setting);
   await proxy.end();
   const columns = ["p50, one client", "later by", "machine", "CPU µs", "of the node's answers on a core", "machine"];
   printHeader(`${title}, ${server}`, ...columns);
-  const micros = rates.measured.map((one) => microsPerRequest(sum(one)));
+  const micros = rates!.measured.map((one) => microsPerRequest(sum(one)));
   for (const [position, name] of Object.keys(subjects).entries()) {
-    const p50s = soon.measured[position]!;
-    const cells = [...[median(p50s), laterBy(p50s, soon.measured[0]!)].map(twoDigits), times(soon.slowdown)];
+    const p50s = soon!.measured[position]!;
+    const cells = [...[median(p50s), laterBy(p50s, soon!.measured[0]!)].map(twoDigits), times(soon!.slowdown)];
     const share = percent(micros[0]! / micros[position]!);
-    printRow(name, ...cells, micros[position]!.toFixed(1), share, times(rates.slowdown));
+    printRow(name, ...cells, micros[position]!.toFixed(1), share, times(rates!.slowdown));
   }
 }
 
-function takeTurns<T>(measurements: (() => Promise<T>)[], { yardstick, rounds }: Setting): Promise<CalmTurns<T>> {
-  return takeCalmTurns(yardstick, rounds * TURNS_PER_ROUND, measurements);
+function takeTurns<T>(comparisons: (() => Promise<T>)[][], { yardstick, rounds }: Setting): Promise<CalmTurns<T>[]> {
+  return takeCalmTurns(yardstick, rounds * TURNS_PER_ROUND, comparisons);
 }
 
 /** A program that is asked, and what it has used of a processor. */

@@ -24,37 +24,74 @@ export interface CalmTurns<T> {
   slowdown: number;
 }
 
-/** How long a machine that is not calm is waited for. */
-const PATIENCE_MILLIS = 20_000;
+/** How long a machine that is not calm is waited for, for each of those that are compared. */
+const PATIENCE_MILLIS = 60_000;
 const RESPITE_MILLIS = 50;
 
-/** So many short turns while the machine is calm; the calmest there were, where it is not for long. */
+/**
+ * So many short turns of each comparison while the machine is calm; the calmest there were, where it is not for long. A comparison is what is
+ * measured right after each other; they take turns themselves, so that none has the better minutes.
+ */
 export async function takeCalmTurns<T>(
   yardstick: Yardstick,
   turns: number,
-  measurements: readonly (() => Promise<T>)[],
-): Promise<CalmTurns<T>> {
-  const patientUntil = performance.now() + PATIENCE_MILLIS;
-  const taken: { results: T[]; millis: number }[] = [];
-  let calm = 0;
-  while (calm < turns && (taken.length < turns || performance.now() < patientUntil)) {
-    let millis = await yardstick.measure();
-    if (!yardstick.isCalm(millis) && performance.now() < patientUntil) {
+  comparisons: readonly (readonly (() => Promise<T>)[])[],
+): Promise<CalmTurns<T>[]> {
+  const patientUntil = performance.now() + PATIENCE_MILLIS * comparisons.length;
+  const rows = comparisons.map((measurements) => new CalmRow(measurements, turns));
+  for (;;) {
+    const isPatient = performance.now() < patientUntil;
+    const open = rows.filter((row) => (isPatient ? row.isLackingCalm(yardstick) : row.isLacking));
+    if (open.length === 0) return rows.map((row) => row.result(yardstick));
+    const before = await yardstick.measure();
+    if (isPatient && !yardstick.isCalm(before)) {
       await setTimeout(RESPITE_MILLIS);
       continue;
     }
+    const fewest = Math.min(...open.map(({ taken }) => taken));
+    await open.find(({ taken }) => taken === fewest)!.take(yardstick, before);
+  }
+}
+
+class CalmRow<T> {
+  readonly #measurements: readonly (() => Promise<T>)[];
+  readonly #turns: number;
+  readonly #taken: { results: T[]; millis: number }[] = [];
+
+  constructor(measurements: readonly (() => Promise<T>)[], turns: number) {
+    this.#measurements = measurements;
+    this.#turns = turns;
+  }
+
+  get taken(): number {
+    return this.#taken.length;
+  }
+
+  get isLacking(): boolean {
+    return this.taken < this.#turns;
+  }
+
+  isLackingCalm(yardstick: Yardstick): boolean {
+    return this.#taken.filter(({ millis }) => yardstick.isCalm(millis)).length < this.#turns;
+  }
+
+  async take(yardstick: Yardstick, before: number): Promise<void> {
+    const { length } = this.#measurements;
     const results: T[] = [];
-    for (let next = 0; next < measurements.length; next++) {
-      const which = (taken.length + next) % measurements.length;
-      results[which] = await measurements[which]!();
+    let millis = before;
+    for (let next = 0; next < length; next++) {
+      const which = (this.#taken.length + next) % length;
+      results[which] = await this.#measurements[which]!();
       millis = Math.max(millis, await yardstick.measure());
     }
-    taken.push({ results, millis });
-    if (yardstick.isCalm(millis)) calm++;
+    this.#taken.push({ results, millis });
   }
-  const calmest = taken.toSorted((a, b) => a.millis - b.millis).slice(0, turns);
-  return {
-    measured: measurements.map((_, which) => calmest.map(({ results }) => results[which]!)),
-    slowdown: yardstick.ratio(median(calmest.map(({ millis }) => millis))),
-  };
+
+  result(yardstick: Yardstick): CalmTurns<T> {
+    const calmest = this.#taken.toSorted((a, b) => a.millis - b.millis).slice(0, this.#turns);
+    return {
+      measured: this.#measurements.map((_, which) => calmest.map(({ results }) => results[which]!)),
+      slowdown: yardstick.ratio(median(calmest.map(({ millis }) => millis))),
+    };
+  }
 }
