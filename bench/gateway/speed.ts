@@ -180,15 +180,9 @@ async function warmUp(calls: readonly Call[], { node, gateway, load, seconds }: 
 }
 
 async function benchLatency(calls: readonly Call[], setting: Setting): Promise<boolean> {
-  const { node, gateway } = setting;
   let isSoonEnough = true;
   printHeader("one client", "p50, node", "p50, gateway", "later by", "machine");
-  const rows = await takeTurns(
-    calls.map(({ server, requests }) =>
-      [node, gateway].map((served) => () => measureP50(requests, askedOf(served, server), setting)),
-    ),
-    setting,
-  );
+  const rows = await compareEach(calls, measureP50, setting);
   for (const [index, { title, server }] of calls.entries()) {
     const { measured, slowdown } = rows[index]!;
     const [ofNode, ofGateway] = measured as [number[], number[]];
@@ -201,7 +195,6 @@ async function benchLatency(calls: readonly Call[], setting: Setting): Promise<b
 }
 
 async function benchRates(calls: readonly Call[], setting: Setting): Promise<boolean> {
-  const { node, gateway } = setting;
   let isFastEnough = true;
   const columns = [
     "node, answers/s",
@@ -212,12 +205,7 @@ async function benchRates(calls: readonly Call[], setting: Setting): Promise<boo
     "machine",
   ];
   printHeader(`${CONNECTIONS} clients`, ...columns);
-  const rows = await takeTurns(
-    calls.map(({ server, requests }) =>
-      [node, gateway].map((served) => () => measureRate(requests, askedOf(served, server), setting)),
-    ),
-    setting,
-  );
+  const rows = await compareEach(calls, measureRate, setting);
   for (const [index, call] of calls.entries()) {
     const { measured, slowdown } = rows[index]!;
     const [ofNode, ofGateway] = measured.map(sum) as [Measured, Measured];
@@ -239,18 +227,33 @@ async function benchPlainProxy({ title, server, requests }: Call, setting: Setti
   await load.run({ port: proxy.port, requests, connections: CONNECTIONS, seconds: seconds * WARM_UP_ROUNDS });
   const subjects = { node: askedOf(node, server), gateway: askedOf(gateway, server), "plain proxy": asked };
   const each = Object.values(subjects);
-  const [soon] = await takeTurns([each.map((subject) => () => measureP50(requests, subject, setting))], setting);
-  const [rates] = await takeTurns([each.map((subject) => () => measureRate(requests, subject, setting))], setting);
+  const compare = async <T>(measure: Measure<T>) =>
+    (await takeTurns([each.map((subject) => () => measure(requests, subject, setting))], setting))[0]!;
+  const soon = await compare(measureP50);
+  const rates = await compare(measureRate);
   await proxy.end();
   const columns = ["p50, one client", "later by", "machine", "CPU µs", "of the node's answers on a core", "machine"];
   printHeader(`${title}, ${server}`, ...columns);
-  const micros = rates!.measured.map((one) => microsPerRequest(sum(one)));
+  const micros = rates.measured.map((one) => microsPerRequest(sum(one)));
   for (const [position, name] of Object.keys(subjects).entries()) {
-    const p50s = soon!.measured[position]!;
-    const cells = [...[median(p50s), laterBy(p50s, soon!.measured[0]!)].map(twoDigits), times(soon!.slowdown)];
+    const p50s = soon.measured[position]!;
+    const cells = [...[median(p50s), laterBy(p50s, soon.measured[0]!)].map(twoDigits), times(soon.slowdown)];
     const share = percent(micros[0]! / micros[position]!);
-    printRow(name, ...cells, micros[position]!.toFixed(1), share, times(rates!.slowdown));
+    printRow(name, ...cells, micros[position]!.toFixed(1), share, times(rates.slowdown));
   }
+}
+
+type Measure<T> = (requests: readonly string[], asked: Asked, setting: Setting) => Promise<T>;
+
+/** Each call at the node and at the gateway. */
+function compareEach<T>(calls: readonly Call[], measure: Measure<T>, setting: Setting): Promise<CalmTurns<T>[]> {
+  const { node, gateway } = setting;
+  return takeTurns(
+    calls.map(({ server, requests }) =>
+      [node, gateway].map((served) => () => measure(requests, askedOf(served, server), setting)),
+    ),
+    setting,
+  );
 }
 
 function takeTurns<T>(comparisons: (() => Promise<T>)[][], { yardstick, rounds }: Setting): Promise<CalmTurns<T>[]> {

@@ -10,6 +10,9 @@ import type { Eth1Block } from "../../execution/eth1/deposit-chain.ts";
 import type { LoggedDeposit } from "../../execution/eth1/deposit-log.ts";
 import type { Eth1Header } from "../../execution/eth1/eth1-node.ts";
 
+/** In slots. */
+export const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
+
 /** Nothing is forgotten: there are few blocks, and they tell of all deposits. */
 const NEVER = 0;
 
@@ -50,7 +53,7 @@ export class DepositLog {
   async onSlot(slot: Slot): Promise<void> {
     const { chain } = this.#parts;
     const { newest } = chain.eth1.deposits;
-    if (!newest || slot % (EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH) !== 0) return;
+    if (!newest || slot % VOTING_PERIOD !== 0) return;
     const { headState, config, genesis } = chain;
     if (isBridgeRetired(headState) || headState.eth1Data.depositCount >= newest.depositCount) return;
     const distance = config.SECONDS_PER_ETH1_BLOCK * config.ETH1_FOLLOW_DISTANCE;

@@ -1,5 +1,5 @@
 import { SecretKey } from "@chainsafe/blst";
-import { EPOCHS_PER_ETH1_VOTING_PERIOD, ForkSeq, MAX_DEPOSITS, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ForkSeq, MAX_DEPOSITS } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   type CachedBeaconStateElectra,
@@ -12,13 +12,11 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { blsWithdrawalCredentials } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
 import { signDeposit } from "../signed-deposit.ts";
-import type { DepositLog } from "./deposit-log.ts";
+import { type DepositLog, VOTING_PERIOD } from "./deposit-log.ts";
 import type { ExecutionRequestQueue } from "./execution-requests.ts";
 
 /** A seed of a key that no validator has, for signatures that are wrong. */
 const NOBODYS_SEED = new Uint8Array(32).fill(0xba);
-
-const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
 
 interface DevDepositsParts {
   chain: BeaconChain;
