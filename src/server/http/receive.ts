@@ -29,28 +29,6 @@ export function receiveBody(
   onBody: (body: Buffer) => void,
   onRefusal: (refusal: HttpRefusal) => void,
 ): void {
-  // When Node has handed on all that it has read with the head. Most bodies are there by then, and need not be waited for.
-  process.nextTick(() => {
-    const isThere = req.complete && req.headers["transfer-encoding"] === undefined;
-    if (!isThere || req.destroyed || req.readableLength > limit.bytes) {
-      receivePieces(req, exchange, limit, onBody, onRefusal);
-      return;
-    }
-    const body: Buffer = req.read() ?? EMPTY;
-    if (exchange.holdRequest(body.length)) onBody(body);
-    else onRefusal(noRoom());
-  });
-}
-
-const EMPTY = Buffer.alloc(0);
-
-function receivePieces(
-  req: IncomingMessage,
-  exchange: Exchange,
-  limit: BodyLimit,
-  onBody: (body: Buffer) => void,
-  onRefusal: (refusal: HttpRefusal) => void,
-): void {
   const body = new ReceivedBody();
   const declared = Number(req.headers["content-length"]);
   let pieces = 0;
