@@ -30,4 +30,6 @@ export interface Conditions {
   readonly floor: number;
   /** Somebody is told of a head at this slot. */
   raiseFloor(slot: number): void;
+  /** How often the chain has gone back behind what was final: of what was final before, nothing need be so any more. */
+  readonly rewinds: number;
 }

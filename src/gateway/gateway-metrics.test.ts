@@ -5,18 +5,21 @@ import { GatewayTallies } from "./tallies.ts";
 import { RemoteConditions } from "./workers/remote-conditions.ts";
 
 const CONDITIONS = new RemoteConditions(
-  [
-    {
-      upstream: "a",
-      fitness: "ready",
-      reasons: [],
-      head: { slot: 9, root: "0x00" },
-      finalized: { epoch: 1, root: "0x00" },
-      syncDistance: 0,
-    },
-    { upstream: "b", fitness: "down", reasons: ["It is not there."] },
-  ],
-  8,
+  {
+    conditions: [
+      {
+        upstream: "a",
+        fitness: "ready",
+        reasons: [],
+        head: { slot: 9, root: "0x00" },
+        finalized: { epoch: 1, root: "0x00" },
+        syncDistance: 0,
+      },
+      { upstream: "b", fitness: "down", reasons: ["It is not there."] },
+    ],
+    floor: 8,
+    rewinds: 0,
+  },
   () => {},
 );
 

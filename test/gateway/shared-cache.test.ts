@@ -39,6 +39,7 @@ class Gateway {
   readonly logger = createRecordingLogger();
   readonly reads: Reads;
   readonly states: CacheState[] = [];
+  readonly conditions = { all: [], floor: 0, rewinds: 0 };
   /** By how much the time of the gateway is ahead. */
   lead = 0;
   /** How many times longer than it would the gateway waits for the engine, which a busy machine may leave little time. */
@@ -52,7 +53,7 @@ class Gateway {
       facts,
       memoryBytes: 2 ** 20,
       cache: { url, prefix: "test:", seconds: 60 },
-      conditions: { all: [], floor: 0 },
+      conditions: this.conditions,
       timers: {
         ...SYSTEM_TIMERS,
         now: () => SYSTEM_TIMERS.now() + this.lead,
@@ -174,6 +175,27 @@ describe.skipIf(redisProgram() === undefined)("a shared cache (not tried where r
     await gateways[1]!.looked();
     gateways[1]!.lead = 2000;
     expect(textsOf([await read])).toEqual([truth(stateRoot(9))]);
+  });
+
+  it("is rid of what was final before the chain went back behind it, and of nothing else", async () => {
+    const redis = await RedisServer.start();
+    const upstream = new Upstream();
+    const gateways = [await Gateway.open(redis.url, upstream), await Gateway.open(redis.url, upstream)] as const;
+    const others = { ...FACTS, genesisTime: FACTS.genesisTime + 1 };
+    const ofAnotherChain = await Gateway.open(redis.url, upstream, others);
+    await ofAnotherChain.reads.read(block(1));
+    for (let slot = 1; slot <= 3; slot++) await gateways[0].reads.read(block(slot));
+    await untilStored(redis, 4);
+
+    const now = (question: Question) => finalAnswer(`"another branch: ${question.request.url}"`);
+    upstream.answer = async (question) => response(now(question));
+    gateways[0].conditions.rewinds++;
+    expect(textsOf([await gateways[0].reads.read(block(1))])).toEqual([now(block(1))]);
+    await untilStored(redis, 1);
+    expect(await redis.keys()).toEqual([expect.stringContaining(String(others.genesisTime))]);
+    expect(textsOf([await gateways[1].reads.read(block(1))])).toEqual([now(block(1))]);
+    await untilStored(redis, 2);
+    expect((await ofAnotherChain.reads.read(block(1))).kept).toBe("memory");
   });
 
   it("takes no garbage for an answer, whatever is in the engine", async () => {

@@ -114,6 +114,38 @@ test("workers share the ports, one that is killed is replaced and leaves no conn
   for (const pid of [first, second]) expect(() => process.kill(Number(pid), 0)).toThrow();
 });
 
+test.each([1, 2])(
+  "a gateway follows a dev chain that goes back behind what was final, with %i workers",
+  async (workers) => {
+    const flags = ["--validators", "8", "--warmup-epochs", "0", "--speed", "0", "--rest", "--rest-port", "0"];
+    const chain = await ProgramHere.dev([...flags, "--data-dir", tempDirectory()]);
+    const [, upstream] = await chain.untilLine(/REST is served at (http:\S+)/);
+    const gateway = await Program.served(["gateway", "--upstream", upstream!, "--workers", String(workers)]);
+    const finality = await Client.connect(gateway.url);
+    await finality.subscribe(["finalized_checkpoint"]);
+    const blockRoot = async (program: Pick<Program, "call">): Promise<string> =>
+      (await program.call("get_v1_beacon_headers_blockId", ["8"])).root;
+
+    const id = await chain.call("dev_snapshot");
+    await chain.call("dev_advance", { until: "finalized" });
+    const before = (await finality.notifications.next()).data;
+    const left = await blockRoot(chain);
+    // As many as there are workers keep it.
+    for (let time = 0; time < 8; time++) expect(await blockRoot(gateway)).toBe(left);
+
+    await chain.call("dev_revert", [id]);
+    await chain.call("dev_skip", [1]);
+    await chain.call("dev_advance", { until: "finalized" });
+    const after = (await finality.notifications.next()).data;
+    expect(after).toMatchObject({ epoch: expect.any(String) });
+    expect(after).not.toEqual(before);
+    const now = await blockRoot(chain);
+    expect(now).not.toBe(left);
+    for (let time = 0; time < 8; time++) expect(await blockRoot(gateway)).toBe(now);
+    expect(gateway.complaints).toEqual([expect.stringContaining("The chain has gone back behind what was final")]);
+  },
+);
+
 test("a gateway without any upstream waits for one, and ends when it is told to", async () => {
   const gateway = new Program(["gateway", "--upstream", "http://127.0.0.1:1", "--rpc-port", "0", "--rest-port", "0"]);
   onTestFinished(() => gateway.kill());

@@ -72,6 +72,7 @@ export async function serveCalls(chain: ExampleDevChain, upstreamUrl: () => stri
     onChange: () => () => {},
     floor: 0,
     raiseFloor: () => {},
+    rewinds: 0,
   };
   const events: GatewayEvents = {
     feed: (topics) => chain.api.context.events.feed(topics as readonly Topic[]),

@@ -7,7 +7,7 @@ import type { Question, UpstreamResponse } from "../exchange.ts";
 import { finalityOf } from "./metadata.ts";
 
 /**
- * How long an answer stays true: what is `final` for ever, within one chain; what is `fixed` while an upstream runs; the others
+ * How long an answer stays true: what is `final` for ever, unless the chain goes back behind it; what is `fixed` while an upstream runs; the others
  * while nothing happens to the head or to the status.
  */
 export type Lasting = "final" | "fixed" | "head" | "status";

@@ -11,7 +11,7 @@ interface MemoryCacheOptions {
   bytes: number;
   /** Its numbers are other ones whenever answers about the head, or about the status, may be. */
   revision: Int32Array;
-  conditions: Pick<Conditions, "floor">;
+  conditions: Pick<Conditions, "floor" | "rewinds">;
   facts: Pick<ChainFacts, "secondsPerSlot">;
   timers: Pick<Timers, "now">;
 }
@@ -21,6 +21,7 @@ export interface Moment {
   readonly head: number;
   readonly status: number;
   readonly floor: number;
+  readonly rewinds: number;
   readonly at: number;
 }
 
@@ -85,13 +86,14 @@ export class MemoryCache {
       head: Atomics.load(revision, REVISION_PLACES.head),
       status: Atomics.load(revision, REVISION_PLACES.status),
       floor: conditions.floor,
+      rewinds: conditions.rewinds,
       at: timers.now(),
     };
   }
 
   #isTrue({ lasting, since }: Kept): boolean {
-    if (lasting === "final") return true;
     const { revision, conditions, timers } = this.#options;
+    if (lasting === "final") return conditions.rewinds === since.rewinds;
     if (timers.now() - since.at >= this.#maxMillis[lasting]) return false;
     if (lasting === "fixed") return true;
     // Who has been told of a later head is told nothing of an earlier one.

@@ -16,7 +16,7 @@ function open(given: Partial<ReadsOptions> = {}) {
   const asked: Question[] = [];
   const waiting: PromiseWithResolvers<UpstreamResponse>[] = [];
   const revision = new Int32Array(2);
-  const conditions = { all: [], floor: 10 };
+  const conditions = { all: [], floor: 10, rewinds: 0 };
   const looks: string[] = [];
   const reads = new Reads({
     ask: (question) => {
@@ -62,6 +62,22 @@ it("asks once for what is final, and gives the same object again", async () => {
   expect(second.body).toEqual(first.body);
   expect(asked).toHaveLength(1);
   expect(looks).toEqual(["memory false", "memory true", "memory true"]);
+});
+
+it("keeps nothing of what was final, or asked for, before the chain went back behind it", async () => {
+  const { reads, read, asked, waiting, conditions } = open();
+  await read(FINAL);
+  conditions.rewinds++;
+  await read(FINAL);
+  expect(asked).toHaveLength(2);
+  expect((await read(FINAL)).kept).toBe("memory");
+  const other = question("get_v1_beacon_states_root", { state_id: ROOT.replace("0x", "0x1").slice(0, -1) });
+  const early = reads.read(other);
+  await settled();
+  conditions.rewinds++;
+  waiting.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
+  await early;
+  expect((await read(other)).kept).toBeUndefined();
 });
 
 it("asks again when the head, the status or the floor has changed, and after a slot at the latest", async () => {

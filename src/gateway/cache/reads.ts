@@ -27,7 +27,7 @@ export interface ReadsOptions {
   facts: ChainFacts;
   memoryBytes: number;
   cache?: CacheOptions;
-  conditions: Pick<Conditions, "all" | "floor">;
+  conditions: Pick<Conditions, "all" | "floor" | "rewinds">;
   timers: Timers;
   logger: Logger;
   observer?: Pick<GatewayObserver, "looked" | "cacheIs">;
@@ -61,7 +61,7 @@ export class Reads {
     this.#observer = observer;
     this.#finalization = finalizationBy(conditions, facts);
     this.#memory = new MemoryCache({ bytes: memoryBytes, revision, conditions, facts, timers });
-    this.#cache = cache && new RedisCache({ cache, facts, timers, logger, observer });
+    this.#cache = cache && new RedisCache({ cache, facts, conditions, timers, logger, observer });
     this.#maxBodyBytes = Math.max(this.#memory.maxBodyBytes, this.#cache?.maxBodyBytes ?? 0);
     this.#gathered = new ByteBudget(Math.max(this.#maxBodyBytes, memoryBytes / GATHERED_PART));
   }
@@ -113,7 +113,7 @@ export class Reads {
       if (!isWhole(response)) return response;
       const lasting = lastingOf(question, response, this.#finalization);
       if (lasting !== undefined) this.#memory.put(key, response, lasting, since);
-      if (lasting === "final") final = response;
+      if (lasting === "final" && since.rewinds === this.#memory.moment().rewinds) final = response;
       return response;
     } finally {
       claim?.end(final);

@@ -2,6 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import type { Logger } from "../../log/logger.ts";
 import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
+import type { Conditions } from "../condition.ts";
 import type { GatewayObserver } from "../observer.ts";
 import type { CacheOptions } from "../options.ts";
 import type { WholeResponse } from "./lasting.ts";
@@ -11,6 +12,7 @@ import { decodeAnswer, encodeAnswer, MAX_BODY_BYTES, STORED_FORM } from "./store
 interface RedisCacheOptions {
   cache: CacheOptions;
   facts: Pick<ChainFacts, "genesisValidatorsRoot" | "genesisTime">;
+  conditions: Pick<Conditions, "rewinds">;
   timers: Timers;
   logger: Logger;
   observer?: Pick<GatewayObserver, "cacheIs" | "looked">;
@@ -61,21 +63,29 @@ export class RedisCache {
   readonly #options: RedisCacheOptions;
   readonly #link: RedisLink;
   readonly #prefix: string;
+  /** As many times as the chain had gone back when what was there of before was removed. */
+  #cleanedAfter = 0;
+  #isCleaning = false;
 
   constructor(options: RedisCacheOptions) {
-    const { cache, facts, ...surroundings } = options;
+    const { cache, facts, conditions, ...surroundings } = options;
     this.#options = options;
     // Dev chains that are made anew have the validators of those before them.
     this.#prefix = `${cache.prefix}${STORED_FORM}:${facts.genesisValidatorsRoot}:${facts.genesisTime}:`;
+    this.#cleanedAfter = conditions.rewinds;
     this.#link = new RedisLink({ ...surroundings, url: cache.url, probe: `${this.#prefix}probe` });
   }
 
   /**
    * The answer, if it is there or if another gateway brings it meanwhile; or else a claim for who asks an upstream now. Undefined
-   * when the engine does not answer. Rejects when the signal is aborted.
+   * when the engine does not answer, or has answers from before the chain has gone back. Rejects when the signal is aborted.
    */
   async find(question: string, signal: AbortSignal): Promise<{ answer: WholeResponse } | { claim: Claim } | undefined> {
     if (!this.#link.isUp) return undefined;
+    if (this.#cleanedAfter !== this.#options.conditions.rewinds) {
+      void this.#clean();
+      return undefined;
+    }
     const place = this.#placeOf(question);
     const token = `claim:${randomBytes(12).toString("base64url")}`;
     let found = await this.#lookOrClaim(place, token);
@@ -118,6 +128,33 @@ export class RedisCache {
       const found = await this.#look(place);
       if (!found?.isClaimed || found.answer || timers.now() >= end) return found;
     }
+  }
+
+  /** Every gateway does so: what one has stored before it heard that the chain has gone back is removed when it hears of it. Never rejects. */
+  async #clean(): Promise<void> {
+    if (this.#isCleaning) return;
+    this.#isCleaning = true;
+    const { rewinds } = this.#options.conditions;
+    const isDone = await this.#removeAll();
+    this.#isCleaning = false;
+    if (isDone) this.#cleanedAfter = rewinds;
+  }
+
+  /** Whether it could be done. */
+  async #removeAll(): Promise<boolean> {
+    const pattern = `${this.#prefix.replace(/[*?[\]\\^]/g, "\\$&")}answer:*`;
+    let cursor = "0";
+    do {
+      const reply = await this.#link.store(["SCAN", cursor, "MATCH", pattern, "COUNT", "1000"], { isWaitedFor: false });
+      if (!Array.isArray(reply)) return false;
+      const [next, keys] = reply as [Buffer, Buffer[]];
+      if (keys.length > 0) {
+        const removed = await this.#link.store(["UNLINK", ...keys], { isWaitedFor: false });
+        if (removed === undefined) return false;
+      }
+      cursor = String(next);
+    } while (cursor !== "0");
+    return true;
   }
 
   #claim({ key, claim }: Place, token: string): Claim {

@@ -37,6 +37,7 @@ export class ScriptedGateway {
       onChange: () => () => {},
       floor: 0,
       raiseFloor: () => {},
+      rewinds: 0,
     };
     const ask = async (question: Question): Promise<UpstreamResponse> => {
       this.asked.push(question);

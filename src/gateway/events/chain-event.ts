@@ -72,6 +72,18 @@ export function finalizedOf({ value }: ChainEvent): Finalized | undefined {
   return epoch === undefined || root === undefined ? undefined : { epoch, root };
 }
 
+/** Who remembers heads. */
+interface Heads {
+  headWith(root: string): BlockPlace | undefined;
+}
+
+/** The slot behind which a chain has gone back with an event of the topic `chain_reorg`, where the head before it is known. */
+export function ancestorSlotOf({ value }: ChainEvent, heads: Heads): number | undefined {
+  const old = heads.headWith(textAt(value, "old_head_block") ?? "");
+  const depth = numberAt(value, "depth");
+  return old && depth !== undefined ? old.slot - depth : undefined;
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

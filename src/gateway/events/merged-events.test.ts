@@ -6,6 +6,7 @@ import {
   GENESIS,
   headEvent,
   passUntil,
+  reorgEvent,
   type ScriptedBlock,
   type ScriptedUpstream,
   SLOTS_PER_EPOCH,
@@ -45,6 +46,33 @@ it("tells an object once, by whoever is first, and the chain as the leader tells
   expect(notes.toSorted()).toEqual(["a head 1", "b head 1"]);
   expect(feeds.revision[0]).toBeGreaterThanOrEqual(before + 2);
   expect(conditions.floor).toBe(1);
+});
+
+it("tells what becomes final anew on a chain that has gone back behind it", async () => {
+  const { upstreams, read, notes } = await merge("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const told = read(STORY);
+  const blocks = chain(20);
+  const finalized = (epoch: number, mark: string) => ({
+    topic: "finalized_checkpoint",
+    value: { block: mark, state: mark, epoch: String(epoch), execution_optimistic: false },
+  });
+  for (const each of blocks) a.imports(each);
+  a.tell("finalized_checkpoint", finalized(2, "0x01").value);
+  await told.take(40);
+  expect(await told.next()).toEqual(finalized(2, "0x01"));
+  const shallow = block(21, blocks[16], 1);
+  const deep = block(22, blocks[10], 2);
+  a.tell("chain_reorg", reorgEvent(blocks[19]!, shallow, blocks[16]!));
+  a.imports(shallow);
+  a.tell("finalized_checkpoint", finalized(1, "0x02").value);
+  a.tell("chain_reorg", reorgEvent(shallow, deep, blocks[10]!));
+  a.imports(deep);
+  a.tell("finalized_checkpoint", finalized(1, "0x03").value);
+  expect((await told.take(7)).map(({ topic }) => topic)).toEqual(
+    "chain_reorg block head chain_reorg block head finalized_checkpoint".split(" "),
+  );
+  expect(notes.filter((note) => String(note).includes("reorg"))).toEqual(["a reorg after 17", "a reorg after 11"]);
 });
 
 it("lets another upstream go on where the leader failed, with what it has told itself", async () => {

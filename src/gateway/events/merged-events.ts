@@ -34,9 +34,9 @@ export class MergedEvents {
   readonly #closing = new AbortController();
   readonly #endings: (() => void)[];
   /** Of the topics that are always followed. */
-  #told = new Told();
+  #told: Told;
   /** Of the others. */
-  readonly #toldOnDemand = new Told();
+  readonly #toldOnDemand: Told;
   #isActive = false;
   /** Events of topics that are always followed, while others tell them. */
   readonly #held = new Map<string, ChainEvent>();
@@ -51,6 +51,8 @@ export class MergedEvents {
 
   constructor(options: MergedEventsOptions) {
     this.#options = options;
+    this.#told = new Told(options.facts);
+    this.#toldOnDemand = new Told(options.facts);
     const listener = {
       changed: () => this.#elect(),
       heard: (source: UpstreamEvents, event: ChainEvent) => this.#hear(source, event),

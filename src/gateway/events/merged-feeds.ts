@@ -34,7 +34,7 @@ export class MergedFeeds implements GatewayEvents {
       onTopics: (topics) => this.#merged.follow(topics),
     });
     if (cache) this.#shared = new SharedEvents({ ...options, cache, finder: this.#merged, tell });
-    else this.#merged.activate(new Told());
+    else this.#merged.activate(new Told(options.facts));
   }
 
   get revision(): Int32Array {

@@ -32,6 +32,7 @@ export async function merge(...names: readonly string[]) {
         conditions.set(upstream, { head });
       },
       noteFinalized: (upstream, { epoch }) => notes.push(`${upstream} finalized ${epoch}`),
+      noteReorg: (upstream, ancestorSlot) => notes.push(`${upstream} reorg after ${ancestorSlot}`),
     },
     facts: FACTS,
     timers,

@@ -5,6 +5,7 @@ export class ScriptedConditions implements Conditions {
   readonly #conditions = new Map<string, Condition>();
   readonly #listeners = new Set<() => void>();
   floor = 0;
+  rewinds = 0;
 
   constructor(upstreams: Iterable<string>) {
     for (const upstream of upstreams) this.#conditions.set(upstream, { upstream, fitness: "ready", reasons: [] });

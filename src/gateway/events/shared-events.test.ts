@@ -11,12 +11,13 @@ import {
   block,
   FACTS,
   GENESIS,
+  reorgEvent,
   type ScriptedBlock,
   ScriptedUpstream,
 } from "./scripted-upstream.test-support.ts";
 
 const TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint", "voluntary_exit", "single_attestation"];
-const KEYS = `test:${GENESIS.root}:events:`;
+const KEYS = `test:${GENESIS.root}:${FACTS.genesisTime}:events:`;
 
 function exit(validator: number) {
   return { message: { epoch: "1", validator_index: String(validator) }, signature: `0x${validator}` };
@@ -25,7 +26,7 @@ function exit(validator: number) {
 /** As short texts, so that a whole story can be compared. */
 function describeEvent(topic: string, data: Buffer): string {
   const value = JSON.parse(data.toString());
-  return `${topic} ${value.slot ?? value.message?.validator_index ?? value.attester_index}`;
+  return `${topic} ${value.slot ?? value.message?.validator_index ?? value.attester_index ?? value.epoch}`;
 }
 
 const imported = (...blocks: ScriptedBlock[]) => blocks.flatMap(({ slot }) => [`block ${slot}`, `head ${slot}`]);
@@ -46,7 +47,11 @@ class TestGateway {
     this.feeds = new MergedFeeds({
       upstreams: upstreams.map((upstream, tier) => upstream.options({ tier })),
       conditions,
-      notes: { noteHead: (upstream, head) => conditions.set(upstream, { head }), noteFinalized: () => {} },
+      notes: {
+        noteHead: (upstream, head) => conditions.set(upstream, { head }),
+        noteFinalized: () => {},
+        noteReorg: () => {},
+      },
       facts: FACTS,
       timers: SYSTEM_TIMERS,
       logger: this.logger,
@@ -106,6 +111,21 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     const written = String(await redis.command("XRANGE", `${KEYS}stream`, "-", "+"));
     expect(written.match(/voluntary_exit/g)).toHaveLength(3);
     expect(written).not.toContain("single_attestation");
+  });
+
+  it("tell of the head to which a chain goes back, and of what becomes final anew on it", async () => {
+    const { a, gateways } = await open(2);
+    const blocks = chain(20);
+    const finalized = (epoch: number) => ({ block: GENESIS.root, state: GENESIS.root, epoch: String(epoch) });
+    for (const each of blocks) a.imports(each);
+    a.tell("finalized_checkpoint", finalized(2));
+    await tells(gateways, ...imported(...blocks), "finalized_checkpoint 2");
+    a.tell("chain_reorg", reorgEvent(blocks[19]!, blocks[9]!, blocks[9]!));
+    a.tellHead(blocks[9]!);
+    const other = block(21, blocks[9], 1);
+    a.imports(other);
+    a.tell("finalized_checkpoint", finalized(1));
+    await tells(gateways, "chain_reorg 10", "head 10", ...imported(other), "finalized_checkpoint 1");
   });
 
   it("go on where the one stopped that wrote, and fill what nobody wrote", async () => {

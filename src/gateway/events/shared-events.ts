@@ -46,7 +46,7 @@ export class SharedEvents {
   readonly #options: SharedEventsOptions;
   readonly #leaseMillis: number;
   readonly #token = randomUUID();
-  readonly #told = new Told();
+  readonly #told: Told;
   readonly #trouble: Trouble;
   readonly #garbage: Trouble;
   readonly #closing = new AbortController();
@@ -63,6 +63,7 @@ export class SharedEvents {
   constructor(options: SharedEventsOptions) {
     const { logger, leaseMillis = LEASE_MILLIS } = options;
     this.#options = options;
+    this.#told = new Told(options.facts);
     this.#leaseMillis = leaseMillis;
     this.#trouble = new Trouble(logger, {
       begins: "The cache engine does not pass on events; until it does, this gateway tells what it finds out itself",
@@ -117,7 +118,8 @@ export class SharedEvents {
     try {
       this.#engine = await EventEngine.connect({
         url: cache.url,
-        prefix: `${cache.prefix}${facts.genesisValidatorsRoot}:`,
+        // Dev chains that are made anew have the validators of those before them.
+        prefix: `${cache.prefix}${facts.genesisValidatorsRoot}:${facts.genesisTime}:`,
         token: this.#token,
         leaseMillis: this.#leaseMillis,
         timers,

@@ -32,6 +32,11 @@ export class StoryLog {
     return this.#entries.findLast(({ head }) => head)?.head;
   }
 
+  /** A head that it has had. */
+  headWith(root: string): BlockPlace | undefined {
+    return this.#entries.findLast(({ head }) => head?.root === root)?.head;
+  }
+
   /** The head that it had when the log began, where that is known. */
   get beginning(): BlockPlace | undefined {
     const [first] = this.#entries;

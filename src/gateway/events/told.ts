@@ -1,4 +1,13 @@
-import { type ChainEvent, type Finalized, finalizedOf, type Head, headOf, numberAt, textAt } from "./chain-event.ts";
+import type { ChainFacts } from "../chain-facts.ts";
+import {
+  ancestorSlotOf,
+  type ChainEvent,
+  type Finalized,
+  finalizedOf,
+  type Head,
+  headOf,
+  textAt,
+} from "./chain-event.ts";
 import { objectKey } from "./topics.ts";
 
 /** So many heads can be gone back to. */
@@ -8,6 +17,7 @@ const MAX_OBJECTS = 100_000;
 
 /** What readers have been told, as far back as somebody could tell it again. */
 export class Told {
+  readonly #slotsPerEpoch: number;
   /** Those that the last one builds on, as far as was told. */
   #heads = new Map<string, Head>();
   #head: Head | undefined;
@@ -16,6 +26,10 @@ export class Told {
   #objects = new Map<string, Set<string>>();
   /** Of other topics, the last event. */
   #last = new Map<string, string>();
+
+  constructor({ slotsPerEpoch }: Pick<ChainFacts, "slotsPerEpoch">) {
+    this.#slotsPerEpoch = slotsPerEpoch;
+  }
 
   get head(): Head | undefined {
     return this.#head;
@@ -67,7 +81,7 @@ export class Told {
   }
 
   copy(): Told {
-    const copy = new Told();
+    const copy = new Told({ slotsPerEpoch: this.#slotsPerEpoch });
     copy.#heads = new Map(this.#heads);
     copy.#head = this.#head;
     copy.#finalized = this.#finalized;
@@ -90,13 +104,17 @@ export class Told {
   }
 
   /** Some clients tell of the new head before they tell of the reorganisation, others afterwards. */
-  #leaveBranch({ value }: ChainEvent): void {
-    const old = this.#heads.get(textAt(value, "old_head_block") ?? "");
-    const depth = numberAt(value, "depth");
-    if (!old || depth === undefined) return;
+  #leaveBranch(event: ChainEvent): void {
+    const ancestorSlot = ancestorSlotOf(event, this);
+    if (ancestorSlot === undefined) return;
+    const newHead = textAt(event.value, "new_head_block") ?? "";
     for (const { slot, root } of this.#heads.values()) {
-      if (slot > old.slot - depth && root !== textAt(value, "new_head_block")) this.#heads.delete(root);
+      if (slot > ancestorSlot && root !== newHead) this.#heads.delete(root);
     }
+    // A chain that only goes back has a head that was told before, and is told again.
+    if (newHead !== this.#head?.root) this.#heads.delete(newHead);
+    // Only a dev chain goes back so far: what becomes final on it is news.
+    if (this.#finalized && ancestorSlot < this.#finalized.epoch * this.#slotsPerEpoch) this.#finalized = undefined;
   }
 }
 

@@ -5,7 +5,15 @@ import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
 import type { UpstreamOptions } from "../options.ts";
-import { type BlockPlace, type ChainEvent, type Finalized, finalizedOf, headOf, readEvent } from "./chain-event.ts";
+import {
+  ancestorSlotOf,
+  type BlockPlace,
+  type ChainEvent,
+  type Finalized,
+  finalizedOf,
+  headOf,
+  readEvent,
+} from "./chain-event.ts";
 import { EventStream } from "./event-stream.ts";
 import { readHeader } from "./gap.ts";
 import { reasonOf } from "./reason.ts";
@@ -24,6 +32,8 @@ export type Ask = (upstream: string, path: string) => Promise<Buffer | undefined
 export interface UpstreamNotes {
   noteHead(upstream: string, head: BlockPlace): void;
   noteFinalized(upstream: string, finalized: Finalized): void;
+  /** It has left all blocks after this slot for others. */
+  noteReorg(upstream: string, ancestorSlot: number): void;
 }
 
 export interface UpstreamEventsParts {
@@ -140,6 +150,8 @@ export class UpstreamEvents {
     if (head) notes.noteHead(this.name, { slot: head.slot, root: head.root });
     const finalized = event.topic === "finalized_checkpoint" ? finalizedOf(event) : undefined;
     if (finalized) notes.noteFinalized(this.name, finalized);
+    const ancestorSlot = event.topic === "chain_reorg" ? ancestorSlotOf(event, this.log) : undefined;
+    if (ancestorSlot !== undefined) notes.noteReorg(this.name, ancestorSlot);
     this.#listener.heard(this, event);
   }
 

@@ -5,6 +5,7 @@ export class SetConditions implements Conditions {
   readonly #conditions = new Map<string, Condition>();
   readonly #listeners = new Set<() => void>();
   floor = 0;
+  rewinds = 0;
 
   constructor(...upstreams: string[]) {
     for (const upstream of upstreams) this.set(upstream, {});

@@ -215,3 +215,62 @@ describe("the floor", () => {
     expect(messages()).toEqual([]);
   });
 });
+
+describe("a chain that goes back behind what was final", () => {
+  const REWOUND = "The chain has gone back behind what was final: what was kept of it is dropped";
+
+  it("is noticed by a reorganisation that is deep enough, once no upstream holds what was final", async () => {
+    const { watch, messages } = await open();
+    await watch.start();
+    let changes = 0;
+    watch.onChange(() => changes++);
+    messages();
+    watch.noteReorg("a", 80);
+    expect([watch.rewinds, changes, watch.of("a").finalized?.epoch]).toEqual([0, 0, 10]);
+    watch.noteReorg("a", 79);
+    expect([watch.rewinds, watch.of("a").finalized]).toEqual([0, undefined]);
+    watch.noteReorg("b", 40);
+    expect([watch.rewinds, changes]).toEqual([1, 2]);
+    expect(messages()).toEqual([["warn", REWOUND, "b"]]);
+    watch.noteReorg("b", 30);
+    watch.noteFinalized("b", { epoch: 5, root: rootAt(55) });
+    watch.noteReorg("b", 41);
+    expect([watch.rewinds, watch.of("b").finalized?.epoch]).toEqual([1, 5]);
+    watch.noteReorg("b", 39);
+    expect(watch.rewinds).toBe(2);
+  });
+
+  it("is noticed without events when what was final is not on the chain of its upstream any more", async () => {
+    const { watch, a, b, until } = await open();
+    await watch.start();
+    await b.stop();
+    await until(() => watch.of("b").fitness === "down");
+    const header = `/eth/v1/beacon/headers/${rootAt(10)}`;
+    const asksFor = async (answer: object, status = 200) => {
+      const asked = a.received(header);
+      a.handler = (_request, response) => json(response, answer, status);
+      let isAsked = false;
+      void asked.then(() => {
+        isAsked = true;
+      });
+      await until(() => isAsked);
+    };
+    // Only the state of its head knows less.
+    a.finalizedEpoch = 9;
+    await asksFor({ data: { root: rootAt(10), canonical: true } });
+    await asksFor({ message: "It is busy." }, 503);
+    expect(watch.rewinds).toBe(0);
+    // It syncs anew.
+    a.syncDistance = 90;
+    a.finalizedEpoch = 0;
+    await until(() => watch.of("a").fitness === "behind");
+    a.handler = (_request, response) => json(response, { code: 404 }, 404);
+    const before = a.requests.length;
+    await until(() => a.requests.length > before + 12);
+    expect(watch.rewinds).toBe(0);
+    a.syncDistance = 0;
+    await until(() => watch.rewinds === 1);
+    await until(() => watch.of("a").finalized?.epoch === 0);
+    expect(watch.rewinds).toBe(1);
+  });
+});

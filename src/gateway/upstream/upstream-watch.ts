@@ -4,9 +4,11 @@ import { type ChainFacts, slotAt } from "../chain-facts.ts";
 import type { Condition, Conditions, Fitness } from "../condition.ts";
 import type { GatewayOptions } from "../options.ts";
 import { askForBody, LateError, MissingError } from "./ask.ts";
+import { type Checkpoint, Finality } from "./finality.ts";
 import { Floor } from "./floor.ts";
 import { judge, latestCredibleSlot, type Measure, type Observation } from "./judge.ts";
 import { poll } from "./poll.ts";
+import { memberOf } from "./read-json.ts";
 import { UpstreamClient } from "./upstream-client.ts";
 
 const CONNECTIONS = 4;
@@ -45,6 +47,7 @@ export class UpstreamWatch implements Conditions {
   readonly #timers: Timers;
   readonly #logger: Logger;
   readonly #floor: Floor;
+  readonly #finality: Finality;
   readonly #watched: ReadonlyMap<string, Watched>;
   readonly #listeners = new Set<() => void>();
   readonly #closed = new AbortController();
@@ -56,6 +59,7 @@ export class UpstreamWatch implements Conditions {
     this.#timers = timers;
     this.#logger = logger;
     this.#floor = new Floor({ timers, logger, patienceMillis: PATIENCE_SLOTS * facts.secondsPerSlot * 1000 });
+    this.#finality = new Finality(logger);
     this.#watched = new Map(
       options.upstreams.map((upstream) => {
         const client = new UpstreamClient(upstream, { timers, connections: CONNECTIONS });
@@ -76,6 +80,10 @@ export class UpstreamWatch implements Conditions {
 
   get floor(): number {
     return this.#floor.slot;
+  }
+
+  get rewinds(): number {
+    return this.#finality.rewinds;
   }
 
   of(upstream: string): Condition {
@@ -119,7 +127,7 @@ export class UpstreamWatch implements Conditions {
   }
 
   /** An upstream has told of what is final. */
-  noteFinalized(upstream: string, finalized: { readonly epoch: number; readonly root: string }): void {
+  noteFinalized(upstream: string, finalized: Checkpoint): void {
     const watched = this.#of(upstream);
     watched.notes++;
     watched.observation = {
@@ -127,6 +135,12 @@ export class UpstreamWatch implements Conditions {
       finalized: { epoch: finalized.epoch, root: finalized.root },
     };
     this.#judgeAll();
+  }
+
+  /** An upstream has left all blocks after this slot for others. */
+  noteReorg(upstream: string, ancestorSlot: number): void {
+    const final = this.#finality.latest(upstream);
+    if (final && ancestorSlot < final.epoch * this.#facts.slotsPerEpoch) this.#goBack(this.#of(upstream));
   }
 
   /** Questions to an upstream failed several times in a row: it is down until it answers the next poll, which comes at once. */
@@ -169,10 +183,34 @@ export class UpstreamWatch implements Conditions {
     watched.isPolled = true;
     try {
       watched.observation = await this.#observe(watched);
+      if (this.#closed.signal.aborted) return;
+      this.#judgeAll();
+      await this.#checkFinality(watched);
     } finally {
       watched.isPolled = false;
     }
-    if (!this.#closed.signal.aborted) this.#judgeAll();
+  }
+
+  /** An upstream that tells of less than it took for final may have left that; or it is only the state of its head that knows less. */
+  async #checkFinality({ client: { name }, condition }: Watched): Promise<void> {
+    const final = this.#finality.latest(name);
+    // One that is not ready may sync anew.
+    if (final === undefined || final.root === condition.finalized?.root || condition.fitness !== "ready") return;
+    try {
+      const header = await this.ask(name, `/eth/v1/beacon/headers/${final.root}`, this.#closed.signal);
+      const isThere = header && memberOf(memberOf(JSON.parse(header.toString()), "data"), "canonical") !== false;
+      if (!isThere && final === this.#finality.latest(name)) this.#goBack(this.#of(name));
+    } catch {
+      // It is asked again after the next poll.
+    }
+  }
+
+  /** Behind what it took for final. What it takes for that now is still to be heard. */
+  #goBack(watched: Watched): void {
+    watched.notes++;
+    watched.observation = { ...watched.observation, finalized: undefined };
+    this.#finality.leave(watched.client.name, this.#all);
+    this.#judgeAll();
   }
 
   async #observe(watched: Watched): Promise<Observation> {
@@ -252,6 +290,7 @@ export class UpstreamWatch implements Conditions {
     const condition = { upstream: before.upstream, ...judge(watched.observation, measure), ...known };
     if (JSON.stringify(condition) === JSON.stringify(before)) return false;
     watched.condition = condition;
+    this.#finality.note(condition);
     if (condition.fitness !== before.fitness) this.#log(condition);
     return true;
   }

@@ -17,6 +17,7 @@ export interface WorkerOrder {
   isLogged: boolean;
   conditions: readonly Condition[];
   floor: number;
+  rewinds: number;
 }
 
 export interface WorkerReport extends ServingReport {
@@ -29,6 +30,8 @@ export type ToWorker =
   | [kind: "conditions", conditions: readonly Condition[]]
   /** `isLetGo` when it is lower because no upstream reaches it, not because a worker has raised it meanwhile. */
   | [kind: "floor", slot: number, isLetGo: boolean]
+  /** The chain has gone back behind what was final, so often until now. */
+  | [kind: "rewinds", count: number]
   /** Another worker had an upstream give the first of what belongs together. */
   | [kind: "tied", bond: Bond, upstream: string]
   | [kind: "event", topic: string, data: Uint8Array]

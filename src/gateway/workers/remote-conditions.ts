@@ -1,4 +1,7 @@
 import type { Condition, Conditions } from "../condition.ts";
+import type { WorkerOrder } from "./protocol.ts";
+
+type KnownToWorker = Pick<WorkerOrder, "conditions" | "floor" | "rewinds">;
 
 /** What the primary process knows of the upstreams, as it was last told. */
 export class RemoteConditions implements Conditions {
@@ -7,13 +10,15 @@ export class RemoteConditions implements Conditions {
   #all: readonly Condition[];
   #byName: ReadonlyMap<string, Condition>;
   #floor: number;
+  #rewinds: number;
 
   /** `onRaised` is called when somebody here was told of a newer head. */
-  constructor(conditions: readonly Condition[], floor: number, onRaised: () => void) {
+  constructor({ conditions, floor, rewinds }: KnownToWorker, onRaised: () => void) {
     this.#onRaised = onRaised;
     this.#all = conditions;
     this.#byName = byName(conditions);
     this.#floor = floor;
+    this.#rewinds = rewinds;
   }
 
   get all(): readonly Condition[] {
@@ -53,6 +58,15 @@ export class RemoteConditions implements Conditions {
   takeFloor(slot: number, isLetGo: boolean): void {
     if (slot === this.#floor || (slot < this.#floor && !isLetGo)) return;
     this.#floor = slot;
+    this.#tell();
+  }
+
+  get rewinds(): number {
+    return this.#rewinds;
+  }
+
+  takeRewinds(count: number): void {
+    this.#rewinds = count;
     this.#tell();
   }
 

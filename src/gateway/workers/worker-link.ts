@@ -113,6 +113,10 @@ export class WorkerLink {
     this.#outbox.send(["floor", slot, isLetGo]);
   }
 
+  tellRewinds(count: number): void {
+    this.#outbox.send(["rewinds", count]);
+  }
+
   tellTied(bond: Bond, upstream: string): void {
     this.#outbox.send(["tied", bond, upstream]);
   }

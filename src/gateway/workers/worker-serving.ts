@@ -36,6 +36,7 @@ export class WorkerServing {
     serve: (order) => void this.#serve(order),
     conditions: (conditions) => this.#conditions?.replace(conditions),
     floor: (slot, isLetGo) => this.#conditions?.takeFloor(slot, isLetGo),
+    rewinds: (count) => this.#conditions?.takeRewinds(count),
     tied: (bond, upstream) => this.#bonds.learn(bond, upstream),
     event: (topic, data) => this.#events?.tell({ topic, data: received(data) }),
     "cut off": () => this.#events?.cutOff(),
@@ -47,8 +48,7 @@ export class WorkerServing {
   /** Rejects for what nobody foresaw, which ends the process. */
   async #serve({ options, facts, served, isMeasured, isLogged, ...known }: WorkerOrder): Promise<void> {
     const conditions = new RemoteConditions(
-      known.conditions,
-      known.floor,
+      known,
       oncePerTurn(() => this.#outbox.send(["raise floor", conditions.floor])),
     );
     const events = new EventFeeds({

@@ -78,7 +78,7 @@ const URLS = { rest: "http://127.0.0.1:1" };
 async function setup(count = 2) {
   const timers = new HandTimers();
   const logger = createRecordingLogger();
-  const conditions = new RemoteConditions([ready("a", 1)], 1, () => {});
+  const conditions = new RemoteConditions({ conditions: [ready("a", 1)], floor: 1, rewinds: 0 }, () => {});
   const events = new EventFeeds({ conditions });
   const processes: ScriptedProcess[] = [];
   const noted: unknown[] = [];
@@ -114,7 +114,7 @@ async function setupServing(count = 2) {
 
 it("all workers serve the same, with what is known of the upstreams", async () => {
   const { processes, starting } = await setup();
-  const order = [["serve", { ...ORDER, conditions: [ready("a", 1)], floor: 1 }]];
+  const order = [["serve", { ...ORDER, conditions: [ready("a", 1)], floor: 1, rewinds: 0 }]];
   expect(processes.map(({ got }) => got)).toEqual([order, order]);
   processes[0]!.say(["listening", URLS]);
   processes[1]!.say(["listening", URLS]);
@@ -146,6 +146,17 @@ it("conditions are told once a turn, and the floor before the event that raised 
   conditions.takeFloor(2, true);
   await settled();
   expect(processes[0]!.take()).toContainEqual(["floor", 2, true]);
+});
+
+it("that the chain went back behind what was final is told before the event of it", async () => {
+  const { conditions, events, processes } = await setupServing();
+  conditions.takeRewinds(1);
+  events.tell({ topic: "chain_reorg", data: Buffer.from("{}") });
+  await settled();
+  expect(processes[1]!.take().slice(0, 2)).toEqual([
+    ["rewinds", 1],
+    ["event", "chain_reorg", Buffer.from("{}")],
+  ]);
 });
 
 it("an event goes once to each worker where somebody reads it", async () => {
@@ -289,7 +300,7 @@ it("what is under way is that of all workers together, and one that is stuck is 
 });
 
 it("a worker keeps the floor that it has raised, unless it was let go", () => {
-  const conditions = new RemoteConditions([ready("a", 1)], 1, () => {});
+  const conditions = new RemoteConditions({ conditions: [ready("a", 1)], floor: 1, rewinds: 0 }, () => {});
   let changes = 0;
   const end = conditions.onChange(() => changes++);
   conditions.raiseFloor(5);

@@ -24,7 +24,7 @@ const REPORT_LIMIT_MILLIS = 2000;
 
 interface WorkersParts {
   count: number;
-  order: Omit<WorkerOrder, "conditions" | "floor">;
+  order: Omit<WorkerOrder, "conditions" | "floor" | "rewinds">;
   conditions: Conditions;
   office: Omit<WorkerOffice, "raiseFloor" | "tied" | "log">;
   timers: Timers;
@@ -41,6 +41,7 @@ export class Workers implements ServingProcesses {
   readonly #closing = new AbortController();
   readonly #endWatch: () => void;
   #toldFloor: number;
+  #toldRewinds: number;
   #replaced = 0;
 
   /** Resolves when all of them serve. */
@@ -76,12 +77,14 @@ export class Workers implements ServingProcesses {
         (topic === undefined ? logger : logger.topic(topic))[level](message, fields),
     };
     this.#toldFloor = conditions.floor;
+    this.#toldRewinds = conditions.rewinds;
     const tellConditions = oncePerTurn(() => {
       for (const link of this.#links) link.tellConditions(conditions.all);
     });
     const endTelling = conditions.onChange(() => {
       tellConditions();
       this.#tellFloor();
+      this.#tellRewinds();
     });
     const endLooks = parts.timers.every(LOOK_MILLIS, () => {
       for (const link of this.#links) if (link.isServing) void this.#endIfStuck(link);
@@ -145,7 +148,7 @@ export class Workers implements ServingProcesses {
 
   #start(): WorkerLink {
     const { order, conditions } = this.#parts;
-    const known = { conditions: conditions.all, floor: conditions.floor };
+    const known = { conditions: conditions.all, floor: conditions.floor, rewinds: conditions.rewinds };
     const link = new WorkerLink(this.#startProcess(), { ...order, ...known }, this.#office);
     this.#links.add(link);
     void link.ended.then(() => this.#links.delete(link));
@@ -200,6 +203,14 @@ export class Workers implements ServingProcesses {
     if (floor === this.#toldFloor) return;
     for (const link of this.#links) link.tellFloor(floor, floor < this.#toldFloor);
     this.#toldFloor = floor;
+  }
+
+  /** At once, so that it comes before whatever tells of the chain that went back. */
+  #tellRewinds(): void {
+    const { rewinds } = this.#parts.conditions;
+    if (rewinds === this.#toldRewinds) return;
+    for (const link of this.#links) link.tellRewinds(rewinds);
+    this.#toldRewinds = rewinds;
   }
 
   #kill(): void {
