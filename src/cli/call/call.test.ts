@@ -5,7 +5,7 @@ import { type CallOptions, runCall } from "./call.ts";
 import { CallPrinter } from "./printer.ts";
 
 async function call(url: string, options: Partial<CallOptions> = {}, face = terminal()) {
-  const defaults = { method: "m", params: [], json: false, meta: false, timeout: 30 };
+  const defaults = { method: "m", params: "[]", json: false, meta: false, timeout: 30 };
   const code = await runCall({ ...defaults, ...options, url }, face.fake);
   return { code, ...face.written };
 }
@@ -17,7 +17,7 @@ describe("fanal call", () => {
       sent = { method: request.method, type: request.headers["content-type"], body };
       response.end('{"jsonrpc":"2.0","id":1,"result":true}');
     });
-    const params = ['"head"', "18446744073709551615"];
+    const params = '["head",18446744073709551615]';
     expect(await call(url, { method: 'a"b', params, meta: true })).toMatchObject({ code: 0 });
     expect(sent).toEqual({
       method: "POST",

@@ -11,8 +11,8 @@ const LONGEST_REFUSAL_BYTES = 10_000;
 
 export interface CallOptions {
   method: string;
-  /** The JSON texts of the parameters. */
-  params: readonly string[];
+  /** The JSON text of the parameters, a list or an object. */
+  params: string;
   url: string;
   json: boolean;
   meta: boolean;
@@ -37,7 +37,7 @@ export async function runCall(options: CallOptions, terminal: Terminal): Promise
 }
 
 function requestText({ method, params, meta }: CallOptions): string {
-  const call = `"method":${JSON.stringify(method)},"params":[${params.join(",")}]`;
+  const call = `"method":${JSON.stringify(method)},"params":${params}`;
   return `{"jsonrpc":"2.0","id":1,${call}${meta ? ',"meta":true' : ""}}`;
 }
 

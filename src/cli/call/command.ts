@@ -3,7 +3,7 @@ import { usageError } from "../exit.ts";
 import { type FlagSources, resolveFlags } from "../flags/resolve-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import { readToken } from "../token-file.ts";
-import { paramTexts } from "./params.ts";
+import { paramsText } from "./params.ts";
 
 /** What of the flags says how a node is called. */
 export function connectionOf(sources: FlagSources) {
@@ -26,10 +26,10 @@ export async function callAsWritten(
     );
   }
   const connection = connectionOf(sources);
-  const texts = await paramTexts(params, {
+  const text = await paramsText(params, {
     workingDirectory: sources.workingDirectory,
     readInput: () => terminal.readInput(),
   });
   const { runCall } = await import("./call.ts");
-  return runCall({ ...connection, method, params: texts, signal }, terminal);
+  return runCall({ ...connection, method, params: text, signal }, terminal);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StartupError } from "../exit.ts";
-import { paramTexts } from "./params.ts";
+import { paramsText, paramTexts } from "./params.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -47,6 +47,20 @@ describe("parameters of a call", () => {
       "[1e400]",
       '"head"',
     ]);
+  });
+
+  it("puts them into a list by position, and into an object by name", async () => {
+    const whole = (...written: string[]) =>
+      paramsText(written, { workingDirectory: folder, readInput: async () => Buffer.from("[1]") });
+    expect(await whole()).toBe("[]");
+    expect(await whole("head", "7", '"a=b"', "0x=1", "=")).toBe('["head",7,"a=b","0x=1","="]');
+    expect(await whole("until=finalized", "limit=100", "state_id=", "a1=b=c", "list=-", "exit=@exit.json")).toBe(
+      '{"until":"finalized","limit":100,"state_id":"","a1":"b=c","list":[1],"exit":{ "epoch": 18446744073709551615 }\n}',
+    );
+    await expect(whole("head", "limit=1")).rejects.toThrow(
+      `Parameters are given all by name or all by position, but limit has a name and others have none. For the string limit=1, write '"limit=1"'.`,
+    );
+    await expect(whole("limit=1", "limit=2")).rejects.toThrow("The parameter limit is given twice.");
   });
 
   const refused: [written: string[], complaint: RegExp][] = [

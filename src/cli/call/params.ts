@@ -7,6 +7,27 @@ interface ParamSources {
   readInput(): Promise<Buffer>;
 }
 
+/** As NAME=VALUE; a string that looks so is written in quotes. */
+const NAMED = /^([a-z_]\w*)=(.*)$/is;
+
+/** The JSON text of all parameters: an object when they are written by name, else a list. */
+export async function paramsText(written: readonly string[], sources: ParamSources): Promise<string> {
+  const named = written.map((param) => NAMED.exec(param)).filter((match) => match !== null);
+  if (named.length === 0) return `[${(await paramTexts(written, sources)).join(",")}]`;
+  const names = named.map((match) => match[1]!);
+  if (named.length < written.length) {
+    const [param] = named[0]!;
+    throw usageError(
+      `Parameters are given all by name or all by position, but ${names[0]} has a name and others have none. For the string ${param}, write '"${param}"'.`,
+    );
+  }
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw usageError(`The parameter ${repeated} is given twice.`);
+  const values = named.map((match) => match[2]!);
+  const texts = await paramTexts(values, sources);
+  return `{${names.map((name, index) => `"${name}":${texts[index]}`).join(",")}}`;
+}
+
 /**
  * The JSON text of each parameter as written on the command line. JSON is passed on as it was written, never as what
  * JavaScript makes of it: a number that JavaScript would round is the node's to refuse.

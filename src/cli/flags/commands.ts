@@ -35,10 +35,12 @@ const CALL_NOTES = `
 A PARAM is JSON if it can be read as JSON, and otherwise a string, so that head
 and 0x12 need no quotes. @FILE stands for the JSON in a file, - for the JSON on
 standard input; '"@text"' is the string @text. After -- nothing is a flag.
+Parameters are given by position or, as NAME=PARAM, by name; null leaves one out.
 
 Examples:
   fanal call getChainHead
   fanal call get_v1_beacon_states_stateId_validators head '["0","1"]'
+  fanal call dev_advance until=finalized limit=100
   fanal call post_v1_beacon_pool_voluntary_exits @exit.json
   fanal call get_v1_debug_beacon_states_stateId head --json > state.json
 
