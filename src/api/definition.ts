@@ -124,6 +124,8 @@ export interface RestPath {
   readonly path: string;
   /** What of a request may be SSZ instead of JSON. It is what the standard says, whatever the codecs could do. */
   readonly ssz?: "answer" | "body";
+  /** Set where all who take JSON get it, also those who would rather have SSZ. */
+  readonly prefersJson?: true;
   /** Set where the body is the text of the only parameter, whatever its type is said to be. */
   readonly takesText?: true;
   /**

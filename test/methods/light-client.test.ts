@@ -2,7 +2,7 @@ import { DOMAIN_SYNC_COMMITTEE, ForkName, type ForkPostAltair, SLOTS_PER_EPOCH }
 import { LightclientSpec, validateLightClientBootstrap } from "@lodestar/state-transition/light-client";
 import { type LightClientBootstrap, type LightClientUpdate, type RootHex, ssz, sszTypesFor } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { ByHand } from "../support/by-hand.ts";
@@ -15,6 +15,7 @@ import {
   QUIET,
   startQuietDevChain,
 } from "../support/dev-chain.ts";
+import { serveApi } from "../support/served-api.ts";
 
 const BOOTSTRAP = "get_v1_beacon_light_client_bootstrap_blockRoot";
 const UPDATES = "get_v1_beacon_light_client_updates";
@@ -43,6 +44,10 @@ const headerRoot = ({ beacon }: { beacon: ReturnType<typeof ssz.phase0.BeaconBlo
 
 async function blockRoot(caller: Caller, slot: number): Promise<RootHex> {
   return (await caller.call("get_v1_beacon_blocks_blockId_root", [slot])).root;
+}
+
+async function genesisRoot(caller: Caller): Promise<Uint8Array> {
+  return fromHex((await caller.call("get_v1_beacon_genesis")).genesis_validators_root);
 }
 
 describe("on a chain that has passed all forks and a sync committee period", () => {
@@ -82,6 +87,33 @@ describe("on a chain that has passed all forks and a sync committee period", () 
 
     expect(await caller.call(UPDATES, [1, 1])).toEqual([updates[1]]);
     expect(await caller.call(UPDATES, [2, 1])).toEqual([]);
+  });
+
+  it("every update in SSZ has the digest of its fork on this chain before it", async () => {
+    const { restUrl, close } = await serveApi(devChain.api);
+    onTestFinished(close);
+    const path = "/eth/v1/beacon/light_client/updates?start_period=0&count=2";
+    const answer = await fetch(restUrl + path, { headers: { Accept: "application/octet-stream" } });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const expected: { version: string; data: unknown }[] = await caller.call(UPDATES, [0, 2]);
+    expect(answer.headers.get("eth-consensus-version")).toBe(expected.map(({ version }) => version).join(","));
+    let at = 0;
+    for (const { version, data } of expected) {
+      const type = typesOf(version).LightClientUpdate;
+      const end = at + 8 + Number(bytes.readBigUInt64LE(at));
+      const update = type.deserialize(bytes.subarray(at + 12, end)) as LightClientUpdate;
+      expect(type.toJson(update)).toEqual(data);
+      const fork = await caller.call("get_v1_beacon_states_fork", [update.attestedHeader.beacon.slot]);
+      const forkData = {
+        currentVersion: fromHex(fork.current_version),
+        genesisValidatorsRoot: await genesisRoot(caller),
+      };
+      const digest = ssz.phase0.ForkData.hashTreeRoot(forkData).subarray(0, 4);
+      // From fulu on the limit of blobs is mixed into it.
+      if (version !== ForkName.fulu) expect(bytes.subarray(at + 8, at + 12)).toEqual(Buffer.from(digest));
+      at = end;
+    }
+    expect(at).toBe(bytes.length);
   });
 
   it.each(FORKS)("a client can start from a block of $fork", async ({ fork, epoch }) => {

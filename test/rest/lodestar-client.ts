@@ -57,7 +57,7 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
       }
       expect(given.ok, `${name} ${requestWireFormat} ${responseWireFormat}`).toBe(true);
       if (resp.isEmpty) continue;
-      expect(given.wireFormat()).toBe(responseWireFormat);
+      expect(given.wireFormat()).toBe(method.rest[0]!.prefersJson ? WireFormat.json : responseWireFormat);
       const data = resp.data.toJson(given.value(), given.meta());
       const body = resp.transform?.toResponse(data, resp.meta.toJson(given.meta())) ?? { data };
       const shown = typeof body === "object" && body !== null && "data" in body ? body.data : body;

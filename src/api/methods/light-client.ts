@@ -1,6 +1,6 @@
 import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, ForkName } from "@lodestar/params";
-import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
-import type { LightClientHeader, RootHex } from "@lodestar/types";
+import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
+import { type LightClientHeader, type LightClientUpdate, type RootHex, ssz } from "@lodestar/types";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { notFound } from "../../failure.ts";
 import { defineOperation, get, required } from "../definition.ts";
@@ -62,18 +62,33 @@ const getLightClientUpdatesByRange = defineOperation("lightclient.getLightClient
   },
   result: { name: "updates", schema: list(object({ version: text, data: object(UPDATE) })) },
   failures: [],
-  rest: [get("/eth/v1/beacon/light_client/updates", { ssz: "answer" })],
+  // The client of @lodestar/api would rather have SSZ, of which it knows the fork digests of public networks alone.
+  rest: [get("/eth/v1/beacon/light_client/updates", { ssz: "answer", prefersJson: true })],
   cost: "cheap",
   access: "read",
   since: ForkName.altair,
   example: { params: ["0", "1"] },
-  async handler({ chain }, { startPeriod, count }) {
-    const end = computeStartSlotAtEpoch((startPeriod + count) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
-    if (count > 0) requireForkAt(chain.config, ForkName.altair, end - 1, LIGHT_CLIENTS);
-    const data = await chain.lightClient.updates(startPeriod, count);
-    return { data, meta: { versions: data.map((update) => versionOf(chain, update)) } };
+  handler: ({ chain }, range) => updatesOf(chain, range),
+  async ssz({ chain }, range) {
+    const { data, meta } = await updatesOf(chain, range);
+    return { data: Buffer.concat(data.flatMap((update) => chunkOf(chain, update))), meta };
   },
 });
+
+async function updatesOf(chain: BeaconChain, { startPeriod, count }: { startPeriod: number; count: number }) {
+  const end = computeStartSlotAtEpoch((startPeriod + count) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD);
+  if (count > 0) requireForkAt(chain.config, ForkName.altair, end - 1, LIGHT_CLIENTS);
+  const data = await chain.lightClient.updates(startPeriod, count);
+  return { data, meta: { versions: data.map((update) => versionOf(chain, update)) } };
+}
+
+/** Its length with the fork digest behind it, the digest, and the update. The library would take that of a chain that it does not know. */
+function chunkOf({ config }: BeaconChain, update: LightClientUpdate): Uint8Array[] {
+  const { slot } = update.attestedHeader.beacon;
+  const digest = config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot)));
+  const bytes = config.getPostAltairForkTypes(slot).LightClientUpdate.serialize(update);
+  return [ssz.UintNum64.serialize(digest.length + bytes.length), digest, bytes];
+}
 
 const getLightClientFinalityUpdate = defineOperation("lightclient.getLightClientFinalityUpdate", {
   name: "get_v1_beacon_light_client_finality_update",

@@ -59,6 +59,7 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     path,
     access,
     answers: method.codec?.isEmpty ? [] : formatsOf(rest, "answer"),
+    prefersFirst: rest.prefersJson,
     accepts: reader.bodyParam ? formatsOf(rest, "body") : [],
     bodyOptional: changesNothing(access),
     takesLargeBody: verb === "POST",

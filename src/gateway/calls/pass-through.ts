@@ -13,11 +13,12 @@ import { requirePlain, type TwinRequest } from "./rest-twin.ts";
 export function routeFormats(
   method: Method,
   rest: RestPath,
-): Pick<RestRoute, "answers" | "accepts" | "bodyOptional" | "takesLargeBody"> {
+): Pick<RestRoute, "answers" | "prefersFirst" | "accepts" | "bodyOptional" | "takesLargeBody"> {
   const formats = (what: RestPath["ssz"]): Format[] => (rest.ssz === what ? ["json", "ssz"] : ["json"]);
   const hasBody = placesOf(method.restParams, rest).some(({ from }) => from === "body");
   return {
     answers: isAnsweredByStatus(method) ? [] : formats("answer"),
+    prefersFirst: rest.prefersJson,
     accepts: hasBody && !rest.takesText ? formats("body") : [],
     bodyOptional: changesNothing(method.access),
     takesLargeBody: rest.verb === "POST" && !rest.takesText,

@@ -24,16 +24,24 @@ describe("the form of an answer", () => {
     ["text/html, application/xhtml+xml, */*;q=0.8", "json"],
     [`${SSZ};q=nonsense, ${JSON_TYPE};q=0.1`, "json"],
   ])("that suits Accept: %s is %s", (accept, expected) => {
-    expect(chooseFormat(accept, BOTH)).toBe(expected);
+    expect(chooseFormat(accept, { answers: BOTH })).toBe(expected);
   });
 
   it.each(["text/html", `${JSON_TYPE};q=0`, `${JSON_TYPE};q=2`, "nonsense", "*/*;q=0"])("cannot suit %s", (accept) => {
-    expect(() => chooseFormat(accept, BOTH)).toThrow(expect.objectContaining({ status: 406 }));
+    expect(() => chooseFormat(accept, { answers: BOTH })).toThrow(expect.objectContaining({ status: 406 }));
+  });
+
+  it("is the first that suits where that is preferred", () => {
+    const preferring = { answers: BOTH, prefersFirst: true };
+    expect(chooseFormat(`${SSZ};q=1.0,${JSON_TYPE};q=0.9`, preferring)).toBe("json");
+    expect(chooseFormat(SSZ, preferring)).toBe("ssz");
+    expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0`, preferring)).toBe("ssz");
+    expect(() => chooseFormat("text/html", preferring)).toThrow(expect.objectContaining({ status: 406 }));
   });
 
   it("is JSON where there is no other, if that is allowed", () => {
-    expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0.1`, ["json"])).toBe("json");
-    expect(() => chooseFormat(SSZ, ["json"])).toThrow(expect.objectContaining({ status: 406 }));
+    expect(chooseFormat(`${SSZ}, ${JSON_TYPE};q=0.1`, { answers: ["json"] })).toBe("json");
+    expect(() => chooseFormat(SSZ, { answers: ["json"] })).toThrow(expect.objectContaining({ status: 406 }));
   });
 });
 

@@ -5,8 +5,13 @@ export const MEDIA_TYPES = { json: "application/json", ssz: "application/octet-s
 /** A form that answers and bodies can have. */
 export type Format = keyof typeof MEDIA_TYPES;
 
-/** The form of the answer that suits the caller best; of two that suit as well, the one that is named first here. */
-export function chooseFormat(accept: string | undefined, formats: readonly Format[]): Format {
+interface OfferedFormats {
+  readonly answers: readonly Format[];
+  readonly prefersFirst?: boolean;
+}
+
+/** The form of the answer that suits the caller best; of two that suit as well, or if that is preferred, the first that suits. */
+export function chooseFormat(accept: string | undefined, { answers: formats, prefersFirst }: OfferedFormats): Format {
   const first = formats[0]!;
   // Most say just this, or nothing.
   if (accept === undefined || accept === MEDIA_TYPES[first] || accept === "*/*" || accept.trim() === "") return first;
@@ -15,6 +20,7 @@ export function chooseFormat(accept: string | undefined, formats: readonly Forma
   for (const format of formats) {
     const quality = qualityOf(MEDIA_TYPES[format], preferences);
     if (quality > (best?.quality ?? 0)) best = { format, quality };
+    if (best && prefersFirst) break;
   }
   if (best === undefined) {
     throw new HttpRefusal(406, `The answer is ${named(formats)}, which the header Accept does not allow.`);

@@ -69,6 +69,8 @@ export interface RestRoute {
    * the header Accept then means nothing.
    */
   answers: readonly Format[];
+  /** Whether the first of them is chosen for all whom it suits, also where another would suit better. */
+  prefersFirst?: boolean;
   /** The formats in which the route reads a body. Empty for a route that reads none, or any as it is. */
   accepts: readonly Format[];
   /** Whether the body may be left out, and its type with it; its format is then the first of `accepts`. */

@@ -153,7 +153,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         headers: request.headers as Record<string, string | undefined>,
         body: request.body as Buffer | undefined,
         waiting: exchange.deadline,
-        format: route.answers.length === 0 ? undefined : chooseFormat(request.headers.accept, route.answers),
+        format: route.answers.length === 0 ? undefined : chooseFormat(request.headers.accept, route),
       }),
     );
     if (answer.feed && !eventStreams.hasRoom) {
