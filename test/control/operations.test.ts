@@ -305,6 +305,37 @@ describe("operations of a chain in fulu", () => {
   });
 });
 
+const TWO_FORKS: ScheduledFork[] = [
+  { fork: "deneb", epoch: 0 },
+  { fork: "electra", epoch: 2 },
+  { fork: "fulu", epoch: 3 },
+];
+
+it("makes slashings over a fork that began in empty slots", async () => {
+  const { call, advance, status, expectHealth } = await open(TWO_FORKS);
+  await advance(2 * SLOTS_PER_EPOCH - 2);
+  await call("dev_skip", [3]);
+  await call("dev_slash", [2]);
+  await call("dev_slash", [3, "attester"]);
+  await advance(2);
+  expect([await status(2), await status(3)]).toEqual(["active_slashed", "active_slashed"]);
+  expectHealth();
+});
+
+it("makes a slashing again when the first was signed for a fork that blocks of now do not know", async () => {
+  const { call, advance, status } = await open(TWO_FORKS);
+  await advance(2 * SLOTS_PER_EPOCH - 2);
+  await call("dev_slash", [2]);
+  await call("dev_slash", [3, "attester"]);
+  await call("dev_skip", [SLOTS_PER_EPOCH + 3]);
+  await call("dev_advance", { until: { finalized: 4 } });
+  expect([await status(2), await status(3)]).toEqual(["active_ongoing", "active_ongoing"]);
+  await call("dev_slash", [2]);
+  await call("dev_slash", [3, "attester"]);
+  await advance(2);
+  expect([await status(2), await status(3)]).toEqual(["active_slashed", "active_slashed"]);
+});
+
 it("puts a request into each branch once", async () => {
   const { devChain, call, chain } = await open(FULU, tempDirectory(), { activeValidators: [] });
   const byHand = new ByHand(devChain);

@@ -1,4 +1,4 @@
-import { BLS_WITHDRAWAL_PREFIX, FAR_FUTURE_EPOCH, type ForkName, type ForkSeq } from "@lodestar/params";
+import { BLS_WITHDRAWAL_PREFIX, FAR_FUTURE_EPOCH, type ForkName, ForkSeq } from "@lodestar/params";
 import {
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
@@ -127,7 +127,7 @@ export class OperationPool {
     return selectOperations(this.#held, state);
   }
 
-  /** Drops what no later block can include, because the finalized state shows that it was done already. */
+  /** Drops what no later block can include, because the finalized state shows that it was done already or that it is signed for a fork of long ago. */
   prune(finalizedState: CachedBeaconStateAllForks): void {
     const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#held;
     const epoch = computeEpochAtSlot(finalizedState.slot);
@@ -137,14 +137,25 @@ export class OperationPool {
     const isBeyondSlashing = (index: ValidatorIndex) =>
       isDone(index, (validator) => canNeverBeSlashed(validator, epoch));
 
-    for (const proposer of proposerSlashings.keys()) {
-      if (isBeyondSlashing(proposer)) proposerSlashings.delete(proposer);
+    const { config } = finalizedState.epochCtx;
+    const fork = config.getForkSeq(finalizedState.slot);
+    // A state knows the versions of its own fork and of the one before ("get_domain").
+    const isOfForgottenFork = (signedEpoch: Epoch) => fork - config.getForkSeqAtEpoch(signedEpoch) > 1;
+
+    for (const [proposer, { operation }] of proposerSlashings) {
+      const slot = Number(operation.signedHeader1.message.slot);
+      if (isBeyondSlashing(proposer) || isOfForgottenFork(computeEpochAtSlot(slot))) proposerSlashings.delete(proposer);
     }
-    for (const [key, { slashableIndices }] of attesterSlashings) {
-      if (slashableIndices.every(isBeyondSlashing)) attesterSlashings.delete(key);
+    for (const [key, { operation, slashableIndices }] of attesterSlashings) {
+      const votes = [operation.attestation1, operation.attestation2];
+      const isForgotten = votes.some(({ data }) => isOfForgottenFork(Number(data.target.epoch)));
+      if (isForgotten || slashableIndices.every(isBeyondSlashing)) attesterSlashings.delete(key);
     }
-    for (const index of voluntaryExits.keys()) {
-      if (isDone(index, hasInitiatedExit)) voluntaryExits.delete(index);
+    for (const [index, { operation, signatureVerdicts }] of voluntaryExits) {
+      // From deneb on exits are signed for capella, whatever their epoch (EIP-7044), and those of capella stay good.
+      const isSignedAnew = fork >= ForkSeq.deneb && !signedBefore(ForkSeq.deneb, signatureVerdicts);
+      const isForgotten = isOfForgottenFork(operation.message.epoch) && !isSignedAnew;
+      if (isForgotten || isDone(index, hasInitiatedExit)) voluntaryExits.delete(index);
     }
     for (const index of blsToExecutionChanges.keys()) {
       if (isDone(index, (validator) => !hasBlsCredentials(validator))) blsToExecutionChanges.delete(index);
@@ -164,6 +175,12 @@ export class OperationPool {
 
 function signed<Operation>(operation: Operation, verifiedAt: ForkSeq | undefined): Signed<Operation> {
   return { operation, signatureVerdicts: new Map(verifiedAt === undefined ? [] : [[verifiedAt, true]]) };
+}
+
+/** Whether blocks of an earlier fork could have it. */
+function signedBefore(fork: ForkSeq, verdicts: Signed<unknown>["signatureVerdicts"]): boolean {
+  for (const [at, isGood] of verdicts) if (isGood && at < fork) return true;
+  return false;
 }
 
 function addOnce<Key, Value>(held: Map<Key, Value>, key: Key, value: Value): AddOutcome {

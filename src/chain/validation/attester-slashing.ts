@@ -7,7 +7,7 @@ import {
   isSlashableValidator,
 } from "@lodestar/state-transition";
 import type { AttesterSlashing, ValidatorIndex } from "@lodestar/types";
-import type { ValidationContext } from "./context.ts";
+import { carryingSlot, type ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, type Origin, reject } from "./outcome.ts";
 
 interface ValidatedAttesterSlashing {
@@ -19,7 +19,7 @@ interface ValidatedAttesterSlashing {
 
 /** The rules of the topic attester_slashing (phase0/p2p-interface.md). */
 export async function validateAttesterSlashing(
-  { config, bls, operations, states }: ValidationContext,
+  { config, clock, bls, operations, states }: ValidationContext,
   slashing: AttesterSlashing,
   origin: Origin,
 ): Promise<ValidatedAttesterSlashing> {
@@ -58,9 +58,10 @@ export async function validateAttesterSlashing(
   if (!common.some((attester) => isSlashableValidator(attester, epoch))) {
     throw reject("not-slashable", `None of the ${common.length} attesters in common can be slashed in epoch ${epoch}.`);
   }
-  if (!(await bls.verify(getAttesterSlashingSignatureSets(config, head.slot, slashing)))) {
+  const slot = carryingSlot(head, clock);
+  if (!(await bls.verify(getAttesterSlashingSignatureSets(config, slot, slashing)))) {
     throw reject("bad-signature", "The two attestations are not both signed by the attesters they name.");
   }
   refuseNeedless();
-  return { verifiedAt: config.getForkSeq(head.slot), commonIndices };
+  return { verifiedAt: config.getForkSeq(slot), commonIndices };
 }

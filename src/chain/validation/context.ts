@@ -61,6 +61,14 @@ export interface ValidationContext {
   readonly states: ValidationStates;
 }
 
+/** The slot of a block that may carry an operation: its fork says how that is signed. After empty slots it may be a later one than the head's. */
+export function carryingSlot(
+  { slot }: Pick<CachedBeaconStateAllForks, "slot">,
+  { currentSlot }: Pick<Clock, "currentSlot">,
+): Slot {
+  return Math.max(slot, currentSlot);
+}
+
 /**
  * Waits for a state, or what is in it, that a rule needs. When it cannot be had the message is ignored, not rejected: the fault may be ours
  * (p2p-interface.md, beacon_block: "if shuffling is not available, IGNORE instead").

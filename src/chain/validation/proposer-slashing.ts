@@ -5,7 +5,7 @@ import {
   isSlashableValidator,
 } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
-import type { ValidationContext } from "./context.ts";
+import { carryingSlot, type ValidationContext } from "./context.ts";
 import { alreadyKnown, type Origin, reject } from "./outcome.ts";
 
 /**
@@ -13,7 +13,7 @@ import { alreadyKnown, type Origin, reject } from "./outcome.ts";
  * found good.
  */
 export async function validateProposerSlashing(
-  { config, bls, operations, states }: ValidationContext,
+  { config, clock, bls, operations, states }: ValidationContext,
   slashing: phase0.ProposerSlashing,
   origin: Origin,
 ): Promise<{ verifiedAt: ForkSeq }> {
@@ -40,8 +40,9 @@ export async function validateProposerSlashing(
         "be different headers of the same slot and proposer.",
     );
   }
-  if (!(await bls.verify(getProposerSlashingSignatureSets(config, head.slot, slashing)))) {
+  const slot = carryingSlot(head, clock);
+  if (!(await bls.verify(getProposerSlashingSignatureSets(config, slot, slashing)))) {
     throw reject("bad-signature", `The two headers are not both signed by proposer ${proposerIndex}.`);
   }
-  return { verifiedAt: config.getForkSeq(head.slot) };
+  return { verifiedAt: config.getForkSeq(slot) };
 }

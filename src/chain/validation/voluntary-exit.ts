@@ -7,7 +7,7 @@ import {
   VoluntaryExitValidity,
 } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
-import { stateOrIgnore, type ValidationContext } from "./context.ts";
+import { carryingSlot, stateOrIgnore, type ValidationContext } from "./context.ts";
 import { alreadyKnown, type GossipRefusal, type Origin, reject } from "./outcome.ts";
 
 /** What the mere passing of time may cure. */
@@ -43,10 +43,11 @@ export async function validateVoluntaryExit(
   }
   if (validity !== VoluntaryExitValidity.valid) throw refusalFor(validity, context, state, signedExit);
 
-  if (!(await bls.verify([getValidatorVoluntaryExitSignatureSet(config, state.slot, signedExit)]))) {
+  const slot = carryingSlot(state, context.clock);
+  if (!(await bls.verify([getValidatorVoluntaryExitSignatureSet(config, slot, signedExit)]))) {
     throw reject("bad-signature", `The voluntary exit of validator ${validatorIndex} is not signed by that validator.`);
   }
-  return { verifiedAt: config.getForkSeq(state.slot) };
+  return { verifiedAt: config.getForkSeq(slot) };
 }
 
 function validityOf(
