@@ -2059,7 +2059,7 @@ export interface Methods {
   evm_setIntervalMining(
     params: {
       /** Seconds of real time. */
-      interval: number;
+      interval: number | string;
     },
     options?: CallOptions,
   ): Promise<null>;

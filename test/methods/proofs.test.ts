@@ -264,6 +264,13 @@ describe("refuses", () => {
       'wrong element at position 1: "fork".',
     );
     expect(await errorOf("getStateProof", "head", [["slot"], []])).toContain("wrong element at position 1: an array.");
+    expect(await errorOf("getStateProof", "head", ["validators", -1])).toContain(
+      'The parameter "path" has a wrong element at position 1: it must be the name of a field or an index from 0 on, but the number -1 was given.',
+    );
+    expect(await errorOf("getStateProof", "head", "validators,3,")).toContain("position 2: it must be the name");
+    expect(await errorOf("getStateProof", "head", [["slot"], ["validators", "0x3"]])).toContain(
+      'has a wrong path at position 1: it has a wrong element at position 1: it must be the name of a field or an index from 0 on, but "0x3" was given.',
+    );
     expect(await errorOf("getStateProof", "head", "99999999")).toContain("which is a leaf.");
     expect(await errorOf("getStateProof", "head", ["slot"], "root")).toContain('must be one of "state", "block"');
   });

@@ -4,8 +4,8 @@ import { type Clock, MOST_SPEED, SlotTime } from "../../chain/clock/clock.ts";
 import { invalidParams } from "../../failure.ts";
 import { defineMethod, optional, required } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
-import { quantity, quantityUpTo } from "../params/quantities.ts";
-import { boolean, numberBetween } from "../params/scalars.ts";
+import { numberOrQuantityUpTo, quantity, quantityUpTo } from "../params/quantities.ts";
+import { boolean } from "../params/scalars.ts";
 import {
   boolean as anyBoolean,
   described,
@@ -27,7 +27,7 @@ import { MOST_SLOTS } from "./dev-time.ts";
 const blockCount = quantityUpTo(MOST_SLOTS, `a number of blocks from 0 to ${MOST_SLOTS}`);
 const seconds = quantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
 const timestamp = quantityUpTo(Number.MAX_SAFE_INTEGER, "a time in Unix seconds from 0 to 2^53-1");
-const secondsOfSlot = numberBetween(0, Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
+const secondsOfSlot = numberOrQuantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
 
 const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };
 const DONE = { name: "done", schema: nothing };

@@ -2,12 +2,13 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { invalidParams } from "../../failure.ts";
 import { defineMethod, optional } from "../definition.ts";
 import { controlOf } from "../dev-control.ts";
+import { isHex } from "../params/scalars.ts";
 import { paramSchema } from "../params/schema.ts";
 import { described, text } from "../schemas.ts";
 import { position, positionOf } from "./dev-time.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-const HEX = /^0x([0-9a-fA-F]{2})+$/;
+const HEX = "^0x([0-9a-fA-F]{2})+$";
 
 const fileName = paramSchema(
   "the name of a file, of letters, digits, dots, hyphens and underscores, without a directory",
@@ -17,8 +18,8 @@ const fileName = paramSchema(
 
 export const hexDump = paramSchema(
   "a dump as dev_dump gave it, in hexadecimal digits after 0x",
-  { type: "string", pattern: HEX.source },
-  (value) => (typeof value === "string" && HEX.test(value) ? value : undefined),
+  { type: "string", pattern: HEX },
+  (value) => (typeof value === "string" && value.length > 2 && isHex(value) ? value : undefined),
 );
 
 const devDump = defineMethod({

@@ -196,7 +196,7 @@ const devDeposit = defineMethod({
     ),
   },
   result: OPERATIONS,
-  failures: ["not-found", "unsupported"],
+  failures: ["not-found", "rejected", "unsupported"],
   cost: "cheap",
   access: "dev",
   example: { stage: "control", isShownLater: true },

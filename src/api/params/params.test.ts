@@ -2,8 +2,9 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { IrregularNumber } from "../../json/parse.ts";
+import { hexDump } from "../methods/dev-dumps.ts";
 import { blockId, stateId, validatorId, validatorIds } from "./identifiers.ts";
-import { quantityUpTo } from "./quantities.ts";
+import { numberOrQuantityUpTo, quantityUpTo } from "./quantities.ts";
 import {
   arrayOf,
   boolean,
@@ -25,6 +26,7 @@ const LOWER_ROOT = UPPER_ROOT.replace(/AB/g, "ab");
 const KEY = `0x${"0c".repeat(48)}`;
 const speed = numberBetween(0, 10, "a number from 0 to 10");
 const blocks = quantityUpTo(1000, "a number of blocks from 0 to 1000");
+const interval = numberOrQuantityUpTo(1000, "a number of seconds from 0 to 1000");
 const padded = (hex: string) => fromHex(`0x${hex.padEnd(64, "0")}`);
 
 const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
@@ -37,6 +39,8 @@ const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
   ["epoch", epoch, 7, 7],
   ["numberBetween", speed, new IrregularNumber("0.5"), 0.5],
   ["numberBetween", speed, 0, 0],
+  ["numberOrQuantityUpTo", interval, "0x0A", 10],
+  ["numberOrQuantityUpTo", interval, new IrregularNumber("0.5"), 0.5],
   ["quantityUpTo", blocks, "0x0A", 10],
   ["quantityUpTo", blocks, "10", 10],
   ["quantityUpTo", blocks, 10, 10],
@@ -105,6 +109,7 @@ const bad: [string, ParamSchema<unknown>, unknown[]][] = [
   ["slot", slot, ["head", new IrregularNumber("9007199254740993")]],
   ["epoch", epoch, [((2n ** 64n - 1n) / 8n + 1n).toString(), FAR_FUTURE]],
   ["numberBetween", speed, [-1, 10.5, "2", null, new IrregularNumber("1e1000"), new IrregularNumber("-0.5")]],
+  ["numberOrQuantityUpTo", interval, ["0x", "0x3e9", "2", 1001, -0.5, null]],
   ["quantityUpTo", blocks, ["0x", "0x3e9", "0xzz", "0X1", "a", 1001, -1, null, `0x${"0".repeat(17)}`]],
   ["statusCode", statusCode, [99, 600, "abc", true]],
   ["boolean", boolean, ["true", 1, null]],
@@ -120,6 +125,14 @@ const bad: [string, ParamSchema<unknown>, unknown[]][] = [
   ["arrayOf", arrayOf(validatorId, { noun: "validator ids", isBody: true }), ["1", KEY, null, {}]],
   ["validatorIds", validatorIds, ["1", KEY, [], [FAR_FUTURE], [2 ** 40]]],
 ];
+
+describe("a dump of a chain", () => {
+  it("is taken and refused however long it is", () => {
+    const long = `0x${"ab".repeat(2 ** 23)}`;
+    expect(hexDump.parse(long)).toBe(long);
+    for (const wrong of [`${long}a`, `${long}zz`, "0x", "ab", 5]) expect(hexDump.safeParse(wrong).success).toBe(false);
+  });
+});
 
 describe("parameters that are wrong", () => {
   it.each(bad.flatMap(([name, schema, values]) => values.map((value) => [name, value, schema] as const)))(

@@ -53,12 +53,16 @@ export const proofPaths: ParamSchema<ProofQuestion> = z
     }
     const path = pathOf(given);
     if (path !== undefined) return { targets: [path], isList: false };
+    if (isName(given[0])) return refuse(context, value, wrongStepOf(given));
     if (given.length === 0 || given.length > MAX_TARGETS) {
       return refuse(context, value, `must hold from 1 to ${MAX_TARGETS} elements, but it holds ${given.length}.`);
     }
     const targets: ProofTarget[] = [];
     for (const [position, element] of given.entries()) {
       const target = Array.isArray(element) ? pathOf(element) : gindexOf(element);
+      if (target === undefined && Array.isArray(element) && isName(element[0])) {
+        return refuse(context, value, `has a wrong path at position ${position}: it ${wrongStepOf(element)}`);
+      }
       if (target === undefined) {
         const what = `has a wrong element at position ${position}: ${describeGiven(element)}.`;
         return refuse(context, value, `${what} It must be ${RIGHT_FORM}.`);
@@ -70,7 +74,18 @@ export const proofPaths: ParamSchema<ProofQuestion> = z
 
 function pathOf(elements: readonly unknown[]): SszPath | undefined {
   if (!isName(elements[0])) return undefined;
-  return elements.every((element) => isName(element) || isIndex(element)) ? (elements as SszPath) : undefined;
+  return elements.every(isStep) ? (elements as SszPath) : undefined;
+}
+
+function isStep(element: unknown): boolean {
+  return isName(element) || isIndex(element);
+}
+
+/** Of a path that begins as one. */
+function wrongStepOf(path: readonly unknown[]): string {
+  const position = path.findIndex((element) => !isStep(element));
+  const given = describeGiven(path[position]);
+  return `has a wrong element at position ${position}: it must be the name of a field or an index from 0 on, but ${given} was given.`;
 }
 
 function isName(element: unknown): element is string {

@@ -120,10 +120,15 @@ export const statusCode = paramSchema(
   },
 );
 
+/** Whether a text is `0x` and some bytes in hex of either case. A pattern of pairs would need too much stack for millions of them. */
+export function isHex(value: string): boolean {
+  return value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value);
+}
+
 /** `0x` and exactly that many bytes in hex of either case, as lower case hex; undefined for everything else. */
 export function parseFixedHex(value: unknown, byteLength: number): string | undefined {
   if (typeof value !== "string" || value.length !== 2 + 2 * byteLength) return undefined;
-  return /^0x[0-9a-fA-F]*$/.test(value) ? value.toLowerCase() : undefined;
+  return isHex(value) ? value.toLowerCase() : undefined;
 }
 
 export const root = paramSchema(

@@ -23,6 +23,7 @@ import type { JsonSchema } from "../schemas.ts";
 import {
   GRAFFITI_FORM,
   graffitiFrom,
+  isHex,
   parseFixedHex,
   parseInteger,
   parsePubkey,
@@ -174,7 +175,7 @@ function normaliseBytes(type: ByteVectorType, json: unknown, place: Place): stri
 
 function byteListOf(json: unknown, limitBytes: number): string | undefined {
   if (typeof json !== "string" || json.length > 2 + 2 * limitBytes) return undefined;
-  return /^0x(?:[0-9a-fA-F]{2})*$/.test(json) ? json : undefined;
+  return isHex(json) ? json : undefined;
 }
 
 function booleanOf(json: unknown): boolean | undefined {
