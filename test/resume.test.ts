@@ -124,6 +124,19 @@ test("an operation that is final does not wait any more, also after a crash", as
   expect(devChain.chain.pools.operations.listVoluntaryExits()).toEqual([]);
 });
 
+test("votes of an earlier stop are nothing to complain of after a crash", async () => {
+  const directory = tempDirectory();
+  const first = await openDevChain({}, directory);
+  await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
+  await first.close();
+  const second = await openDevChain({}, directory);
+  await advance(second.devChain, 7 * SLOTS_PER_EPOCH + 3);
+  await second.abandon();
+  const { devChain, complaints } = await openDevChain({}, directory);
+  expect(devChain.chain.head.slot).toBe(7 * SLOTS_PER_EPOCH + 3);
+  expect(complaints).toEqual([]);
+});
+
 test("an operation that waits for a block still waits after a restart", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);

@@ -62,7 +62,7 @@ test("slots that fly by are told once a second, those of a warm-up not at all", 
 test("empty slots and missing finality are warned of once, and recover, but not while the node is syncing", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
-  const seen = { head: 0, finalized: 0, isSyncing: false };
+  const seen = { head: 0, branch: 0, finalized: 0, isSyncing: false };
   const staged = {
     clock,
     headState: chain.headState,
@@ -70,7 +70,8 @@ test("empty slots and missing finality are warned of once, and recover, but not 
       return { ...chain.head, slot: seen.head };
     },
     get forkChoice() {
-      return { justified: { epoch: 0 }, finalized: { epoch: seen.finalized } };
+      const leaves = () => [{ slot: seen.head }, { slot: seen.branch }];
+      return { justified: { epoch: 0 }, finalized: { epoch: seen.finalized }, leaves };
     },
     get status() {
       return { isSyncing: seen.isSyncing };
@@ -87,6 +88,8 @@ test("empty slots and missing finality are warned of once, and recover, but not 
   expect(await told(8)).toEqual([{ ...empty, fields: { slots: 4, head: 0 } }]);
   seen.head = 8;
   expect(await told(9)).toEqual([{ level: "info", message: "Slots have blocks again", fields: { slots: 0, head: 8 } }]);
+  seen.branch = 12;
+  expect(await told(14)).toEqual([]);
 
   seen.head = 1000;
   expect(await told(5 * SLOTS_PER_EPOCH - 1)).toEqual([]);

@@ -88,7 +88,8 @@ export class Watch {
     if (chain.status.isSyncing) return;
     this.#watchedSince ??= slot - 1;
     // The block of the slot that begins now is yet to come.
-    const empty = slot - 1 - Math.max(chain.head.slot, this.#watchedSince);
+    const newest = Math.max(...chain.forkChoice.leaves().map((block) => block.slot));
+    const empty = slot - 1 - Math.max(newest, this.#watchedSince);
     this.#alarms.empty.update(empty >= EMPTY_SLOTS, { slots: Math.max(0, empty), head: chain.head.slot });
     const finalized = chain.forkChoice.finalized.epoch;
     const epochs = chain.clock.currentEpoch - Math.max(finalized, computeEpochAtSlot(this.#watchedSince));

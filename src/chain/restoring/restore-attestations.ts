@@ -19,7 +19,8 @@ interface RestoreParts {
 
 /**
  * Puts attestations and contributions that were valid when the node stopped back into the pools and into fork choice.
- * An attestation that says nothing about the chain of now is left out.
+ * An attestation that says nothing about the chain of now is left out; those from before what is final are not counted: after a crash
+ * there may be some of an earlier stop.
  */
 export async function restoreAttestations(
   { attestations, contributions }: PooledAttestations,
@@ -28,8 +29,9 @@ export async function restoreAttestations(
   for (const contribution of contributions) parts.pools.syncCommittee.addContribution(contribution);
   let leftOut = 0;
   for (const attestation of attestations) {
-    const isCounted = await restoreOne(attestation, parts).catch(() => false);
-    if (!isCounted) leftOut++;
+    if (attestation.data.target.epoch < parts.forkChoice.finalized.epoch) continue;
+    const isRestored = await restoreOne(attestation, parts).catch(() => false);
+    if (!isRestored) leftOut++;
   }
   return { leftOut };
 }
