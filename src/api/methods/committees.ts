@@ -89,7 +89,12 @@ const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", 
     const epoch = givenEpoch ?? computeEpochAtSlot(slot);
     // A state holds two committees: that of its own period and the next one.
     const periodsAhead = computeSyncPeriodAtEpoch(epoch) - epochCtx.syncPeriod;
-    if (epoch < config.ALTAIR_FORK_EPOCH || (periodsAhead !== 0 && periodsAhead !== 1)) {
+    if (epoch < config.ALTAIR_FORK_EPOCH) {
+      throw invalidParams(
+        `Epoch ${epoch} has no sync committee: altair, which brings them, begins with epoch ${config.ALTAIR_FORK_EPOCH}.`,
+      );
+    }
+    if (periodsAhead !== 0 && periodsAhead !== 1) {
       throw invalidParams(
         `A state of slot ${slot} does not hold the sync committee of epoch ${epoch}, but only those of its own ` +
           "period and of the next one.",

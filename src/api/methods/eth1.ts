@@ -94,7 +94,7 @@ const getDepositSnapshot = defineEncoded({
     const data = chain.eth1.deposits.snapshot;
     if (data) return { data };
     throw notFound(
-      "There is no snapshot of the deposits yet: no block of the deposit chain that this node has followed is final.",
+      "There is no snapshot of the deposits: this node follows no deposit contract (--eth1), or no block of its chain is final yet.",
     );
   },
 });

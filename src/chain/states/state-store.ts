@@ -80,8 +80,9 @@ export interface StateRequest {
 
 /** A state lies before the history of this node, so that it cannot be regenerated. */
 export class StateUnavailableError extends Error {
-  constructor(blockRoot: RootHex, missingRoot: RootHex) {
-    super(`The state after block ${blockRoot} is not in this node's history: block ${missingRoot} is not held.`);
+  /** The reason is the rest of a sentence. */
+  constructor(blockRoot: RootHex, reason: string) {
+    super(`The state after block ${blockRoot} is not in this node's history: ${reason}.`);
     this.name = "StateUnavailableError";
   }
 }
@@ -188,7 +189,7 @@ export class StateStore {
     const held = this.held(blockRoot, givenSlot);
     if (held) return held;
     const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? (await this.#link(blockRoot))?.slot;
-    if (slot === undefined) throw new StateUnavailableError(blockRoot, blockRoot);
+    if (slot === undefined) throw new StateUnavailableError(blockRoot, notHeld(blockRoot));
     // Of a block that fork choice does not know the slot was not known before.
     const historical = this.#heldAt(blockRoot, slot);
     if (historical) return historical;
@@ -312,7 +313,7 @@ export class StateStore {
     for (const root of roots) {
       goOn();
       const block = await this.#blocks.signedByRoot(root);
-      if (!block) throw new StateUnavailableError(root, root);
+      if (!block) throw new StateUnavailableError(root, notHeld(root));
       const { before, after } = await replayBlock(state, block);
       hold(latestRoot, before);
       hold(root, after);
@@ -346,7 +347,9 @@ export class StateStore {
       if (!link || link.slot < this.#snapshots.oldest.slot) {
         // The way here may have been led astray by a block that is not what it was.
         for (const passed of roots) await this.#blocks.signedByRoot(passed);
-        throw new StateUnavailableError(blockRoot, root);
+        const { oldest } = this.#snapshots;
+        const isEarlier = `it is from before slot ${oldest.slot}, with whose state this node began`;
+        throw new StateUnavailableError(blockRoot, link ? isEarlier : notHeld(root));
       }
       roots.push(root);
       root = link.parentRoot;
@@ -373,6 +376,8 @@ interface ReplayBeginning {
   baseRoot: RootHex;
   roots: RootHex[];
 }
+
+const notHeld = (blockRoot: RootHex) => `block ${blockRoot} is not held`;
 
 const blockRootOf = (key: string): RootHex => key.slice(0, key.indexOf(":"));
 

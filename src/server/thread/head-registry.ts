@@ -13,7 +13,7 @@ const MAX_VALIDATORS = 256;
 const MAX_BODY_BYTES = 32 * 1024;
 /** One way to write an index, and one for a public key. All others, also wrong ones, are left to the main thread. */
 const INDEX = /^(0|[1-9]\d{0,8})$/;
-const PUBLIC_KEY = /^0x[0-9a-f]{96}$/i;
+const PUBLIC_KEY = /^0x[0-9a-fA-F]{96}$/;
 const QUERY = /^id=(\w+(?:,\w+)*)$/;
 const JSON_TYPE = /^application\/json(;|$)/;
 
