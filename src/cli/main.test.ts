@@ -29,6 +29,7 @@ function setup(environment: Record<string, string | undefined> = {}, outcome: ()
     createLog: (options) => createLogger({ ...options, destination: { write: (line) => (written.log += line) } }),
     events: new EventEmitter(),
     exitNow: () => {},
+    endBy: () => {},
     timers: { now: () => 0, every: () => () => {} },
     setUmask: () => {},
     runners: { dev: load, node: load, gateway: load },

@@ -21,7 +21,7 @@ import {
   nodeOptions,
 } from "./flags/options.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
-import { type ProcessEvents, type RunningNode, runUntilStopped } from "./run.ts";
+import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
 import type { GatewayStart } from "./start/gateway.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 
@@ -48,6 +48,7 @@ export interface Surroundings {
   createLog: typeof createLogger;
   events: ProcessEvents;
   exitNow(code: number): void;
+  endBy(signal: StopSignal): void;
   timers: Pick<Timers, "now" | "every">;
   /** Which permissions files and directories are made without. */
   setUmask(mask: number): void;
@@ -64,6 +65,11 @@ function processSurroundings(): Surroundings {
     createLog: createLogger,
     events: process,
     exitNow: (code) => process.exit(code),
+    endBy(signal) {
+      // Without anybody who listens, the signal does what it does by itself.
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    },
     timers: SYSTEM_TIMERS,
     setUmask: (mask) => process.umask(mask),
     runners: {
@@ -177,12 +183,22 @@ async function run({ command, operands = [], given }: Run, surroundings: Surroun
   const { logging, servers, start } = prepare(command, sources, surroundings);
   const log = createLog(logging, surroundings);
   for (const hint of idleFlags(sources, servers)) log.logger.warn(hint);
-  const exitNow = (code: number) => {
-    log.flush();
-    surroundings.exitNow(code);
+  const flushed: Pick<Surroundings, "exitNow" | "endBy"> = {
+    exitNow(code) {
+      log.flush();
+      surroundings.exitNow(code);
+    },
+    endBy(signal) {
+      log.flush();
+      surroundings.endBy(signal);
+    },
   };
   try {
-    return await runUntilStopped((stopping) => start(log, stopping), { ...surroundings, exitNow, logger: log.logger });
+    return await runUntilStopped((stopping) => start(log, stopping), {
+      ...surroundings,
+      ...flushed,
+      logger: log.logger,
+    });
   } finally {
     log.flush();
   }

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { createLogger } from "../log/pino-logger.ts";
 import { DEFAULT_SERVER_LIMITS } from "../node/server-limits.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
-import { type RunningNode, runUntilStopped } from "./run.ts";
+import { type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
 
 function setup() {
   const events = new EventEmitter();
@@ -14,7 +14,7 @@ function setup() {
     destination: { write: (line) => records.push(JSON.parse(line)) },
   });
   const clock = { time: 0 };
-  const exits: number[] = [];
+  const exits: (number | StopSignal)[] = [];
   const ended = Promise.withResolvers<void>();
   const stopCalled = Promise.withResolvers<void>();
   const node: RunningNode = {
@@ -32,7 +32,9 @@ function setup() {
       return () => void alarms.delete(ms);
     },
   };
-  const surroundings = { logger, events, exitNow: (code: number) => exits.push(code), timers };
+  const exitNow = (code: number) => exits.push(code);
+  const endBy = (signal: StopSignal) => exits.push(signal);
+  const surroundings = { logger, events, exitNow, endBy, timers };
   const run = (start: (stopping: AbortSignal) => Promise<RunningNode> = async () => node) =>
     runUntilStopped(start, surroundings);
   return { alarms, events, records, clock, exits, ended, stopCalled, node, run };
@@ -64,14 +66,14 @@ describe("running a node", () => {
     expect(alarms.size).toBe(0);
   });
 
-  it("exits at once on a second signal, with 128 and the number of the signal", async () => {
+  it("ends at once on a second signal, by the signal", async () => {
     const { events, run, clock, exits, ended } = setup();
     const code = run();
     events.emit("SIGINT", "SIGINT");
     clock.time = 1000;
     events.emit("SIGINT", "SIGINT");
     events.emit("SIGTERM", "SIGTERM");
-    expect(exits).toEqual([130, 143]);
+    expect(exits).toEqual(["SIGINT", "SIGTERM"]);
     ended.resolve();
     await code;
   });

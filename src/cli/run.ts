@@ -1,5 +1,4 @@
 import { type EventEmitter, once } from "node:events";
-import { constants } from "node:os";
 import type { Logger } from "../log/logger.ts";
 import { DEFAULT_SERVER_LIMITS } from "../node/server-limits.ts";
 import type { Timers } from "../timers.ts";
@@ -17,7 +16,7 @@ export interface RunningNode {
 
 /** SIGHUP comes when the terminal of the process is closed. */
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-type StopSignal = (typeof STOP_SIGNALS)[number];
+export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** The part of `process` that running a node needs. */
 export type ProcessEvents = Pick<EventEmitter, "on" | "off">;
@@ -25,8 +24,10 @@ export type ProcessEvents = Pick<EventEmitter, "on" | "off">;
 interface RunSurroundings {
   logger: Logger;
   events: ProcessEvents;
-  /** Ends the process without waiting for anything. */
+  /** Ends the process without waiting for anything but its threads, in which there may be native code that takes its time. */
   exitNow(code: number): void;
+  /** Ends it without waiting even for these. */
+  endBy(signal: StopSignal): void;
   timers: Pick<Timers, "now" | "every">;
 }
 
@@ -51,7 +52,7 @@ const HOLD_MS = 3_600_000;
  */
 export async function runUntilStopped(
   start: (stopping: AbortSignal) => Promise<RunningNode>,
-  { logger, events, exitNow, timers }: RunSurroundings,
+  { logger, events, exitNow, endBy, timers }: RunSurroundings,
 ): Promise<number> {
   const stopping = new AbortController();
   const stopRequested = once(stopping.signal, "abort");
@@ -71,7 +72,7 @@ export async function runUntilStopped(
       stopping.abort(new Error("The node was stopped before it had started."));
     } else if (timers.now() - firstSignalAt >= SIGNAL_ECHO_MS) {
       logger.warn("Exiting without waiting for the node to stop", { signal });
-      exitNow(128 + constants.signals[signal]);
+      endBy(signal);
     }
   };
   const onUnexpected = (error: unknown) => {

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { DOMAIN_VOLUNTARY_EXIT } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
@@ -58,7 +57,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     expect(error).toMatchObject({ code: -32001 });
   });
 
-  test(`a second signal ends the process at once, with the code of ${signal}`, async () => {
+  test(`a second signal ends the process at once, by ${signal} itself`, async () => {
     const flags = ["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "1", "--max-streams", "500"];
     const program = await Program.dev(flags);
     const stuck = await unreadAnswer(program.url);
@@ -73,7 +72,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       program.child.kill(signal);
       await Promise.race([exited, delay(50)]);
     }
-    expect(await exited).toEqual({ code: 128 + constants.signals[signal], signal: null });
+    expect(await exited).toEqual({ code: null, signal });
     expect(program.output).toMatch(/Exiting without waiting for the node to stop/);
     stuck.destroy();
   });

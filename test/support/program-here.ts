@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { constants } from "node:os";
 import { onTestFinished } from "vitest";
 import { main, type Surroundings } from "../../src/cli/main.ts";
 import { runDev } from "../../src/cli/start/dev.ts";
@@ -75,6 +76,7 @@ export class ProgramHere extends ProgramRun {
       createLog: (options) => createLogger({ ...options, destination: { write: print } }),
       events: this.#signals,
       exitNow,
+      endBy: (signal) => exitNow(128 + constants.signals[signal]),
       timers: SYSTEM_TIMERS,
       // It is that of all tests in this process.
       setUmask: () => {},

@@ -33,7 +33,9 @@ it("tells of calls over HTTP: methods, errors, status, bytes, and who answered",
   const single = await server.post(requestText({ method: '"ask"' }));
   const batch = [requestText({}), requestText({}), requestText({ method: '"none"' })];
   const several = await server.post(`[${batch.join()}]`);
-  await server.post("{", { headers: { "Content-Type": "text/plain", Authorization: "Bearer a-secret-word" } });
+  const refused = await server.post("{", {
+    headers: { "Content-Type": "text/plain", Authorization: "Bearer a-secret-word" },
+  });
   await server.close();
   const call = { ...common, server: "json-rpc", request: "POST /" };
   expect(entries()).toEqual([
@@ -47,7 +49,7 @@ it("tells of calls over HTTP: methods, errors, status, bytes, and who answered",
       // But for the brackets and commas of the batch.
       bytes: several.bytes.length - 4,
     },
-    { ...call, status: 415, methods: [], bytes: 0 },
+    { ...call, status: 415, methods: [], bytes: refused.bytes.length },
   ]);
   // Whoever counts the calls is told of them as without the log.
   expect(tallies.take().map(({ method, begun }) => [method, begun])).toEqual([

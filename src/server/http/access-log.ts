@@ -98,6 +98,11 @@ export class AccessRecord implements CallObserver {
     };
   }
 
+  /** A body that answers no call, such as a refusal or a page. */
+  sent(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
   /** The headers that an answer has of its own. */
   answeredWith(headers: Readonly<Record<string, string>> | undefined): void {
     this.#upstream = headers?.[UPSTREAM_HEADER];

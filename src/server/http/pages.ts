@@ -52,7 +52,7 @@ export class Pages {
     return path !== "/" || accepts("text/html", headers.accept);
   }
 
-  async serve(req: IncomingMessage, { res }: Exchange): Promise<void> {
+  async serve(req: IncomingMessage, { res, record }: Exchange): Promise<void> {
     const { body, zipped, headers, tag } = await this.#page(pathOf(req.url));
     if (res.destroyed) return;
     if (namesTag(req.headers["if-none-match"] ?? "", tag)) {
@@ -63,8 +63,12 @@ export class Pages {
     const sent = isZipped ? zipped : body;
     const encoding = isZipped ? { "Content-Encoding": "gzip" } : {};
     res.writeHead(200, { ...headers, ...encoding, "Content-Length": sent.length });
-    if (req.method === "HEAD") res.end();
-    else writeWhole(res, [sent], sent.length);
+    if (req.method === "HEAD") {
+      res.end();
+    } else {
+      record?.sent(body.length);
+      writeWhole(res, [sent], sent.length);
+    }
   }
 
   #page(path: string): Promise<Page> {

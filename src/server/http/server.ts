@@ -83,11 +83,11 @@ export const CONNECTION_TIMEOUTS = {
 export const LISTEN_BACKLOG = 4096;
 
 /** Where a server listens. */
-export function listeningAddress(server: Server, givenUrl?: string): ListeningAddress {
+export function listeningAddress(server: Server): ListeningAddress {
   const bound = server.address();
   if (bound === null || typeof bound === "string") throw new Error("The server is not bound to an IP address.");
   const { address, family, port } = bound;
-  const url = givenUrl ?? `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  const url = `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
   return { host: address, port, url };
 }
 

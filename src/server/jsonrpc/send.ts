@@ -41,7 +41,7 @@ async function sendLarge(
 ): Promise<void> {
   const { res } = exchange;
   if (length >= HELD_FROM_BYTES && !exchange.holdAnswer(length)) {
-    sendRefusal(res, 503, TOO_MUCH_UNREAD);
+    exchange.record?.sent(sendRefusal(res, 503, TOO_MUCH_UNREAD));
     return;
   }
   const isCompressed = wantsGzip(res);
@@ -70,15 +70,16 @@ function compressionHeaders(res: ServerResponse, isCompressed: boolean): Outgoin
 
 const wantsGzip = ({ req }: ServerResponse) => acceptsGzip(req.headers["accept-encoding"]);
 
-/** The answer to a request that is refused as HTTP, before any JSON-RPC is read. */
+/** The answer to a request that is refused as HTTP, before any JSON-RPC is read. Tells how many bytes its body has. */
 export function sendRefusal(
   res: ServerResponse,
   status: number,
   message: string,
   headers?: Record<string, string>,
-): void {
-  if (res.destroyed) return;
+): number {
+  if (res.destroyed) return 0;
   const body = errorBody(status, message);
   res.writeHead(status, { ...headers, "Content-Type": MEDIA_TYPES.json, "Content-Length": body.length });
   writeWhole(res, [body], body.length);
+  return body.length;
 }

@@ -144,7 +144,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   function refuse(exchange: Exchange, refusal: unknown): void {
     const { status, message, headers } = reportThrown(refusal);
     exchange.dropRest();
-    sendRefusal(exchange.res, status, message, headers);
+    exchange.record?.sent(sendRefusal(exchange.res, status, message, headers));
     exchanges.finish(exchange);
   }
 

@@ -214,9 +214,9 @@ export function createRestServer(options: RestServerOptions): HttpServer {
 
   async function listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
     const { address } = await lookup(host);
-    const url = await app.listen({ host: address, port, backlog: LISTEN_BACKLOG });
-    const where = listeningAddress(app.server, url);
-    policy.listensOn({ name: host, address: where.host, url }, logger);
+    await app.listen({ host: address, port, backlog: LISTEN_BACKLOG });
+    const where = listeningAddress(app.server);
+    policy.listensOn({ name: host, address: where.host, url: where.url }, logger);
     return where;
   }
 
