@@ -236,13 +236,13 @@ export class DevChain {
     }
   }
 
-  /** Lets time flow, unless it is to stand still until it is told to go on. */
+  /** Lets time flow, unless it is to stand still until it is told to go on, be it by somebody who was faster. */
   run(): Promise<void> {
     return this.#time.inTurn(async () => {
       this.#isLive = true;
-      if (!this.#flows) return;
+      if (!(this.#time.isToFlow ?? this.#flows)) return;
       const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
-      this.clock.run({ ...present, keepTimetable: this.#keepsRealTime });
+      if (!this.clock.isFlowing) this.clock.run({ ...present, keepTimetable: this.#keepsRealTime });
       this.#paceWatch.begin();
     });
   }

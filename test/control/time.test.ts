@@ -126,4 +126,18 @@ describe("time that flows", () => {
     await devChain.run();
     expect(await advanced).toMatchObject({ slot: String(2 * SLOTS_PER_EPOCH + 1) });
   });
+
+  it.each([
+    ["dev_pause", [], 0],
+    ["dev_setSpeed", [0], 0],
+    ["dev_setSpeed", [3], 3],
+  ])("stays as %s %j has it that came while history was made", async (method, params, speed) => {
+    const { caller, devChain } = await open({ warmupEpochs: 1, speed: 1 });
+    const warmUp = devChain.warmUp();
+    const told = caller.call(method, params);
+    await warmUp;
+    await told;
+    await devChain.run();
+    expect(await caller.call("getChainTime")).toMatchObject({ speed });
+  });
 });

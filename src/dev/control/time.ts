@@ -25,6 +25,7 @@ export class DevTime implements TimeControl {
   readonly #parts: DevTimeParts;
   readonly #turns = new SerialQueue();
   #passing: Passing = "by-itself";
+  #isToFlow: boolean | undefined;
 
   constructor(parts: DevTimeParts) {
     this.#parts = parts;
@@ -32,6 +33,11 @@ export class DevTime implements TimeControl {
 
   get passing(): Passing {
     return this.#passing;
+  }
+
+  /** Whether time is to flow, by who has said so last; undefined when nobody has. */
+  get isToFlow(): boolean | undefined {
+    return this.#isToFlow;
   }
 
   /** What is to be done to the chain while nobody else moves it. */
@@ -101,6 +107,7 @@ export class DevTime implements TimeControl {
     return this.inTurn(async () => {
       const { clock, fixedBy, onFlow } = this.#parts;
       if (fixedBy !== undefined) throw ControlRefusal.impossible(fixedBy);
+      this.#isToFlow = isFlowing;
       if (clock.isFlowing) clock.pause();
       if (speed > 0) clock.setSpeed(speed);
       if (!isFlowing) return clock.advanceTo(clock.currentSlot);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { HandTimers, settled } from "../../timers.test-support.ts";
-import type { Question, UpstreamResponse } from "../exchange.ts";
+import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import { FACTS, finalAnswer, question, ROOT, response } from "./questions.test-support.ts";
 import { Reads, type ReadsOptions } from "./reads.ts";
 
@@ -62,6 +62,21 @@ it("asks once for what is final, and gives the same object again", async () => {
   expect(second.body).toEqual(first.body);
   expect(asked).toHaveLength(1);
   expect(looks).toEqual(["memory false", "memory true", "memory true"]);
+});
+
+it("asks another upstream for an answer that breaks off before anybody has seen any of it", async () => {
+  const { reads, asked, waiting } = open();
+  const answer = reads.read(FINAL);
+  await settled();
+  async function* broken() {
+    yield Buffer.from('{"data":');
+    throw new UpstreamError("hanging", "hanging broke off its answer.", { mayHaveArrived: true });
+  }
+  waiting.shift()!.resolve({ ...response(""), upstream: "hanging", body: broken() });
+  await settled();
+  expect(asked.map(({ lacking }) => lacking && [...lacking])).toEqual([undefined, ["hanging"]]);
+  waiting.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
+  expect(textOf(await answer)).toContain("0x01");
 });
 
 it("keeps nothing of what was final, or asked for, before the chain went back behind it", async () => {

@@ -5,7 +5,7 @@ import { SharedWorks } from "../../shared-work.ts";
 import type { Timers } from "../../timers.ts";
 import type { ChainFacts } from "../chain-facts.ts";
 import type { Conditions } from "../condition.ts";
-import type { Question, UpstreamResponse } from "../exchange.ts";
+import { type Question, UpstreamError, type UpstreamResponse } from "../exchange.ts";
 import type { GatewayObserver } from "../observer.ts";
 import type { CacheOptions } from "../options.ts";
 import { gather } from "./gather.ts";
@@ -109,7 +109,7 @@ export class Reads {
     let final: WholeResponse | undefined;
     try {
       const since = this.#memory.moment();
-      const response = await this.#whole(await this.#ask(question), question.waiting);
+      const response = await this.#askWhole(question);
       if (!isWhole(response)) return response;
       const lasting = lastingOf(question, response, this.#finalization);
       if (lasting !== undefined) this.#memory.put(key, response, lasting, since);
@@ -117,6 +117,18 @@ export class Reads {
       return response;
     } finally {
       claim?.end(final);
+    }
+  }
+
+  /** Of an answer that breaks off before anybody has seen any of it, another upstream may have the whole. */
+  async #askWhole(question: Question): Promise<UpstreamResponse> {
+    const response = await this.#ask(question);
+    try {
+      return await this.#whole(response, question.waiting);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      const lacking = new Set([...(question.lacking ?? []), response.upstream]);
+      return this.#whole(await this.#ask({ ...question, lacking }), question.waiting);
     }
   }
 

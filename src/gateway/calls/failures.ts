@@ -12,7 +12,7 @@ import {
 import type { Waiting } from "../../server/method-table.ts";
 import type { UpstreamResponse } from "../exchange.ts";
 import { bodyUpTo } from "../upstream/ask.ts";
-import { lacksVersion } from "../upstream/verdict.ts";
+import { isPage, lacksVersion } from "../upstream/verdict.ts";
 
 /** No more of what another node says is passed on. */
 const LONGEST_MESSAGE = 1000;
@@ -108,7 +108,8 @@ function lacks({ name }: Method, upstream: string, message = ""): Failure {
   );
 }
 
-function readComplaint({ body }: Refusal): Complaint {
+function readComplaint({ headers, body }: Refusal): Complaint {
+  if (isPage({ headers })) return { message: "", failures: undefined };
   const text = String(body);
   let value: unknown;
   try {

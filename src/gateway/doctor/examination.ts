@@ -96,7 +96,7 @@ const PEER_ID = /^\w{1,128}$/;
 
 async function observe({ client, timeoutMillis }: Probe): Promise<Observation & Pick<Examination, "observedAt">> {
   try {
-    const observation = await poll(client, { timers: SYSTEM_TIMERS, timeoutMillis, asksForIdentity: true });
+    const observation = await poll(client, { timers: SYSTEM_TIMERS, timeoutMillis, asksForVersion: true });
     return { ...observation, observedAt: SYSTEM_TIMERS.unixNow() };
   } catch (error) {
     if (!(error instanceof Error)) throw error;

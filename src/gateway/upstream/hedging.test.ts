@@ -62,7 +62,7 @@ describe("a read that takes long", () => {
     expect(await answersOf(() => upstreams.read(questionOf()), 3)).toEqual({ b: 3 });
   });
 
-  it("is not asked twice when it is heavy or makes a block, but moves on when its upstream is down", async () => {
+  it("is not soon asked twice when it is heavy or makes a block, but moves on when its upstream is down", async () => {
     const url = "/eth/v3/validator/blocks/7";
     for (const asked of [{ url: "/eth/v1/x", method: { cost: "heavy" } }, { url }] as const) {
       const setting = await openUpstreams();
@@ -73,12 +73,19 @@ describe("a read that takes long", () => {
       const answer = upstreams.read(questionOf(asked));
       await arrived;
       conditions.set("b", {});
-      await timers.pass(10_000);
+      await timers.pass("method" in asked ? 9000 : 30_000);
       expect(server("b").questions).toEqual([]);
       conditions.set("a", { fitness: "down" });
       await timers.pass(1100);
       expect(await answer).toMatchObject({ upstream: "b" });
     }
+  });
+
+  it("is asked of another when it is heavy and not even begun after ten seconds", async () => {
+    const setting = await openUpstreams();
+    const { answer } = await askFrozen(setting, { url: "/eth/v1/x", method: { cost: "heavy" } });
+    await setting.timers.pass(11_000);
+    expect(await answer).toMatchObject({ upstream: "b" });
   });
 
   it("ends with the reason when nobody waits any more, at the upstream as well", async () => {

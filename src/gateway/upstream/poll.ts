@@ -9,8 +9,8 @@ interface PollOptions {
   timers: Pick<Timers, "sleep">;
   timeoutMillis: number;
   signal?: AbortSignal;
-  /** Whether to ask who it is and which chain it follows, too. */
-  asksForIdentity: boolean;
+  /** Whether to ask what it calls itself, too. */
+  asksForVersion: boolean;
 }
 
 /** Asks an upstream how it is. Rejects with an `UpstreamError` when it does not tell even whether it is syncing. */
@@ -20,8 +20,9 @@ export async function poll(client: Askable, options: PollOptions): Promise<Obser
     ask("/eth/v1/node/syncing").then(readSyncing),
     ask("/eth/v1/beacon/headers/head").then(readHead),
     ask("/eth/v1/beacon/states/head/finality_checkpoints").then(readFinalized),
-    options.asksForIdentity ? ask("/eth/v1/node/version").then(readVersion) : undefined,
-    options.asksForIdentity ? ask("/eth/v1/beacon/genesis").then(readGenesis) : undefined,
+    options.asksForVersion ? ask("/eth/v1/node/version").then(readVersion) : undefined,
+    // Whoever is behind an address may be replaced by another at any time.
+    ask("/eth/v1/beacon/genesis").then(readGenesis),
   ]);
   if (syncing.status === "rejected") throw syncing.reason;
   return {

@@ -17,6 +17,8 @@ import { problemOf, refusalOfCredentials, verdictOn } from "./verdict.ts";
 
 /** A second upstream is never asked sooner. */
 const MIN_HEDGE_MILLIS = 5;
+/** What is large is asked of a second one when nothing of its answer has come for so long. */
+const LARGE_MILLIS = 10_000;
 /** How long a question about the head waits for an upstream that has come as far as clients have been told. */
 const FLOOR_WAIT_MILLIS = 10_000;
 
@@ -85,7 +87,7 @@ export class Reading {
     this.#goOn();
   }
 
-  /** What is large is not sent twice, and no second upstream is put to the work of making a block. */
+  /** What is large is not soon sent twice, and no second upstream is put to the work of making a block. */
   get #isHedged(): boolean {
     return this.#question.method.cost !== "heavy" && this.#bond?.subject !== "block";
   }
@@ -148,7 +150,8 @@ export class Reading {
     const { budget, conditions, observer } = this.#surroundings;
     const { fitness } = conditions.of(client.name);
     const isStuck = !["ready", "behind"].includes(fitness) || (this.#isHedged && client.isSilent);
-    const mayAsk = isStuck || (this.#isHedged && !this.#isTiedTo(client) && this.#attempts.length === 1);
+    const mayHedge = this.#isHedged || this.#isOverdue(attempt);
+    const mayAsk = isStuck || (mayHedge && !this.#isTiedTo(client) && this.#attempts.length === 1);
     const next = mayAsk ? this.#choose() : undefined;
     if (next === undefined || !(isStuck || budget.take())) {
       this.#setAlarm(attempt, this.#isHedged ? PAUSE_MILLIS : SILENT_MILLIS);
@@ -157,6 +160,12 @@ export class Reading {
     attempt.alarm = undefined;
     observer?.askedAnother(client.name, "slow");
     this.#ask(next);
+  }
+
+  /** Whether something large is not even begun, which nobody else was asked for. */
+  #isOverdue({ began, exchange }: Attempt): boolean {
+    if (this.#bond?.subject === "block" || exchange.isAnswered) return false;
+    return this.#surroundings.timers.now() - began >= LARGE_MILLIS;
   }
 
   /** Whether it gave something that the answer belongs together with, so that it would not do to have it of another. */

@@ -39,6 +39,16 @@ describe("a submission", () => {
     expect(server("a").requests.length + server("b").requests.length).toBe(1);
   });
 
+  it("that is answered with a page for browsers may never have arrived", async () => {
+    const { upstreams, server, conditions } = await openUpstreams();
+    conditions.set("b", { fitness: "behind" });
+    server("a").handler = (_request, response) => response.setHeader("content-type", "text/html").end("<html></html>");
+    await expect(upstreams.submit(questionOf(exits))).rejects.toThrow(
+      "a answered with a page for browsers. Whether it has taken what was submitted is not known, and it is not sent again.",
+    );
+    expect(server("b").requests).toEqual([]);
+  });
+
   it("goes to as many as it is to be sent to, and to all where any of them may be asked for the duty", async () => {
     const names = ["a", "b", "c"];
     const { upstreams, server, conditions } = await openUpstreams({ names, broadcast: 2 });

@@ -83,6 +83,6 @@ function best(errors: readonly unknown[]): UpstreamResponse {
 }
 
 function outcomeUnknown({ upstream, message, cause }: UpstreamError): UpstreamError {
-  const consequence = "Whether it has taken what was submitted is not known, and nobody else was sent it.";
+  const consequence = "Whether it has taken what was submitted is not known, and it is not sent again.";
   return new UpstreamError(upstream, `${message} ${consequence}`, { mayHaveArrived: true, cause });
 }

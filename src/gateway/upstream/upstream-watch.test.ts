@@ -137,6 +137,15 @@ describe("the watch over upstreams", () => {
     await until(() => watch.of("a").fitness === "foreign");
   });
 
+  it("finds out that another chain is behind an address that was never gone", async () => {
+    const { watch, a, timers, until } = await open();
+    await watch.start();
+    a.genesisRoot = rootAt(6);
+    const changed = timers.now();
+    await until(() => watch.of("a").fitness === "foreign");
+    expect(timers.now() - changed).toBeLessThan(SECONDS_PER_SLOT * 1000);
+  });
+
   it("takes an upstream for down that others complain of, until it answers", async () => {
     const { watch, until } = await open();
     await watch.start();

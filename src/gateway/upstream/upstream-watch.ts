@@ -16,8 +16,8 @@ const POLLS_PER_SLOT = 4;
 const MIN_PAUSE_MILLIS = 250;
 /** However short slots are: a machine may be busy for a moment. */
 const TIMEOUT_MILLIS = 2000;
-/** Who an upstream is, and which chain it follows, is asked when it was down, and after so many polls. */
-const IDENTITY_EVERY = 40;
+/** What an upstream calls itself is asked when it was down, and after so many polls. */
+const VERSION_EVERY = 40;
 const PATIENCE_SLOTS = 2;
 
 interface UpstreamWatchOptions {
@@ -216,11 +216,11 @@ export class UpstreamWatch implements Conditions {
   async #observe(watched: Watched): Promise<Observation> {
     const before = watched.observation;
     const { notes } = watched;
-    const isKnown = before.failure === undefined && before.genesisValidatorsRoot !== undefined;
-    const asksForIdentity = !isKnown || ++watched.polls % IDENTITY_EVERY === 0;
+    const isKnown = before.failure === undefined && before.version !== undefined;
+    const asksForVersion = !isKnown || ++watched.polls % VERSION_EVERY === 0;
     let polled: Observation;
     try {
-      polled = await this.#pollOnce(watched.client, asksForIdentity, before.failure === undefined);
+      polled = await this.#pollOnce(watched.client, asksForVersion, before.failure === undefined);
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
       return { ...watched.observation, failure, isLate: error instanceof LateError };
@@ -239,12 +239,12 @@ export class UpstreamWatch implements Conditions {
   }
 
   /** An upstream that was well a moment ago may be late once. */
-  async #pollOnce(client: UpstreamClient, asksForIdentity: boolean, wasWell: boolean): Promise<Observation> {
+  async #pollOnce(client: UpstreamClient, asksForVersion: boolean, wasWell: boolean): Promise<Observation> {
     const options = {
       timers: this.#timers,
       timeoutMillis: TIMEOUT_MILLIS,
       signal: this.#closed.signal,
-      asksForIdentity,
+      asksForVersion,
     };
     try {
       return await poll(client, options);

@@ -79,6 +79,9 @@ describe("a read that fails on one upstream", () => {
     expect(events.slice(-3)).toEqual(["a error", "not a: failed", "b 200"]);
     a.handler = (_request, response) => json(response, { code: 400, message: "no" }, 400);
     expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "a", status: 400 });
+    // Of something that stands before it.
+    a.handler = (_request, response) => response.writeHead(413, { "content-type": "text/html" }).end("<html></html>");
+    expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b", status: 200 });
     await a.stop();
     expect(await upstreams.read(questionOf())).toMatchObject({ upstream: "b" });
   });

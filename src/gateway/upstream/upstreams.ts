@@ -5,6 +5,7 @@ import { type Question, UpstreamError, type UpstreamResponse } from "../exchange
 import type { GatewayObserver } from "../observer.ts";
 import type { GatewayOptions } from "../options.ts";
 import { Alarms } from "./alarms.ts";
+import { discard } from "./ask.ts";
 import { Bonds, bondOf, lacksPayload } from "./bonds.ts";
 import { Choice } from "./choice.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
@@ -12,6 +13,7 @@ import { nobodyAnswers } from "./nobody.ts";
 import { Reading, type ReadingSurroundings } from "./reading.ts";
 import { isForAll, submitTo } from "./submission.ts";
 import { UpstreamClient } from "./upstream-client.ts";
+import { isPage } from "./verdict.ts";
 
 /** So many requests without an answer in a row make an upstream suspect. */
 const SUSPECT_AFTER = 5;
@@ -130,6 +132,7 @@ export class Upstreams {
     try {
       const facts = { cost: method.cost, headersMillis: SUBMISSION_MILLIS, isFresh: true };
       const response = await client.request(request, facts);
+      requireOwnAnswer(response);
       this.#observer?.asked(client.name, method.name, response.status, this.#timers.now() - began);
       this.#noteAnswer(client);
       return response;
@@ -156,4 +159,12 @@ export class Upstreams {
     if (errors === SUSPECT_AFTER)
       this.#onSuspect?.(client.name, `${errors} requests in a row failed, the last one so: ${message}`);
   }
+}
+
+/** A page for browsers is nothing that a node answers, so that it may never have got the submission. */
+function requireOwnAnswer(response: UpstreamResponse): void {
+  const { upstream, status } = response;
+  if (status >= 300 || !isPage(response)) return;
+  discard(response);
+  throw new UpstreamError(upstream, `${upstream} answered with a page for browsers.`, { mayHaveArrived: true });
 }

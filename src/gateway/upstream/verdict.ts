@@ -8,7 +8,7 @@ import type { Question, UpstreamResponse } from "../exchange.ts";
 export type Verdict = "given" | "questionable" | "failed";
 
 /** Not found, or not there, on this upstream: it may have pruned it or not seen it yet, or its client does not offer it. */
-const QUESTIONABLE: ReadonlySet<number> = new Set([404, 405, 406, 415, 501]);
+const QUESTIONABLE: ReadonlySet<number> = new Set([404, 405, 406, 410, 415, 501]);
 /** The upstream refuses the gateway, not the caller. */
 const REFUSES_GATEWAY: ReadonlySet<number> = new Set([401, 403, 408, 429]);
 
@@ -27,6 +27,7 @@ export function verdictOn(response: UpstreamResponse, { method }: Pick<Question,
   // The health of a node is told by the status.
   if (method.restStatusOf !== undefined || method.resultOfStatus !== undefined) return "given";
   if (QUESTIONABLE.has(status) || lacksVersion(response)) return "questionable";
+  if (isPage(response)) return "failed";
   return status >= 500 || REFUSES_GATEWAY.has(status) ? "failed" : "given";
 }
 
@@ -47,10 +48,15 @@ export function problemOf(
   if (type === MEDIA_TYPES.ssz) {
     return format === "ssz" ? undefined : `${upstream} answered with SSZ, which it was not asked for.`;
   }
-  if (type === "text/html") return `${upstream} answered with a page for browsers.`;
+  if (isPage({ headers })) return `${upstream} answered with a page for browsers.`;
   if (type === "text/event-stream") return `${upstream} answered with a stream of events.`;
   if (!Buffer.isBuffer(body) || isJsonOutside(body)) return undefined;
   return `${upstream} answered with something that is no JSON.`;
+}
+
+/** Whether it is something for browsers, which no node writes, but what stands before one. */
+export function isPage({ headers }: Pick<UpstreamResponse, "headers">): boolean {
+  return mediaTypeOf(headers["content-type"]) === "text/html";
 }
 
 /** Whether it begins and ends as JSON does. */

@@ -40,7 +40,7 @@ interface ConnectionOwner {
 
 const CONNECT_MILLIS = 3000;
 /** How long an answer that has begun may go on with nothing of it coming. */
-const BODY_MILLIS = 30_000;
+const BODY_MILLIS = 15_000;
 
 /**
  * All connections read small answers into the same memory, out of which they are copied before the next one reads: a buffer for
