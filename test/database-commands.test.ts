@@ -1,7 +1,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { ClassicLevel } from "classic-level";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { readDbOperands } from "../src/cli/db/actions.ts";
 import { runDb } from "../src/cli/db/db.ts";
 import { EXIT_CODES } from "../src/cli/exit.ts";
@@ -177,6 +178,53 @@ test("an exported chain is the same where it is imported", async () => {
     if (existsSync(empty)) await db(empty, "import", file);
     rmSync(empty, { recursive: true, force: true });
   }
+});
+
+/** LevelDB finds no more room for what it is to do in the directory that is named so, after some calls for which there is. */
+function fillDisk(method: "batch" | "_open", name: string, after: number): () => void {
+  const untouched = ClassicLevel.prototype[method as "batch"];
+  let calls = 0;
+  const filled = vi.spyOn(ClassicLevel.prototype, method as "batch").mockImplementation(function (
+    this: ClassicLevel,
+    ...args: unknown[]
+  ) {
+    if (!this.location.endsWith(`/${name}`) || ++calls <= after) return Reflect.apply(untouched, this, args);
+    const reason = `IO error: ${join(this.location, "000005.log")}: No space left on device`;
+    throw Object.assign(new Error(reason), { code: "LEVEL_IO_ERROR" });
+  });
+  onTestFinished(() => filled.mockRestore());
+  return () => filled.mockRestore();
+}
+
+test("a disk without room ends an import and a repair with a sentence, and they can be done again", async () => {
+  const file = join(tempDirectory(), "chain");
+  await db(stored.path, "export", file);
+  const imported = join(tempDirectory(), "new");
+  const repaired = copied(stored.path, tempDirectory());
+  rmSync(join(repaired, "beacon-db", "CURRENT"));
+  for (const [directory, method, after, ...operands] of [
+    [imported, "_open", 1, "import", file],
+    [imported, "batch", 0, "import", file],
+    [imported, "batch", 9, "import", file],
+    [repaired, "_open", 0, "repair"],
+    [repaired, "_open", 2, "repair"],
+    [repaired, "batch", 3, "repair"],
+  ] as const) {
+    const free = fillDisk(method, directory === imported ? "beacon-db" : "beacon-db.new", after);
+    await expect(db(directory, ...operands), `${operands[0]} ${method} ${after}`).rejects.toMatchObject({
+      name: "StartupError",
+      exitCode: EXIT_CODES.dataDirFailed,
+      message: expect.stringMatching(
+        /^The database at \S+ could not be written: .*No space left on device; mend or free the disk, and try again\.$/,
+      ),
+    });
+    free();
+  }
+  expect(readdirSync(repaired)).toEqual(["beacon-db"]);
+  await db(imported, "import", file);
+  expect(await answersOfDirectory(imported)).toEqual(whole);
+  await db(repaired, "repair");
+  expect(await answersOfDirectory(repaired)).toEqual(whole);
 });
 
 test("a database in use, or none, is not touched", async () => {

@@ -17,7 +17,7 @@ export const EXIT_CODES = {
   dataDirUnusable: 7,
   /** The node that was called, or the execution client of a new dev chain, cannot be reached, or what it sent is no answer. */
   noAnswer: 8,
-  /** A write to the database failed while the node ran: the disk is full or does not work. */
+  /** A write to the database failed: the disk is full or does not work. */
   dataDirFailed: 9,
   /** The node was told to stop and did not in time, so that it was ended all the same. */
   stopTimedOut: 10,

@@ -21,7 +21,7 @@ export class DatabaseCorruptError extends DatabaseError {
   }
 }
 
-/** The database could not be opened for a reason of the file system: no permission, not a directory, no space. */
+/** The database could not be opened for a reason of the file system: no permission, or not a directory. */
 export class DatabaseOpenError extends DatabaseError {
   constructor(path: string, cause?: unknown) {
     super(path, `The database at ${path} cannot be opened: ${reasonOf(cause)}.`, cause);

@@ -374,6 +374,9 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
+/** Opening a database writes to it. LevelDB has no codes for what the operating system says, only its words. */
+const NO_ROOM = /No space left|File too large|quota exceeded/i;
+
 function openFailure(path: string, error: unknown): Error {
   // LevelDB's own reason is the cause of a general "not open".
   const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
@@ -384,9 +387,8 @@ function openFailure(path: string, error: unknown): Error {
       return new DatabaseCorruptError(path, reason);
     case "LEVEL_IO_ERROR":
       // LevelDB creates what a new database needs, so a file it misses is one that an existing database has lost.
-      return /No such file/i.test(String(reason))
-        ? new DatabaseCorruptError(path, reason)
-        : new DatabaseOpenError(path, reason);
+      if (/No such file/i.test(String(reason))) return new DatabaseCorruptError(path, reason);
+      return NO_ROOM.test(String(reason)) ? new DatabaseWriteError(path, reason) : new DatabaseOpenError(path, reason);
     default:
       return new DatabaseOpenError(path, reason);
   }

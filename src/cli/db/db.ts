@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
-import { openDataDirectory } from "../../node/data-directory.ts";
+import { asStartError, openDataDirectory } from "../../node/data-directory.ts";
+import { StartError } from "../../node/start-error.ts";
 import {
   checkStoredFiles,
   openStoredDatabase,
@@ -47,8 +48,16 @@ export async function runDb(options: DbOptions, terminal: Terminal): Promise<num
     await RUNS[options.action]({ ...options, say: (text) => terminal.write(`${text}\n`) });
     return EXIT_CODES.ok;
   } catch (error) {
-    throw asStartupError(error) ?? error;
+    throw asDbError(options.dataDir, error);
   }
+}
+
+/** Whatever could not be written belongs to no node that runs: what there was stays, and the command can be given again. */
+function asDbError(dataDir: string, error: unknown): unknown {
+  const known = asStartError(dataDir, error) ?? error;
+  if (!(known instanceof StartError && known.kind === "dataDirFailed")) return asStartupError(known) ?? known;
+  const sentence = known.message.replace(/\.$/, "; mend or free the disk, and try again.");
+  return new StartupError("dataDirFailed", sentence, known);
 }
 
 async function check(task: Task): Promise<void> {
@@ -157,8 +166,8 @@ async function isWhole(task: Task): Promise<boolean> {
     const problems = await withDatabase(openStoredDatabase(dataDir), (db) => checkStoredChain(task, db));
     return problems.length === 0;
   } catch (error) {
-    const ending = asStartupError(error);
-    if (ending?.exitCode !== EXIT_CODES.dataDirUnusable) throw error;
+    const ending = asDbError(dataDir, error);
+    if (!(ending instanceof StartupError && ending.exitCode === EXIT_CODES.dataDirUnusable)) throw error;
     await say(error instanceof Error ? error.message : String(error));
     return false;
   }
