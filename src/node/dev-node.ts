@@ -11,6 +11,7 @@ import { readyForBlobs } from "./commitments-ahead.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./dev-source.ts";
 import { prepareServers, type Servers, type ServersOptions } from "./servers.ts";
 import { StartError } from "./start-error.ts";
+import { putDamagedDevChainAside } from "./stored-database.ts";
 
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   /** Where the chain is described for nodes that want to join it; left out when nobody is to. */
@@ -43,6 +44,7 @@ export class DevNode {
     // It starts while the chain is opened.
     const thread = prepareServers(servers, logger);
     opening.defer(() => thread?.close());
+    await using damaged = options.reset ? await putDamagedDevChainAside(options.dataDir, logger) : undefined;
     let opened: DevChain | undefined;
     const node = await BeaconNode.open({
       ...options,
@@ -50,7 +52,11 @@ export class DevNode {
       control: () => opened?.control,
       // A dev chain need not survive a power cut; that a killed process loses nothing does not depend on this.
       waitForDisk: false,
-      source: (db) => openDevSource(db, options, timeOfDay),
+      source: async (db) => {
+        const source = await openDevSource(db, options, timeOfDay);
+        await damaged?.remove();
+        return source;
+      },
     });
     opening.defer(() => node.close());
     const { source, db, chain } = node;

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { BeaconDb } from "../db/beacon-db.ts";
+import { BeaconDb } from "../db/beacon-db.ts";
 import { type CheckedFiles, checkFiles, type FileCheckOptions } from "../db/files/check-files.ts";
 import { type Salvaged, salvageDatabase } from "../db/files/salvage.ts";
+import { Bucket } from "../db/keys.ts";
 import { LevelStore } from "../db/level-store.ts";
-import { openDatabase } from "../db/open-database.ts";
+import { openDatabase, SCHEMA_VERSION } from "../db/open-database.ts";
 import { type DevIdentity, isDevIdentity } from "../dev/identity.ts";
 import type { Logger } from "../log/logger.ts";
 import { asStartError, databasePath, openDataDirectory } from "./data-directory.ts";
@@ -87,6 +88,65 @@ export async function salvageStoredDatabase(dataDir: string): Promise<Replacemen
       throw error;
     }
   });
+}
+
+/** A damaged database that is out of the way of a new one; it comes back unless it is removed. */
+interface PutAside extends AsyncDisposable {
+  remove(): Promise<void>;
+}
+
+/** Puts the database of a dev chain aside if it is damaged, so that it cannot be opened to be emptied; undefined if it is not, or there is none. */
+export async function putDamagedDevChainAside(dataDir: string, logger: Logger): Promise<PutAside | undefined> {
+  const damage = await damageOf(dataDir, logger);
+  if (!damage) return undefined;
+  // The chain of a network may have taken days to sync; and what does not even say whose it is cannot be repaired either.
+  if (!(await explained(dataDir, () => mayBeDevChain(databasePath(dataDir))))) throw damage;
+  logger.notice("A new chain takes the place of one whose database is damaged", { reason: damage.message });
+  const damaged = databasePath(dataDir);
+  const aside = freeName(`${damaged}.damaged`);
+  await rename(damaged, aside);
+  let isThere = true;
+  return {
+    async remove() {
+      await rm(aside, { recursive: true, force: true });
+      isThere = false;
+    },
+    async [Symbol.asyncDispose]() {
+      if (!isThere) return;
+      await rm(damaged, { recursive: true, force: true });
+      await rename(aside, damaged);
+    },
+  };
+}
+
+async function damageOf(dataDir: string, logger: Logger): Promise<StartError | undefined> {
+  try {
+    await readStoredIdentity(dataDir, logger);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StartError && error.kind === "dataDirDamaged") return error;
+    throw error;
+  }
+}
+
+/** Whether nothing that can be read of a damaged database says that it is something else than a dev chain of this program. */
+async function mayBeDevChain(damaged: string): Promise<boolean> {
+  const readable = `${damaged}.new`;
+  await rm(readable, { recursive: true, force: true });
+  try {
+    await salvageDatabase(damaged, readable, Bucket.meta);
+    const store = await LevelStore.open(readable, { sync: false });
+    try {
+      const { meta } = new BeaconDb(store);
+      const identity = await meta.getIdentity();
+      const schemaVersion = (await meta.getSchemaVersion()) ?? SCHEMA_VERSION;
+      return schemaVersion <= SCHEMA_VERSION && (identity === null || isDevIdentity(identity));
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await rm(readable, { recursive: true, force: true });
+  }
 }
 
 /** How many bytes the database of a data directory takes. */

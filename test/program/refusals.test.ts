@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -168,6 +168,36 @@ test("a data directory that cannot be opened, or is damaged", async () => {
   expect(await refusal(devFlags(dataDir), "dataDirUnusable")).toMatch(
     /^The database at \S+ is damaged: the file MANIFEST-\d+ holds nothing; "fanal db check" says more, "fanal db repair" keeps what can be kept; or restore it from a copy, or give another --data-dir\.$/,
   );
+});
+
+test("a damaged dev chain is deleted by --reset; a damaged chain of a network is not, nor one that no new chain comes for", async () => {
+  const network = tempDirectory();
+  const whole = tempDirectory();
+  const { config, genesis } = await madeDevChain(whole);
+  const smallnet = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config, genesis);
+  await expectStarts(["node", "--no-p2p", "--network", smallnet, "--data-dir", network]);
+  rmSync(join(network, "beacon-db", "CURRENT"));
+  expect(await refusal([...devFlags(network), "--reset"], "dataDirUnusable")).toMatch(/the file CURRENT is missing/);
+  expect(readdirSync(network)).toContain("beacon-db");
+
+  // All but what LevelDB writes of each attempt to open it.
+  const namesIn = (database: string) =>
+    readdirSync(database)
+      .filter((name) => !name.startsWith("LOG"))
+      .sort();
+  for (const lost of [/^CURRENT$/, /^MANIFEST/, /\.(ldb|log)$/]) {
+    const dataDir = tempDirectory();
+    cpSync(whole, dataDir, { recursive: true });
+    const database = join(dataDir, "beacon-db");
+    for (const name of readdirSync(database)) if (lost.test(name)) rmSync(join(database, name));
+    const names = namesIn(database);
+    await refusal([...devFlags(dataDir), "--reset", "--genesis-time", "9999999999"], "usage");
+    expect(namesIn(database), String(lost)).toEqual(names);
+    await refusal(devFlags(dataDir), "dataDirUnusable");
+    await expectStarts([...devFlags(dataDir), "--reset"]);
+    await expectStarts(devFlags(dataDir));
+    expect(readdirSync(dataDir).sort()).toEqual(["beacon-db", "network"]);
+  }
 });
 
 test("fanal db on a database in use, and without a data directory", async () => {

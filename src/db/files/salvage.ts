@@ -14,10 +14,10 @@ export interface Salvaged {
 }
 
 /**
- * Writes into a new database whatever can be read of a damaged one, which stays as it is. Nothing is taken whose checksum does
- * not fit, but what is left need not fit together any more.
+ * Writes into a new database whatever can be read of a damaged one, or of one bucket in it; the damaged one stays as it is. Nothing
+ * is taken whose checksum does not fit, but what is left need not fit together any more.
  */
-export async function salvageDatabase(from: string, to: string): Promise<Salvaged> {
+export async function salvageDatabase(from: string, to: string, onlyBucket?: number): Promise<Salvaged> {
   const files = await listFiles(from);
   const losses: string[] = [];
   const store = await LevelStore.open(to, { sync: false });
@@ -26,6 +26,7 @@ export async function salvageDatabase(from: string, to: string): Promise<Salvage
     for await (const entries of readable(files, (loss) => losses.push(loss))) {
       const batch = store.batch();
       for (const { key, value, sequence } of entries) {
+        if (onlyBucket !== undefined && key[0] !== onlyBucket) continue;
         const name = Buffer.from(key).toString("latin1");
         if (key.length === 0 || (newest.get(name) ?? -1n) >= sequence) continue;
         newest.set(name, sequence);
