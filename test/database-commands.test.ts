@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ClassicLevel } from "classic-level";
@@ -235,6 +235,23 @@ test("a database in use, or none, is not touched", async () => {
     await expect(db(directory, ...operands), operands[0]).rejects.toMatchObject({ exitCode });
   }
   await expect(db(tempDirectory(), "check")).rejects.toThrow(/holds no database/);
+});
+
+test("a database that the system does not let anybody at is not taken for none, nor for a damaged one", async () => {
+  // Not even root gets past a link to itself; a directory of somebody else says EACCES instead.
+  for (const name of ["", "beacon-db", "beacon-db/CURRENT"]) {
+    const directory = copied(stored.path, join(tempDirectory(), "data"));
+    const path = join(directory, name);
+    rmSync(path, { recursive: true });
+    symlinkSync(path, path);
+    for (const operands of [["check"], ["repair"], ["compact"], ["export", "/tmp/never"]]) {
+      await expect(db(directory, ...operands), `${operands[0]} ${name}`).rejects.toMatchObject({
+        name: "StartupError",
+        exitCode: EXIT_CODES.dataDirUnusable,
+        message: expect.stringMatching(new RegExp(`^The data directory ${directory} cannot be opened: ELOOP: `)),
+      });
+    }
+  }
 });
 
 test("what is asked for wrongly is explained", () => {

@@ -39,11 +39,13 @@ export async function openDataDirectory(
     checking?.finish();
     return db;
   } catch (error) {
-    const known = asStartError(dataDir, error);
-    if (known) throw known;
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
-    throw new StartError("dataDirUnusable", `The data directory ${dataDir} cannot be opened: ${reason}.`, error);
+    throw asStartError(dataDir, error) ?? cannotBeOpened(dataDir, error);
   }
+}
+
+export function cannotBeOpened(dataDir: string, error: unknown): StartError {
+  const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+  return new StartError("dataDirUnusable", `The data directory ${dataDir} cannot be opened: ${reason}.`, error);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BeaconDb } from "../db/beacon-db.ts";
@@ -9,7 +9,7 @@ import { LevelStore } from "../db/level-store.ts";
 import { openDatabase, SCHEMA_VERSION } from "../db/open-database.ts";
 import { type DevIdentity, isDevIdentity } from "../dev/identity.ts";
 import type { Logger } from "../log/logger.ts";
-import { asStartError, databasePath, openDataDirectory } from "./data-directory.ts";
+import { asStartError, cannotBeOpened, databasePath, openDataDirectory } from "./data-directory.ts";
 import { StartError } from "./start-error.ts";
 
 // Nothing here knows of chains, so that the preset can still be chosen by what a database says of its own.
@@ -22,7 +22,7 @@ export async function openStoredDatabase(dataDir: string): Promise<BeaconDb> {
 
 /** What the database of a data directory says of its chain; null when there is no database, or no chain in it. */
 export async function readStoredIdentity(dataDir: string, logger: Logger): Promise<unknown> {
-  if (!existsSync(databasePath(dataDir))) return null;
+  if (!hasDatabase(dataDir)) return null;
   const db = await openDataDirectory(dataDir, { sync: true, logger });
   try {
     return await db.meta.getIdentity();
@@ -157,15 +157,25 @@ export async function storedBytes(dataDir: string): Promise<number> {
 }
 
 function requireDatabase(dataDir: string): void {
-  if (existsSync(databasePath(dataDir))) return;
+  if (hasDatabase(dataDir)) return;
   throw new StartError("dataDirUnusable", `The data directory ${dataDir} holds no database.`);
+}
+
+/** What may not be read could be there or not. */
+function hasDatabase(dataDir: string): boolean {
+  try {
+    return statSync(databasePath(dataDir), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw cannotBeOpened(dataDir, error);
+  }
 }
 
 async function explained<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw asStartError(dataDir, error) ?? error;
+    const isOfSystem = error instanceof Error && "syscall" in error;
+    throw asStartError(dataDir, error) ?? (isOfSystem ? cannotBeOpened(dataDir, error) : error);
   }
 }
 

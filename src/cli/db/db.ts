@@ -166,9 +166,9 @@ async function isWhole(task: Task): Promise<boolean> {
     const problems = await withDatabase(openStoredDatabase(dataDir), (db) => checkStoredChain(task, db));
     return problems.length === 0;
   } catch (error) {
-    const ending = asDbError(dataDir, error);
-    if (!(ending instanceof StartupError && ending.exitCode === EXIT_CODES.dataDirUnusable)) throw error;
-    await say(error instanceof Error ? error.message : String(error));
+    const known = asStartError(dataDir, error) ?? error;
+    if (!(known instanceof StartError && known.kind === "dataDirDamaged")) throw error;
+    await say(known.message);
     return false;
   }
 }
