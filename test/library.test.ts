@@ -132,6 +132,11 @@ it.each<[what: string, options: object, message: RegExp]>([
   ["a value out of bounds", { validators: 3 }, /3 is too few.* at least 8/],
   ["a value of another kind", { slotSeconds: "long" }, /"long" of --slot-seconds is not accepted/],
   ["forks out of order", { fork: "phase0", forkAt: { capella: 2 } }, /capella=2 skips altair, bellatrix/],
+  [
+    "a history from before 1970",
+    { slotSeconds: 100_000, warmupEpochs: 3000 },
+    /^The chain would begin before 1970: .* at most \d+ epochs/,
+  ],
 ])("refuses %s in a sentence", async (_what, options, message) => {
   const kept = ownTemporaryFiles();
   await expect(startDevChain({ ...FEW, ...options })).rejects.toThrow(message);

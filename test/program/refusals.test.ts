@@ -338,6 +338,21 @@ test("flags, variables and config files that are wrong", async () => {
       ["--config-file", fileOf("value.yaml", "speed: fast\n")],
       /^The value "fast" of the key "speed" in the config file \S+ is not accepted: /,
     ],
+    [
+      ["--genesis-time", "0"],
+      /^The value "0" of --genesis-time is not accepted: it must be a whole number from 1 to \d+\.$/,
+    ],
+    [["--genesis-time", "9007199254740991"], /^The value \S+ of --genesis-time is not accepted: /],
+    [
+      ["--slot-seconds", "99999999999999"],
+      /of --slot-seconds is not accepted: it must be a whole number from 1 to 31536000\.$/,
+    ],
+    [
+      ["--warmup-epochs", "99999999999"],
+      /^The chain would begin before 1970: of the slots of 2 seconds \(--slot-seconds\) at most \d+ epochs can be built ahead, not 99999999999 \(--warmup-epochs\)\.$/,
+    ],
+    [["--slot-seconds", "100000", "--warmup-epochs", "3000"], /^The chain would begin before 1970: /],
+    [["--genesis-time", "1700000000", "--warmup-epochs", "99999999999"], /^The chain would begin before 1970: /],
   ];
   for (const [args, complaint] of cases) {
     const sentence = await refusal(["dev", "--data-dir", join(directory, "data"), ...args], "usage");

@@ -6,6 +6,11 @@ import { configValue, ether, forValidators, indexRange, withdrawalTarget } from 
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
 
+/** A year. Slots that are much longer soon come to times that have no date. */
+const LONGEST_SLOT_SECONDS = 31_536_000;
+/** The last time that has a date in ECMAScript (ECMA-262, Time Values and Time Range). */
+const LAST_SECOND = 8_640_000_000_000;
+
 /** Which keys the validators of a dev chain have. */
 export const KEY_FLAGS = {
   interopKeys: valueFlag({
@@ -85,7 +90,7 @@ export const DEV_GENESIS_FLAGS = {
     description: "Length of a slot in whole seconds of chain time",
     fallback: undefined,
     fallbackText: "2",
-    parse: wholeNumber(1),
+    parse: wholeNumber(1, LONGEST_SLOT_SECONDS),
   }),
   warmupEpochs: valueFlag({
     name: "warmup-epochs",
@@ -103,7 +108,7 @@ export const DEV_GENESIS_FLAGS = {
     description: "Unix time at which a new chain begins; at --speed 1 the slots since then are built ahead, too",
     fallback: undefined,
     fallbackText: "now, less the time of the epochs built ahead",
-    parse: wholeNumber(1),
+    parse: wholeNumber(1, LAST_SECOND),
   }),
   withdrawals: listFlag({
     name: "withdrawal-credentials",

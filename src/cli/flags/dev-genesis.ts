@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { TIME_OF_DAY } from "../../chain/clock/time-of-day.ts";
 import type { DevDeposits } from "../../dev/chain-config.ts";
 import { DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../dev/forks.ts";
 import type { ConfigOverrides, GenesisParameters, KeySource } from "../../dev/genesis-parameters.ts";
@@ -51,12 +52,15 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
   }
   requireKeysFor(validators, values);
   const forks = devForks(values, stored);
+  const slotSeconds = values.slotSeconds ?? stored?.slotSeconds ?? 2;
+  const warmupEpochs = values.warmupEpochs ?? stored?.warmupEpochs ?? 5;
+  if (stored === null) requireTimeForHistory({ preset, slotSeconds, warmupEpochs });
   return {
     preset,
     validators,
     forks,
-    slotSeconds: values.slotSeconds ?? stored?.slotSeconds ?? 2,
-    warmupEpochs: values.warmupEpochs ?? stored?.warmupEpochs ?? 5,
+    slotSeconds,
+    warmupEpochs,
     genesisTime: values.genesisTime,
     keys: keySource(values, workingDirectory) ?? stored?.keys,
     withdrawals: unlessEmpty(values.withdrawals) ?? stored?.withdrawals,
@@ -64,6 +68,17 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
     configOverrides: configOverrides(values) ?? stored?.configOverrides,
     deposits: devDeposits(values, { preset, forks }, stored),
   };
+}
+
+/** States tell when their chain began in seconds since 1970. */
+function requireTimeForHistory(genesis: Pick<DevGenesis, "preset" | "slotSeconds" | "warmupEpochs">): void {
+  const { preset, slotSeconds, warmupEpochs } = genesis;
+  const most = Math.floor((TIME_OF_DAY.nowSeconds() - 1) / (SLOTS_PER_EPOCH[preset] * slotSeconds));
+  if (warmupEpochs <= most) return;
+  throw usageError(
+    `The chain would begin before 1970: of the slots of ${slotSeconds} seconds (--slot-seconds) at most ${most} epochs ` +
+      `can be built ahead, not ${warmupEpochs} (--warmup-epochs).`,
+  );
 }
 
 function devForks({ fork, forkAt }: GenesisValues, stored: DevIdentity | null): readonly ScheduledFork[] {

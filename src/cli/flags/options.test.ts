@@ -201,7 +201,7 @@ describe("values that are refused", () => {
     [["--fork", "gloas"], /phase0, altair, bellatrix, capella, deneb, electra or fulu/],
     [["--fork-at", "altair"], /such as altair=2/],
     [["--preset", "gnosis"], /minimal or mainnet/],
-    [["--slot-seconds", "0"], /at least 1/],
+    [["--slot-seconds", "0"], /from 1 to 31536000/],
     [["--slot-seconds", "1.5"], /whole number/],
     [["--speed", "1000001"], /from 0 to 1000000/],
     [["--speed", "-1"], /from 0 to 1000000/],
