@@ -23,26 +23,38 @@ function helpText(flag: Flag<unknown>): string {
   return `${flag.description} (${facts.join("; ")})`;
 }
 
+/** What is given by any of its names is kept under the name of the flag, in the order of the arguments. */
+class FlagOption extends Option {
+  readonly #flag: Flag<unknown>;
+
+  constructor(usage: string, flag: Flag<unknown>) {
+    super(usage, helpText(flag));
+    this.#flag = flag;
+  }
+
+  override attributeName(): string {
+    return this.#flag.name;
+  }
+}
+
 function addFlag(command: Command, flag: Flag<unknown>): void {
   for (const name of flagNames(flag)) {
     const isAlias = name !== flag.name;
     const usage = flag.placeholder === undefined ? `--${name}` : `--${name} <${flag.placeholder}>`;
-    const option = new Option(usage, helpText(flag)).hideHelp(isAlias);
+    const option = new FlagOption(usage, flag).hideHelp(isAlias);
     if (flag.kind === "list") {
       option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
     }
     command.addOption(option);
-    if (flag.kind === "boolean") command.addOption(new Option(`--no-${name}`).hideHelp());
+    if (flag.kind === "boolean") command.addOption(new FlagOption(`--no-${name}`, flag).hideHelp());
   }
 }
 
 function givenTexts(command: Command, flags: readonly Flag<unknown>[]): Map<string, string[]> {
   const given = new Map<string, string[]>();
-  for (const flag of flags) {
-    for (const name of flagNames(flag)) {
-      const value: unknown = command.getOptionValue(new Option(`--${name}`).attributeName());
-      if (value !== undefined && !given.has(flag.name)) given.set(flag.name, [value].flat().map(String));
-    }
+  for (const { name } of flags) {
+    const value: unknown = command.getOptionValue(name);
+    if (value !== undefined) given.set(name, [value].flat().map(String));
   }
   return given;
 }

@@ -6,7 +6,8 @@ const INTRODUCTION = `# Commands and flags
 <!-- Made by "npm run docs" from the flags of the commands. Changes here are lost: make them there. -->
 
 \`npm run fanal -- COMMAND FLAGS\` runs the command line from the checkout. A flag beats its environment variable, which
-beats the config file, which beats the default. Every command also takes \`-h\` (\`--help\`) and \`-V\` (\`--version\`).`;
+beats the config file, which beats the default. Of a flag that is given twice, be it by two of its names, the last counts; of a
+repeatable one all do, in their order. Every command also takes \`-h\` (\`--help\`) and \`-V\` (\`--version\`).`;
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
 

@@ -28,4 +28,18 @@ describe("precedence", () => {
     expect(dev([], { FANAL_DATADIR: "elsewhere" }).dataDir).toBe(join(folder, "elsewhere"));
     expect(dev(["--config-file", file("alias.yaml", "datadir: there")]).dataDir).toBe(join(folder, "there"));
   });
+
+  it("takes a flag that is given twice, be it by two names: the last counts, and of a repeatable one all do, in their order", () => {
+    const urls = (...argv: string[]) => dev(argv).execution?.urls;
+    expect(urls("--el", "http://a", "--el", "http://b")).toEqual(["http://a", "http://b"]);
+    expect(urls("--web3-url", "http://a", "--el", "http://b")).toEqual(["http://a", "http://b"]);
+    expect(urls("--el=http://a", "--web3-url=http://b,http://c", "--el=http://d")).toEqual(
+      ["a", "b", "c", "d"].map((host) => `http://${host}`),
+    );
+    expect(dev(["--data-dir", "a", "--data-dir", "b"]).dataDir).toBe(join(folder, "b"));
+    expect(dev(["--data-dir", "a", "--datadir", "b"]).dataDir).toBe(join(folder, "b"));
+    expect(dev(["--datadir", "b", "--data-dir", "a"]).dataDir).toBe(join(folder, "a"));
+    expect(dev(["--rpc", "--no-rpc"]).rpc).toBe(false);
+    expect(dev(["--no-rpc", "--rpc"]).rpc).toBe(true);
+  });
 });
