@@ -121,7 +121,7 @@ describe("the shell", () => {
   it("has to be one of those there are", () => {
     expect(readShell(["zsh"])).toBe("zsh");
     expect(() => readShell([])).toThrow("The name of the shell is missing, one of bash, zsh, fish.");
-    expect(() => readShell(["bsh"])).toThrow(/does not know "bsh": .* Did you mean bash\?$/);
+    expect(() => readShell(["tcsh"])).toThrow(/does not know "tcsh": it knows bash, zsh, fish\.$/);
     expect(() => readShell(["fish", "bash"])).toThrow('The argument "bash" is not expected.');
   });
 });

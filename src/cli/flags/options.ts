@@ -23,6 +23,7 @@ import type { networkFlags } from "./network-flags.ts";
 import { type Network, resolveNetwork } from "./preset.ts";
 import { type ServerAccess, serverAccess } from "./server-access.ts";
 import type { ServerValues } from "./server-flags.ts";
+import { requireOwnPorts } from "./server-ports.ts";
 import { listedValidators, type ValidatorList } from "./validator-list.ts";
 
 /** The servers that a command runs. */
@@ -118,6 +119,11 @@ function sharedOptions(values: SharedValues, workingDirectory: string): Pick<Sha
 export function serverSettings(values: ServerValues, workingDirectory: string): ServerSettings {
   const { rpc, rpcPort, rpcAddress, web, rest, restPort, restAddress } = values;
   const { metrics, metricsPort, metricsAddress } = values;
+  requireOwnPorts([
+    { flagPrefix: "rpc", isOn: rpc, address: rpcAddress, port: rpcPort },
+    { flagPrefix: "rest", isOn: rest, address: restAddress, port: restPort },
+    { flagPrefix: "metrics", isOn: metrics, address: metricsAddress, port: metricsPort },
+  ]);
   const rpcAccess = serverAccess(
     {
       flagPrefix: "rpc",
