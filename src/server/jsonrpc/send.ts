@@ -41,7 +41,8 @@ async function sendLarge(
 ): Promise<void> {
   const { res } = exchange;
   if (length >= HELD_FROM_BYTES && !exchange.holdAnswer(length)) {
-    exchange.record?.sent(sendRefusal(res, 503, TOO_MUCH_UNREAD));
+    const bytes = sendRefusal(res, 503, TOO_MUCH_UNREAD);
+    exchange.record?.sent(bytes);
     return;
   }
   const isCompressed = wantsGzip(res);

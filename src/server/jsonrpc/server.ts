@@ -144,7 +144,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   function refuse(exchange: Exchange, refusal: unknown): void {
     const { status, message, headers } = reportThrown(refusal);
     exchange.dropRest();
-    exchange.record?.sent(sendRefusal(exchange.res, status, message, headers));
+    const bytes = sendRefusal(exchange.res, status, message, headers);
+    exchange.record?.sent(bytes);
     exchanges.finish(exchange);
   }
 
