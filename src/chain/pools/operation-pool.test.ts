@@ -5,6 +5,7 @@ import {
   ForkName,
   ForkSeq,
   MAX_VOLUNTARY_EXITS,
+  SLOTS_PER_EPOCH,
 } from "@lodestar/params";
 import {
   BeaconStateView,
@@ -199,6 +200,19 @@ describe("OperationPool", () => {
     expect(pool.forBlock(chain.stateAt(1)).voluntaryExits).toEqual([]);
     pool.prune(chain.head);
     expect(pool.dump()).toEqual(before);
+  });
+
+  it("prunes what is signed for a fork of long ago, but no exit that was signed in capella or after it", () => {
+    const later = { DENEB_FORK_EPOCH: 1, ELECTRA_FORK_EPOCH: 2, FULU_FORK_EPOCH: 3 };
+    const chain = new TestChain(ForkName.capella, { overrides: later });
+    const pool = new OperationPool();
+    pool.addProposerSlashing(proposerSlashing(chain, 1), ForkSeq.capella);
+    pool.addAttesterSlashing(attesterSlashing(chain, [2]), ForkName.capella, ForkSeq.capella);
+    pool.addVoluntaryExit(voluntaryExit(chain, 3), ForkSeq.capella);
+    pool.prune(chain.stateAt(SLOTS_PER_EPOCH));
+    expect(pool.sizes).toMatchObject({ proposerSlashings: 1, attesterSlashings: 1, voluntaryExits: 1 });
+    pool.prune(chain.stateAt(3 * SLOTS_PER_EPOCH));
+    expect(pool.sizes).toMatchObject({ proposerSlashings: 0, attesterSlashings: 0, voluntaryExits: 1 });
   });
 
   it("leaves out an exit of a validator with withdrawals pending (electra)", () => {

@@ -152,9 +152,12 @@ export class OperationPool {
       if (isForgotten || slashableIndices.every(isBeyondSlashing)) attesterSlashings.delete(key);
     }
     for (const [index, { operation, signatureVerdicts }] of voluntaryExits) {
-      // From deneb on exits are signed for capella, whatever their epoch (EIP-7044), and those of capella stay good.
-      const isSignedAnew = fork >= ForkSeq.deneb && !signedBefore(ForkSeq.deneb, signatureVerdicts);
-      const isForgotten = isOfForgottenFork(operation.message.epoch) && !isSignedAnew;
+      const { epoch: exitEpoch } = operation.message;
+      // From deneb on exits are signed for capella, whatever their epoch (EIP-7044): those of before stay good, if they are of capella.
+      const isForgotten =
+        fork < ForkSeq.deneb
+          ? isOfForgottenFork(exitEpoch)
+          : config.getForkSeqAtEpoch(exitEpoch) < ForkSeq.capella && signedBefore(ForkSeq.deneb, signatureVerdicts);
       if (isForgotten || isDone(index, hasInitiatedExit)) voluntaryExits.delete(index);
     }
     for (const index of blsToExecutionChanges.keys()) {
