@@ -148,7 +148,10 @@ test("what is wrong with upstreams is told, and who differs is named", async () 
     ],
   });
   for (const { said } of report.differences) expect(said[1]!.upstreams).toEqual([lying!.upstream]);
-  expect(lying!.problems).toEqual(["One operation gave what the standard does not have there."]);
+  expect(lying!.problems).toEqual([
+    "One operation gave what the standard does not have there.",
+    "It answers 2 requests otherwise than others do.",
+  ]);
   expect(late!.problems).toEqual(
     expect.arrayContaining([
       "It is syncing, 30 slots behind the clock.",

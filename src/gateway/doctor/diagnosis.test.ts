@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { diagnose } from "./diagnosis.ts";
 import { examine } from "./examination.ts";
 import { isWell } from "./report.ts";
-import { Answer, healthyScript, scriptedProbe } from "./scripted-probe.test-support.ts";
+import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
 /** What is found of an upstream that says who it is, and answers everything with one status from then on. */
 async function diagnosisOf(status: number) {
@@ -42,4 +42,30 @@ describe("an upstream that answers every operation with one status", () => {
       }
     });
   }
+});
+
+describe("two upstreams that say something else of the same data", () => {
+  const ROOT_URL = "/eth/v1/beacon/states/24/root";
+
+  async function patient(name: string, beside: object) {
+    const probe = scriptedProbe({ ...healthyScript, [ROOT_URL]: { data: { root: root("c") }, ...beside } }, name);
+    return { url: `http://${name}`, probe, examination: await examine(probe) };
+  }
+
+  it("differ, which is a problem of both", async () => {
+    const patients = [await patient("a", { finalized: true }), await patient("b", {})];
+    const { differences, upstreams } = await diagnose(patients, { withStates: false });
+    expect(differences).toEqual([
+      {
+        request: `GET ${ROOT_URL}`,
+        path: "answer.finalized",
+        said: [
+          { upstreams: ["a"], value: "true" },
+          { upstreams: ["b"], value: "nothing" },
+        ],
+      },
+    ]);
+    for (const { problems } of upstreams)
+      expect(problems).toContain("It answers one request otherwise than others do.");
+  });
 });

@@ -10,7 +10,7 @@ import { type Found, find } from "./finding.ts";
 import { measureLatencies } from "./latency.ts";
 import { type Operation, operationsOf, requestOf } from "./operations.ts";
 import { placeOnChain, Unaskable } from "./place-on-chain.ts";
-import { failingOperations, standingOf } from "./problems.ts";
+import { differingAnswers, failingOperations, standingOf } from "./problems.ts";
 import type { Difference, OperationReport, Report, UpstreamReport } from "./report.ts";
 
 /** An upstream that was examined, and where it is. */
@@ -52,11 +52,10 @@ export async function diagnose(patients: readonly Patient[], options: DiagnosisO
     contradictions,
     ...(block === undefined ? {} : { comparedAt: block }),
     upstreams: patients.map((patient, position) => ({
-      ...upstreamReport(
-        patient,
-        patients,
-        operations.map(({ findings }) => findings[position]!),
-      ),
+      ...upstreamReport(patient, patients, [
+        ...failingOperations(operations.map(({ findings }) => findings[position]!)),
+        ...differingAnswers(patient.probe.upstream, differences),
+      ]),
       latency: latencies[measured.indexOf(patient.probe)],
     })),
     operations,
@@ -128,24 +127,27 @@ function differencesOf({ path }: Operation, asked: readonly AskedSubject[]): Dif
   ).toSorted((a, b) => b.length - a.length);
   const request = `${path.verb} ${alike[0]?.request?.url}`;
   const isSpec = path.path === "/eth/v1/config/spec";
-  const inJson = compare(request, answersIn(alike, "data"), { isSpec });
+  const inJson = [
+    ...compare(request, answersIn(alike, "data"), { isSpec }),
+    ...compare(request, answersIn(alike, "beside"), { path: "answer" }),
+  ];
   if (inJson.length > 0) return inJson;
   // Where the JSON is the same the SSZ has to be, too; and of what is too large to be read there is only that.
   return compare(`${request} (SSZ)`, answersIn(alike, "sszDigest"), { path: "SHA-256" });
 }
 
-function answersIn(asked: readonly AskedSubject[], form: "data" | "sszDigest"): Said[] {
+function answersIn(asked: readonly AskedSubject[], form: "data" | "beside" | "sszDigest"): Said[] {
   return asked.flatMap(({ upstream, found }) => (found[form] === undefined ? [] : { upstream, value: found[form] }));
 }
 
 function upstreamReport(
   { url, examination }: Patient,
   patients: readonly Patient[],
-  findings: readonly OperationReport["findings"][number][],
+  furtherProblems: readonly string[],
 ): UpstreamReport {
   const { spec, facts: _facts, peerId: _peerId, observedAt: _observedAt, ...told } = examination;
   const network = typeof spec?.CONFIG_NAME === "string" ? { network: spec.CONFIG_NAME.slice(0, SHOWN_OF_NETWORK) } : {};
   const all = patients.map((patient): Examination => patient.examination);
   const { problems, ...distances } = standingOf(examination, all);
-  return { url, ...network, ...told, ...distances, problems: [...problems, ...failingOperations(findings)] };
+  return { url, ...network, ...told, ...distances, problems: [...problems, ...furtherProblems] };
 }

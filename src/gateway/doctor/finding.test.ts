@@ -20,10 +20,11 @@ const LOOKAHEAD_PATH = "/eth/v1/beacon/states/{state_id}/proposer_lookahead";
 
 describe("how an upstream takes an operation", () => {
   it("is well when the answer has the form of the definition, with the answer for a comparison", async () => {
-    const answer = { data: { root: root("a") }, finalized: true };
+    const answer = { data: { root: root("a") }, finalized: true, took: 3 };
     expect(await found(ROOT_PATH, { [URL_ASKED]: answer })).toEqual({
       finding: { outcome: "ok", millis: expect.any(Number) },
       data: { root: root("a") },
+      beside: { finalized: true },
     });
   });
 

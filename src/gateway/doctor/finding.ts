@@ -11,6 +11,8 @@ export interface Found {
   readonly finding: Finding;
   /** The result; undefined when there is none, or when it is too large to be looked into. */
   readonly data?: unknown;
+  /** What the answer says of its data, beside it. */
+  readonly beside?: Readonly<Record<string, unknown>>;
   /** Of the answer in SSZ. */
   readonly sszDigest?: string;
 }
@@ -19,6 +21,8 @@ const SLOW_MILLIS = 2000;
 const LONGEST_REASON = 200;
 /** Not found, or not there: Nimbus answers with 410 (Gone) what it does not offer any more. */
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
+/** What the standard has beside the data; clients have other things there, too, each its own. */
+const BESIDE = ["version", "execution_optimistic", "finalized", "dependent_root"];
 
 interface Judged {
   readonly outcome: Outcome;
@@ -30,18 +34,20 @@ export async function find(probe: Probe, operation: Operation, request: Upstream
   const { method, path } = operation;
   const told = await askOrFail(probe, request, method.feed === undefined ? "json" : "events");
   if ("outcome" in told) return { finding: told };
-  const data = resultOf(told);
+  const { data, beside } = resultOf(told);
   const judged = judge(operation, told, data);
   const finding: Finding = { ...judged, millis: told.millis, ...(told.millis > SLOW_MILLIS ? { isSlow: true } : {}) };
   if (judged.outcome !== "ok") return { finding };
-  if (path.ssz !== "answer") return { finding, data };
+  if (path.ssz !== "answer") return { finding, data, beside };
   const ssz = await askOrFail(probe, request, "ssz");
-  if ("outcome" in ssz) return { finding: { ...finding, ssz: ssz.outcome, reason: `as SSZ, ${ssz.reason}` }, data };
+  if ("outcome" in ssz)
+    return { finding: { ...finding, ssz: ssz.outcome, reason: `as SSZ, ${ssz.reason}` }, data, beside };
   const sszJudged = judgeSsz(ssz);
   const reason = sszJudged.outcome === "ok" ? {} : { reason: `as SSZ, ${sszJudged.reason}` };
   return {
     finding: { ...finding, ...reason, ssz: sszJudged.outcome },
     data,
+    beside,
     sszDigest: sszJudged.outcome === "ok" ? ssz.digest : undefined,
   };
 }
@@ -102,8 +108,10 @@ function reasonOf(told: Told): string {
   return `HTTP status ${told.status}${said}`;
 }
 
-/** What stands under `data`; some operations answer without it. */
-function resultOf(told: Told): unknown {
+/** What stands under `data` and beside it; some operations answer without either. */
+function resultOf(told: Told): Pick<Found, "data" | "beside"> {
   const body = jsonOf(told);
-  return typeof body === "object" && body !== null && "data" in body ? body.data : body;
+  if (typeof body !== "object" || body === null || !("data" in body)) return { data: body };
+  const beside = Object.entries(body).filter(([name]) => BESIDE.includes(name));
+  return { data: body.data, beside: Object.fromEntries(beside) };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Examination } from "./examination.ts";
-import { failingOperations, standingOf } from "./problems.ts";
+import { differingAnswers, failingOperations, standingOf } from "./problems.ts";
+import type { Difference } from "./report.ts";
 
 const HEALTHY: Examination = {
   upstream: "a",
@@ -83,5 +84,24 @@ describe("where an upstream stands", () => {
       "One operation met with a refusal.",
       "One operation gave what the standard does not have there.",
     ]);
+  });
+
+  it("is also told by what it answers otherwise than most, or than one other", () => {
+    const differing = (request: string, most: string[], others: string[]): Difference => ({
+      request,
+      path: "data",
+      said: [
+        { upstreams: most, value: "1" },
+        { upstreams: others, value: "2" },
+      ],
+    });
+    const outvoted = [differing("GET /x", ["a", "b"], ["c"]), differing("GET /x", ["a", "b"], ["c"])];
+    expect(differingAnswers("a", outvoted)).toEqual([]);
+    expect(differingAnswers("c", outvoted)).toEqual(["It answers one request otherwise than others do."]);
+    const even = [differing("GET /x", ["a"], ["b"]), differing("GET /y", ["a"], ["b"])];
+    for (const upstream of ["a", "b"]) {
+      expect(differingAnswers(upstream, even)).toEqual(["It answers 2 requests otherwise than others do."]);
+    }
+    expect(differingAnswers("c", even)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { slotAt } from "../chain-facts.ts";
 import { judge } from "../upstream/judge.ts";
 import type { Examination } from "./examination.ts";
-import type { Distances, Finding } from "./report.ts";
+import type { Difference, Distances, Finding } from "./report.ts";
 
 /** A head may be so many slots behind others or the clock before that is called a problem: proposers miss slots. */
 const MOST_SLOTS_BEHIND = 8;
@@ -48,4 +48,17 @@ export function failingOperations(findings: readonly Finding[]): string[] {
   return told.flatMap(([failed, what]) =>
     failed === 0 ? [] : [`${failed === 1 ? "One operation" : `${failed} operations`} ${what}.`],
   );
+}
+
+/** Who answers otherwise than most; where there is no majority, all whose answers differ. */
+export function differingAnswers(upstream: string, differences: readonly Difference[]): string[] {
+  const requests = new Set(
+    differences.flatMap(({ request, said: [most, others] }) => {
+      const isOutvoted = others.upstreams.includes(upstream);
+      const isEven = most.upstreams.length === others.upstreams.length && most.upstreams.includes(upstream);
+      return isOutvoted || isEven ? request : [];
+    }),
+  );
+  if (requests.size === 0) return [];
+  return [`It answers ${requests.size === 1 ? "one request" : `${requests.size} requests`} otherwise than others do.`];
 }

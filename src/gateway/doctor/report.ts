@@ -62,7 +62,13 @@ export interface Difference {
   readonly request: string;
   /** Where in the answer. */
   readonly path: string;
-  readonly said: readonly { readonly upstreams: readonly string[]; readonly value: string }[];
+  /** What most of them say, and what some others do. */
+  readonly said: readonly [Side, Side];
+}
+
+interface Side {
+  readonly upstreams: readonly string[];
+  readonly value: string;
 }
 
 /** Whether somebody has to do something. */
